@@ -28,6 +28,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,8 @@ MOST_BITS = 24
 """Counts keep 39 bits: 2^38 people, as in `scores`."""
 NOISE_BITS = 50
 """sigma * 2^b stays below 2^50, and so must sigma."""
+_KEPT = 4096
+"""Norms by the sizes of columns and the bits of the lattice: a planner asks for the same ones many times, and fractions are slow."""
 
 
 def lattice_bits(sigma: float) -> int:
@@ -46,12 +49,14 @@ def lattice_bits(sigma: float) -> int:
     return lattice.bits(sigma, NOISE_BITS, MOST_BITS)
 
 
-def one_row(sizes: Sequence[int], bits: int) -> Fraction:
+@lru_cache(maxsize=_KEPT)
+def one_row(sizes: tuple[int, ...], bits: int) -> Fraction:
     """||w_c||^2, the same for every cell: what one row more or less is charged for. About prod (1 - 1/n_i), and never above 1."""
     return math.prod((equal for equal, _ in _factors(sizes, bits)), start=Fraction(1))
 
 
-def one_row_elsewhere(sizes: Sequence[int], bits: int) -> Fraction:
+@lru_cache(maxsize=_KEPT)
+def one_row_elsewhere(sizes: tuple[int, ...], bits: int) -> Fraction:
     """The largest ||w_c - w_d||^2 over two cells: what one row that moves is charged for. At least twice `one_row`, at most 2.
 
     It is 2 ||w_c||^2 - 2 <w_c, w_d>, and <w_c, w_d> is a product over the columns of one of two factors: where c and d agree, and where
@@ -64,7 +69,7 @@ def one_row_elsewhere(sizes: Sequence[int], bits: int) -> Fraction:
     return 2 * (one_row(sizes, bits) - smallest)
 
 
-def sensitivity(unit: Unit, sizes: Sequence[int], sigma: float) -> float:
+def sensitivity(unit: Unit, sizes: tuple[int, ...], sigma: float) -> float:
     """L2 sensitivity of the residual over columns of `sizes` when it is measured at sigma; without columns, of the number of rows."""
     if not sizes:
         return float(unit.total_l2)

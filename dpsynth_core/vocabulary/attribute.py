@@ -238,7 +238,7 @@ class Attribute:
             return int(self.upper) + 1
         return len(self.edges) - 1 if self.is_number else len(self.categories)
 
-    @property
+    @cached_property
     def size(self) -> int:
         return self.values + self.other + self.missing
 

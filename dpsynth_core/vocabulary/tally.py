@@ -113,7 +113,7 @@ def table_bytes(domain: Domain, cliques: Collection[Clique]) -> int:
 def slices(domain: Domain, cliques: Collection[Clique], most_bytes: int) -> list[list[Clique]]:
     """The cliques in groups, each of which is counted in a pass of its own. The tables of a group take `most_bytes` at most; only where the
     table of a single clique is larger does its group take more, and nothing else is in it but parts of that clique."""
-    if len(cliques) <= 1:
+    if len(cliques) <= 1 or 8 * sum(max(BLOCK_CELLS, domain.cells(clique)) for clique in cliques) <= most_bytes:  # however they are merged
         return [list(cliques)]
     home = plan(domain, cliques)
     sizes = {block: 8 * domain.cells(block) for block in dict.fromkeys(home.values())}
