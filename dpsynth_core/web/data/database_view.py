@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal
 
 import streamlit as st
@@ -42,33 +43,33 @@ Take = Callable[[Callable[[], Table]], None]
 
 def choosing(here: Current, place: str, take: Take) -> None:
     """The address, and what to count there. place: where refusals are shown."""
-    key = f"{here.project}:database_address"
-    known = fields.value(_STATED, {})
-    st.session_state.setdefault(key, known.get("address", ""))
-    st.text_input(
+    typed, known = f"{here.project}:typed_address", fields.value(_STATED, {})
+    fields.remembered(
+        "database_address",
+        st.session_state.setdefault(typed, known.get("address", "")),
+        partial(st.session_state.__setitem__, typed),
+        st.text_input,
         "Address of a database, or its file on this machine",
-        key=key,
         placeholder="postgresql://host:5432/hospital or /data/people.duckdb",
         help=_PASSWORD,
     )
     look = "secondary" if known else "primary"
-    st.button("Connect", icon=":material/database:", key="connect_database", on_click=_connect, args=(key, place), type=look)
+    st.button("Connect", icon=":material/database:", key="connect_database", on_click=_connect, args=(typed, place), type=look)
     st.caption(f":material/history_edu: {LOG}")
     if known:
         _what(known, take, "secondary" if project_table.gives_counts_alone(here.draft) else "primary")
 
 
-def _connect(key: str, place: str) -> None:
+def _connect(typed: str, place: str) -> None:
     """Read the catalogue. An address that is refused may hold a password: it is kept nowhere, not even in its field."""
 
     def act() -> None:
-        text = st.session_state[key].strip()
-        st.session_state[key] = ""
+        text = st.session_state.pop(typed).strip()
         try:
             addresses.read(text)
         except InputError as error:
             raise InputError("address", error.problem, error.remedy) from None
-        st.session_state[key] = text
+        st.session_state[typed] = text
         tables = database_table.catalogue(text, session.only_this_machine())
         known = fields.value(_STATED, {})
         further = known if known.get("address") == text else {}
