@@ -165,9 +165,9 @@ def _of_fit(spec: Spec) -> Iterator[Leak]:
         yield Leak(
             "not-compared",
             Severity.NOTE,
-            "The table was not compared with its domain",
-            "This gives nobody away. But a label that the file spells differently is counted as “other”, and nobody has looked for such.",
-            "Compare them on the Domain page if the table is new to you; the release then says that it was looked at.",
+            "Nobody has checked that the table fits its domain",
+            "This gives nobody away. But what the table spells differently, such as F where your list has f, will count as “other”.",
+            "If the table is new to you, compare them on the Domain page. The release then says that it was looked at.",
             "domain",
         )
 

@@ -15,6 +15,7 @@ from dpsynth_core.planning.spec import UNNAMED
 from dpsynth_core.release import tables
 from dpsynth_core.release.release import Release
 from dpsynth_core.report.rule import learnt, rule_facts
+from dpsynth_core.vocabulary.domain import Domain
 
 
 def sample_reading(headline: Headline) -> str:
@@ -73,7 +74,7 @@ def trusted(table: pd.DataFrame, threshold: float, together: bool = False) -> st
 def byline(release: Release) -> str:
     """What this is a release of, in a line: how much of what about whom, when and by which mechanism. Names in it are hostile text."""
     population = release.spec.population
-    about = f"{len(release.domain):,} columns" + (f" about “{population}”" if population != UNNAMED else "")
+    about = f"{len(release.domain.column_names):,} columns" + (f" about “{population}”" if population != UNNAMED else "")
     what = f"{release.rows:,} synthetic rows of {about}" if release.rows else f"Answers over {about}, no rows"
     return f"{what}, made by {release.plan.mechanism.card.title} on {release.created}."
 
@@ -85,7 +86,7 @@ def facts(release: Release) -> list[tuple[str, str]]:
         ("Population", spec.population),
         ("Synthetic rows", f"{release.rows:,} ({release.row_policy})" if release.rows else "none: answers only"),
         *([("Tables of rows", tables.explained(1 + len(release.further)))] if release.further else []),
-        ("Columns", f"{len(release.domain)}"),
+        ("Columns", _columns(release.domain)),
         (
             "Privacy budget",
             f"epsilon {spec.budget.epsilon:g}, delta {spec.budget.delta:g}"
@@ -101,6 +102,12 @@ def facts(release: Release) -> list[tuple[str, str]]:
         ("Made", release.created),
         ("SHA-256 of the spec", spec.digest()),
     ]
+
+
+def _columns(domain: Domain) -> str:
+    """How many the rows have, and how many of them say nothing about anybody."""
+    number = f"{len(domain.column_names):,}"
+    return f"{number}, of which {len(domain.filled):,} filled in without measuring anything" if domain.filled else number
 
 
 def certified(release: Release) -> str:

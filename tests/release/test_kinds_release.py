@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from dpsynth_core import report
 from dpsynth_core.bundle import unpack, verdicts, verify
 from dpsynth_core.bundle.replay import replayed
 from dpsynth_core.foundation.errors import InputError
@@ -22,6 +23,7 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.row_files import FORMATS
+from dpsynth_core.report.facts import byline
 from dpsynth_core.sources.codec import decode, strays
 from dpsynth_core.sources.files import column_names, open_batches
 from dpsynth_core.sources.sniff import sniff
@@ -92,12 +94,14 @@ def test_what_is_filled_in_follows_from_the_plan_alone(release: Release) -> None
     assert release.table.column("stay_id").to_pylist()[:2] == ["C-0001/24", "C-0001/25"]
     assert set(release.table.column("clinic").to_pylist()) == {"St. Anna"}
     assert set(release.table.column("year").to_pylist()) == {2024}
+    assert dict(report.facts(release))["Columns"] == "8, of which 3 filled in without measuring anything"
+    assert "300 synthetic rows of 8 columns" in byline(release)
 
 
 def test_the_bundle_is_sound_and_holds_nothing_of_what_was_left_out(release: Release) -> None:
     bundle = unpack.read_bytes(pack.pack(release))
-    report, files = verify.verify(bundle), bundle.files
-    assert [check for check in report.checks if check.verdict == verdicts.FAILED] == []
+    verified, files = verify.verify(bundle), bundle.files
+    assert [check for check in verified.checks if check.verdict == verdicts.FAILED] == []
     assert replayed(bundle, None).verdict == verdicts.PASSED
     assert not [name for name, content in files.items() if b"SECRET" in content.read()]
     lines = {line["column"]: line for line in csv.DictReader(io.StringIO(files["codebook.csv"].read().decode()))}
