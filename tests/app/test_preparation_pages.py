@@ -695,6 +695,7 @@ def test_a_usual_list_is_suggested_by_the_name_and_taken_with_a_click() -> None:
     field(app, "button_group", "Written as").set_value("Female, Male").run()
     row = next(row for row in stored()["wizard"]["rows"] if row["column"] == "sex")
     assert (row["values"], row["origin"]) == (["Female", "Male"], "usual")
+    assert field(app, "selectbox", "Values from").value == "usual"
     field(app, "radio", "Columns").set_value("eye").run()
     field(app, "selectbox", "Values from").set_value("usual").run()
     field(app, "selectbox", "Which list or bounds").set_value("percent").run()

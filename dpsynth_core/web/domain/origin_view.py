@@ -18,7 +18,7 @@ from dpsynth_core.web.shell.text import literal
 
 TYPED, USUAL, LABELS, LEARN, READ = "typed", "usual", "labels", "learnt", "data"
 _NAMES = {
-    TYPED: "Typed or pasted",
+    TYPED: "Typed, pasted or loaded",
     USUAL: "A usual list or bounds",
     LABELS: "Labels or types of the table",
     LEARN: "Learn them for a share of the budget",
@@ -43,8 +43,9 @@ def choice(here: Current, row: Row) -> str:
     ways += [LEARN] if row["most"] or (_learnable(row) and not counted) else []
     ways += [READ] if _has_records(here) and not counted else []
     key = f"{here.project}:way:{row['column']}"
-    if row["most"] or st.session_state.get(key) not in ways or st.session_state[key] == LEARN:
-        st.session_state[key] = LEARN if row["most"] else row["origin"] if row["origin"] in ways else TYPED
+    origin = LEARN if row["most"] else row["origin"] if row["origin"] in ways else TYPED
+    if st.session_state.get(f"{key}:origin") != origin or st.session_state.get(key) not in ways:  # not what was chosen and waits for values
+        st.session_state[key] = st.session_state[f"{key}:origin"] = origin
 
     def changed() -> None:
         way = st.session_state[key]
