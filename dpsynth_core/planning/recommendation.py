@@ -33,6 +33,7 @@ FEATURES = ("noise", "noise squared", "columns", "cells", "columns per table")
 MEAN, LARGEST = MEASURES = ("error", "largest")
 """Share of people in a wrong cell, mean over the tables; the largest error of any count of any table, as a share of the people."""
 LISTED = 3
+"""So many of the best are shown."""
 BASELINE = "independent"
 CLOSE = 1.1
 """Expected errors within this factor of the best count as equal: the model misses by more."""
@@ -125,15 +126,16 @@ def expected(name: str, situation: Situation, measure: str = MEAN) -> Expected |
 
 
 def recommend(situation: Situation, forecasts: Mapping[str, Forecast], measure: str = MEAN) -> Zoned[tuple[Recommendation, ...]]:
-    """The best few of the mechanisms that make rows and whose forecast says that they fit, the best first; without one that was tried, an
-    empty list. measure: one of MEASURES, by which they are judged."""
+    """The mechanisms that make rows, were tried and whose forecast says that they fit, the best first. measure: one of MEASURES, by which
+    they are judged."""
     candidates = {}
     for name, forecast in forecasts.items():
         error = expected(name, situation, measure)
         if forecast.fits and error is not None and registry.get(name).card.makes_rows:
             candidates[name] = (error, forecast)
-    ranked = sorted(candidates, key=lambda name: _rank(name, candidates))[:LISTED]
-    recommendations = [Recommendation(n, registry.get(n).card.title, *candidates[n], _reasons(n, ranked, candidates)) for n in ranked]
+    ranked = sorted(candidates, key=lambda name: _rank(name, candidates))
+    best = ranked[:LISTED]
+    recommendations = [Recommendation(n, registry.get(n).card.title, *candidates[n], _reasons(n, best, candidates)) for n in ranked]
     return public(tuple(recommendations))
 
 

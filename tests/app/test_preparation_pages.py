@@ -78,6 +78,14 @@ def test_the_demo_goes_from_start_to_the_mechanism_with_four_clicks() -> None:
     assert document.plan(stored(), "x").workload.cliques
 
 
+def test_a_column_that_may_tell_people_apart_raises_the_question_whether_one_has_several_rows() -> None:
+    app = first_visit()
+    app.file_uploader[0].set_value(("people.csv", CSV.replace(b"eye", b"patient_id"), "text/csv")).run()
+    assert "Can ` patient_id ` be the same in two rows?" in words(app)
+    field(app, "radio", "Rows").set_value(True).run()
+    assert "Then a person may have several" not in words(app)
+
+
 WRITTEN = "born;pay;x\n31.12.1990;1.234,5;1\n1.2.1985;7,25;2\n"
 
 

@@ -60,6 +60,7 @@ def test_a_name_that_says_nothing_suggests_nothing(column: str) -> None:
     [
         ("id", Role.IDENTIFIER),
         ("PatientID", Role.IDENTIFIER),
+        ("Fallnr", Role.IDENTIFIER),
         ("first name", Role.IDENTIFIER),
         ("e-mail", Role.IDENTIFIER),
         ("Unnamed: 0", Role.IDENTIFIER),

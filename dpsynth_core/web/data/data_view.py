@@ -14,6 +14,7 @@ from dpsynth_core.privacy.unit import ADD_REMOVE, REPLACE
 from dpsynth_core.sources import demo
 from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.store import ledger, projects
+from dpsynth_core.vocabulary import usual
 from dpsynth_core.web.data import database_table, database_view, engine_view, project_table, reading_view, uploads
 from dpsynth_core.web.data.project_table import Table
 from dpsynth_core.web.shell import curator, document, fields, frame, numbers, plan_first, session
@@ -138,12 +139,15 @@ def _again(read: Callable[..., Table], **changes: Any) -> None:
 def unit(here: Current) -> None:
     """What counts as one person, and which two tables must look alike."""
     with frame.card("What counts as one person", Zone.PUBLIC, "The guarantee is about one person: this is the unit that gets hidden."):
-        names = {False: "Every row is a different person", True: "A person may have several rows"}
+        ways = {False: "Every row is a different person", True: "A person may have several rows"}
         several = fields.choice(
-            "Rows", "wizard.several", (False, True), names, kind="radio", on_change=_forget_person, label_visibility="collapsed"
+            "Rows", "wizard.several", (False, True), ways, kind="radio", on_change=_forget_person, label_visibility="collapsed"
         )
         if several:
             _person(here)
+        elif numbered := [name for name in document.columns(here.draft) if usual.role(name) is usual.Role.IDENTIFIER]:
+            question = f"Can {names(numbered, 2)} be the same in two rows? Then a person may have several."
+            st.caption(f":orange[:material/help:] {question}")
         fields.choice(
             "What an outsider must not be able to tell",
             "unit.relation",

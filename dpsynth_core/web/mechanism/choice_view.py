@@ -22,7 +22,7 @@ _OPEN = "mechanism_change"
 def card(here: Current, forecasts: Mapping[str, Forecast | InputError]) -> None:
     """What is chosen, what we would choose, and the way to another one. The draft's domain, workload and budget are complete."""
     mechanism = registry.get(here.draft["mechanism"]["name"])
-    recommended = recommendation_view.listed(here, forecasts)
+    recommended = recommendation_view.ranked(here, forecasts)
     with frame.card("How are the rows made?", Zone.PUBLIC, recommendation_view.basis_help()), st.container(key="mechanisms"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.markdown(f"#### {mechanism.card.title}", width="content")

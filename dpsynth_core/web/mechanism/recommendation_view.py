@@ -41,8 +41,9 @@ def basis_help() -> str:
     )
 
 
-def listed(here: Current, forecasts: Forecasts, by: str = MEAN) -> tuple[Recommendation, ...]:
-    """The best few for the draft's plan; none without a number of people. The draft's domain, workload and budget are complete."""
+def ranked(here: Current, forecasts: Forecasts, by: str = MEAN) -> tuple[Recommendation, ...]:
+    """What was tried and fits the draft's plan, the best first; nothing without a number of people. The draft's domain, workload and budget
+    are complete."""
     people, budget = document.people(here.draft), document.budget(here.draft)
     if not people:
         return ()
@@ -65,7 +66,7 @@ def shortlist(here: Current, forecasts: Forecasts) -> None:
     by = st.segmented_control(
         "Our recommendation, judged by", list(names), format_func=names.get, key=_BY, default=MEAN, required=True, help=measure_help
     )
-    recommendations = listed(here, forecasts, by)
+    recommendations = ranked(here, forecasts, by)[: recommendation.LISTED]
     if not recommendations:
         st.info("None of the mechanisms that were tried fits this plan.", icon=":material/block:")
     for place, (rank, one) in zip(st.columns(max(1, len(recommendations))), zip(_ORDER, recommendations, strict=False), strict=False):
