@@ -1,6 +1,6 @@
 """What AIM loses or gains by cheaper rounds on wide tables: error and processor seconds on all pairs of an invented table.
 
-    python -m benchmarks.wide_rounds                      # 50 columns, one and five marginals a round, models of several sizes
+    python -m benchmarks.wide_rounds                      # 50 columns, one marginal a round and as shipped, models of several sizes
 
 Each case is a run of the mechanism alone, in this process, with seeded noise: the error is the model's against the true counts, as a share
 of the people in a wrong cell of a table, over all pairs, over those of columns that depend on each other directly, and over the others.
@@ -13,6 +13,7 @@ import json
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -24,8 +25,8 @@ from benchmarks.programs import OURS, versions
 from benchmarks.table import RESULTS
 from benchmarks.wide import table_of
 from dpsynth_core.inference.model import GraphicalModel
-from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.graphical import aim
+from dpsynth_core.mechanisms.graphical.aim import Aim
 from dpsynth_core.mechanisms.steps import Finished, Fitted
 from dpsynth_core.planning.plan import budgeted
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, BudgetSpec
@@ -36,18 +37,18 @@ from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import all_kway
 
-CASES = ((1, 16.0), (5, 16.0), (5, 4.0))
-"""Marginals a round, and megabytes of the model."""
+CASES = ((1000.0, 16.0), (10.0, 16.0), (10.0, 4.0))
+"""A round measures one marginal for each so many before it; megabytes of the model."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     target = options.results / "wide_rounds.json"
     runs = json.loads(target.read_text(encoding="utf-8")) if target.exists() else []
-    for together, size in options.cases:
+    for for_one_more, size in options.cases:
         for seed in options.seeds:
-            run = measured(options.columns, together, size, options.epsilon, seed)
-            same = ("columns", "marginals_a_round", "max_size_mb", "epsilon", "seed")
+            run = measured(options.columns, for_one_more, size, options.epsilon, seed)
+            same = ("columns", "for_one_more", "max_size_mb", "epsilon", "seed")
             runs = [*(one for one in runs if any(one[name] != run[name] for name in same)), run]
             options.results.mkdir(parents=True, exist_ok=True)
             target.write_text(json.dumps(runs, indent=1) + "\n", encoding="utf-8")
@@ -56,17 +57,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def measured(columns: int, together: int, size: float, epsilon: float, seed: int) -> dict[str, Any]:
-    """One run with so many marginals a round and a model of at most so many megabytes."""
+def measured(columns: int, for_one_more: float, size: float, epsilon: float, seed: int) -> dict[str, Any]:
+    """One run with a marginal a round for each so many before it, and a model of at most so many megabytes."""
     table = table_of(columns)
     domain = Domain.from_json(dict(zip(table.names, table.sizes, strict=True)))
     source, workload = CodesSource(domain, codes(table)), all_kway(domain, 2)
-    mechanism = registry.configured(registry.get("aim"), {"max_size_mb": size})
+    mechanism = Aim(max_size_mb=size, rules=replace(Aim.rules, for_one_more=for_one_more))
     shares = budgeted(mechanism, BudgetSpec(epsilon=epsilon, delta=1e-9, certificate=DEFAULT_CERTIFICATE))
     kernel = PrivacyKernel(source, Unit(), shares.rho, SeededNoise(seed), shares.delta, shares.accountant)
     kernel.prepare([*workload.cliques, *((name,) for name in domain.names)])
     began = time.process_time()
-    with patch.object(aim, "marginals_a_round", lambda _: together), patch.object(aim, "WIDE_CAPACITY", 1.0):
+    with patch.object(aim, "WIDE_CAPACITY", 1.0):
         *steps, finished = mechanism.steps(kernel.part(shares.mechanism), workload)
     seconds = time.process_time() - began
     assert isinstance(finished, Finished)
@@ -76,7 +77,7 @@ def measured(columns: int, together: int, size: float, epsilon: float, seed: int
     positions = [(domain.position(one) // table.group, domain.position(other) // table.group) for one, other in workload.cliques]
     inside = np.array([one == other for one, other in positions])
     return {
-        **{"columns": columns, "marginals_a_round": together, "max_size_mb": size, "epsilon": epsilon, "seed": seed},
+        **{"columns": columns, "for_one_more": for_one_more, "max_size_mb": size, "epsilon": epsilon, "seed": seed},
         **{"fits": sum(isinstance(step, Fitted) for step in steps), "cpu_seconds": round(seconds, 1)},
         **{"error": round(float(errors.mean()), 5), "inside": round(float(errors[inside].mean()), 5)},
         **{"across": round(float(errors[~inside].mean()), 5), "largest": round(float(errors.max()), 4), "versions": versions(OURS)},
@@ -85,29 +86,29 @@ def measured(columns: int, together: int, size: float, epsilon: float, seed: int
 
 def _markdown(runs: list[dict[str, Any]]) -> str:
     lines = [
-        "AIM on all pairs of an invented table of 50,000 rows, by how many marginals a round measures and how large the model may become.",
+        "AIM on all pairs of an invented table of 50,000 rows, by how many allow a round one more and how large the model may be.",
         "Error: share of the people in a wrong cell of a table, on average; of columns that depend on each other directly; of the others.",
         "",
-        "| columns | epsilon | seed | marginals a round | model MB | fits | processor seconds | error | inside groups | across | largest |",
+        "| columns | epsilon | seed | one more for each | model MB | fits | processor seconds | error | inside groups | across | largest |",
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
-    for run in sorted(runs, key=lambda run: (run["columns"], run["epsilon"], run["marginals_a_round"], run["max_size_mb"], run["seed"])):
-        head = f"| {run['columns']} | {run['epsilon']:g} | {run['seed']} | {run['marginals_a_round']} | {run['max_size_mb']:g} "
+    for run in sorted(runs, key=lambda run: (run["columns"], run["epsilon"], run["for_one_more"], run["max_size_mb"], run["seed"])):
+        head = f"| {run['columns']} | {run['epsilon']:g} | {run['seed']} | {run['for_one_more']:g} | {run['max_size_mb']:g} "
         costs = f"| {run['fits']} | {run['cpu_seconds']:.0f} | {run['error']:.4f} | {run['inside']:.4f} | {run['across']:.4f} "
         lines.append(f"{head}{costs}| {run['largest']:.3f} |")
     return "\n".join([*lines, ""])
 
 
-def _case(text: str) -> tuple[int, float]:
-    together, size = text.split(":")
-    return int(together), float(size)
+def _case(text: str) -> tuple[float, float]:
+    for_one_more, size = text.split(":")
+    return float(for_one_more), float(size)
 
 
 def _parser() -> argparse.ArgumentParser:
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(prog="benchmarks.wide_rounds", description=__doc__, formatter_class=raw)
     parser.add_argument("--columns", type=int, default=50, help=f"at least {aim.WIDE} (default: %(default)s)")
-    parser.add_argument("--cases", type=_case, nargs="+", default=list(CASES), metavar="MARGINALS:MB")
+    parser.add_argument("--cases", type=_case, nargs="+", default=list(CASES), metavar="BEFORE:MB")
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1])
     parser.add_argument("--results", type=Path, default=RESULTS)

@@ -31,6 +31,7 @@ SPENDING = Spending(
     reserve_rounds=8,
     capacity=32e6,
     merge_below=3.0,
+    for_one_more=10.0,
 )
 AIM = Aim()
 

@@ -48,7 +48,7 @@ _START_MB, _TABLE_BYTES, _CELL_BYTES, _MODEL_CELL_BYTES, _MODEL_ROOT_BYTES, _VAL
 class Spending:
     """What decides how a run spends its budget. single: the share of it that single columns get; shares: each one's part of that.
     columns_alone: nothing else is measured. measure_share, reserve_rounds, merge_below: as the mechanism's parameters. capacity: cells of
-    the largest model."""
+    the largest model. for_one_more: a round measures one table for each so many before it."""
 
     single: float
     shares: Mapping[Clique, float]
@@ -57,6 +57,7 @@ class Spending:
     reserve_rounds: int
     capacity: float
     merge_below: float
+    for_one_more: float
 
     @property
     def first_round(self) -> float:
@@ -66,11 +67,13 @@ class Spending:
 
 @dataclass(frozen=True)
 class Round:
-    """spent: share of the budget when it ends. tables: that were measured by then. cells: of the model."""
+    """Of one table. spent: share of the budget when it ends. tables: that were measured by then. cells: of the model. share: of a fit and
+    of the answers before it, which the tables that are measured together have in common."""
 
     spent: float
     tables: int
     cells: float
+    share: float
 
 
 def noise_of_columns(domain: Domain, shares: Mapping[Clique, float], rho: float, people: float) -> float:
@@ -96,7 +99,9 @@ def walked(workload: Workload, rho: float, people: float, spending: Spending) ->
         tables = min(look, math.ceil(len(masks) * -math.expm1(-FRESH * look / len(masks))))
         sizes_then[look] = tables, min(_model_cells(masks[:tables], sizes), max(spending.capacity * spent[look - 1], sum(sizes)))
     nearest = [min(looks, key=lambda look: abs(look - number)) for number in range(1, len(spent) + 1)]
-    return [Round(share, *sizes_then[look]) for share, look in zip(spent, nearest, strict=True)]
+    columns = len(spending.shares)
+    shares = [1 / max(1, min(columns // 2, int((columns + number) / spending.for_one_more))) for number in range(len(spent))]
+    return [Round(part, *sizes_then[look], share) for part, look, share in zip(spent, nearest, shares, strict=True)]
 
 
 def seconds(workload: Workload, rounds: Sequence[Round], people: float, candidates: float = 1.0) -> float:
@@ -108,7 +113,7 @@ def seconds(workload: Workload, rounds: Sequence[Round], people: float, candidat
     around += _ROW_OF_A_TABLE * min(people, _REFINED_ROWS) * tables
     answer = _ROUND + _PAIR_COLUMN * columns * tables + _TRIPLE * large + _ANSWER_CELL * cells
     each = (answer + _ANSWER_ROOT * tables * math.sqrt(one.cells) + _STEPS * _step_seconds(columns, one) for one in rounds)
-    return around + math.sqrt(candidates) * sum(each)
+    return around + math.sqrt(candidates) * sum(one.share * seconds for one, seconds in zip(rounds, each, strict=True))
 
 
 def _step_seconds(columns: int, one: Round) -> float:
