@@ -40,7 +40,7 @@ def tradeoff(zoned: Zoned[pd.DataFrame]) -> Drawing:
     )
     chart = alt.layer(area, line, chance, label.encode(x=x, y=y, text="words:N"))
     return finish(
-        chart, zoned, "How well could an attacker tell who is in the data?", "The closer to the dashed line, the closer to guessing."
+        chart, zoned, "Could an attacker tell who is in the data?", "The closer to the dashed line, the closer to guessing."
     )
 
 

@@ -22,7 +22,7 @@ def contest(zoned: Zoned[pd.DataFrame], measure: str, unit: str, *, show: int = 
     order, runs = list(dict.fromkeys(frame["marginal"])), list(dict.fromkeys(zoned.value["run"]))
     y = alt.Y("marginal:N", sort=order, title=None, axis=alt.Axis(labelLimit=250, labelOverlap=False))
     offset = alt.YOffset("run:N", scale=alt.Scale(domain=runs))
-    axis = alt.Axis(format="~%", tickCount=6, orient="top")
+    axis = alt.Axis(format="~%", tickCount=6, orient="top", titleAnchor="end")
     colour = alt.Color("run:N", scale=alt.Scale(domain=runs), legend=alt.Legend(symbolType="circle"))
     tooltip = [
         alt.Tooltip("marginal:N", title="Table"),
@@ -39,7 +39,7 @@ def contest(zoned: Zoned[pd.DataFrame], measure: str, unit: str, *, show: int = 
         rules = alt.Chart(frame).mark_rule(strokeWidth=2, opacity=0.6, color=INK)
         layers.insert(0, rules.encode(y=y, yOffset=offset, x=alt.X("low:Q"), x2="limit:Q", color=colour, tooltip=tooltip))
     hidden = zoned.value["place"].nunique() - len(order)
-    measured = "Dots: measured errors, or bounds where none was measured; lines: from at least to at most, each with 95 % confidence."
+    measured = "Dots: measured, or bounds. Lines: 95 % confidence."
     caption = "True errors." if exact else measured
     caption += f" The worst {len(order)} of {len(order) + hidden:,} tables." if hidden > 0 else ""
     return finish(alt.layer(*layers), zoned, "Where does one win?", caption, height=alt.Step(8 * len(runs) + 6, **{"for": "position"}))

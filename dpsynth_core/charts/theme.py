@@ -8,6 +8,7 @@ or as literal strings, never as field names or expressions.
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TypeAlias
 
 import altair as alt
@@ -22,6 +23,8 @@ ALERT = "#d55e00"
 STRONG, MIDDLE, FAINT = "#2f7fc4", "#7fb2dc", "#9aa4b238"
 """Yes, partly, no: told apart by lightness alone, on white and on near-black."""
 LABEL_LIMIT = 170
+CAPTION_WIDTH = 52
+"""Characters of a line that a chart on a phone does not cut."""
 
 ZONE_CAPTION = {
     Zone.PUBLIC: ("Public: known without the private table.",),
@@ -47,7 +50,8 @@ def finish(chart: Drawing, zoned: Zoned[pd.DataFrame], title: str, caption: str 
     """
     if zoned.zone is Zone.CURATOR:
         chart = alt.layer(chart, *_watermark())
-    lines = [*caption.splitlines(), *ZONE_CAPTION[zoned.zone]]
+    wrapped = (part for line in caption.splitlines() for part in wrap(line, CAPTION_WIDTH, break_on_hyphens=False))
+    lines = [*wrapped, *ZONE_CAPTION[zoned.zone]]
     colour = ALERT if zoned.zone is Zone.CURATOR else INK
     heading = alt.TitleParams(
         text=title, subtitle=lines, subtitleColor=colour, subtitleFontSize=12, subtitlePadding=6, offset=12, fontSize=15, fontWeight=600

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from dpsynth_core import charts
-from dpsynth_core.charts.theme import ALERT, ZONE_CAPTION
+from dpsynth_core.charts.theme import ALERT, CAPTION_WIDTH, ZONE_CAPTION
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.comparison import MEASURED, PRIVATE, SYNTHETIC
 from dpsynth_core.foundation.zones import Zone, Zoned
@@ -126,6 +126,7 @@ def test_only_curator_only_charts_carry_the_watermark(name: str) -> None:
 def test_a_picture_saved_from_the_chart_names_its_zone(name: str, zone: Zone) -> None:
     spec = spec_of(name, zone)
     assert spec["title"]["subtitle"][-len(ZONE_CAPTION[zone]) :] == list(ZONE_CAPTION[zone])
+    assert all(len(line) <= CAPTION_WIDTH for line in spec["title"]["subtitle"])
     assert (spec["title"]["subtitleColor"] == ALERT) == (zone is Zone.CURATOR)
     assert spec["description"].startswith(spec["title"]["text"])
 

@@ -184,5 +184,5 @@ def _wins(both: Zoned[pd.DataFrame], limits: Mapping[str, float], *, largest: bo
 def _list(both: Zoned[pd.DataFrame]) -> None:
     wide = both.value.pivot(index=["place", "marginal"], columns="run", values="limit").reset_index().drop(columns="place")
     config = {run: st.column_config.NumberColumn(f"{run}, at most", format="percent") for run in wide.columns if run != "marginal"}
-    config["marginal"] = st.column_config.TextColumn("Table", width="large")
+    config["marginal"] = st.column_config.TextColumn("Table")
     st.dataframe(wide, hide_index=True, height=min(320, 40 + 35 * len(wide)), column_config=config)
