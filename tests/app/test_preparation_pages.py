@@ -794,6 +794,7 @@ def test_every_step_but_the_run_opens_without_a_table_and_the_table_comes_last()
         assert not app.exception
         assert app.title[0].value == following
     assert "Choose the table: everything that you decided stays" in words(app)
+    assert "Nobody has checked" not in words(app)
     assert not [button for button in app.button if "Lock the plan" in button.label]
     with pytest.raises(InputError, match="no table is chosen yet"):
         document.spec(stored(), "Trial")
@@ -808,6 +809,7 @@ def test_every_step_but_the_run_opens_without_a_table_and_the_table_comes_last()
     app.button(key="next_domain").click().run()
     app.switch_page("pages/mechanism.py").run()
     assert [button for button in app.button if "Lock the plan" in button.label]
+    assert "Nobody has checked" in words(app)
     assert document.domain(stored())["eye"].categories == ("blue", "brown")
     assert looks.of(LOCAL_OWNER, projects.list(LOCAL_OWNER)[0].id) == ()
 

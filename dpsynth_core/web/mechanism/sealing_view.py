@@ -32,7 +32,8 @@ def planning(here: Current) -> None:
     """From verdict to run; what is missing if the draft is not complete."""
     mechanism = registry.get(here.draft["mechanism"]["name"])
     try:
-        plan = document.plan(here.draft, here.name, looks.of(here.owner, here.project))
+        seen = looks.of(here.owner, here.project) or (() if "data" in here.draft else None)  # of no table there is nothing to look at yet
+        plan = document.plan(here.draft, here.name, seen)
     except InputError as error:
         frame.refused(error)
         if error.field == "models":  # another mechanism would mend it
