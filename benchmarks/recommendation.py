@@ -3,6 +3,7 @@
     python -m benchmarks.recommendation measure --scenarios 0 10      # ten of them; any slices, in any order, add up
     python -m benchmarks.recommendation measure --scenarios 0 40 --mechanisms mst   # a mechanism that came later
     python -m benchmarks.recommendation fit                           # writes dpsynth_core/planning/recommendation.json
+    python -m benchmarks.recommendation judge                         # how much worse than the best the first choice was, and the usual one
 
 A scenario is drawn from its number: columns and their sizes, rows, dependence, marginals of two or three columns, epsilon. Every sixth is
 a part of the demo's columns instead of a stand-in. Trials that are expected to take longer than --longest are left out and say so.
@@ -31,11 +32,11 @@ from numpy.typing import NDArray
 from benchmarks.table import RESULTS
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.mechanism import Learner, UsesPublic
+from dpsynth_core.mechanisms.mechanism import Forecast, Learner, UsesPublic
 from dpsynth_core.mechanisms.registry import MECHANISMS
 from dpsynth_core.planning import recommendation
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.planning.recommendation import Situation
+from dpsynth_core.planning.recommendation import Situation, recommend
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.sources import demo, standin
@@ -61,8 +62,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     if options.command == "measure":
         measure(range(*options.scenarios), options.mechanisms, options.longest, options.table)
-    else:
+    elif options.command == "fit":
         fit(options.table, options.out)
+    else:
+        judge(options.table)
     return 0
 
 
@@ -204,6 +207,24 @@ def fit(path: Path, out: Path) -> None:
     out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
+def judge(path: Path) -> None:
+    """By how much the first choice of each scenario erred more than the best of its trials, beside what is usual; public tables aside."""
+    scenarios: dict[int, dict[str, dict[str, Any]]] = {}
+    for row in _rows(path):
+        if "error" in row and not isinstance(one := registry.get(row["mechanism"]), UsesPublic) and one.card.makes_rows:
+            scenarios.setdefault(row["scenario"], {})[row["mechanism"]] = row
+    excess: dict[str, list[float]] = {"first choice": [], recommendation.USUAL: []}
+    for trials in scenarios.values():
+        noise, _, columns, cells, width = next(iter(trials.values()))["features"]
+        situation = Situation(float(np.exp(noise)), round(float(np.exp(columns))), float(np.exp(cells)), width)
+        forecasts = {name: Forecast(fits=True, seconds=row["seconds"], memory_mb=0) for name, row in trials.items()}
+        best = min(row["error"] for row in trials.values())
+        for title, name in zip(excess, (recommend(situation, forecasts).value[0].name, recommendation.USUAL), strict=True):
+            excess[title].append(trials[name]["error"] / best)
+    for title, ratios in excess.items():
+        print(f"{title}: {np.exp(np.mean(np.log(ratios))):.3f} times the best of {len(ratios)} scenarios, {max(ratios):.2f} at most")
+
+
 def _fitted(features: Float, errors: Float) -> dict[str, Any]:
     """Weights of a constant and of each standardised feature, and the standard deviation of the misses of trials that were left out."""
     design = np.column_stack([np.ones(len(errors)), features])
@@ -232,7 +253,8 @@ def _parser() -> argparse.ArgumentParser:
     measuring.add_argument("--longest", type=float, default=60.0, help="leave out trials that are expected to take longer, in seconds")
     fitting = commands.add_parser("fit", help="fit the model and write it into the package")
     fitting.add_argument("--out", type=Path, default=recommendation.MODEL)
-    for command in (measuring, fitting):
+    judging = commands.add_parser("judge", help="compare first choices with the best of the trials")
+    for command in (measuring, fitting, judging):
         command.add_argument("--table", type=Path, default=TABLE)
     return parser
 

@@ -35,8 +35,9 @@ MEAN, LARGEST = MEASURES = ("error", "largest")
 LISTED = 3
 """So many of the best are shown."""
 BASELINE = "independent"
-CLOSE = 1.1
-"""Expected errors within this factor of the best count as equal: the model misses by more."""
+CLOSE = 1.2
+"""Expected errors within this factor of the best count as equal: the model misses by more. Over all our trials the first choice then errs
+6 % more than the best would; 8 % with 1.1, 1.3 or 1.5, and where AIM is always taken (`python -m benchmarks.recommendation judge`)."""
 USUAL = MechanismSpec().name
 """Comes first among equals, where nobody waits for it longer than for others: `PATIENCE`."""
 PATIENCE = 600.0
