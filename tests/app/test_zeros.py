@@ -122,10 +122,12 @@ def test_the_grid_draws_for_two_and_three_columns_and_says_when_it_is_too_large(
 
 
 def test_two_columns_are_put_in_order() -> None:
-    columns = [*demo.demo_domain().keep(("age", "sex", "health")), Attribute.integer("region", 16, 95, bins=4)]
+    days = [Attribute.day(name, "2024-01-01", "2024-12-31") for name in ("age", "region")]
+    columns = [*demo.demo_domain().keep(("sex", "health")), *days]
     ready = draft(domain=Domain(tuple(columns)).to_json())
     ready["wizard"]["rows"] = [domain_table.row_of(a) for a in columns]
     app = open_page("domain", projects.create(LOCAL_OWNER, "Order", ready).id)
+    assert "come in any order?" in plain(app)
     next(g for g in app.get("button_group") if g.key.endswith("zeros:way")).set_value("order").run()
     boxes = {box.label: box for box in app.selectbox}
     assert boxes["Other column"].options == ["region"]  # neither itself nor a column of categories
@@ -133,4 +135,5 @@ def test_two_columns_are_put_in_order() -> None:
     app.button(key="zeros_order").click().run()
     assert not app.exception
     assert stored()["domain"]["impossible"] == [{"column": "age", "below": "region"}]
-    assert "age is below region, where both are known." in plain(app)
+    assert "age is before region, where both are known." in plain(app)
+    assert "come in any order?" not in plain(app)

@@ -10,13 +10,14 @@ import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.kinds.dates import Days
 from dpsynth_core.web.domain import domain_table, zeros_table
 from dpsynth_core.web.domain.domain_table import Row
 from dpsynth_core.web.domain.zeros_table import Cell, Rule
 from dpsynth_core.web.shell import frame, refusals, session
 from dpsynth_core.web.shell.fields import problem as quiet_problem
 from dpsynth_core.web.shell.session import Current
-from dpsynth_core.web.shell.text import literal
+from dpsynth_core.web.shell.text import literal, names
 
 WAYS = {"sentence": "Say it in a sentence", "order": "Put columns in order", "grid": "Tick it in a grid"}
 ORDERS = {"at_most": "is at most, or not after", "below": "is always below, or before"}
@@ -36,6 +37,9 @@ def section(here: Current, rows: Sequence[Row]) -> None:
     """The rules so far, and two ways to add one."""
     attributes = _complete(rows)
     rules = zeros_table.rules_of(here.draft)
+    days = [one.name for one in attributes if one.is_number and one.scale.axis == Days.axis]
+    if len(days) > 1 and not any(ORDERS.keys() & rule.keys() for rule in rules):
+        st.caption(f":orange[:material/help:] Can {names(days, 3)} come in any order? If not, say so below, or rows will have it so.")
     title = "Combinations that cannot occur" + (f" ({len(rules)})" if rules else "")
     with st.expander(title, expanded=bool(rules), icon=":material/block:", key=_key(here, "section")):
         st.caption("What is impossible by nature or by law: infants are not married. From public knowledge, not the records.", help=HELP)
