@@ -38,7 +38,8 @@ class Survey:
         notes = []
         if self.made_names:
             made = ", ".join(column_field(name).removeprefix("column ") for name in self.made_names)
-            notes.append(f"Columns that have no name in the header, or the name of one before, are called {made}.")
+            record = "If the first line is a record, say so: under “The first line has the names of the columns”, or with --columns."
+            notes.append(f"Columns that have no name in the header, or the name of one before, are called {made}. {record}")
         if self.malformed:
             blank = f" ({self.blank:,} of them blank)" if self.blank else ""
             breaks = " If quoted cells contain line breaks, say so: under “Quotes”, or with --quoting standard." if self.quoted else ""

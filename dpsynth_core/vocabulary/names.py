@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import chain, count
+from itertools import count
 
 from dpsynth_core.foundation.errors import InputError
 
@@ -22,21 +22,13 @@ def told_apart(header: Sequence[str]) -> tuple[str, ...]:
     unnamed: that is no header."""
     if 2 * sum(map(bool, header)) < len(header):
         raise InputError("data", "most columns have no name", "delete what stands above the header, or name them")
-    taken, used = set(header), set[str]()
-    numbered = defaultdict[str, Iterator[int]](lambda: count(2))
-
-    def name(place: int, cell: str) -> str:
-        if cell and cell not in used:
-            return cell
-        wanted = cell or f"column_{place}"
-        candidates = chain([wanted], (f"{wanted}_{number}" for number in numbered[wanted]))
-        return next(candidate for candidate in candidates if candidate not in taken)
-
-    names: list[str] = []
+    there, numbers = set(header), defaultdict[str, Iterator[int]](lambda: count(2))
+    names: dict[str, None] = {}
     for place, cell in enumerate(header, start=1):
-        names.append(name(place, cell))
-        used.add(names[-1])
-        taken.add(names[-1])
+        name = wanted = cell or f"column_{place}"
+        while name in names or (name != cell and name in there):
+            name = f"{wanted}_{next(numbers[wanted])}"
+        names[name] = None
     return tuple(names)
 
 

@@ -156,7 +156,7 @@ def test_what_is_said_of_a_hostile_column_shows_its_name_as_it_is(page: Page, se
     name = HOSTILE[4]
     upload(page, tmp_path, "twice.csv", f'"{name}","{name}"\n1,2\n3,4\n')
     alert = page.get_by_role("alert").first
-    expect(alert).to_contain_text("_2'.")
+    expect(alert).to_contain_text("_2'. If the first line is a record")
     assert ":red[danger]" in (alert.text_content() or "").replace("\u2060", "")
     assert ":smile:" in (alert.text_content() or "").replace("\u2060", "")
 
