@@ -17,6 +17,8 @@ def shortened(text: str, most: int) -> str:
 
 def visible(text: str) -> str:
     """The text with a space for every character that is not seen, or that no standard knows."""
+    if text.isprintable():  # quick, and nothing of it is in any of these categories
+        return text
     return "".join(" " if unicodedata.category(character) in _INVISIBLE else character for character in text)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version
 from typing import cast
 
@@ -387,10 +388,17 @@ def versions(more: Sequence[str] = ()) -> dict[str, str]:
     """What the numbers depend on, to the last bit: versions of this program, of Python and of the libraries, and the kind of processor.
 
     more: libraries that not every release depends on."""
-    libraries = {name: version(name) for name in (*LIBRARIES, *more)}
+    libraries = {name: _version(name) for name in (*LIBRARIES, *more)}
     return {"dpsynth_core": build.identity(), "python": platform.python_version(), **libraries, "processor": _processor()}
 
 
+@cache
+def _version(library: str) -> str:
+    """Of what is installed: it is read from a file each time."""
+    return version(library)
+
+
+@cache
 def _processor() -> str:
     """Its family and the sets of vector instructions that NumPy uses on it: sums are rounded in the order in which these add."""
     vectors = np.show_config(mode="dicts")["SIMD Extensions"]
