@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import cache
 
 import altair as alt
 import numpy as np
@@ -102,7 +103,9 @@ CHARTS: dict[str, tuple[Callable[[Zoned[pd.DataFrame]], charts.Drawing], pd.Data
 every_chart = pytest.mark.parametrize("name", CHARTS)
 
 
+@cache
 def spec_of(name: str, zone: Zone) -> dict:
+    """Drawn once, for all tests to read."""
     draw, frame = CHARTS[name]
     return draw(Zoned(zone, frame)).to_dict()
 
@@ -166,9 +169,8 @@ def test_cells_and_names_are_never_fields_or_expressions(name: str) -> None:
 
 @every_chart
 def test_the_specification_is_valid(name: str) -> None:
-    alt.Chart.from_dict(spec_of(name, Zone.RELEASED), validate=True) if "layer" not in spec_of(name, Zone.RELEASED) else (
-        alt.LayerChart.from_dict(spec_of(name, Zone.RELEASED), validate=True)
-    )
+    spec = spec_of(name, Zone.RELEASED)
+    (alt.LayerChart if "layer" in spec else alt.Chart).from_dict(spec, validate=True)
 
 
 def test_a_series_keeps_its_colour_whichever_others_are_shown() -> None:

@@ -22,7 +22,7 @@ def draw(chart: Drawing, zone: Zone, name: str = "") -> None:
         st.altair_chart(chart)
         return
     with st.container(key=f"{CURATOR_KEY}_{name}"):
-        st.vega_lite_chart(self_contained(chart.to_dict()))
+        st.vega_lite_chart(self_contained(chart.to_dict(validate=False)))
 
 
 def show(make: Callable[..., Drawing], zoned: Zoned[pd.DataFrame], *arguments: Any, name: str = "", **options: Any) -> None:
