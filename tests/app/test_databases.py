@@ -101,7 +101,7 @@ def test_a_query_is_counted_and_what_is_no_query_is_refused(people: str) -> None
     for query, problem in (
         ("", "Query: none is given"),
         ("DROP TABLE people", "Query: it is not one SELECT"),
-        ("SELECT age FROM nobody", "Table: the table or query cannot be read"),
+        ("SELECT age FROM nobody", "Table or view: the table or query cannot be read"),
     ):
         field(app, "text_area", "One SELECT").set_value(query).run()
         app.button(key="use_database").click().run()
@@ -136,7 +136,7 @@ def test_a_table_that_is_gone_and_a_timeout_that_is_no_number_are_refused(people
 def test_a_password_in_the_address_is_refused_and_kept_nowhere(address: str) -> None:
     app = connected(address)
     assert app.error
-    assert "Address" in app.error[0].value
+    assert "Where the table is" in app.error[0].value
     assert field(app, "text_input", "Address of a database").value == ""
     assert "s3cret" not in words(app)
     assert "s3cret" not in str(stored())

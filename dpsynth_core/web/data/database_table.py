@@ -6,8 +6,7 @@ Of the database its catalogue and the types of columns are read, no record. An a
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +24,12 @@ SOURCE = "database"
 """Where the table is, in the wizard's notes, and its kind in a spec."""
 BY_NAME, BY_QUERY = "table", "query"
 MAX_TIMEOUT = 1_000_000
-_FIELDS = {"data.path": "address", "data.table": "table", "data.query": "query", "data": "database"}
 
 
 def catalogue(text: str, only_this_machine: bool) -> list[str]:
     """The names of the tables and views of a database. Raises InputError; also for one that may not be opened from the page."""
-    with _fields_of_the_page():
-        _check_allowed(addresses.read(text), only_this_machine)
-        return connect.tables({"path": text})
+    _check_allowed(addresses.read(text), only_this_machine)
+    return connect.tables({"path": text})
 
 
 def chosen(stated: Mapping[str, Any], only_this_machine: bool) -> Table:
@@ -43,10 +40,9 @@ def chosen(stated: Mapping[str, Any], only_this_machine: bool) -> Table:
         raise InputError(form, "none is given", remedy)
     limit = {"timeout": stated["timeout"]} if stated.get("timeout") else {}
     section = {"kind": SOURCE, "path": stated["address"], form: stated[form], **limit, "missing_markers": sorted(DEFAULT_MISSING)}
-    with _fields_of_the_page():
-        place = addresses.read(stated["address"])
-        _check_allowed(place, only_this_machine)
-        declared = connect.declared(section)
+    place = addresses.read(stated["address"])
+    _check_allowed(place, only_this_machine)
+    declared = connect.declared(section)
     what = stated[BY_NAME] if form == BY_NAME else "A query"
     entries = tuple(domain_json(declared)["attributes"])
     return Table(section, tuple(column.name for column in declared), SOURCE, f"{what} in {shown(place)}", entries)
@@ -65,19 +61,10 @@ def seconds(text: str) -> int | None:
 def _check_allowed(place: Address, only_this_machine: bool) -> None:
     """With the accounts of whoever runs this server: so for that person alone, and no file of our own store."""
     if not only_this_machine or (os.environ.get(project_table.ROOTS) and not place.is_file):
-        raise InputError("address", "databases may not be opened from this page", "upload the table, or ask whoever runs this server")
+        raise InputError("data.path", "databases may not be opened from this page", "upload the table, or ask whoever runs this server")
     if place.is_file:
         if not Path(place.place).is_absolute():
             raise InputError(
-                "address", "it does not start at the top of the file system", "write the whole path, such as /data/people.duckdb"
+                "data.path", "it does not start at the top of the file system", "write the whole path, such as /data/people.duckdb"
             )
         project_table.check_place(Path(place.place).resolve(), only_this_machine)
-
-
-@contextmanager
-def _fields_of_the_page() -> Iterator[None]:
-    """Errors about entries of a spec become errors about what stands on the page."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(_FIELDS.get(error.field, error.field), error.problem, error.remedy) from None

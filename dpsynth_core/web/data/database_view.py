@@ -65,10 +65,7 @@ def _connect(typed: str, place: str) -> None:
 
     def act() -> None:
         text = st.session_state.pop(typed).strip()
-        try:
-            addresses.read(text)
-        except InputError as error:
-            raise InputError("address", error.problem, error.remedy) from None
+        addresses.read(text)
         st.session_state[typed] = text
         tables = database_table.catalogue(text, session.only_this_machine())
         known = fields.value(_STATED, {})
