@@ -108,7 +108,7 @@ def means(zoned: Zoned[pd.DataFrame]) -> Drawing:
     frame["end"] = frame[["error", "high"]].max(axis=1)
     ends = alt.Chart(frame).mark_text(align="left", dx=5, color=INK, fontSize=12.5, fontWeight=600, tooltip=None)
     title = "Would a simpler way have done better?"
-    caption = "People in the wrong group, on average, on the same budget.\nLine: where the true number is (95 %)."
+    caption = "In the wrong group on average, on the same budget.\nLine: where the true number is (95 %)."
     return finish(alt.layer(bars, doubt, ends.encode(y=y, x="end:Q", text="told:N")), zoned, title, caption, height=alt.Step(28))
 
 
@@ -133,7 +133,7 @@ def pair_map(zoned: Zoned[pd.DataFrame]) -> Drawing:
     missing = frame[frame["limit"].isna()]
     unknown = alt.Chart(missing).mark_point(shape="cross", color=INK, size=30, opacity=0.7).encode(x=x, y=y, tooltip=tooltip)
     small = alt.Step(max(14, min(30, 400 // max(1, len(order)))))
-    caption = "The stronger the colour, the more people may be in the wrong group. Cross: nothing known. Click a pair to look at it."
+    caption = "Stronger: more people may be in the wrong group.\nCross: nothing known. Click a pair to look at it."
     chart = alt.layer(bounded, unknown) if len(missing) else alt.layer(bounded)  # a layer of nothing is a picture without a name
     return finish(chart, zoned, "Which pairs of columns can be trusted?", caption, height=small)
 
@@ -171,5 +171,5 @@ def _verdict(frame: pd.DataFrame) -> alt.Color:
 def _caption(frame: pd.DataFrame) -> str:
     certified = bool(frame["error"].notna().any())
     bar = "Bar: at most, with 95 % confidence."
-    words = "Dot: measured. Bar: from at least to at most, each with 95 % confidence." if certified else bar
+    words = "Dot: measured. Bar: at least to at most (95 % each)." if certified else bar
     return words + (" Diamond: true error." if "true" in frame else "")

@@ -52,5 +52,5 @@ def calibration(zoned: Zoned[pd.DataFrame], model: str) -> Drawing:
     ideal = alt.Chart(pd.DataFrame({"certainty": [0.0, 1.0], "share": [0.0, 1.0]}))
     diagonal = ideal.mark_line(color=INK, strokeDash=[4, 4], strokeWidth=1).encode(x=certain, y=shares)
     points = alt.Chart(frame).mark_line(point=True, strokeWidth=2).encode(x=certain, y=shares, color=_TRAINED, tooltip=tooltip)
-    caption = "Dashed: right as often as it says. People who were held out."
+    caption = "Dashed: right as often as it says.\nPeople who were held out."
     return finish(alt.layer(diagonal, points), zoned, f"Is {model} as often right as it says?", caption, height=300)
