@@ -11,7 +11,7 @@ import pytest
 from dpsynth_core.evaluation.distances import workload_error
 from dpsynth_core.inference.junction_tree import junction_tree, mask_of
 from dpsynth_core.inference.model import labels_of
-from dpsynth_core.mechanisms.graphical.aim import COLUMNS_ALONE, LOOKED_BACK
+from dpsynth_core.mechanisms.graphical.aim import COLUMNS_ALONE, LOOKED_BACK, Aim
 from dpsynth_core.mechanisms.registry import configured, get
 from dpsynth_core.mechanisms.rounds import RoundBudget
 from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured
@@ -210,13 +210,22 @@ def test_a_round_of_a_wide_table_measures_marginals_that_share_no_column(wide: R
     for step in wide.events:
         if isinstance(step, Measured) and step.round > 0:
             rounds.setdefault(step.round, []).append(step.measurement.clique)
-    measured = 50
-    for cliques in list(rounds.values())[:-1]:
-        assert len(cliques) == measured // 10
-        measured += len(cliques)
+    assert [len(cliques) for cliques in rounds.values()][:-1] == [5] * (len(rounds) - 1)
     assert all(sum(map(len, cliques)) == len({name for clique in cliques for name in clique}) for cliques in rounds.values())
     assert sum(isinstance(step, Fitted) for step in wide.events) == len(rounds) + 1
     assert wide.finished.details["rounds"] == len(rounds)
+
+
+def test_a_round_ends_where_no_other_marginal_is_without_its_columns() -> None:
+    kernel = PrivacyKernel(people(), Unit(), 0.5, SeededNoise(2))
+    steps = tuple(replace(Aim(), rules=replace(Aim.rules, for_one_more=1)).steps(kernel, PAIRS))
+    rounds: dict[int, list[str]] = {}
+    for step in steps:
+        if isinstance(step, Measured) and step.round > 0:
+            rounds.setdefault(step.round, []).extend(step.measurement.clique)
+    assert all(len(names) == len(set(names)) for names in rounds.values())
+    assert max(map(len, rounds.values())) == len(DOMAIN)
+    assert kernel.rho_spent == pytest.approx(0.5, rel=1e-6)
 
 
 def test_a_wide_table_costs_what_a_narrow_one_does_and_every_selection_is_told(wide: Run) -> None:

@@ -65,7 +65,8 @@ WIDE = 50
 WIDE_CAPACITY = 1 / 16
 """Of wide tables: the share of `max_size_mb` that the model may take. On 50 columns (benchmarks/wide_rounds.py)."""
 MEASURED_FOR_ONE_MORE = 10
-"""A round measures one marginal for each so many that were measured before it, columns included, and one at least."""
+"""A round measures one marginal for each so many that were measured before it, columns included; of wide tables, for each so many columns.
+One at least."""
 LOOKED_BACK = 5
 """Rounds become more precise where half of so many measurements taught little, the last ones of this precision."""
 
@@ -95,12 +96,12 @@ class Aim:
     the model (`inference.folding`; benchmarks/compression.py).
 
     The sixth: the more is measured, the less one marginal more changes the model. So a round selects and measures a tenth as many as were
-    measured before it, all of them by the same model and none sharing a column, each for what a round's one marginal would cost. A run
-    has a few dozen fits then, whatever the number of columns. A fifteenth is as accurate and slower, a seventh worse on some tables. Of
-    wide tables, of `WIDE` columns or more, the model may take but a sixteenth of the capacity (benchmarks/wide_rounds.py). The seventh:
-    rounds become more precise where half of the last five measurements taught little, since a single one may have been an unlucky choice.
-    On Adult both together lower the error by 3 to 6 % at epsilon 0.1, 1 and 10, and elsewhere change it by no more than chance
-    (benchmarks/shapes.py).
+    measured before it, all of them by the same model and none sharing a column, each for what a round's one marginal would cost. A
+    fifteenth is as accurate and slower, a seventh worse on some tables; without the rule that none shares a column the error is as small
+    and the models are larger. Of wide tables, of `WIDE` columns or more, every round measures a tenth as many as there are columns, for
+    the model, which may take but a sixteenth of the capacity, is full early (benchmarks/wide_rounds.py). The seventh: rounds become more
+    precise where half of the last five measurements taught little, since a single one may have been an unlucky choice. On Adult both
+    together lower the error by 1 % at epsilon 0.1, 3 % at 1 and 4 % at 10, where they halve the time (benchmarks/shapes.py).
 
     The eighth is for tables of few people: columns get more of the budget where noise is large beside the people (`Aim._worth`;
     benchmarks/shapes.py). Tried with it, of no use: scores that expect less noise of what was measured before, so that columns are
@@ -191,7 +192,7 @@ class Aim:
     def _forecast_wide(self, workload: Workload, columns: int, rho: float, people: float) -> Forecast:
         """Of as many rounds for whatever number of people; how many rows are refined depends on them."""
         tables, measured = workload.closure_tables, min(self.rounds_per_attribute, MEASURED_A_COLUMN) * len(workload.domain)
-        fits = self.rules.for_one_more * math.log1p(measured / columns)
+        fits = measured / self.marginals_a_round(columns, 0)
         lines = min(PASS_LINES, min(people, MOST_ROWS) * sum(map(len, workload.aim_weights())))
         seconds = fits * WIDE_FIT * columns + tables * (WIDE_TABLE + measured * WIDE_CANDIDATE) + lines * WIDE_LINE
         cells = workload.domain.cells(workload.domain.names)
@@ -236,10 +237,13 @@ class Aim:
             number += 1
             choices: list[Choice] = []
             earlier: GraphicalModel | None = model
-            together = self.marginals_a_round(len(columns) + len(record.selections))
+            together = self.marginals_a_round(len(columns), len(record.selections))
             while len(choices) < together and not last:
-                budget, last = _capped(budget, kernel, share)
-                answers = _answers(kernel, capacity, candidates, measurements, model, budget, prior, choices)
+                capped = _capped(budget, kernel, share)
+                answers = _answers(kernel, capacity, candidates, measurements, model, capped[0], prior, choices)
+                if not answers:
+                    break  # every other one shares a column with those of this round
+                budget, last = capped
                 choices.append(self._select(kernel, candidates.weights, answers, model, budget, choices[-1] if choices else None))
                 measurements += yield from measure(kernel, number, [choices[-1].clique], budget.sigma)
                 record.add(choices[-1], measurements[-1])
@@ -279,9 +283,9 @@ class Aim:
     def _capacity_mb(self, columns: int) -> float:
         return self.max_size_mb * (WIDE_CAPACITY if columns >= self.rules.wide else 1.0)
 
-    def marginals_a_round(self, measured: int) -> int:
-        """How many marginals are selected and measured before the model is fitted anew. measured: how many were before, each of the
-        columns once."""
+    def marginals_a_round(self, columns: int, selected: int) -> int:
+        """How many marginals are selected and measured before the model is fitted anew. selected: how many were before."""
+        measured = columns if columns >= self.rules.wide else columns + selected
         return max(1, int(measured / self.rules.for_one_more))
 
     def _select(
