@@ -37,8 +37,8 @@ from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import all_kway
 
-CASES = ((50.0, 16.0), (10.0, 16.0), (10.0, 4.0))
-"""A round measures one marginal for each so many columns; megabytes of the model."""
+CASES = ((1000.0, 16.0), (10.0, 16.0), (10.0, 4.0))
+"""A round measures one marginal for each so many before it; megabytes of the model."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def measured(columns: int, for_one_more: float, size: float, epsilon: float, seed: int) -> dict[str, Any]:
-    """One run with a marginal a round for each so many columns, and a model of at most so many megabytes."""
+    """One run with a marginal a round for each so many before it, and a model of at most so many megabytes."""
     table = table_of(columns)
     domain = Domain.from_json(dict(zip(table.names, table.sizes, strict=True)))
     source, workload = CodesSource(domain, codes(table)), all_kway(domain, 2)
@@ -86,10 +86,10 @@ def measured(columns: int, for_one_more: float, size: float, epsilon: float, see
 
 def _markdown(runs: list[dict[str, Any]]) -> str:
     lines = [
-        "AIM on all pairs of an invented table of 50,000 rows, by how many columns allow a round a table, and how large the model may be.",
+        "AIM on all pairs of an invented table of 50,000 rows, by how many tables allow a round one more and how large the model may be.",
         "Error: share of the people in a wrong cell of a table, on average; of columns that depend on each other directly; of the others.",
         "",
-        "| columns | epsilon | seed | columns a table | model MB | fits | processor seconds | error | inside groups | across | largest |",
+        "| columns | epsilon | seed | before one more | model MB | fits | processor seconds | error | inside groups | across | largest |",
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for run in sorted(runs, key=lambda run: (run["columns"], run["epsilon"], run["for_one_more"], run["max_size_mb"], run["seed"])):
@@ -108,7 +108,7 @@ def _parser() -> argparse.ArgumentParser:
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(prog="benchmarks.wide_rounds", description=__doc__, formatter_class=raw)
     parser.add_argument("--columns", type=int, default=50, help=f"at least {aim.WIDE} (default: %(default)s)")
-    parser.add_argument("--cases", type=_case, nargs="+", default=list(CASES), metavar="COLUMNS:MB")
+    parser.add_argument("--cases", type=_case, nargs="+", default=list(CASES), metavar="BEFORE:MB")
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1])
     parser.add_argument("--results", type=Path, default=RESULTS)

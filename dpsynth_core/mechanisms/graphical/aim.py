@@ -65,29 +65,25 @@ WIDE = 50
 WIDE_CAPACITY = 1 / 16
 """Of wide tables: the share of `max_size_mb` that the model may take. On 50 columns (benchmarks/wide_rounds.py)."""
 MEASURED_FOR_ONE_MORE = 10
-"""A round measures one marginal for each so many that were measured before it, columns included; of wide tables, for each so many columns.
-One at least."""
-LOOKED_BACK = 5
-"""Rounds become more precise where half of so many measurements taught little, the last ones of this precision."""
+"""A round measures one marginal for each so many that were measured before it, columns included, and one at least."""
 
 
 @dataclass(frozen=True)
 class Rules:
     """What of AIM is no number that people set. shares: how single columns divide their budget. cells: n_r in the scores. for_one_more: a
-    round measures one marginal for each so many before it. looked_back: so many measurements decide whether rounds become more precise.
-    wide: from so many columns on, models are made cheaper. fitting: of all models."""
+    round measures one marginal for each so many before it. wide: from so many columns on, models are made cheaper. fitting: of all
+    models."""
 
     shares: Division = least_error_shares
     cells: Callable[[Domain, Clique], int] = Domain.possible_cells
     for_one_more: float = MEASURED_FOR_ONE_MORE
-    looked_back: int = LOOKED_BACK
     wide: float = WIDE
     fitting: Fitting = Fitting()
 
 
 @dataclass(frozen=True)
 class Aim:
-    """Algorithm 4 as published but for nine choices, six of them data-independent. Six rounds per column are planned instead of sixteen,
+    """Algorithm 4 as published but for eight choices, five of them data-independent. Six rounds per column are planned instead of sixteen,
     since early rounds with little budget mostly measure noise; 256 MB of capacity are the default instead of 80, since nothing of that size
     is ever built here. Single columns share what the paper gives to all of them alike so that their expected error is least: it is the
     columns of many values that noise spoils. And a round never gets so much that fewer than `reserve_rounds` like it could follow: with the
@@ -96,14 +92,14 @@ class Aim:
     the model (`inference.folding`; benchmarks/compression.py).
 
     The sixth: the more is measured, the less one marginal more changes the model. So a round selects and measures a tenth as many as were
-    measured before it, all of them by the same model and none sharing a column, each for what a round's one marginal would cost. A
-    fifteenth is as accurate and slower, a seventh worse on some tables; without the rule that none shares a column the error is as small
-    and the models are larger. Of wide tables, of `WIDE` columns or more, every round measures a tenth as many as there are columns, for
-    the model, which may take but a sixteenth of the capacity, is full early (benchmarks/wide_rounds.py). The seventh: rounds become more
-    precise where half of the last five measurements taught little, since a single one may have been an unlucky choice. On Adult both
-    together lower the error by 1 % at epsilon 0.1, 3 % at 1 and 4 % at 10, where they halve the time (benchmarks/shapes.py).
+    measured before it, all of them by the same model and no two sharing two columns, each for what a round's one marginal would cost. A
+    fifteenth is as accurate and slower, a seventh worse on some tables. It changes the error of Adult by -1, -1 and -6 % at epsilon 0.1, 1
+    and 10, of 16 columns of two values by -3 and -15 % at 0.1 and 1, and halves the fits (benchmarks/shapes.py). Tried with it, of no use:
+    that no two share a column, where the last ones of a round are what is left (Adult at epsilon 1 errs 1 % less, the columns of two values
+    at 0.1 10 % more); more precise rounds only where half of five measurements taught little. Of wide tables, of `WIDE` columns or more,
+    the model may take but a sixteenth of the capacity (benchmarks/wide_rounds.py).
 
-    The eighth is for tables of few people: columns get more of the budget where noise is large beside the people (`Aim._worth`;
+    The seventh is for tables of few people: columns get more of the budget where noise is large beside the people (`Aim._worth`;
     benchmarks/shapes.py). Tried with it, of no use: scores that expect less noise of what was measured before, so that columns are
     measured once more where that helps most.
 
@@ -142,7 +138,6 @@ class Aim:
             "Columns of many values are measured in groups of values too, where that promises more; the paper measures all values.",
             "Rare values that noise hides are one to the model, and finished rows are moved towards it; the paper has neither.",
             f"A round measures one table for each {MEASURED_FOR_ONE_MORE} before it; the paper's rounds measure one.",
-            f"Rounds become more precise where half of {LOOKED_BACK} tables taught little; the paper's where one did.",
             f"From {WIDE} columns on the model may take a sixteenth of its size; the paper has no such rule.",
             WEIGHTS_KEPT,
             "All together: 0.77 times the published one's error, 0.458 and 0.588 on Titanic, 0.067 and 0.085 on the demo, at epsilon 1.",
@@ -192,7 +187,7 @@ class Aim:
     def _forecast_wide(self, workload: Workload, columns: int, rho: float, people: float) -> Forecast:
         """Of as many rounds for whatever number of people; how many rows are refined depends on them."""
         tables, measured = workload.closure_tables, min(self.rounds_per_attribute, MEASURED_A_COLUMN) * len(workload.domain)
-        fits = measured / self.marginals_a_round(columns, 0)
+        fits = self.rules.for_one_more * math.log1p(measured / columns)
         lines = min(PASS_LINES, min(people, MOST_ROWS) * sum(map(len, workload.aim_weights())))
         seconds = fits * WIDE_FIT * columns + tables * (WIDE_TABLE + measured * WIDE_CANDIDATE) + lines * WIDE_LINE
         cells = workload.domain.cells(workload.domain.names)
@@ -232,17 +227,16 @@ class Aim:
         yield fitted(kernel, 0, "first model from one-way marginals")
 
         number, last, record = 0, columns_alone, Selections()
-        little: list[bool] = []
         while not last:
             number += 1
             choices: list[Choice] = []
             earlier: GraphicalModel | None = model
-            together = self.marginals_a_round(len(columns), len(record.selections))
+            together = self.marginals_a_round(len(columns) + len(record.selections))
             while len(choices) < together and not last:
                 capped = _capped(budget, kernel, share)
                 answers = _answers(kernel, capacity, candidates, measurements, model, capped[0], prior, choices)
                 if not answers:
-                    break  # every other one shares a column with those of this round
+                    break  # every other one is too like those of this round
                 budget, last = capped
                 choices.append(self._select(kernel, candidates.weights, answers, model, budget, choices[-1] if choices else None))
                 measurements += yield from measure(kernel, number, [choices[-1].clique], budget.sigma)
@@ -251,10 +245,7 @@ class Aim:
             stopping = fitting.final if last else fitting.between
             model = fit(kernel, measurements, earlier, stopping, assumed=prior.measurements, folding=folding)
             yield fitted(kernel, number, f"measured {', '.join(' x '.join(choice.clique) for choice in choices)}")
-            looked_back = max(self.rules.looked_back, len(choices))
-            little = [*little, *(_taught_little(model, choice) for choice in choices)][-looked_back:]
-            if len(little) == looked_back and 2 * sum(little) >= looked_back:
-                little = []
+            if 2 * sum(_taught_little(model, choice) for choice in choices) >= len(choices):
                 budget = budget.sharper(_annealing(kernel.rho_left / budget.rho, self.reserve_rounds))
         size = capacity.used_mb(m.clique for m in (*measurements, *prior.measurements))
         details = {"rounds": number, "model_size_mb": size, **prior.details()}
@@ -283,9 +274,9 @@ class Aim:
     def _capacity_mb(self, columns: int) -> float:
         return self.max_size_mb * (WIDE_CAPACITY if columns >= self.rules.wide else 1.0)
 
-    def marginals_a_round(self, columns: int, selected: int) -> int:
-        """How many marginals are selected and measured before the model is fitted anew. selected: how many were before."""
-        measured = columns if columns >= self.rules.wide else columns + selected
+    def marginals_a_round(self, measured: int) -> int:
+        """How many marginals are selected and measured before the model is fitted anew. measured: how many were before, each of the columns
+        once."""
         return max(1, int(measured / self.rules.for_one_more))
 
     def _select(
@@ -358,14 +349,15 @@ def _answers(
     prior: Prior,
     choices: Sequence[Choice],
 ) -> dict[Clique, NDArray[np.float64]]:
-    """The model's answers to the marginals of W+ that the capacity allows. choices: the ones of this round, of which those after have no
-    column: what they would show is not in the model yet."""
+    """The model's answers to the marginals of W+ that the capacity allows. choices: the ones of this round. Those after share no two
+    columns with them, and are no part of one: what they showed is not in the model yet."""
     used = max(prior.room, (kernel.rho_spent + budget.rho) / kernel.rho_total)
     measured = {m.clique for m in (*measurements, *prior.measurements)}
     if not choices:
         return candidates.answers(model, capacity.allowed(measured, candidates.weights, used))
-    before, last = choices[-1].answers, set(choices[-1].clique)
-    return {r: before[r] for r in capacity.allowed(measured, [r for r in before if last.isdisjoint(r)], used)}
+    before, latest = choices[-1].answers, set(choices[-1].clique)
+    others = [r for r in before if len(latest.intersection(r)) < min(2, len(r))]
+    return {r: before[r] for r in capacity.allowed(measured, others, used)}
 
 
 def _taught_little(model: GraphicalModel, choice: Choice) -> bool:
@@ -395,6 +387,6 @@ PUBLISHED = Aim(
     merge_below=0.0,
     groups=0,
     column_noise=NO_MORE,
-    rules=Rules(equal_shares, Domain.cells, for_one_more=math.inf, looked_back=1, wide=math.inf, fitting=FITTED_AS_PRINTED),
+    rules=Rules(equal_shares, Domain.cells, for_one_more=math.inf, wide=math.inf, fitting=FITTED_AS_PRINTED),
 )
 """Algorithms 2, 3 and 4 as printed (McKenna et al. 2022)."""
