@@ -144,7 +144,7 @@ def junction_tree(cliques: Iterable[int], sizes: Sequence[int]) -> JunctionTree:
 
 @dataclass(frozen=True)
 class _Solved:
-    """A graph's best elimination. nodes: maximal cliques. cells: of these together. cluster_cells: of each cluster of the elimination."""
+    """A graph's elimination. nodes: maximal cliques. cells: of these together. cluster_cells: of each cluster of the elimination."""
 
     elimination: Elimination
     nodes: tuple[int, ...]
@@ -152,8 +152,7 @@ class _Solved:
     cluster_cells: tuple[int, ...]
 
     @staticmethod
-    def of(graph: Sequence[int], sizes: Sequence[int]) -> _Solved:
-        elimination = _best_elimination(graph, sizes)
+    def of(elimination: Elimination, sizes: Sequence[int]) -> _Solved:
         nodes = tuple(maximal(elimination.clusters))
         cells = sum(cells_of(node, sizes) for node in nodes)
         return _Solved(elimination, nodes, cells, tuple(cells_of(cluster, sizes) for cluster in elimination.clusters))
@@ -193,8 +192,7 @@ class SizeOracle:
 
     def __init__(self, sizes: Sequence[int]) -> None:
         self._sizes = tuple(sizes)
-        self._by_graph: dict[tuple[int, ...], _Solved] = {}
-        self._by_order: dict[tuple[tuple[int, ...], bool], int] = {}
+        self._by_order: dict[tuple[tuple[int, ...], bool], _Solved] = {}
         self._latest: tuple[tuple[int, ...], tuple[int, ...]] = ((), (0,) * len(sizes))
 
     def cells(self, cliques: Iterable[int]) -> int:
@@ -238,20 +236,15 @@ class SizeOracle:
 
     def _fits(self, graph: tuple[int, ...], limit: float) -> bool:
         """Whether one of the two eliminations stays within the limit. The one by fewest added edges takes several times as long."""
-        return self._cells_of(graph, False) <= limit or self._cells_of(graph, True) <= limit
-
-    def _cells_of(self, graph: tuple[int, ...], by_fill: bool) -> int:
-        """Of the maximal cliques by one of the eliminations."""
-        cells = self._by_order.get((graph, by_fill))
-        if cells is None:
-            nodes = maximal(eliminate(graph, self._sizes, by_fill).clusters)
-            cells = self._by_order[graph, by_fill] = sum(cells_of(node, self._sizes) for node in nodes)
-        return cells
+        return any(self._solved(graph, by_fill).cells <= limit for by_fill in (False, True))
 
     def _solve(self, graph: tuple[int, ...]) -> _Solved:
-        solved = self._by_graph.get(graph)
+        return min((self._solved(graph, by_fill) for by_fill in (False, True)), key=lambda solved: solved.cells)
+
+    def _solved(self, graph: tuple[int, ...], by_fill: bool) -> _Solved:
+        solved = self._by_order.get((graph, by_fill))
         if solved is None:
-            solved = self._by_graph[graph] = _Solved.of(graph, self._sizes)
+            solved = self._by_order[graph, by_fill] = _Solved.of(eliminate(graph, self._sizes, by_fill), self._sizes)
         return solved
 
 
