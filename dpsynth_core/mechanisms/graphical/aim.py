@@ -38,7 +38,7 @@ from dpsynth_core.mechanisms.graphical.selections import Choice, Selections, cho
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split, printed
 from dpsynth_core.mechanisms.parameters import real, whole
-from dpsynth_core.mechanisms.rounds import RoundBudget, fitted, measure, sigma_for, total_from
+from dpsynth_core.mechanisms.rounds import RoundBudget, fitted, measure, measured_together, sigma_for, total_from
 from dpsynth_core.mechanisms.shares import Division, equal_shares, least_error_shares
 from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.accountant import GDP, ZCDP
@@ -231,7 +231,7 @@ class Aim:
             number += 1
             choices: list[Choice] = []
             earlier: GraphicalModel | None = model
-            together = self.marginals_a_round(len(columns) + len(record.selections))
+            together = measured_together(len(columns) + len(record.selections), self.rules.for_one_more)
             while len(choices) < together and not last:
                 capped = _capped(budget, kernel, share)
                 answers = _answers(kernel, capacity, candidates, measurements, model, capped[0], prior, choices)
@@ -273,11 +273,6 @@ class Aim:
 
     def _capacity_mb(self, columns: int) -> float:
         return self.max_size_mb * (WIDE_CAPACITY if columns >= self.rules.wide else 1.0)
-
-    def marginals_a_round(self, measured: int) -> int:
-        """How many marginals are selected and measured before the model is fitted anew. measured: how many were before, each of the columns
-        once."""
-        return max(1, int(measured / self.rules.for_one_more))
 
     def _select(
         self,

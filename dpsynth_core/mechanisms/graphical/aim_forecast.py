@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from dpsynth_core.inference.junction_tree import adjacency, eliminate, mask_of, maximal
 from dpsynth_core.inference.model import labels_of
 from dpsynth_core.mechanisms.graphical.models import MEGABYTE
-from dpsynth_core.mechanisms.rounds import sigma_for
+from dpsynth_core.mechanisms.rounds import measured_together, sigma_for
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique
 from dpsynth_core.vocabulary.workload import Workload
@@ -99,8 +99,8 @@ def walked(workload: Workload, rho: float, people: float, spending: Spending) ->
         tables = min(look, math.ceil(len(masks) * -math.expm1(-FRESH * look / len(masks))))
         sizes_then[look] = tables, min(_model_cells(masks[:tables], sizes), max(spending.capacity * spent[look - 1], sum(sizes)))
     nearest = [min(looks, key=lambda look: abs(look - number)) for number in range(1, len(spent) + 1)]
-    columns = len(spending.shares)
-    shares = [1 / max(1, min(columns // 2, int((columns + number) / spending.for_one_more))) for number in range(len(spent))]
+    before = len(spending.shares)
+    shares = [1 / measured_together(before + number, spending.for_one_more) for number in range(len(spent))]
     return [Round(part, *sizes_then[look], share) for part, look, share in zip(spent, nearest, shares, strict=True)]
 
 
