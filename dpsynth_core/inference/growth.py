@@ -1,9 +1,12 @@
-"""By how much a junction tree grows at most when two attributes are joined: for all pairs of attributes at once.
+"""By how much a junction tree grows at most when attributes are joined that were not: for many candidates at once.
 
-A new edge between attributes a and b, a eliminated first, makes only the clusters on one path larger (`junction_tree.cells_with`). First
-a's cluster takes in b. From then on two sets are carried: what is left of the cluster made last, and the other one; the cluster of the
-next attribute in either takes in the other set, until it has all of it anyway. So what is still to come depends on two things only, the
-attribute that is next and the set that its cluster takes in, and all pairs share the way from there. Knows nothing of data or privacy.
+New edges among the attributes of a candidate make only clusters on one path larger, as long as the order of elimination stays. They come up
+when the first of its attributes is eliminated, whose neighbours are complete among each other from then on, and are carried to the earliest
+of these, until a cluster has all of them anyway.
+
+Of a pair, two sets are carried from its first cluster on: what is left of the cluster made last, and the other attribute at first; the
+cluster of the next attribute in either takes in the other set. So what is still to come depends on two things only, the attribute that is
+next and the set that its cluster takes in, and all pairs share the way from there. Knows nothing of data or privacy.
 """
 
 from __future__ import annotations
@@ -13,22 +16,48 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+Booleans = NDArray[np.bool_]
+Floats = NDArray[np.float64]
 
-def pair_growth(order: Sequence[int], clusters: Sequence[int], sizes: Sequence[int]) -> NDArray[np.float64]:
-    """Cells by which all clusters of an elimination together grow when two attributes are joined and the order stays; inf where no number
-    holds them. Shape (attributes, attributes), symmetric.
+TOGETHER = 2**15
+"""Candidates that are looked at together: more would take memory and save no time."""
 
-    order, clusters: of the elimination, clusters as masks.
+
+def growth(order: Sequence[int], clusters: Sequence[int], sizes: Sequence[int], candidates: Booleans, enough: float) -> Floats:
+    """Cells by which all clusters of an elimination together grow when the attributes of a candidate are joined and the order stays; where
+    that is more than `enough`, something above it. Shape (candidates,).
+
+    order, clusters: of the elimination, clusters as masks. candidates: which attributes each has, shape (candidates, attributes).
     """
+    added = np.zeros(len(candidates))
+    inside, logarithms, cells = _by_place(order, clusters, sizes)
+    for start in range(0, len(candidates), TOGETHER):
+        carried = candidates[start : start + TOGETHER][:, np.array(order, dtype=np.intp)]
+        number = start + np.arange(len(carried))
+        while len(carried):
+            place = carried.argmax(axis=1)  # the earliest attribute
+            cluster = inside[place]
+            taken_in = carried & ~cluster
+            growing = taken_in.any(axis=1)
+            number, place, taken_in = number[growing], place[growing], taken_in[growing]
+            with np.errstate(over="ignore"):
+                added[number] += cells[place] * (np.rint(np.exp(taken_in @ logarithms)) - 1)
+            carried = carried[growing] | cluster[growing]
+            carried[np.arange(len(carried)), place] = False
+            short = added[number] <= enough
+            number, carried = number[short], carried[short]
+    return added
+
+
+def pair_growth(order: Sequence[int], clusters: Sequence[int], sizes: Sequence[int]) -> Floats:
+    """`growth` of every pair; inf where no number holds it. Shape (attributes, attributes), symmetric."""
     count = len(order)
     places = np.array(order, dtype=np.intp)
-    inside = members(clusters, count)[:, places]  # from here on attributes are numbered as they are eliminated
-    logarithms = np.log(np.array(sizes, dtype=np.float64))[places]
+    inside, logarithms, cells = _by_place(order, clusters, sizes)
     alone = np.eye(count, dtype=bool)
     carried = np.concatenate([inside & ~alone, alone])  # what a cluster leaves behind; or an attribute that nothing has taken in yet
     first = np.where(carried.any(axis=1), carried.argmax(axis=1), count)
     with np.errstate(over="ignore", invalid="ignore"):
-        cells = np.rint(np.exp(inside @ logarithms))
         taken_in = cells[:, None] * (np.rint(np.exp(~inside @ (carried * logarithms).T)) - 1)
     taken_in[np.isnan(taken_in)] = 0.0  # inf times what attributes of one value add
     complete = (~inside).astype(np.float32) @ carried.T.astype(np.float32) == 0
@@ -42,7 +71,22 @@ def pair_growth(order: Sequence[int], clusters: Sequence[int], sizes: Sequence[i
     return by_attribute
 
 
-def members(masks: Sequence[int], count: int) -> NDArray[np.bool_]:
+def _by_place(order: Sequence[int], clusters: Sequence[int], sizes: Sequence[int]) -> tuple[Booleans, Floats, Floats]:
+    """With attributes numbered as they are eliminated: which of them each cluster has, the logarithms of their sizes, cells of clusters."""
+    places = np.array(order, dtype=np.intp)
+    inside = members(clusters, len(order))[:, places]
+    logarithms = np.log(np.array(sizes, dtype=np.float64))[places]
+    with np.errstate(over="ignore"):
+        return inside, logarithms, np.rint(np.exp(inside @ logarithms))
+
+
+def within(masks: Booleans, others: Booleans) -> Booleans:
+    """Whether each of the masks lies inside one of the others. Both of shape (masks, attributes)."""
+    missing = masks.astype(np.float32) @ (~others).T.astype(np.float32)
+    return np.asarray((missing == 0).any(axis=1))
+
+
+def members(masks: Sequence[int], count: int) -> Booleans:
     """Which attributes each mask has, shape (masks, attributes)."""
     width = (count + 7) // 8
     packed = np.frombuffer(b"".join(mask.to_bytes(width, "little") for mask in masks), dtype=np.uint8)

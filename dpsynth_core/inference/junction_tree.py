@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from dpsynth_core.inference.growth import members, pair_growth
+from dpsynth_core.inference.growth import growth, members, pair_growth, within
 
 ATTRIBUTES_TRIED = 32
 """Up to so many attributes, a new order of elimination is tried for a candidate that does not fit the present one."""
@@ -144,47 +144,18 @@ def junction_tree(cliques: Iterable[int], sizes: Sequence[int]) -> JunctionTree:
 
 @dataclass(frozen=True)
 class _Solved:
-    """A graph's elimination. nodes: maximal cliques. cells: of these together. cluster_cells: of each cluster of the elimination."""
+    """A graph's elimination. nodes: maximal cliques. cells: of these together. total: of all clusters of the elimination together."""
 
     elimination: Elimination
     nodes: tuple[int, ...]
     cells: int
-    cluster_cells: tuple[int, ...]
+    total: int
 
     @staticmethod
     def of(elimination: Elimination, sizes: Sequence[int]) -> _Solved:
         nodes = tuple(maximal(elimination.clusters))
         cells = sum(cells_of(node, sizes) for node in nodes)
-        return _Solved(elimination, nodes, cells, tuple(cells_of(cluster, sizes) for cluster in elimination.clusters))
-
-    @functools.cached_property
-    def place(self) -> Mapping[int, int]:
-        """When each attribute is eliminated."""
-        return {a: i for i, a in enumerate(self.elimination.order)}
-
-    @functools.cached_property
-    def total(self) -> int:
-        """Cells of all clusters together."""
-        return sum(self.cluster_cells)
-
-    @functools.cached_property
-    def nodes_with(self) -> Mapping[int, Sequence[int]]:
-        """The maximal cliques that have an attribute."""
-        return holders(self.nodes)
-
-
-def holders(masks: Iterable[int]) -> dict[int, list[int]]:
-    """For each attribute, the masks that have it."""
-    holding: dict[int, list[int]] = {}
-    for mask in masks:
-        for a in bits(mask):
-            holding.setdefault(a, []).append(mask)
-    return holding
-
-
-def within_one(mask: int, holding: Mapping[int, Sequence[int]]) -> bool:
-    """Whether a mask lies inside one of those that `holders` has sorted."""
-    return any(mask & other == mask for other in holding.get((mask & -mask).bit_length() - 1, ()))
+        return _Solved(elimination, nodes, cells, elimination.cells(sizes))
 
 
 class SizeOracle:
@@ -199,32 +170,31 @@ class SizeOracle:
         """Cells of the junction tree's maximal cliques."""
         return self._solve(tuple(adjacency(cliques, len(self._sizes)))).cells
 
-    def fitting(self, cliques: Iterable[int], candidates: Iterable[int], limit: float) -> Iterator[bool]:
-        """For each candidate, whether the tree of `cliques` and this one has at most `limit` cells.
+    def fitting(self, cliques: Iterable[int], candidates: Sequence[int], limit: float) -> list[bool]:
+        """For each candidate, whether the tree of `cliques` and this one has at most `limit` cells; always where it lies inside a clique.
 
         Cheapest proof first: the candidate lies inside a maximal clique; the present elimination order already stays within the limit.
         With more than `ATTRIBUTES_TRIED` attributes there is no other: a new order for every candidate would take longer than all else.
         """
         graph = self._graph(tuple(cliques))
-        present = self._solve(graph)
-        for candidate in candidates:
-            if within_one(candidate, present.nodes_with):
-                yield present.cells <= limit
-            elif _cells_with(present, candidate, self._sizes, limit) <= limit:
-                yield True
-            elif len(graph) > ATTRIBUTES_TRIED:
-                yield False
-            else:
-                grown = (n | candidate & ~(1 << a) if candidate >> a & 1 else n for a, n in enumerate(graph))
-                yield self._fits(tuple(grown), limit)
+        present, wanted = self._solve(graph), members(candidates, len(graph))
+        kept = within(wanted, members(self._latest[0], len(graph)))
+        inside = within(wanted, members(present.nodes, len(graph)))
+        grown = growth(present.elimination.order, present.elimination.clusters, self._sizes, wanted, limit - present.total)
+        fits = kept | np.where(inside, present.cells <= limit, present.total + grown <= limit)
+        if len(graph) <= ATTRIBUTES_TRIED:
+            for i in np.flatnonzero(~fits & ~inside).tolist():
+                fits[i] = self._fits(_joined(graph, candidates[i]), limit)
+        answers: list[bool] = fits.tolist()
+        return answers
 
     def pairs_fitting(self, cliques: Iterable[int], limit: float) -> list[bool]:
         """The same of all pairs of attributes, that of a and b at a * attributes + b, where no new order is tried. True besides for pairs
         inside one of the cliques."""
         graph = self._graph(tuple(cliques))
         present = self._solve(graph)
-        growth = pair_growth(present.elimination.order, present.elimination.clusters, self._sizes)
-        cells = np.where(growth == 0, present.cells, present.total + growth)  # nothing grows where both are in one cluster
+        grown = pair_growth(present.elimination.order, present.elimination.clusters, self._sizes)
+        cells = np.where(grown == 0, present.cells, present.total + grown)  # nothing grows where both are in one cluster
         fits: list[bool] = (members(graph, len(graph)) | (cells <= limit)).ravel().tolist()
         return fits
 
@@ -248,27 +218,7 @@ class SizeOracle:
         return solved
 
 
-def cells_with(elimination: Elimination, candidate: int, sizes: Sequence[int]) -> int:
-    """Cells of all clusters when a graph in which `candidate` is made complete is eliminated in the same order: an upper bound on the
-    cells of its junction tree."""
-    cluster_cells = tuple(cells_of(cluster, sizes) for cluster in elimination.clusters)
-    return _cells_with(_Solved(elimination, (), 0, cluster_cells), candidate, sizes, math.inf)
 
-
-def _cells_with(present: _Solved, candidate: int, sizes: Sequence[int], limit: float) -> int:
-    """As `cells_with`, or only more than `limit`.
-
-    Only clusters on one path grow: the new edges come up when the first attribute of the candidate is eliminated, whose neighbours are
-    complete among each other from then on, and are carried to the earliest of these, until a cluster has them anyway.
-    """
-    place, clusters = present.place, present.elimination.clusters
-    total, carried = present.total, candidate
-    while carried and total <= limit:
-        a = min(bits(carried), key=place.__getitem__)
-        cluster = clusters[place[a]]
-        grown = cluster | carried
-        if grown == cluster:
-            break
-        total += present.cluster_cells[place[a]] * (cells_of(grown & ~cluster, sizes) - 1)
-        carried = grown & ~(1 << a)
-    return total
+def _joined(graph: Sequence[int], clique: int) -> tuple[int, ...]:
+    """The graph in which the clique is complete as well."""
+    return tuple(n | clique & ~(1 << a) if clique >> a & 1 else n for a, n in enumerate(graph))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 from dpsynth_core.inference.estimation import Stopping, estimate
 from dpsynth_core.inference.folding import Folding
-from dpsynth_core.inference.junction_tree import ATTRIBUTES_TRIED, SizeOracle, holders, mask_of, within_one
+from dpsynth_core.inference.junction_tree import ATTRIBUTES_TRIED, SizeOracle, mask_of
 from dpsynth_core.inference.model import GraphicalModel, labels_of
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.parameters import real
@@ -88,9 +89,8 @@ class Capacity:
 
     def _allowed(self, present: tuple[int, ...], every: Sequence[Clique], fraction: float) -> list[Clique]:
         """The same, one by one."""
-        holding, wanted = holders(present), [self._mask(clique) for clique in every]
-        fitting = self._sizes.fitting(present, (mask for mask in wanted if not within_one(mask, holding)), fraction * self.cells)
-        return [clique for clique, mask in zip(every, wanted, strict=True) if within_one(mask, holding) or next(fitting)]
+        fits = self._sizes.fitting(present, [self._mask(clique) for clique in every], fraction * self.cells)
+        return list(compress(every, fits))
 
     def used_mb(self, measured: Iterable[Clique]) -> float:
         """JT-SIZE of a model of `measured`, in megabytes."""
