@@ -12,8 +12,8 @@ from dpsynth_core.foundation import interrupts
 
 @pytest.fixture(autouse=True)
 def handled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The program's handlers, in a run under way; afterwards everything is as it was."""
-    before = {number: signal.getsignal(number) for number in interrupts.SIGNALS}
+    """The program's handlers, in a run under way, also where these tests were started with `nohup`; afterwards everything is as it was."""
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in interrupts.SIGNALS}
     monkeypatch.setattr(interrupts, "_deferred", False)
     monkeypatch.setattr(interrupts, "_requested", False)
     interrupts.handle()
@@ -42,6 +42,13 @@ def test_a_signal_that_arrives_in_a_destructor_is_not_lost(number: signal.Signal
     del dying
     with pytest.raises(interrupts.Interrupted):
         interrupts.check()
+
+
+def test_a_signal_that_was_ignored_stays_ignored() -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    interrupts.handle()
+    signal.raise_signal(signal.SIGHUP)
+    interrupts.check()
 
 
 def test_without_a_signal_nothing_ends() -> None:
