@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from unittest.mock import Mock
 
 import pytest
 
@@ -10,6 +11,7 @@ from dpsynth_core.evaluation.quality import SUPPORT
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.parameters import parameters
 from dpsynth_core.report import error_table
+from dpsynth_core.store import database
 from tests.app.demo_project import ROOT, open_page, project, words
 
 
@@ -44,3 +46,11 @@ def test_the_guide_says_why_there_are_no_scores_of_closeness() -> None:
     app.run()
     assert "can look safe where there is no privacy" in words(app)
     assert not [name for name in error_table.COLUMNS if re.search("closest|nearest|dcr|nndr", name)]
+
+
+def test_the_frame_of_a_page_reads_projects_and_runs_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = open_page("guide", project())
+    opened = Mock(wraps=database._open)
+    monkeypatch.setattr(database, "_open", opened)
+    app.run()
+    assert opened.call_count == 2

@@ -32,6 +32,7 @@ import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.store import runs
 from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.web.shell import brand, document, refusals, session, sidebar, steps
 from dpsynth_core.web.shell.session import Current
@@ -46,7 +47,7 @@ _ZONE_LOOK = {
         "Exact private values. On this screen only: never in a download, a report or a log. Do not photograph or share.",
     ),
 }
-_PAGES, _ZONE = "_pages", "_page_zone"
+_PAGES, _STATES, _ZONE = "_pages", "_states", "_page_zone"
 _ROOT = "start"
 """Streamlit serves the first page at the root alone, whatever its path is called, and lets no other page have that path."""
 
@@ -87,8 +88,10 @@ def _route() -> None:
     """Find the project and run the page that was asked for."""
     if (error := refusals.taken(refusals.STORE)) is not None:
         _not_done(error)
-    here = session.begin()
-    state = steps.states(here.draft, session.run_states())
+    own = session.own_projects()
+    here = session.begin(own)
+    owned_runs = runs.list(here.owner)
+    state = steps.states(here.draft, [run.state for run in owned_runs if run.project == here.project])
     pages = {step.name: _page(step, state[step.name]) for step in (*STEPS, *ALWAYS)}
     sections: dict[str, list[st.Page]] = {}
     for step in (*STEPS, *ALWAYS):
@@ -96,9 +99,11 @@ def _route() -> None:
     sections[STEPS[0].section].append(st.Page(_to_the_first, url_path=STEPS[0].name, title=STEPS[0].title, visibility="hidden"))
     chosen = st.navigation(sections, position="sidebar", expanded=True)
     st.query_params[session.PARAMETER] = here.project
-    st.session_state[_PAGES] = pages
+    st.session_state[_PAGES], st.session_state[_STATES] = pages, state
     with st.sidebar:
-        sidebar.show(here, pages[STEPS[0].name], pages["mechanism"])
+        if any(run.active for run in owned_runs):
+            sidebar.run_badge(here.owner, pages["mechanism"])
+        sidebar.show(here, own, pages[STEPS[0].name])
     with session.routing():
         chosen.run()
 
@@ -114,7 +119,7 @@ def require(name: str) -> Current:
         st.error("This page can only be opened through the wizard.", icon=":material/lock:")
         st.stop()
     here = session.current()
-    state = steps.states(here.draft, session.run_states())
+    state = st.session_state[_STATES]
     if state[name] is State.LOCKED:
         _explain_lock(here, name, state)
         st.stop()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -18,10 +18,10 @@ import streamlit as st
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.looks import Look
 from dpsynth_core.store import projects, runs
+from dpsynth_core.store.projects import Project
 from dpsynth_core.web.shell import document, refusals
 from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.door import address, doors
-from dpsynth_core.web.shell.steps import ACTIVE
 
 FIRST_NAME = "First release"
 PARAMETER = "project"
@@ -55,10 +55,14 @@ def only_this_machine() -> bool:
     return doors.chosen().one_person and address.only_this_machine()
 
 
-def begin() -> Current:
-    """Find the project (named in the address, else the one changed last, else a new one) and read its draft. Only after `admitted`."""
+def own_projects() -> tuple[Project, ...]:
+    """The projects of whoever is looking, the last changed first; a new one where there is none. Only after `admitted`."""
     owner = st.session_state[_OWNER]
-    own = projects.list(owner) or (projects.create(owner, FIRST_NAME, document.new()),)
+    return projects.list(owner) or (projects.create(owner, FIRST_NAME, document.new()),)
+
+
+def begin(own: Sequence[Project]) -> Current:
+    """Open the project that the address names, else the one changed last. own: as `own_projects` read them."""
     wanted = st.session_state.get(_CURRENT) or st.query_params.get(PARAMETER)
     if st.session_state.get(_CURRENT) and wanted not in [p.id for p in own]:
         st.toast("That project was deleted in another tab.", icon=":material/delete:")
@@ -139,17 +143,13 @@ def delete() -> None:
     projects.delete(here.owner, here.project)
     st.session_state.pop(_CURRENT)
     st.query_params.pop(PARAMETER, None)
-    begin()
-
-
-def run_states() -> list[str]:
-    here = current()
-    return [run.state for run in runs.list(here.owner, here.project)]
+    begin(own_projects())
 
 
 def check_idle(field: str) -> None:
     """Refuse to change a table while a run waits or works, which must find the tables of its plan. Raises InputError about `field`."""
-    if any(state in ACTIVE for state in run_states()):
+    here = current()
+    if any(run.active for run in runs.list(here.owner, here.project)):
         raise InputError(field, "a run of this project is under way with the present table", "wait for its end, or cancel it")
 
 

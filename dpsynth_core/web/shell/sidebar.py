@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.store import looks, projects, runs
+from dpsynth_core.store import looks, runs
+from dpsynth_core.store.projects import Project
 from dpsynth_core.web.shell import refusals, session
 from dpsynth_core.web.shell.copied_plan import Whose, copied
 from dpsynth_core.web.shell.session import Current
-from dpsynth_core.web.shell.steps import ACTIVE
 from dpsynth_core.web.shell.text import code, literal
 
 POLL_SECONDS = 2.0
@@ -24,32 +24,30 @@ _WHOSE = {
 _PROJECT = "project"
 
 
-def show(here: Current, first_page: st.Page, runs_page: st.Page) -> None:
-    """Draw it. first_page: where a new project begins; runs_page: where the run badge leads."""
-    _run_badge(here, runs_page)
-    _picker(here, first_page)
+def show(here: Current, own: Sequence[Project], first_page: st.Page) -> None:
+    """The projects, and who has signed in. first_page: where a new project begins."""
+    _picker(here, own, first_page)
     if name := session.signed_in_as():
         st.caption(f"Signed in as {literal(name)}")
         st.button("Sign out", icon=":material/logout:", key="sign_out", type="tertiary", on_click=st.logout)
 
 
-def _run_badge(here: Current, runs_page: st.Page) -> None:
-    active = any(run.state in ACTIVE for run in runs.list(here.owner))
-    refusals.polled(_badge, POLL_SECONDS if active else None)(here.owner, runs_page, active)
+def run_badge(owner: str, runs_page: st.Page) -> None:
+    """The run that is under way, until it has ended. runs_page: where its progress is shown."""
+    refusals.polled(_badge, POLL_SECONDS)(owner, runs_page)
 
 
-def _badge(owner: str, runs_page: st.Page, was_active: bool) -> None:
-    active = [run for run in runs.list(owner) if run.state in ACTIVE]
-    if was_active and not active:
+def _badge(owner: str, runs_page: st.Page) -> None:
+    active = [run for run in runs.list(owner) if run.active]
+    if not active:
         st.rerun()
-    if active:
-        words = {"queued": "waiting", "running": "under way", "cancelling": "stopping"}[active[0].state]
-        st.badge(f"Run {words}", icon=":material/progress_activity:", color="blue", help="It goes on when you close this page.")
-        st.page_link(runs_page, label="Show progress", icon=":material/monitoring:")
+    words = {"queued": "waiting", "running": "under way", "cancelling": "stopping"}[active[0].state]
+    st.badge(f"Run {words}", icon=":material/progress_activity:", color="blue", help="It goes on when you close this page.")
+    st.page_link(runs_page, label="Show progress", icon=":material/monitoring:")
 
 
-def _picker(here: Current, first_page: st.Page) -> None:
-    names = _labels(projects.list(here.owner))
+def _picker(here: Current, own: Sequence[Project], first_page: st.Page) -> None:
+    names = _labels(own)
     key = "project_picker"
     st.session_state[key] = here.project
     st.selectbox(
@@ -71,7 +69,7 @@ def _picker(here: Current, first_page: st.Page) -> None:
             _delete(here)
 
 
-def _labels(own: Sequence[projects.Project]) -> dict[str, str]:
+def _labels(own: Sequence[Project]) -> dict[str, str]:
     """What to call each project, by id. A select box tells its options apart by what they are called, so equal names are numbered."""
     labels: dict[str, str] = {}
     for project in sorted(own, key=lambda p: p.created):

@@ -9,8 +9,6 @@ from typing import Any
 
 from dpsynth_core.web.shell import document
 
-ACTIVE = frozenset({"queued", "running", "cancelling"})
-
 
 class State(StrEnum):
     DONE = "done"
@@ -66,7 +64,7 @@ def states(draft: Mapping[str, Any], run_states: Sequence[str]) -> dict[str, Sta
         passed = reached and name in document.passed(draft) and document.problem(draft, name) is None
         result[name] = State.DONE if passed else State.OPEN if reached else State.LOCKED
         reached = passed
-    finished, active = "done" in run_states, any(state in ACTIVE for state in run_states)
+    finished, active = "done" in run_states, not {"queued", "running", "cancelling"}.isdisjoint(run_states)
     if active:
         result["mechanism"] = State.RUNNING
     elif finished:
