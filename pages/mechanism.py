@@ -20,7 +20,7 @@ def main() -> None:
     sealing_view.say_if_refused()
     changed = bool(listed) and active is None and not check_view.was_check(listed[0]) and changes.banner(here, listed[0])
     if listed:
-        watch.panel(here.owner, (active or listed[0]).id)
+        watch.panel(active or listed[0])
     if active is None and not listed:
         sealing_view.planning(here)
     elif active is None:

@@ -51,18 +51,17 @@ _SEARCHES = (
 _SHARE_USED = st.column_config.ProgressColumn("Budget used", min_value=0.0, max_value=1.0, format="percent")
 
 
-def panel(owner: str, run: str) -> None:
+def panel(run: Run) -> None:
     """Draw the run and keep it up to date until it ends; then draw the whole page once more."""
-    jobs.pump()
-    active = runs.get(owner, run).active
-    refusals.polled(_panel, POLL_SECONDS if active else None)(owner, run, active)
+    refusals.polled(_panel, POLL_SECONDS if run.active else None)(run)
 
 
-def _panel(owner: str, run_id: str, was_active: bool) -> None:
-    jobs.pump()
-    run = runs.get(owner, run_id)
-    if was_active and not run.active:
-        st.rerun()
+def _panel(run: Run) -> None:
+    if run.active:
+        jobs.pump()
+        run = runs.get(run.owner, run.id)
+        if not run.active:
+            st.rerun()
     with frame.card(
         "This run", Zone.RELEASED, "It works in a process of its own: reload, close the tab or restart the server, it goes on."
     ):
