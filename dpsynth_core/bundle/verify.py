@@ -20,7 +20,6 @@ from dpsynth_core.bundle.unpack import DAMAGE, Bundle, plan_of
 from dpsynth_core.bundle.verdicts import ABSENT, BOUNDS, CERTIFICATE, DECIDED, FAILED, PASSED, REPLAYED, SKIPPED, Check, Report, Summary
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release import document as releases
-from dpsynth_core.release.release import Release
 
 _LONGEST = 2000
 """Characters of one text that are passed on."""
@@ -39,10 +38,15 @@ def verify(bundle: Bundle) -> Report:
     first = [_judged("Are the files unchanged?", lambda: files.unchanged(bundle)), _judged("Is release.json complete?", read)]
     others = [_judged(question, partial(check, opened[0])) for question, check in _CHECKS.items()] if opened else []
     checks = (*first, *others, Check(REPLAYED, SKIPPED, "the mechanism was not run again"))
-    return Report(checks, bundle.sha256, _summary(opened[0].whole) if opened else None)
+    return Report(checks, bundle.sha256, _summary(opened[0]) if opened else None)
 
 
-def _summary(release: Release) -> Summary | None:
+def _summary(opened: Opened) -> Summary | None:
+    """What it says of itself; without its rows where these cannot be read."""
+    try:
+        release = opened.whole
+    except Wrong:
+        release = opened.release
     try:
         stated = (*report.verdict_facts(release), *report.model_facts(release), *report.facts(release))
         facts = tuple((name, text[:_LONGEST]) for name, text in stated)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import pandas as pd
 
@@ -88,8 +89,17 @@ class Quality:
         return [f"{ruling(self.verdict)} {reasons(self.verdict)}", *([despite(self.verdict)] if self.verdict.despite else [])]
 
 
+_QUALITY: WeakKeyDictionary[Release, Zoned[Quality]] = WeakKeyDictionary()
+
+
 def quality_of(release: Release) -> Zoned[Quality]:
-    """Judged from released values alone."""
+    """Judged from released values alone; once, for a release never changes, and several of its files say it."""
+    if release not in _QUALITY:
+        _QUALITY[release] = _quality_of(release)
+    return _QUALITY[release]
+
+
+def _quality_of(release: Release) -> Zoned[Quality]:
     stated = statements(release)
     table = quality.marginal_table(stated)
     headline = quality.headline(stated, table)

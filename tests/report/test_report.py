@@ -9,6 +9,8 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
+from unittest.mock import Mock
+from weakref import ref
 
 import numpy as np
 import pandas as pd
@@ -62,6 +64,19 @@ def make(monkeypatch: pytest.MonkeyPatch, first: str = HOSTILE, **fields: Any) -
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> Release:
     return make(monkeypatch)
+
+
+def test_a_release_is_judged_once_and_forgotten_with_it(made: Release, monkeypatch: pytest.MonkeyPatch) -> None:
+    judge = Mock(wraps=report.quality.headline)
+    monkeypatch.setattr(report.quality, "headline", judge)
+    for release in (made, made, replace(made, despite="for a reason")):
+        report.parts(release)
+        report.verdict_facts(release)
+    assert judge.call_count == 2
+    alive = ref(release)
+    del release
+    judge.reset_mock()  # it keeps what it was given
+    assert alive() is None
 
 
 def page_of(made: Release) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from dpsynth_core import report
 from dpsynth_core.bundle.checks.opened import Opened
@@ -54,7 +53,7 @@ def safe_pages(opened: Opened) -> str:
 
 def same_copies(opened: Opened) -> str:
     """All files once more from release.json and the rows."""
-    release = replace(opened.release, codes=opened.codes, values=opened.rows, further=opened.further)
+    release = opened.whole
     rows = {name: digest_written(write) for name, write in releases.row_writers(release).items()}
     parts = contents(release, rows)
     rewritten = rows | {name: held(content).digest for name, content in parts.items() if name != MANIFEST}

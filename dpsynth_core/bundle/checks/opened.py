@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.bundle.checks.csv_rows import CsvRows
-from dpsynth_core.bundle.checks.outcome import Wrong, expect, some
+from dpsynth_core.bundle.checks.outcome import expect, some
 from dpsynth_core.bundle.reproduce import other_versions
 from dpsynth_core.bundle.unpack import Bundle
 from dpsynth_core.criteria.models import ModelCriterion
@@ -67,11 +67,8 @@ class Opened:
 
     @cached_property
     def whole(self) -> Release:
-        """The release with its rows, if they can be read."""
-        try:
-            return replace(self.release, codes=self.codes, values=self.rows, further=self.further)
-        except Wrong:
-            return self.release
+        """The release with its rows. What of them is missing or cannot be read is wrong."""
+        return replace(self.release, codes=self.codes, values=self.rows, further=self.further)
 
     @property
     def evidence(self) -> Evidence:
