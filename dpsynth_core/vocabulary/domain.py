@@ -74,8 +74,7 @@ class Domain:
     def __post_init__(self) -> None:
         if not self.attributes:
             raise InputError("domain", "it has no columns", "keep at least one column")
-        if len(self.attributes) > MAX_COLUMNS:
-            raise CapacityError("domain", f"it has {len(self.attributes):,} columns", f"keep at most {MAX_COLUMNS:,} of them")
+        _check_number(len(self.attributes) + len(self.filled))
         if (repeated := first_repeated([column.name for column in self.columns])) is not None:
             raise InputError(column_field(repeated), "the name is used twice", "rename or drop one of the columns")
         seen = {attribute.name for attribute in self.attributes}
@@ -229,17 +228,24 @@ class Domain:
                 raise InputError("domain.attributes", "it is not a list", "list one object per column")
             if not any(isinstance(size, int | float) for size in obj.values()):  # perhaps the table itself, of which nothing may be quoted
                 raise InputError("domain", "it has no columns", 'give {"version": 1, "attributes": [...]} or {"age": 32}')
+            _check_number(len(obj))
             return cls(tuple(Attribute.coded(str(name), size) for name, size in obj.items()))
         if obj.get("version", VERSION) != VERSION:
             raise InputError("domain.version", "this version is not known", f"use version {VERSION}")
         rules = obj.get("impossible", [])
         if not isinstance(rules, list):
             raise InputError("domain.impossible", "it is not a list", "list one rule per object")
+        _check_number(len(entries))
         columns = [_labelled(_column_from_json(item), item) for item in entries]
         attributes = tuple(column for column in columns if isinstance(column, Attribute))
         if (origin := obj.get("origin", "")) not in ("", *ORIGINS):
             raise InputError("domain.origin", "it is not known", f"use one of {', '.join(ORIGINS)}, or leave it out")
         return cls.of(columns, tuple(zeros_from_json(rule, attributes, i) for i, rule in enumerate(rules)), origin)
+
+
+def _check_number(columns: int) -> None:
+    if columns > MAX_COLUMNS:
+        raise CapacityError("domain", f"it has {columns:,} columns", f"keep at most {MAX_COLUMNS:,} of them")
 
 
 def _column_json(column: Column) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from datetime import date
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.attribute import Recode
 from dpsynth_core.vocabulary.domain import Attribute, Domain, domain_from_codebook, load_domain, parse_domain, without_statement
+from dpsynth_core.vocabulary.filled import Filled
 from dpsynth_core.vocabulary.recoding import folded, outside_rule, written
 from tests.domains import attributes, domains
 
@@ -422,6 +424,12 @@ def test_a_hundred_thousand_categories_with_a_repeat_are_refused_at_once() -> No
     assert time.process_time() - start < 5
 
 
-def test_more_columns_than_can_be_modelled_are_refused() -> None:
+@pytest.mark.parametrize("domain", [{f"c{i}": "no size" for i in range(1001)} | {"a": 2}, {"version": 1, "attributes": [{}] * 1001}])
+def test_more_columns_than_can_be_modelled_are_refused_before_one_of_them_is_made(domain: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="keep at most 1,000"):
-        parse_domain(json.dumps({f"c{i}": 2 for i in range(1001)}))
+        parse_domain(json.dumps(domain))
+
+
+def test_columns_in_which_no_record_has_a_part_count_too() -> None:
+    with pytest.raises(InputError, match="keep at most 1,000"):
+        Domain((Attribute.coded("a", 2),), filled=tuple(Filled(f"c{i}", "constant", "x") for i in range(1000)))
