@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.occupied import Occupied, row_cells
 from dpsynth_core.vocabulary.predictors import Predictor, right_counts
 from dpsynth_core.vocabulary.tally import row_marginals
 
@@ -38,6 +39,9 @@ class InventedTable:
         if new := [clique for clique in cliques if clique not in self._counts]:
             self._counts |= row_marginals(self.domain, self.codes, new)
         return {clique: self._counts[clique] for clique in cliques}
+
+    def occupied(self, clique: Clique) -> Occupied:
+        return row_cells(self.domain, self.codes, clique)
 
     def right(self, predictors: Sequence[Predictor]) -> NDArray[np.int64]:
         return right_counts(self.domain, self.codes, predictors)

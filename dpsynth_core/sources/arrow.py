@@ -1,7 +1,7 @@
 """Marginal counts of one table on this machine: a file, a folder of files or a DataFrame, streamed as Arrow record batches.
 
-One pass per call of `counts`, whatever the number of marginals; memory holds some batches, the tables of counts and, with a person
-column, how many rows of each person were seen. A table of several parts is counted by as many threads as there are processors: reading,
+One pass per call of `counts`, whatever the number of marginals; memory holds some batches, the tables of counts (or the distinct records)
+and, with a person column, how many rows of each person were seen. A table of several parts is counted by as many threads as there are processors: reading,
 coding and counting are done by Arrow and NumPy, which let other threads run meanwhile.
 """
 
@@ -21,12 +21,10 @@ from dpsynth_core.sources import persons
 from dpsynth_core.sources.files import TableFormat, TableSource
 from dpsynth_core.sources.parts import USUAL, Part, Sizes
 from dpsynth_core.sources.persons import Before, nobody
-from dpsynth_core.sources.records import Counts, RecordCounts, Records
+from dpsynth_core.sources.records import Counting, Counts, RecordCounts, Records
 from dpsynth_core.sources.sampling import Sample
 from dpsynth_core.sources.values import keyed_counts
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.predictors import RightCounts
-from dpsynth_core.vocabulary.tally import Tally
 
 COPIED_BYTES = 128 << 20
 """Tables of counts that each thread may have of its own."""
@@ -97,7 +95,7 @@ class ArrowSource(RecordCounts):
         _shared_out([None] * workers, list(enumerate(parts)), add)
         return [before.before(keys) for before in persons.earlier([turnouts[i] for i in range(len(parts))], limit)]
 
-    def _add(self, counts: Tally | RightCounts, part: tuple[Part, Before]) -> Iterator[None]:
+    def _add(self, counts: Counting, part: tuple[Part, Before]) -> Iterator[None]:
         return self._records.add_to(counts, *part)
 
 

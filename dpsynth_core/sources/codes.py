@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from dpsynth_core.sources.sampling import Sample
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.occupied import Occupied, row_cells
 from dpsynth_core.vocabulary.predictors import Predictor, right_counts
 from dpsynth_core.vocabulary.tally import row_marginals
 
@@ -25,6 +26,9 @@ class CodesSource:
 
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
         return row_marginals(self.domain, self._codes, cliques)
+
+    def occupied(self, clique: Clique) -> Occupied:
+        return row_cells(self.domain, self._codes, clique)
 
     def sample(self, most: int) -> NDArray[np.int32]:
         drawn = Sample(self.domain, most)

@@ -32,10 +32,8 @@ from dpsynth_core.sources import persons
 from dpsynth_core.sources.locations import located
 from dpsynth_core.sources.parts import Part
 from dpsynth_core.sources.persons import Keys, Turnout
-from dpsynth_core.sources.records import Counts, RecordCounts, Records
+from dpsynth_core.sources.records import Counting, Counts, RecordCounts, Records
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.predictors import RightCounts
-from dpsynth_core.vocabulary.tally import Tally
 
 TASKS_PER_WORKER = 16
 """Parts are put together until there are as many tasks: enough that no worker waits long for the last one."""
@@ -53,7 +51,7 @@ _SOONER = 10
 """Priority of tasks that make results smaller."""
 
 Tables = tuple[NDArray[np.int64], ...]
-New = Callable[[], Tally | RightCounts]
+New = Callable[[], Counting]
 """Makes something empty that counts records: a function of public values, which workers get."""
 
 
@@ -144,7 +142,7 @@ class _Work:
             befores = self._before(job, parts, keys, min(workers, MEETING_PLACES), records.max_rows_per_person)
         sums = [self._submit(_count, job, part, keys, before) for part, before in zip(parts, befores, strict=True)]
         while len(sums) > 1:
-            sums = [self._submit(_sum, sums[i : i + FAN_IN], priority=_SOONER) for i in range(0, len(sums), FAN_IN)]
+            sums = [self._submit(_sum, job, sums[i : i + FAN_IN], priority=_SOONER) for i in range(0, len(sums), FAN_IN)]
         (total,) = sums
         del sums, befores, job  # what nobody waits for is forgotten as soon as it was used
         return self._awaited(total)
@@ -255,5 +253,8 @@ def _count(job: _Job, part: Part, keys: Keys, before: list[Turnout]) -> Tables:
 
 
 @_task
-def _sum(tables: list[Tables]) -> Tables:
-    return tuple(np.sum(same, axis=0) for same in zip(*tables, strict=True))
+def _sum(job: _Job, tables: list[Tables]) -> Tables:
+    counts = job.new()
+    for some in tables:
+        counts.absorb(some)
+    return counts.tables

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -18,13 +18,39 @@ from dpsynth_core.sources.files import TableFormat, TableSource
 from dpsynth_core.sources.parts import USUAL, WHOLE, Part, Sizes
 from dpsynth_core.sources.persons import Before, Keys, Turnout, nobody
 from dpsynth_core.sources.readers import check_columns
-from dpsynth_core.sources.sampling import Sample
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.occupied import Occupied, OccupiedCounts
 from dpsynth_core.vocabulary.predictors import Predictor, RightCounts
 from dpsynth_core.vocabulary.tally import Tally, check_canonical
 
-Counts = TypeVar("Counts", bound=Tally | RightCounts)
+
+class Batches(Protocol):
+    """Takes the records of a table in, a batch after the other. columns: those whose codes it looks at."""
+
+    @property
+    def domain(self) -> Domain: ...
+
+    @property
+    def columns(self) -> Clique: ...
+
+    def add(self, codes: Mapping[str, NDArray[np.int32]], rows: int) -> None: ...
+
+
+class Counting(Batches, Protocol):
+    """Numbers that records add up to. nbytes: of what they take before a record is seen. tables: the numbers so far, for `absorb`, which
+    adds those of other records."""
+
+    @property
+    def nbytes(self) -> int: ...
+
+    @property
+    def tables(self) -> tuple[NDArray[np.int64], ...]: ...
+
+    def absorb(self, tables: Iterable[NDArray[np.int64]]) -> None: ...
+
+
+Counts = TypeVar("Counts", bound=Counting)
 
 
 @dataclass(frozen=True)
@@ -67,7 +93,7 @@ class Records:
         batches = files.open_batches(self.table, self.form, (self.person_column,), part)
         return persons.turnout((persons.named(batch.column(0), self.form) for batch in batches), keys, self.max_rows_per_person)
 
-    def add_to(self, tally: Tally | RightCounts | Sample, part: Part = WHOLE, before: Before = nobody) -> Iterator[None]:
+    def add_to(self, tally: Batches, part: Part = WHOLE, before: Before = nobody) -> Iterator[None]:
         """Count a part, a batch with each step."""
         for batch in self.batches(tally.columns or tally.domain.names[:1], part, before):
             codes = {name: encode_column(tally.domain[name], batch.column(name), self.form.notation) for name in tally.columns}
@@ -88,6 +114,10 @@ class RecordCounts(ABC):
         """See `MarginalSource.counts`. Raises ValueError for a clique that is not in canonical order."""
         check_canonical(self.domain, cliques)
         return self._counted(partial(Tally, self.domain, tuple(cliques))).counts() if cliques else {}
+
+    def occupied(self, clique: Clique) -> Occupied:
+        """See `CellSource.occupied`."""
+        return self._counted(partial(OccupiedCounts, self.domain, clique)).occupied
 
     def right(self, predictors: Sequence[Predictor]) -> NDArray[np.int64]:
         return self._counted(partial(RightCounts, self.domain, tuple(predictors))).numbers

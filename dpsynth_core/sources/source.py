@@ -1,6 +1,6 @@
 """A source of private records, as others see it: it returns counts, of marginals or of what a released function says, and nothing else.
 
-Another engine (a cluster, a database) is one more class with this one method. Exact counts leave a source in two directions only:
+Another engine (a cluster, a database) is one more class with `counts`, and `occupied` for rules to be learnt from it. Exact counts leave a source in two directions only:
 to the privacy kernel and to the curator-only evaluation. A source knows no structural zeros: a record in an impossible cell is counted
 there, and nobody is told.
 """
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.occupied import Occupied
 from dpsynth_core.vocabulary.predictors import Predictor
 from dpsynth_core.vocabulary.tally import TABLE_BYTES, slices
 
@@ -25,6 +26,14 @@ class MarginalSource(Protocol):
 
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
         """Exact counts of each canonical clique, shape domain.sizes(clique); the empty clique gives the number of rows, shape ()."""
+
+
+class CellSource(MarginalSource, Protocol):
+    """A source that can name the cells of a table that is too large to be counted into."""
+
+    def occupied(self, clique: Clique) -> Occupied:
+        """Exactly the cells of a canonical clique that records are in. Of the same records, every source gives the same arrays. ValueError
+        for a table whose cells 64 bits do not number (`vocabulary.occupied`)."""
 
 
 class RecordSource(MarginalSource, Protocol):

@@ -14,6 +14,7 @@ from scipy.stats import chisquare
 
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.occupied import Occupied, row_cells
 from dpsynth_core.vocabulary.predictors import Predictor, right_counts
 from dpsynth_core.vocabulary.tally import row_marginals
 
@@ -34,6 +35,10 @@ class ArraySource:
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, Integers]:
         self.passes.append(tuple(cliques))
         return row_marginals(self.domain, self.rows, cliques)
+
+    def occupied(self, clique: Clique) -> Occupied:
+        self.passes.append((clique,))
+        return row_cells(self.domain, self.rows, clique)
 
     def right(self, predictors: Sequence[Predictor]) -> Integers:
         return right_counts(self.domain, self.rows, predictors)
@@ -73,6 +78,11 @@ class GlassNoise:
 
 def table(domain: Domain, rows: Collection[tuple[int, ...]]) -> ArraySource:
     return ArraySource(domain, np.array(list(rows), dtype=np.int32).reshape(-1, len(domain)))
+
+
+def occupied(counts: Integers) -> Occupied:
+    """A table of counts without its empty cells."""
+    return Occupied(counts.shape, np.flatnonzero(counts), counts[counts > 0])
 
 
 def p_value(drawn: Integers, mass: Callable[[NDArray[np.float64]], NDArray[np.float64]], reach: int) -> float:

@@ -26,7 +26,7 @@ from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.release import synthesis
 from dpsynth_core.sources.codec import decode
-from dpsynth_core.sources.source import MarginalSource, RecordSource, counted
+from dpsynth_core.sources.source import CellSource, MarginalSource, RecordSource, counted
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.kinds.kind import Form
@@ -60,11 +60,15 @@ def assert_same_integers(folder: Path, engine: Engine, records: pa.Table, domain
     for name in ("one", "other"):
         (folder / name).mkdir(exist_ok=True)
     expected = every_marginal(one_stream(folder / "one", records, domain, person, rows))
-    counts = every_marginal(engine.open(folder / "other", records, domain, person, rows))
+    source = cast(CellSource, engine.open(folder / "other", records, domain, person, rows))
+    counts = every_marginal(source)
     assert list(counts) == list(expected)
     for clique, table in expected.items():
         assert counts[clique].dtype == np.int64
         assert np.array_equal(counts[clique], table), clique
+    cells = source.occupied(domain.names)
+    assert np.array_equal(cells.codes, np.argwhere(expected[domain.names]))
+    assert np.array_equal(cells.records, expected[domain.names][expected[domain.names] > 0])
 
 
 def people(seed: int, rows: int) -> pa.Table:

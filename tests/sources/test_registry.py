@@ -52,6 +52,9 @@ def test_marginals_agree_with_each_other_and_with_the_number_of_rows(example: Ex
         assert counts[clique].dtype == np.int64
         assert np.array_equal(counts[clique], project(counts[names], names, clique))
     assert counts[()] > 0
+    cells = source.occupied(names)  # type: ignore[attr-defined]
+    assert np.array_equal(cells.codes, np.argwhere(counts[names]))
+    assert np.array_equal(cells.records, counts[names][counts[names] > 0])
 
 
 def test_counts_are_those_of_the_records(example: Example) -> None:

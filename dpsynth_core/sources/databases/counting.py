@@ -38,6 +38,7 @@ from dpsynth_core.sources.readers import check_columns
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.names import trimmed
+from dpsynth_core.vocabulary.occupied import Occupied, OccupiedCounts
 from dpsynth_core.vocabulary.tally import Tally, check_canonical
 
 BLOCK_CELLS = 2**15
@@ -78,6 +79,13 @@ class DatabaseSource:
         for block, rows in self._counted(tally.blocks):
             tally.add_counts(block, rows[:, 0], rows[:, 1])
         return tally.counts()
+
+    def occupied(self, clique: Clique) -> Occupied:
+        """See `CellSource.occupied`: one GROUP BY."""
+        counts = OccupiedCounts(self.domain, clique)
+        for _, rows in self._counted((clique,)):
+            counts.absorb((rows[:, 0], rows[:, 1]))
+        return counts.occupied
 
     def prepare(self) -> None:
         """Make all expressions, and ask nothing. InputError for a column that cannot be counted exactly."""

@@ -1,0 +1,96 @@
+"""Which cells of a table over some columns records are in: the distinct records over these columns, each with how many there are.
+
+That is a marginal without its empty cells, for tables that have too many cells to be held. What it takes in memory grows with the number
+of distinct records, 16 bytes each. Cells are numbered in the order of the clique, the last column fastest, so that their numbers are in
+ascending order what `numpy.argwhere` finds in a table of counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique
+
+MAX_BINARY = 62
+"""Columns with two values whose cells have numbers of 64 bits."""
+_MERGED_AT = 2**16
+"""Cells of further batches that wait before they are merged with those before; later as many as there are."""
+
+Integers = NDArray[np.int64]
+
+_NOTHING = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class Occupied:
+    """sizes: of the columns. cells: numbers of those that records are in, ascending; records: how many are in each, at least one."""
+
+    sizes: tuple[int, ...]
+    cells: Integers
+    records: Integers
+
+    @cached_property
+    def codes(self) -> NDArray[np.int32]:
+        """Of the distinct records, shape (cells, columns)."""
+        codes, left = np.empty((len(self.cells), len(self.sizes)), dtype=np.int32), self.cells
+        for place in reversed(range(len(self.sizes))):
+            left, codes[:, place] = np.divmod(left, self.sizes[place])
+        return codes
+
+
+class OccupiedCounts:
+    """The cells that the records of some batches are in: what `vocabulary.tally.Tally` is for tables. ValueError for a table whose cells
+    64 bits do not number."""
+
+    nbytes = 0
+    """Of the tables, before a record is seen."""
+
+    def __init__(self, domain: Domain, clique: Clique) -> None:
+        if domain.cells(clique) > 2**MAX_BINARY:
+            raise ValueError("the table has too many cells to number them")
+        self.domain, self.columns = domain, clique
+        self._sizes = domain.sizes(clique)
+        self._parts: list[tuple[Integers, Integers]] = []
+
+    @property
+    def occupied(self) -> Occupied:
+        cells, records = self.tables
+        return Occupied(self._sizes, cells, records)
+
+    @property
+    def tables(self) -> tuple[Integers, ...]:
+        """Cells and records so far, for `absorb`."""
+        cells, records = (np.concatenate(same) for same in zip(_NOTHING, *self._parts, strict=True))
+        distinct, place = np.unique(cells, return_inverse=True)
+        total = np.zeros(len(distinct), dtype=np.int64)
+        np.add.at(total, place, records)
+        self._parts = [(distinct, total)]
+        return self._parts[0]
+
+    def absorb(self, tables: Iterable[Integers]) -> None:
+        """Add the cells of other records by the same domain and clique, in any order, some perhaps several times."""
+        cells, records = tables
+        self._parts.append((cells, records))
+        first, *others = (len(part[0]) for part in self._parts)
+        if sum(others) > max(first, _MERGED_AT):
+            _ = self.tables
+
+    def add(self, codes: Mapping[str, NDArray[np.integer]], rows: int) -> None:
+        """Count one batch: `rows` codes of every column in `columns`."""
+        cells = np.zeros(rows, dtype=np.int64)
+        for name, size in zip(self.columns, self._sizes, strict=True):
+            cells = cells * size + codes[name]
+        self.absorb(np.unique(cells, return_counts=True))
+
+
+def row_cells(domain: Domain, codes: NDArray[np.integer], clique: Clique) -> Occupied:
+    """The cells that the rows of a table of codes are in, shape (rows, attributes of the domain)."""
+    counts = OccupiedCounts(domain, clique)
+    counts.add({name: codes[:, domain.position(name)] for name in clique}, len(codes))
+    return counts.occupied
