@@ -12,22 +12,19 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.steps import Finished
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.measurement import Clique
-from dpsynth_core.vocabulary.tally import row_marginals
 from dpsynth_core.vocabulary.workload import Workload, all_kway
 
 PEOPLE, COLUMNS = 10_000, 10
@@ -37,18 +34,7 @@ ROUNDS, PERTURBATIONS, SKIPS = (40, 80, 120, 160), (0.1, 0.25, 0.5), (0.0, 0.25,
 RESULTS = Path(__file__).with_name("results") / "oraclequery_defaults.json"
 
 
-@dataclass(frozen=True)
-class Invented:
-    """Records in memory, counted like any source."""
-
-    domain: Domain
-    codes: NDArray[np.int32]
-
-    def counts(self, cliques: Any) -> dict[Clique, NDArray[np.int64]]:
-        return row_marginals(self.domain, self.codes, cliques)
-
-
-def invented(seed: int = 50) -> Invented:
+def invented(seed: int = 50) -> CodesSource:
     """The last column is the first and the second, wrong for one in ten; others are rare, or follow the one before."""
     rng = np.random.default_rng(seed)
     codes = (rng.random((PEOPLE, COLUMNS)) < np.linspace(0.7, 0.2, COLUMNS)).astype(np.int32)
@@ -56,10 +42,10 @@ def invented(seed: int = 50) -> Invented:
     for i in range(3, COLUMNS - 1):
         codes[:, i] = np.where(follows[:, i], codes[:, i - 1], codes[:, i])
     codes[:, -1] = (codes[:, 0] & codes[:, 1]) ^ (rng.random(PEOPLE) < 0.1)
-    return Invented(Domain.from_json({f"c{i}": 2 for i in range(COLUMNS)}), codes)
+    return CodesSource(Domain.from_json({f"c{i}": 2 for i in range(COLUMNS)}), codes)
 
 
-def errors(people: Invented, workload: Workload, rho: float, **settings: Any) -> tuple[float, float]:
+def errors(people: CodesSource, workload: Workload, rho: float, **settings: Any) -> tuple[float, float]:
     """(largest error of a cell, mean share of people in a wrong cell)."""
     mechanism = registry.get("oraclequery")
     kernel = PrivacyKernel(people, Unit(), rho, SeededNoise(1))

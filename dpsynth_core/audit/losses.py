@@ -189,7 +189,7 @@ def _kept(table: InventedTable, unit: Unit, arguments: Arguments) -> Callable[[A
 
 def _chosen_rule(table: InventedTable, unit: Unit, arguments: Arguments) -> Callable[[Any], float]:
     task = arguments["task"]
-    problem = task.problem(table.count(task.columns))
+    problem = task.problem(table.occupied(task.columns))
     rate = -arguments["eps"] / (2 * unit.query_l1 * STEPS)
     total = float(logsumexp(rate * all_values(problem)))
     return lambda written: rate * problem.value(task.rules.read(written)) - total

@@ -16,6 +16,9 @@ from dpsynth_core.oracles.answer import Limit, Status
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
+MAX_LITERALS = 2**21
+"""Of a model of rules: the features of all distinct records together. CP-SAT takes half a kilobyte of memory for each."""
+
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:

@@ -10,7 +10,8 @@ Records that the domain calls impossible (its structural zeros) are counted and 
 count of them, would be a fact about a person; and the sensitivities hold for every table, not only for tables that obey.
 
 Not protected: how long an operation takes and how much memory it needs. So no release has times (`release.times`). It matters most
-where an oracle is asked about records (the learn_... operations): how long a search takes is up to them, and whether it ends with a proof.
+where an oracle is asked about records (the learn_... operations): how many of them are distinct decides memory, how long a search takes is
+up to them, and whether it ends with a proof.
 What an oracle could not prove is an answer of its own, "no rule", and RSPM's promise has the condition that this never happens
 (`privacy.learning.rspm`); PRSMA's, that no call depends on another (`privacy.learning.prsma`).
 """
@@ -27,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.foundation.errors import CapacityError
-from dpsynth_core.oracles.rules.rule_oracle import LearningProblem, Oracle
+from dpsynth_core.oracles.rules.rule_oracle import Oracle
 from dpsynth_core.oracles.rules.rules import Rule
 from dpsynth_core.oracles.rules.task import Task
 from dpsynth_core.privacy import best_mixture, events, residuals, thresholds
@@ -61,11 +62,12 @@ from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.incidence import Incidence
 from dpsynth_core.vocabulary.marginals import project
 from dpsynth_core.vocabulary.measurement import ROUNDING, Clique, ColumnCounts, Measurement, Residual
+from dpsynth_core.vocabulary.occupied import Occupied
 from dpsynth_core.vocabulary.predictors import Predictor
 from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers, at_least, merged
 
 if TYPE_CHECKING:
-    from dpsynth_core.sources.source import MarginalSource, RecordSource, ValueSource
+    from dpsynth_core.sources.source import CellSource, MarginalSource, RecordSource, ValueSource
 
 _NEVER = (None, 0)
 """An answer that was not compared before."""
@@ -85,6 +87,7 @@ class PrivacyKernel:
         self.__counts: dict[Clique, NDArray[np.int64]] = {}
         self.__tallies: dict[tuple[tuple[Clique, ...], int | None], QueryCounts] = {}
         self.__cells: dict[Attribute, NDArray[np.int64]] = {}
+        self.__occupied: dict[Clique, Occupied] = {}
         self.__compared: dict[Clique, tuple[NDArray[np.float64], int]] = {}
         self.__meter = Meter(rho, delta=delta, accountant=accountant)
         self.__noise = noise
@@ -150,7 +153,8 @@ class PrivacyKernel:
         cell of each marginal. Nothing is read or charged by making it. known: released answers that a mechanism may use."""
         other = copy(self)
         other.__source, other.__domain = self.__value_source().over(domain), domain
-        other.__counts, other.__tallies, other.__compared, other.__known, other.__groups = {}, {}, {}, tuple(known), {}
+        other.__counts, other.__tallies, other.__compared, other.__occupied = {}, {}, {}, {}
+        other.__known, other.__groups = tuple(known), {}
         return other
 
     def among(self, cells: Mapping[str, tuple[int, ...]]) -> PrivacyKernel:
@@ -158,7 +162,7 @@ class PrivacyKernel:
         read or charged by making it."""
         other = copy(self)
         other.__source = Group(self.__domain, self.__read, cells)
-        other.__counts, other.__tallies, other.__cells, other.__compared = {}, {}, {}, {}
+        other.__counts, other.__tallies, other.__cells, other.__compared, other.__occupied = {}, {}, {}, {}, {}
         other.__unit = replace(self.__unit, rows_may_not_count=True)
         return other
 
@@ -169,7 +173,7 @@ class PrivacyKernel:
         other.__domain = with_groups(self.__domain, groups)
         other.__groups = self.__groups | by_name(groups)
         other.__source = Grouped(other.__domain, self.__domain, self.__read, by_name(groups))
-        other.__counts, other.__tallies, other.__cells, other.__compared = {}, {}, {}, {}
+        other.__counts, other.__tallies, other.__cells, other.__compared, other.__occupied = {}, {}, {}, {}, {}
         return other
 
     def prepare_cells(self, cells: Collection[Attribute]) -> None:
@@ -404,51 +408,50 @@ class PrivacyKernel:
         An empty array: the oracle did not prove its answer. The promise holds if on no neighbour it fails to; proof in
         `privacy.learning.rspm`.
         """
+        source = self.__cell_source()
         event = rspm.perturbation(task.rules, self.__unit.marginal_l1, eps)
         self.__meter.charge(event)
         noise = rspm.laplace_noise(task.rules, event.scale, self.__noise)
-        return rspm.written(task.rules, rspm.minimum(self.__problem(task), noise, oracle))
+        return rspm.written(task.rules, rspm.minimum(task.problem(self.__distinct(source, task)), noise, oracle))
 
     def learn_rule_gaussian(self, task: Task, eps: float, delta: float, oracle: Oracle) -> NDArray[np.int64]:
         """The same with Gaussian noise, by a union bound over all rules. Costs eps^2 / 2 and delta, for it is (eps, delta)-DP, under the
         same condition."""
+        source = self.__cell_source()
         sigma = rspm.gaussian_sigma(task.rules, self.__unit.marginal_l1, eps, delta)
         self.__meter.charge(Approximate(eps, delta))
         noise = rspm.gaussian_noise(task.rules, sigma, self.__noise)
-        return rspm.written(task.rules, rspm.minimum(self.__problem(task), noise, oracle))
+        return rspm.written(task.rules, rspm.minimum(task.problem(self.__distinct(source, task)), noise, oracle))
 
     def learn_rule_robustly(self, task: Task, eps: float, delta: float, oracle: Oracle) -> NDArray[np.int64]:
         """PRSMA over RSPM: an empty array is its answer "fail". (eps, delta)-DP; calls of the oracle may fail. Costs eps^2 / 2 and delta.
 
         ValueError unless the number of records is public; CapacityError, nothing being spent, for fewer records than parts.
         """
-        plan = Prsma(eps, delta)
+        source, plan = self.__cell_source(), Prsma(eps, delta)
         if not self.__unit.total_is_public:
             raise ValueError("PRSMA is for tables that differ in one replaced record")
         if plan.size(int(self.__total()[0])) < 1:
             problem = f"PRSMA divides the records into {plan.parts:,} parts, and there are fewer"
             raise CapacityError("mechanism", problem, "raise epsilon or delta, or use RSPM")
         self.__meter.charge(Approximate(eps, delta))
-        counts = self.__read([task.columns])[task.columns]
-        return rspm.written(task.rules, rspm.robust_minimum(task, counts, plan, self.__unit.marginal_l1, oracle, self.__noise))
+        table = self.__distinct(source, task)
+        return rspm.written(task.rules, rspm.robust_minimum(task, table, plan, self.__unit.marginal_l1, oracle, self.__noise))
 
     def select_rule(self, task: Task, eps: float) -> NDArray[np.int64]:
         """The exponential mechanism over all rules of a class that can be gone through, by what they cost. Costs eps^2 / 8.
 
         One person moves the cost of a rule by query_l1 at most.
         """
-        b = exponential.scale(eps, self.__unit.query_l1)
+        source, b = self.__cell_source(), exponential.scale(eps, self.__unit.query_l1)
         self.__meter.charge(Selection(eps))
-        return rspm.written(task.rules, rspm.exponential(self.__problem(task), b, self.__noise))
+        return rspm.written(task.rules, rspm.exponential(task.problem(self.__distinct(source, task)), b, self.__noise))
 
     def measure_rules(self, task: Task, rules: Sequence[Rule], sigma: float) -> NDArray[np.float64]:
         """What each of k rules costs, in records, + rounded normal noise; rivals left aside. Costs k * query_l1^2 / (2 sigma^2)."""
+        source = self.__cell_source()
         self.__meter.charge(Gaussian(sigma, self.__unit.queries_l2(len(rules))))
-        costs = task.costs(rules, self.__read([task.columns])[task.columns])
-        return self.__noise.gaussian(costs, sigma).astype(np.float64)
-
-    def __problem(self, task: Task) -> LearningProblem:
-        return task.problem(self.__read([task.columns])[task.columns])
+        return self.__noise.gaussian(task.costs(rules, self.__distinct(source, task)), sigma).astype(np.float64)
 
     def mixture_l1(self, records: float) -> float:
         """Sensitivity of `best_mixture_error`, which the tolerance of its solver is part of. Public."""
@@ -481,6 +484,17 @@ class PrivacyKernel:
         if not hasattr(self.__source, "right"):
             raise ValueError("this source counts cells, and cannot be asked about records")
         return cast("RecordSource", self.__source)
+
+    def __cell_source(self) -> CellSource:
+        if not hasattr(self.__source, "occupied"):
+            raise ValueError("rules are not learnt from groups of values or of records")
+        return cast("CellSource", self.__source)
+
+    def __distinct(self, source: CellSource, task: Task) -> Occupied:
+        """The distinct records over the columns of a task, cached: one pass over the source, however often it is asked."""
+        if task.columns not in self.__occupied:
+            self.__occupied = {task.columns: source.occupied(task.columns)}
+        return self.__occupied[task.columns]
 
     def __check(self, queries: QueryClass, numbers: NDArray[np.int64]) -> None:
         if queries.domain is not self.__domain and queries.domain != self.__domain:

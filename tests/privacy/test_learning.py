@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.stats import fisher_exact
 
 from dpsynth_core.foundation.errors import BudgetExceeded, CapacityError, OracleError
+from dpsynth_core.oracles.rules import hits
 from dpsynth_core.oracles.rules import task as task_module
 from dpsynth_core.oracles.rules.asking import Ask
 from dpsynth_core.oracles.rules.rule_oracle import AUTO, CP_SAT, LearningProblem, Oracle, exhaust, numbered, solve
@@ -27,7 +28,8 @@ from dpsynth_core.privacy.learning.prsma import Prsma
 from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
 from dpsynth_core.privacy.unit import ADD_REMOVE, REPLACE, Unit
 from dpsynth_core.vocabulary.domain import Domain
-from tests.privacy.tables import FALSE_ALARM, ArraySource, GlassNoise, frequency_p_value, table
+from dpsynth_core.vocabulary.occupied import row_cells
+from tests.privacy.tables import FALSE_ALARM, ArraySource, GlassNoise, frequency_p_value, occupied, table
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -72,7 +74,7 @@ def chances(asked: Task, counts: Integers, weight: Floats, reach: int) -> tuple[
     weight: Pr of each noise value -reach..reach (steps) on one separator. Everything is computed, nothing is drawn.
     """
     shape = (2,) * len(asked.columns)
-    problem, noise = asked.problem(counts.reshape(shape)), np.arange(-reach, reach + 1)
+    problem, noise = asked.problem(occupied(counts.reshape(shape))), np.arange(-reach, reach + 1)
     grids = np.ix_(*[noise] * len(asked.rules.separators))
     joint = math.prod(np.ix_(*[weight] * len(grids)))
     held = [(problem.value(rule), rule.holds(asked.rules.separators)) for rule in rules_of(asked)]
@@ -217,33 +219,33 @@ ROWS = [(1, 1, 1)] * 5 + [(1, 0, 0)] * 4 + [(0, 1, 0)] * 3 + [(0, 0, 0)] * 2 + [
 @pytest.mark.parametrize("name", [AUTO, CP_SAT])
 def test_the_kernel_returns_a_cheapest_rule_of_the_table_with_its_noise(name: str) -> None:
     asked = task()
-    counts = table(DOMAIN, ROWS).counts([asked.columns])[asked.columns]
+    people = table(DOMAIN, ROWS).occupied(asked.columns)
     for noise in ([0, 0], [-100, 40], [90, -70], [33, 200]) if name == CP_SAT else product(range(-200, 201, 40), repeat=2):
         given = Given(np.array(noise))
         kernel = kernel_over(ROWS, noise=given)
         rule = asked.rules.read(kernel.learn_rule(asked, 0.5, Oracle(name, 20)))
-        problem = asked.problem(counts).perturbed(np.array(noise))
+        problem = asked.problem(people).perturbed(np.array(noise))
         assert problem.value(rule) == exhaust(problem).value
         assert given.seen[0][1] == pytest.approx((2 + 1 / STEPS) * 2 / 0.5 * STEPS)
 
 
 def test_records_are_relabelled_so_that_costs_are_wrong_predictions() -> None:
     asked = task()
-    counts = table(DOMAIN, ROWS).counts([asked.columns])[asked.columns]
+    people = table(DOMAIN, ROWS).occupied(asked.columns)
     rules = rules_of(asked)
     wrong = [sum((bool(a or 0 not in r.chosen) and bool(b or 1 not in r.chosen)) != bool(y) for a, b, y in ROWS) for r in rules]
-    assert asked.costs(rules, counts).tolist() == wrong
-    problem, ones = asked.problem(counts), sum(y for *_, y in ROWS)
+    assert asked.costs(rules, people).tolist() == wrong
+    problem, ones = asked.problem(people), sum(y for *_, y in ROWS)
     assert [problem.value(rule) / STEPS + ones for rule in rules] == wrong
 
 
 def test_rivals_count_against_the_table() -> None:
     rivals = Rivals(np.array([[1, 1], [0, 0]], dtype=np.int32), records=20.0)
     asked = Task.of(DOMAIN, RuleClass(CONJUNCTION, features(DOMAIN, ("a", "b"))), rivals=rivals)
-    counts = table(DOMAIN, ROWS).counts([asked.columns])[asked.columns]
+    people = table(DOMAIN, ROWS).occupied(asked.columns)
     both = asked.rules.rule((0, 1))
-    assert asked.problem(counts).value(both) / STEPS == 5 - 10
-    assert asked.costs([both], counts).tolist() == [5]
+    assert asked.problem(people).value(both) / STEPS == 5 - 10
+    assert asked.costs([both], people).tolist() == [5]
 
 
 def test_charges_are_exactly_the_closed_forms() -> None:
@@ -290,6 +292,31 @@ def test_steps_with_a_delta_are_refused_where_none_was_set_aside_before_anything
         kernel_over(ROWS).part(1.0).learn_rule_gaussian(task(), 0.1, 1e-9, ORACLE)
 
 
+def test_groups_of_records_or_values_are_refused_before_the_charge() -> None:
+    """They are counted from tables of counts, which a task may be too wide for."""
+    whole = kernel_over(ROWS, delta=0.9)
+    for kernel in (whole.among({"a": (1,)}), whole.grouped([])):
+        for ask in (
+            lambda kernel=kernel: kernel.learn_rule(task(), 1.0, ORACLE),
+            lambda kernel=kernel: kernel.learn_rule_gaussian(task(), 1.0, 0.1, ORACLE),
+            lambda kernel=kernel: kernel.learn_rule_robustly(task(), *ROBUST, ORACLE),
+            lambda kernel=kernel: kernel.select_rule(task(), 1.0),
+            lambda kernel=kernel: kernel.measure_rules(task(), [], 1.0),
+        ):
+            with pytest.raises(ValueError, match="not learnt from groups"):
+                ask()
+    assert whole.events == ()
+
+
+def test_distinct_records_are_read_once_for_all_questions_about_their_columns() -> None:
+    source = table(DOMAIN, ROWS)
+    kernel = PrivacyKernel(source, Unit(REPLACE), 100.0, SeededNoise(1))
+    for asked in (task(), task(PARITY), task(target=None)):
+        kernel.select_rule(asked, 1.0)
+        kernel.measure_rules(asked, rules_of(asked), 1.0)
+    assert source.passes == [(("a", "b", "y"),), (("a", "b"),)]
+
+
 @contextmanager
 def never(*_: object) -> Iterator[Ask]:
     yield lambda _problem, noise: [None] * len(noise)
@@ -323,21 +350,17 @@ def test_cp_sat_gives_up_by_its_own_work_and_at_the_same_place_every_time() -> N
     assert Oracle(CP_SAT, 0.01).limit.seconds == math.inf
     assert kernel.learn_rule(asked, 1.0, Oracle(CP_SAT, 0.01)).tolist() == []
     assert kernel.rho_spent > 0.49
-    problem = asked.problem(kernel_counts(wide, rows)).perturbed(np.arange(15) * 100)
+    problem = asked.problem(row_cells(wide, rows, asked.columns)).perturbed(np.arange(15) * 100)
     first, second = (solve(problem, Oracle(CP_SAT, 0.01).limit) for _ in range(2))
     assert (first is None) == (second is None)
     assert first is None or (first.rule, first.bound, first.certified) == (second.rule, second.bound, second.certified)  # type: ignore[union-attr]
 
 
-def kernel_counts(domain: Domain, rows: NDArray[np.int32]) -> Integers:
-    return ArraySource(domain, rows).counts([domain.names])[domain.names]
-
-
 def test_the_exponential_mechanism_draws_rules_by_their_cost() -> None:
     """Chi-square against the closed form; fails by chance once in a million runs (FALSE_ALARM): OpenDP cannot be seeded."""
     asked, eps = task(CONJUNCTION), 1.0
-    counts = table(DOMAIN, ROWS).counts([asked.columns])[asked.columns]
-    costs = asked.costs(rules_of(asked), counts)
+    people = table(DOMAIN, ROWS).occupied(asked.columns)
+    costs = asked.costs(rules_of(asked), people)
     chance = np.exp(-eps * costs / 2)
     kernel = kernel_over(ROWS, rho=10_000.0, noise=OpenDPNoise())
     drawn = [asked.rules.read(kernel.select_rule(asked, eps)).chosen for _ in range(2000)]
@@ -350,10 +373,11 @@ ROBUST = (6.0, 0.01)
 
 def test_prsma_partitions_the_table_into_equal_disjoint_parts() -> None:
     counts = np.array([[40, 17], [0, 45]])
-    parts = rspm._partition(counts, 10, SeededNoise(4))
-    assert [int(part.sum()) for part in parts] == [10] * 10
-    assert (sum(parts) <= counts).all()
-    assert int(counts.sum() - sum(part.sum() for part in parts)) == 2
+    parts = rspm._partition(occupied(counts), 10, SeededNoise(4))
+    assert [int(part.records.sum()) for part in parts] == [10] * 10
+    inside = sum(np.bincount(part.cells, part.records, counts.size).reshape(counts.shape) for part in parts)
+    assert (inside <= counts).all()
+    assert (counts - inside).sum() == 2
 
 
 def test_prsma_asks_as_often_as_it_says_and_returns_a_rule(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -402,6 +426,16 @@ def test_a_part_whose_oracle_failed_once_has_no_say_and_too_many_of_them_end_in_
             written = kernel.learn_rule_robustly(asked, *ROBUST, ORACLE)
             assert (len(written) > 0) == passes
             assert not passes or asked.rules.read(written).chosen == (1,)
+
+
+def test_too_many_distinct_records_fail_the_part_that_they_are_in_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the whole table has of them must not decide about all parts at once: one record more would."""
+    monkeypatch.setattr(rspm, "asking", at_once)
+    monkeypatch.setattr(hits, "MAX_LITERALS", 1)
+    kernel = kernel_over([(0, 0, 0)] * 999 + [(1, 1, 0)], delta=0.6, noise=GlassNoise(), rho=400.0)
+    asked = task(DISJUNCTION, target=None)
+    assert kernel.learn_rule(asked, 1.0, Oracle(CP_SAT, 10)).tolist() == []
+    assert len(kernel.learn_rule_robustly(asked, 3.0, 0.5, Oracle(CP_SAT, 10))) > 0
 
 
 def test_prsma_is_refused_where_the_number_of_records_is_secret_or_too_small() -> None:

@@ -20,7 +20,7 @@ from dpsynth_core.privacy.learning import rspm
 from dpsynth_core.privacy.learning.prsma import FAILURE_WITH_A_PERFECT_ORACLE, Prsma
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.vocabulary.domain import Domain
-from tests.privacy.tables import FALSE_ALARM, frequency_p_value
+from tests.privacy.tables import FALSE_ALARM, frequency_p_value, occupied
 
 Floats = NDArray[np.float64]
 
@@ -140,8 +140,8 @@ def test_what_is_released_has_the_distribution_that_was_computed(monkeypatch: py
 
     monkeypatch.setattr(rspm, "asking", drawn)
     ones = game.parts - 1
-    counts, noise = np.array([2 * game.parts - ones, ones]), SeededNoise(12)
-    released = [rspm.robust_minimum(asked, counts, plan, 2, Oracle(AUTO, 10), noise) for _ in range(2000)]
+    people, noise = occupied(np.array([2 * game.parts - ones, ones])), SeededNoise(12)
+    released = [rspm.robust_minimum(asked, people, plan, 2, Oracle(AUTO, 10), noise) for _ in range(2000)]
     law = game.law(ones)
     assert min(law) > 0.05
     assert frequency_p_value([[*answers, None].index(one) for one in released], law) > FALSE_ALARM

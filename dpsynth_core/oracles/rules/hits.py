@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.oracles.answer import Limit
-from dpsynth_core.oracles.search import search
+from dpsynth_core.oracles.search import MAX_LITERALS, search
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -82,10 +82,12 @@ def gathered(problem: Hits) -> Hits:
 
 
 def solve(problem: Hits, limit: Limit) -> ChosenSet | None:
-    """The best set by CP-SAT, or None if the search failed."""
+    """The best set by CP-SAT, or None if the search failed, as it does for rows of more than MAX_LITERALS things together."""
     from ortools.sat.python import cp_model  # takes a while to load, and is needed by some mechanisms only
 
     problem = gathered(problem)
+    if problem.rows.sum() > MAX_LITERALS:
+        return None
     model = cp_model.CpModel()
     v = [model.new_bool_var(f"v{i}") for i in range(problem.rows.shape[1])]
     indicators = [

@@ -6,7 +6,7 @@ order: the cheapest list of every set of features follows from those of the sets
 
 Beyond MAX_FEATURES CP-SAT orders the features (`solve`). Its model has one Boolean for each pair of features (which comes first, a total
 order), one for each feature's answer, one for the default, and for each distinct record which of its features comes first of all. Its size
-is the number of features over all records.
+is the square of the number of features over all records.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dpsynth_core.oracles.answer import Limit
 from dpsynth_core.oracles.rules import hits
 from dpsynth_core.oracles.rules.hits import ANY, Flags, Hits, Integers
 from dpsynth_core.oracles.rules.rules import DECISION_LIST, Rule, RuleClass
-from dpsynth_core.oracles.search import search
+from dpsynth_core.oracles.search import MAX_LITERALS, search
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -100,9 +100,12 @@ def _sequences(left: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], ...]]:
 
 
 def solve(rules: RuleClass, seen: Flags, weights: Integers, limit: Limit) -> tuple[Rule, float, bool] | None:
-    """(rule, bound, certified) for the least sum of weights at which the rule holds, or None if CP-SAT failed."""
+    """(rule, bound, certified) for the least sum of weights at which the rule holds, or None if CP-SAT failed, as it does for a model of
+    more than MAX_LITERALS."""
     from ortools.sat.python import cp_model
 
+    if (seen.sum(axis=1) ** 2).sum() > MAX_LITERALS:
+        return None
     model, p = cp_model.CpModel(), len(rules.features)
     before = _total_order(model, p)
     answers, otherwise = [model.new_bool_var(f"answer{i}") for i in range(p)], model.new_bool_var("otherwise")

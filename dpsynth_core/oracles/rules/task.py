@@ -20,6 +20,7 @@ from dpsynth_core.oracles.rules.rule_oracle import LearningProblem
 from dpsynth_core.oracles.rules.rules import Rule, RuleClass
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.occupied import Occupied
 
 Integers = NDArray[np.int64]
 
@@ -57,9 +58,9 @@ class Task:
         named = {feature.column for feature in rules.features} | ({target} if target else set())
         return cls(rules, domain.clique(named), target, rivals)
 
-    def problem(self, counts: Integers) -> LearningProblem:
-        """The learning problem of a table of counts over `columns`, weights in steps: distinct records, relabelled, and the rivals."""
-        codes, weights = np.argwhere(counts), counts[counts != 0] * STEPS
+    def problem(self, table: Occupied) -> LearningProblem:
+        """The learning problem of a table over `columns`, weights in steps: distinct records, relabelled, and the rivals."""
+        codes, weights = table.codes, table.records * STEPS
         if self.target is not None:
             weights = np.where(codes[:, self.columns.index(self.target)] == 1, -weights, weights)
         if self.rivals is not None:
@@ -68,9 +69,8 @@ class Task:
             weights = np.concatenate([weights, np.full(len(self.rivals.codes), -each, dtype=np.int64)])
         return LearningProblem(self.rules, self.rules.seen(codes, self.columns), weights)
 
-    def costs(self, rules: Sequence[Rule], counts: Integers) -> Integers:
-        """What each of these rules costs over a table of counts, in records; rivals left aside."""
-        codes, weights = np.argwhere(counts), counts[counts != 0]
-        seen = self.rules.seen(codes, self.columns)
+    def costs(self, rules: Sequence[Rule], table: Occupied) -> Integers:
+        """What each of these rules costs over a table over `columns`, in records; rivals left aside."""
+        codes, seen = table.codes, self.rules.seen(table.codes, self.columns)
         wanted = codes[:, self.columns.index(self.target)] == 1 if self.target is not None else np.zeros(len(codes), dtype=bool)
-        return np.array([int(weights @ (rule.holds(seen) != wanted)) for rule in rules], dtype=np.int64)
+        return np.array([int(table.records @ (rule.holds(seen) != wanted)) for rule in rules], dtype=np.int64)

@@ -30,11 +30,12 @@ before it. Conservative: with |Q| = 2^m it is usually no better than Laplace noi
 *Exactness.* All of that needs the true minimum, on S and on S'. A rule that was not proved to be it is never released; "no rule" is, an
 empty answer that is the same for all records and charged like any other. How likely it is can still depend on the records. So the promise
 has a condition: the oracle proves its answer on every neighbour of the table, whatever the noise. One that goes through all sets of
-features does (`rule_oracle.exhaust`), and is preferred. CP-SAT works on one thread, from one seed and within a limit of its own work:
-whether it ends with a proof follows from the question alone, no clock decides it, and a proved answer is the one without a limit. The
-condition remains; releases state it (`mechanism.Conditional`). PRSMA has another one, that no call depends on another (`prsma`): RSPM with
-CP-SAT's answers without a limit, ties broken as it breaks them, is the private algorithm that its theorem asks for, and a limit adds
-failures alone.
+features does (`rule_oracle.exhaust`), and is preferred. CP-SAT works on one thread, from one seed and within limits of its own work and of
+the size of its model, which grows with the distinct records (`search.MAX_LITERALS`): whether it ends with a proof follows from the question
+alone, no clock decides it, and a proved answer is the one without limits. The condition remains; releases state it
+(`mechanism.Conditional`). PRSMA has another one, that no call depends on another (`prsma`): RSPM with CP-SAT's answers without limits, ties
+broken as it breaks them, is the private algorithm that its theorem asks for, and limits add failures alone. So both limits are of one call
+and its part. The distinct records of the whole table have none: one record more would then let all parts fail at once.
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ from dpsynth_core.privacy.learning.prsma import Prsma
 from dpsynth_core.privacy.noise import Noise
 from dpsynth_core.privacy.selection.exponential import Draws
 from dpsynth_core.privacy.selection.scores import COUNT_STEPS
+from dpsynth_core.vocabulary.occupied import Occupied
 
 Integers = NDArray[np.int64]
 
@@ -118,16 +120,16 @@ def exponential(problem: LearningProblem, b: float, noise: Noise) -> Rule:
     return numbered(problem.rules, drawn)
 
 
-def robust_minimum(task: Task, counts: Integers, plan: Prsma, change: int, oracle: Oracle, noise: Noise) -> Rule | None:
+def robust_minimum(task: Task, table: Occupied, plan: Prsma, change: int, oracle: Oracle, noise: Noise) -> Rule | None:
     """PRSMA over RSPM. None is its own answer "fail", and as private as a rule. The table has `plan.parts` records or more.
 
     An oracle that fails spoils its part and no more; the other parts are asked all the same. Each part has processes of its own, so that no
     call remembers the calls of another part: the theorem needs that.
     """
-    records, survivors = int(counts.sum()), list[Rule]()
+    records, survivors = int(table.records.sum()), list[Rule]()
     b = perturbation(task.rules, change, plan.inner_eps(records)).scale
     smaller = task if task.rivals is None else replace(task, rivals=task.rivals.scaled(plan.size(records) / records))
-    for part in _partition(counts, plan.parts, noise):
+    for part in _partition(table, plan.parts, noise):
         with suppress(OracleError), asking(oracle, task.rules, plan.runs) as ask:  # a process that dies spoils the part it was asked about
             if (answer := _spokesman(smaller.problem(part), plan.runs, b, ask, noise)) is not None:
                 survivors.append(answer)
@@ -167,11 +169,11 @@ def _at_least(value: Fraction) -> float:
     return rounded if Fraction(rounded) >= value else math.nextafter(rounded, math.inf)
 
 
-def _partition(counts: Integers, parts: int, noise: Noise) -> list[Integers]:
-    """Disjoint random parts of equal size, as tables of counts; the records that do not divide are left out, at random."""
-    cells = np.repeat(np.arange(counts.size), counts.ravel())
+def _partition(table: Occupied, parts: int, noise: Noise) -> list[Occupied]:
+    """Disjoint random parts of equal size; the records that do not divide are left out, at random."""
+    cells = np.repeat(table.cells, table.records)
     for last in range(len(cells) - 1, 0, -1):  # Fisher and Yates
         other = noise.uniform(last + 1)
         cells[last], cells[other] = cells[other], cells[last]
     size = len(cells) // parts
-    return [np.bincount(cells[i * size : (i + 1) * size], minlength=counts.size).reshape(counts.shape) for i in range(parts)]
+    return [Occupied(table.sizes, *np.unique(cells[i * size : (i + 1) * size], return_counts=True)) for i in range(parts)]
