@@ -12,16 +12,19 @@ import pytest
 from dpsynth_core.mechanisms.registry import configured
 from dpsynth_core.mechanisms.rules.learn import Learn
 from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured, Step
+from dpsynth_core.oracles.rules import hits
 from dpsynth_core.planning.plan import budgeted
 from dpsynth_core.planning.spec import BudgetSpec
 from dpsynth_core.privacy.events import Approximate, PerturbedMinimum, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.privacy.learning import rspm
 from dpsynth_core.privacy.learning.prsma import Prsma
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import ADD_REMOVE, REPLACE, Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.binary import binary_domain, binary_people
+from tests.privacy.test_learning import at_once
 
 LEARN = Learn()
 DOMAIN = binary_domain(6)
@@ -110,6 +113,28 @@ def test_an_oracle_that_cannot_prove_its_answer_ends_in_no_rule_which_is_charged
     assert "wrong" not in learnt(rest)
 
 
+def test_a_rule_over_thirty_columns_is_learnt_where_a_table_of_counts_would_have_a_billion_cells() -> None:
+    kernel = PrivacyKernel(binary_people(2000, 30), Unit(), 5.0, SeededNoise(60))
+    rule = learnt(list(LEARN.steps(kernel, all_kway(binary_domain(30), 1))))
+    assert rule["sentence"] == "Predict that y is 'yes': if c0 is 'yes' and c1 is 'yes'."
+    assert rule["wrong"]["share"] == pytest.approx(0.1, abs=0.03)  # one in ten of 2000 was flipped: standard deviation 0.007
+    assert rule["learner"] == "laplace"
+    assert rule["guarantee"].endswith("the oracle may fail to prove its answer")
+    assert kernel.rho_spent == pytest.approx(5.0, rel=1e-6)
+
+
+def test_more_distinct_records_than_a_solver_is_given_end_in_no_rule_which_is_charged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hits, "MAX_LITERALS", 20_000)
+    monkeypatch.setattr(rspm, "asking", at_once)
+    sentences = []
+    for rows in (1000, 2000):  # 30 columns, of which about 14 do not hold
+        kernel = PrivacyKernel(binary_people(rows, 30), Unit(), 5.0, SeededNoise(60))
+        sentences.append(learnt(list(LEARN.steps(kernel, all_kway(binary_domain(30), 1))))["sentence"])
+        assert kernel.events[0].rho == pytest.approx(4.0, rel=1e-6)
+    assert sentences[0].startswith("Predict that y is 'yes'")
+    assert sentences[1] == "No rule: the oracle did not prove its answer within its limit."
+
+
 def test_the_default_learner_is_chosen_by_the_class_alone_and_recorded() -> None:
     _, events = run()
     assert learnt(events)["learner"] == "exponential"
@@ -130,7 +155,14 @@ def test_a_condition_is_stated_where_an_oracle_may_fail_and_nowhere_else() -> No
 
 def test_tables_that_rules_cannot_be_learnt_over_are_refused_with_the_reason() -> None:
     assert refusal(Domain.from_json({"a": 2, "b": 3, "c": 2})).startswith("column 'b': it has 3 values")
-    assert refusal(binary_domain(22)) == "domain: 21 columns are more than the 20 that rules can be learnt over; drop columns"
+    widths = "60 at most for all or any of some columns, 20 for other rules"
+    too_wide = f"domain: 21 columns are more than the 20 over which a parity can be learnt; drop columns: {widths}"
+    assert refusal(binary_domain(22), rule="parity") == too_wide
+    assert refusal(binary_domain(62)).startswith("domain: 61 columns are more than the 60 over which a conjunction can be learnt")
+    for possible in ({"columns": 21, "rule": "parity"}, {"columns": 61}):
+        assert refusal(binary_domain(possible.pop("columns")), **possible) == ""
+    assert "the exponential mechanism goes through all rules" in refusal(binary_domain(31), learner="exponential")
+    assert "use auto" in refusal(binary_domain(31), oracle="exhaustive")
     assert refusal(DOMAIN, target="nobody").startswith("mechanism.target: the domain has no column 'nobody'")
     assert refusal(binary_domain(1)).startswith("mechanism.target: there is no other column")
     assert "one of too many" in refusal(binary_domain(20), rule="decision_list", learner="exponential")

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from dpsynth_core.oracles.answer import Limit
-from dpsynth_core.oracles.rules import lists, rule_oracle
+from dpsynth_core.oracles.rules import hits, lists, rule_oracle
 from dpsynth_core.oracles.rules.rule_oracle import AUTO, CP_SAT, LearningProblem, Oracle
-from dpsynth_core.oracles.rules.rules import CONJUNCTION, DECISION_LIST, KINDS, RuleClass
+from dpsynth_core.oracles.rules.rules import CONJUNCTION, DECISION_LIST, KINDS, Feature, RuleClass
 from tests.oracles.test_rules import class_of, every
 
 CASES = [(kind, closed) for kind in KINDS for closed in (False, True) if not (closed and kind == DECISION_LIST)]
@@ -75,4 +75,16 @@ def test_an_oracle_that_goes_through_the_class_cannot_fail_and_says_so() -> None
     assert not Oracle(AUTO, 1).may_fail(small)
     assert Oracle(CP_SAT, 1).may_fail(small)
     assert Oracle(AUTO, 1).may_fail(large)
-    assert Oracle(AUTO, 1).may_fail(class_of(DECISION_LIST, 21))
+    assert Oracle(AUTO, 1).may_fail(RuleClass(DECISION_LIST, tuple(Feature(f"c{i}", value) for i in range(11) for value in (1, 0))))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_question_that_is_too_large_for_a_model_has_no_answer_and_none_is_made(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As large as allowed, and a feature less: of distinct records alone, however often they come."""
+    problem = invented(class_of(kind, 4), 2, rows=60)
+    rows = np.unique(problem.seen[problem.weights != 0], axis=0)
+    doubled = LearningProblem(problem.rules, np.vstack([rows] * 3), np.ones(3 * len(rows), dtype=np.int64))
+    size = int((rows.sum(axis=1) ** 2).sum() if kind == DECISION_LIST else (~rows if kind == CONJUNCTION else rows).sum())
+    for most, answers in ((size, True), (size - 1, False)):
+        monkeypatch.setattr(lists if kind == DECISION_LIST else hits, "MAX_LITERALS", most)
+        assert (rule_oracle.solve(doubled, Limit.of_work(30)) is not None) == answers

@@ -16,6 +16,7 @@ from dpsynth_core.oracles.rules.rules import (
     DISJUNCTION,
     HALFSPACE,
     KINDS,
+    MAX_COLUMNS,
     PARITY,
     Feature,
     Rule,
@@ -23,6 +24,7 @@ from dpsynth_core.oracles.rules.rules import (
     features,
 )
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.occupied import MAX_BINARY
 
 DOMAIN = Domain.from_json(
     {
@@ -86,12 +88,22 @@ def test_a_class_without_separator_set_is_refused_with_the_reason(kind: str) -> 
         class_of(kind, 3)
 
 
-def test_columns_with_more_than_two_values_or_too_many_columns_are_refused() -> None:
+def test_columns_with_more_than_two_values_are_refused() -> None:
     with pytest.raises(InputError, match="column 'region': it has 5 values"):
         features(DOMAIN, ("ill", "region"))
-    wide = Domain.from_json({f"c{i}": 2 for i in range(21)})
-    with pytest.raises(CapacityError, match="21 columns are more than the 20"):
-        features(wide, wide.names)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_more_columns_than_a_class_can_be_learnt_over_are_refused_with_the_widths_of_all(kind: str) -> None:
+    most = MAX_COLUMNS[kind]
+    wide = Domain.from_json({f"c{i}": 2 for i in range(most + 1)})
+    assert len(RuleClass(kind, features(wide, wide.names[1:], both=True)).features) == 2 * most
+    with pytest.raises(CapacityError, match=f"{most + 1} columns are more than the {most} .* 60 at most for all or any .* 20 for other"):
+        RuleClass(kind, features(wide, wide.names))
+
+
+def test_records_over_the_columns_of_the_widest_class_and_a_target_can_be_numbered() -> None:
+    assert max(MAX_COLUMNS.values()) + 1 <= MAX_BINARY
 
 
 def test_features_read_codes_by_column_name() -> None:

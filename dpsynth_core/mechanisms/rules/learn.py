@@ -23,7 +23,8 @@ from dpsynth_core.mechanisms.parameters import choice, column, real, switch
 from dpsynth_core.mechanisms.rules import learners
 from dpsynth_core.mechanisms.rules.learners import AUTO, EXPONENTIAL, GAUSSIAN, LAPLACE, PRSMA, Question
 from dpsynth_core.mechanisms.steps import Finished, Measured, Step
-from dpsynth_core.oracles.rules.rules import KINDS, MAX_COLUMNS, Rule, RuleClass, features
+from dpsynth_core.oracles.rules.rule_oracle import exhaustible
+from dpsynth_core.oracles.rules.rules import KINDS, WIDTHS, Rule, RuleClass, features
 from dpsynth_core.oracles.rules.task import Task
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.unit import Unit
@@ -43,7 +44,7 @@ class Learn:
         summary=(
             "Learns one rule, such as “income is high if married and a graduate”, by the exponential mechanism, or as the proved best one "
             "under noise. "
-            f"For tables of two-valued columns, {MAX_COLUMNS} at most. A rule only, no rows."
+            f"For tables of two-valued columns: {WIDTHS}. A rule only, no rows."
         ),
         paper="Neel, Roth, Wu: How to Use Heuristics for Differential Privacy (FOCS 2019), RSPM and PRSMA",
         privacy=(
@@ -80,8 +81,9 @@ class Learn:
         except InputError as error:
             return Forecast(False, 0.0, 0.0, f"{error.field}: {error.problem}; {error.remedy}")
         reason = learners.why_not(domain, rules, self)
-        seconds = 3.0 + (self.oracle_work / 10 if learners.oracle(self).may_fail(rules) else 0.0)
-        return Forecast(not reason, seconds, 150.0 + 40e-6 * 2 ** min(len(domain), MAX_COLUMNS), reason)
+        seconds, search_mb = learners.searching(rules, self)
+        sets_mb = 40e-6 * 2 ** len(rules.features) if exhaustible(rules) else 0.0
+        return Forecast(not reason, 3.0 + seconds, 150.0 + search_mb + sets_mb, reason)
 
     def needs_delta(self) -> bool:
         """For Gaussian noise and PRSMA."""

@@ -25,6 +25,7 @@ from dpsynth_core.mechanisms.parameters import choice, real
 from dpsynth_core.oracles.rules.rule_oracle import EXHAUSTIVE, ORACLES, Oracle, enumerable, exhaustible
 from dpsynth_core.oracles.rules.rules import DECISION_LIST, Rule, RuleClass, check_binary
 from dpsynth_core.oracles.rules.task import Task
+from dpsynth_core.oracles.search import MAX_LITERALS
 from dpsynth_core.privacy.learning.prsma import Prsma
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
@@ -37,6 +38,8 @@ NUMBERS_OF_PRSMA = (
 
 MAX_SECONDS = 3600.0
 """Of all oracle calls of PRSMA, as far as they can be foreseen."""
+_MEGABYTES_PER_SEARCH = 1000.0
+"""Of CP-SAT, for the largest model that it is given."""
 _SECONDS_PER_DRAW, _SECONDS_PER_PRODUCT, _SECONDS_PER_LIST, _SECONDS_PER_SET, _SECONDS_PER_SEARCH = 1.2e-5, 3e-9, 2e-4, 6e-7, 0.02
 """Of one number of noise; of one rule that is gone through; of the cheapest decision list, and of each set of features on the way; of one
 small search by CP-SAT."""
@@ -76,7 +79,8 @@ def oracle_choice() -> str:
 
 def oracle_work() -> float:
     text = (
-        "How much CP-SAT may work for one proof, in its own units: a second each on a fast machine, the same work on all. Without a proof "
+        "How much CP-SAT may work for one proof, in its own units: a second each on a fast machine, the same work on all. It is given "
+        f"{MAX_LITERALS:,} features of distinct records at most: {MAX_LITERALS // 30:,} records that have 30 each. Without a proof "
         "the answer is “no rule”, and paid for. Whether that happens is up to the records: see the Guide on certified learning."
     )
     return real(60.0, least=0.001, most=3600.0, text=text)
@@ -167,6 +171,14 @@ def why_not(domain: Domain, rules: RuleClass, settings: Learning) -> str:
     if settings.oracle == EXHAUSTIVE and name != EXPONENTIAL and not exhaustible(rules):
         return f"this oracle goes through all sets of features, and {size}; use auto"
     return ""
+
+
+def searching(rules: RuleClass, settings: Learning) -> tuple[float, float]:
+    """(seconds, megabytes) of one search for a rule by CP-SAT, where it is CP-SAT that answers; it takes less where proofs are quick and
+    distinct records few."""
+    if chosen(settings, rules) == EXPONENTIAL or not oracle(settings).may_fail(rules):
+        return 0.0, 0.0
+    return settings.oracle_work / 10, _MEGABYTES_PER_SEARCH
 
 
 def obstacle(

@@ -34,7 +34,7 @@ from dpsynth_core.mechanisms.rules.learners import EXPONENTIAL, GAUSSIAN, LAPLAC
 from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.oracles.pool import Pool
 from dpsynth_core.oracles.rules.dual import DUALLY_SEPARABLE, RecordFinder, exhausts
-from dpsynth_core.oracles.rules.rules import MAX_COLUMNS, Rule, RuleClass, check_binary, features
+from dpsynth_core.oracles.rules.rules import WIDTHS, Rule, RuleClass, check_binary, features
 from dpsynth_core.oracles.rules.task import Rivals, Task
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.unit import Unit
@@ -57,7 +57,7 @@ class OracleQuery:
         title="OracleQuery",
         summary=(
             "Rows that answer a whole class of rules, such as every combination of any number of columns, by naming the worst answered "
-            f"rule again and again. For tables of two-valued columns, {MAX_COLUMNS} at most."
+            f"rule again and again. For tables of two-valued columns: {WIDTHS}."
         ),
         paper="Neel, Roth, Wu: How to Use Heuristics for Differential Privacy (FOCS 2019), OracleQuery",
         privacy=(
@@ -89,14 +89,17 @@ class OracleQuery:
         """Whether there is such a class over this domain, and how long its rounds take."""
         domain = workload.domain
         try:
-            reason = learners.why_not(domain, self._rules(domain), self)
+            rules = self._rules(domain)
         except InputError as error:
-            reason = f"{error.field}: {error.problem}; {error.remedy}"
+            return Forecast(False, 0.0, 0.0, f"{error.field}: {error.problem}; {error.remedy}")
+        reason = learners.why_not(domain, rules, self)
         if not reason and domain.impossible:
             reason = "it looks for records among all combinations, impossible ones too; remove those rules, or choose another mechanism"
-        rounds, columns = self.rounds, min(len(domain), MAX_COLUMNS)
-        seconds = 2.0 + rounds * (0.04 + 2**columns * (1.3e-8 * self.records + 8e-7))
-        return Forecast(not reason, seconds, 200.0 + 150e-6 * 2**columns, reason)
+        sets = 2 ** len(domain) if exhausts(rules) else 0
+        search, search_mb = learners.searching(rules, self)
+        finding = 0.0 if sets else self.records * self.solve_seconds / 10
+        seconds = 2.0 + self.rounds * (0.04 + search + finding + sets * (1.3e-8 * self.records + 8e-7))
+        return Forecast(not reason, seconds, 200.0 + search_mb + 150e-6 * sets, reason)
 
     def needs_delta(self) -> bool:
         """For Gaussian noise and PRSMA."""

@@ -42,8 +42,12 @@ from dpsynth_core.vocabulary.domain import Domain
 CONJUNCTION, DISJUNCTION, PARITY, HALFSPACE, DECISION_LIST = "conjunction", "disjunction", "parity", "halfspace", "decision_list"
 KINDS = (CONJUNCTION, DISJUNCTION, PARITY, HALFSPACE, DECISION_LIST)
 
-MAX_COLUMNS = 20
-"""Columns of a binary table whose records are read as one table of counts: 2^20 cells."""
+MAX_COLUMNS = {CONJUNCTION: 60, DISJUNCTION: 60, PARITY: 20, HALFSPACE: 20, DECISION_LIST: 20}
+"""Columns that rules may look at, by kind. All sets of 20 are gone through. Beyond that CP-SAT proves the best conjunction or disjunction
+of some thousand distinct records, and no parity, halfspace or list worth asking for (`benchmarks/searches.py`)."""
+
+WIDTHS = f"{MAX_COLUMNS[CONJUNCTION]} at most for all or any of some columns, {MAX_COLUMNS[PARITY]} for other rules"
+"""MAX_COLUMNS in words."""
 
 _UNSEPARATED = {
     "decision_tree": "two decision trees can agree on all but one of the 2^d records",
@@ -66,26 +70,24 @@ class Feature:
 def features(domain: Domain, columns: Collection[str], both: bool = False) -> tuple[Feature, ...]:
     """"Has its second value" for each column, and with `both` then "has its first value" too.
 
-    Raises CapacityError for more than MAX_COLUMNS columns, InputError for one that does not have exactly two values.
+    Raises InputError for a column that does not have exactly two values.
     """
     check_binary(domain, columns)
     return tuple(Feature(name, value) for value in ((1, 0) if both else (1,)) for name in columns)
 
 
 def check_binary(domain: Domain, columns: Collection[str]) -> None:
-    """Raises CapacityError for more than MAX_COLUMNS columns, InputError for one that does not have exactly two values."""
+    """Raises InputError for a column that does not have exactly two values."""
     for name in columns:
         if domain[name].size != 2:
             problem = f"it has {domain[name].size:,} values, and rules are learnt over columns with two"
             raise InputError(f"column {name!r}", problem, "merge its values into two, or drop it from the domain")
-    if len(columns) > MAX_COLUMNS:
-        problem = f"{len(columns)} columns are more than the {MAX_COLUMNS} that rules can be learnt over"
-        raise CapacityError("domain", problem, "drop columns")
 
 
 @dataclass(frozen=True)
 class RuleClass:
-    """All rules of one kind over these features. Raises InputError for a kind that has no separator set."""
+    """All rules of one kind over these features. Raises InputError for a kind that has no separator set, CapacityError for features of more
+    than MAX_COLUMNS columns."""
 
     kind: str
     features: tuple[Feature, ...]
@@ -97,6 +99,10 @@ class RuleClass:
             raise InputError("class of rules", f"{self.kind!r} cannot be learnt in private here: {why}", f"use one of {', '.join(KINDS)}")
         if self.closed and self.kind == DECISION_LIST:
             raise ValueError("decision lists are closed under negation as they are")
+        columns = len({feature.column for feature in self.features})
+        if columns > MAX_COLUMNS[self.kind]:
+            problem = f"{columns} columns are more than the {MAX_COLUMNS[self.kind]} over which a {self.kind} can be learnt"
+            raise CapacityError("domain", problem, f"drop columns: {WIDTHS}")
 
     @cached_property
     def separators(self) -> Flags:
