@@ -1,8 +1,8 @@
 """Marginal counts of one table on this machine: a file, a folder of files or a DataFrame, streamed as Arrow record batches.
 
 One pass per call of `counts`, whatever the number of marginals; memory holds some batches, the tables of counts (or the distinct records)
-and, with a person column, how many rows of each person were seen. A table of several parts is counted by as many threads as there are processors: reading,
-coding and counting are done by Arrow and NumPy, which let other threads run meanwhile.
+and, with a person column, how many rows of each person were seen. A table of several parts is counted by as many threads as there are
+processors: reading, coding and counting are done by Arrow and NumPy, which let other threads run meanwhile.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Marginal counts of a table by the workers of a Dask cluster: each counts parts where it is, and tables of counts travel.
 
-A worker opens the table itself, so its path or URI has to mean the same on every worker. Its answers are tables of counts, which are added
-up in a tree, and, with a person column, numbers of rows by keyed hashes of persons, which workers exchange (`persons`). The integers are
-the same however the work is divided; a task is a function of its arguments, so one that runs again because its worker died gives the same.
+A worker opens the table itself, so its path or URI has to mean the same on every worker. Its answers are tables of counts (or the cells of
+one that are not empty), which are added up in a tree, and, with a person column, numbers of rows by keyed hashes of persons, which workers
+exchange (`persons`). The integers are the same however the work is divided; a task is a function of its arguments, so one that runs again
+because its worker died gives the same.
 
 Nothing of a record is in the name of a task, in a log or in an error: tasks never raise, because Dask would log their arguments, but
 return what went wrong (`_Failed`). Every task makes sure that it runs the same program as we do.

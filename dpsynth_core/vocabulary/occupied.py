@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,10 +34,10 @@ class Occupied:
     cells: Integers
     records: Integers
 
-    @cached_property
-    def codes(self) -> NDArray[np.int32]:
-        """Of the distinct records, shape (cells, columns)."""
-        codes, left = np.empty((len(self.cells), len(self.sizes)), dtype=np.int32), self.cells
+    @property
+    def codes(self) -> NDArray[np.unsignedinteger]:
+        """Of the distinct records, shape (cells, columns); as narrow as they can be, for there may be millions."""
+        codes, left = np.empty((len(self.cells), len(self.sizes)), np.min_scalar_type(max(self.sizes, default=1))), self.cells
         for place in reversed(range(len(self.sizes))):
             left, codes[:, place] = np.divmod(left, self.sizes[place])
         return codes

@@ -110,7 +110,7 @@ def test_plans_that_cannot_run_are_refused_and_nothing_is_reserved(make_spec: Ma
         runs.submit("ann", project, make_spec(**coins, **learning(learner="prsma"), unit={"relation": "replace"}))
     with pytest.raises(CapacityError, match="one replaced record"):
         runs.submit("ann", project, make_spec(**coins, **learning(learner="prsma")))
-    with pytest.raises(CapacityError, match="domain: 21 columns are more than the 20 that rules can be learnt over; drop columns"):
+    with pytest.raises(CapacityError, match="domain: 21 columns are more than the 20 over which a parity can be learnt; drop columns"):
         runs.submit("ann", project, make_spec(**coins | {"domain": dict.fromkeys(WIDE, 2)}, **learning()))
     with pytest.raises(InputError, match="'decision_tree' is not one of conjunction"):
         runs.submit("ann", project, make_spec(**coins, **learning(rule="decision_tree")))

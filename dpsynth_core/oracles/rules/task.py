@@ -61,16 +61,18 @@ class Task:
     def problem(self, table: Occupied) -> LearningProblem:
         """The learning problem of a table over `columns`, weights in steps: distinct records, relabelled, and the rivals."""
         codes, weights = table.codes, table.records * STEPS
+        seen = self.rules.seen(codes, self.columns)
         if self.target is not None:
             weights = np.where(codes[:, self.columns.index(self.target)] == 1, -weights, weights)
         if self.rivals is not None:
             each = round(self.rivals.records * STEPS / len(self.rivals.codes))
-            codes = np.vstack([codes, self.rivals.codes])
+            seen = np.vstack([seen, self.rules.seen(self.rivals.codes, self.columns)])
             weights = np.concatenate([weights, np.full(len(self.rivals.codes), -each, dtype=np.int64)])
-        return LearningProblem(self.rules, self.rules.seen(codes, self.columns), weights)
+        return LearningProblem(self.rules, seen, weights)
 
     def costs(self, rules: Sequence[Rule], table: Occupied) -> Integers:
         """What each of these rules costs over a table over `columns`, in records; rivals left aside."""
-        codes, seen = table.codes, self.rules.seen(table.codes, self.columns)
+        codes = table.codes
+        seen = self.rules.seen(codes, self.columns)
         wanted = codes[:, self.columns.index(self.target)] == 1 if self.target is not None else np.zeros(len(codes), dtype=bool)
         return np.array([int(table.records @ (rule.holds(seen) != wanted)) for rule in rules], dtype=np.int64)

@@ -1,4 +1,5 @@
-"""Marginal counts of a table in a database: coded and counted there, so that nothing but tables of counts leaves it.
+"""Marginal counts of a table in a database: coded and counted there, so that nothing but tables of counts leaves it, of a table that is too
+large to be sent (`occupied`) the cells that are not empty.
 
 **Rows per person.** A table in a database has no order, so "the first m" means nothing there. Which rows of a person count is defined by
 the rows' own content: each row has the codes of all columns of the domain, in the domain's order; a person's rows are sorted by them, and
