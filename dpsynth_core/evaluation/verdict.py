@@ -26,10 +26,10 @@ from dpsynth_core.evaluation.bounds import SUPPORTED, bounds
 from dpsynth_core.evaluation.comparison import label
 from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, RESIDUALS, Headline, Statements
 from dpsynth_core.evaluation.totals import known_total
+from dpsynth_core.planning import feasibility
 from dpsynth_core.vocabulary.measurement import Clique, subsets
 
-LIMIT = 0.1
-MOSTLY = 0.8
+LIMIT, MOSTLY = feasibility.READABLE, feasibility.MOSTLY
 
 PUBLISH, PARTLY, WITHHOLD = "publish", "publish for these purposes", "do not publish"
 

@@ -23,7 +23,9 @@ from dpsynth_core.vocabulary.workload import Workload
 
 MEASUREMENTS_PER_COLUMN = 2
 READABLE, NOISE_ONLY = 0.1, 0.5
-"""Share of people in a wrong cell: up to the first a table is good; from the second on it is mostly noise."""
+"""Share of people in a wrong cell: up to the first a table is good enough; from the second on it is mostly noise."""
+MOSTLY = 0.8
+"""The share of tables of a kind that have to be good enough for all of that kind to be called so."""
 
 READABLE_GROUP = 0.2
 """Share of its own size by which noise may miss a group that can still be read."""
@@ -32,6 +34,7 @@ READABLE_GROUP = 0.2
 class Level(StrEnum):
     GOOD = "good"
     COARSE = "coarse"
+    PARTLY = "partly"
     NOISE = "noise"
     UNKNOWN = "unknown"
 
@@ -40,7 +43,8 @@ class Level(StrEnum):
 class Outlook:
     """What to expect of tables of one kind. share: of people in a wrong cell through noise, None without a number of people.
 
-    cells, typical: of the median table (typical: people per cell); people_needed: for `READABLE`.
+    cells, typical: of the median table (typical: people per cell); people_needed: for `READABLE`. within: tables that noise leaves good
+    enough with 95 % confidence for each, as a release is judged afterwards.
     """
 
     kind: str
@@ -49,6 +53,7 @@ class Outlook:
     share: float | None
     typical: float | None
     people_needed: int
+    within: int
 
 
 @dataclass(frozen=True)
@@ -67,12 +72,14 @@ class Feasibility:
     @property
     def sentence(self) -> str:
         """The verdict in our own words; no name of a column is in it."""
-        return _SENTENCES[self.level]
+        return _SENTENCES[self.level].format(within=self.columns.within, columns=self.columns.tables)
 
 
 _SENTENCES = {
     Level.GOOD: "Single columns and the tables you asked for should come out well.",
     Level.COARSE: "Single columns should come out well. In the tables you asked for, noise hides details: expect broad patterns only.",
+    Level.PARTLY: "About {within:,} of {columns:,} single columns should come out good enough. In the others noise hides details: expect "
+    "broad patterns only.",
     Level.NOISE: "Expect noise only: even single columns would mostly be noise. Ask for less, merge values, or raise epsilon.",
     Level.UNKNOWN: "Say about how many people the table holds, as far as that is publicly known, to see whether this can work.",
 }
@@ -87,11 +94,12 @@ def assess(workload: Workload, rho: float, unit: Unit, people: int | None) -> Zo
     used = sorted({name for clique in workload.cliques for name in clique}, key=domain.names.index)
     columns = _outlook("single columns", domain, [(name,) for name in used], noise, people)
     tables = _outlook("tables you asked for", domain, workload.cliques, noise, people)
-    return public(Feasibility(_level(columns.share, tables.share), noise, smallest_group, columns, tables))
+    return public(Feasibility(_level(columns, tables), noise, smallest_group, columns, tables))
 
 
 def _outlook(kind: str, domain: Domain, cliques: Collection[Clique], noise: float, people: int | None) -> Outlook:
-    cells = int(statistics.median_high(domain.cells(clique) for clique in cliques))
+    every = [domain.cells(clique) for clique in cliques]
+    cells = int(statistics.median_high(every))
     return Outlook(
         kind=kind,
         tables=len(cliques),
@@ -99,12 +107,22 @@ def _outlook(kind: str, domain: Domain, cliques: Collection[Clique], noise: floa
         share=min(1.0, noise * cells / (2 * people)) if people else None,
         typical=people / cells if people else None,
         people_needed=math.ceil(noise * cells / (2 * READABLE)),
+        within=sum(_at_most(noise, cells) <= 2 * READABLE * people for cells in every) if people else 0,
     )
 
 
-def _level(columns: float | None, tables: float | None) -> Level:
-    if columns is None or tables is None:
+def _at_most(noise: float, cells: int) -> float:
+    """What the absolute errors of so many cells add up to at most, in people, with 95 % confidence: a sum of half-normal errors of mean
+    `noise`, taken as normal."""
+    deviation = noise / HALF_NORMAL * math.sqrt(cells * (1 - HALF_NORMAL**2))
+    return cells * noise + statistics.NormalDist().inv_cdf(0.95) * deviation
+
+
+def _level(columns: Outlook, tables: Outlook) -> Level:
+    if columns.share is None or tables.share is None:
         return Level.UNKNOWN
-    if columns >= NOISE_ONLY:
+    if columns.share >= NOISE_ONLY:
         return Level.NOISE
-    return Level.GOOD if columns <= READABLE and tables <= NOISE_ONLY / 2 else Level.COARSE
+    if columns.within < MOSTLY * columns.tables:
+        return Level.PARTLY
+    return Level.GOOD if tables.share <= NOISE_ONLY / 2 else Level.COARSE

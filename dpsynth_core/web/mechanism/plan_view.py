@@ -26,6 +26,7 @@ from dpsynth_core.web.shell.text import literal, one_line
 _BOX = {
     Level.GOOD: (st.success, ":material/check_circle:"),
     Level.COARSE: (st.warning, ":material/blur_on:"),
+    Level.PARTLY: (st.warning, ":material/blur_on:"),
     Level.NOISE: (st.error, ":material/grain:"),
     Level.UNKNOWN: (st.info, ":material/help:"),
 }
