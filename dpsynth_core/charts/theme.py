@@ -23,7 +23,7 @@ ALERT = "#d55e00"
 STRONG, MIDDLE, FAINT = "#2f7fc4", "#7fb2dc", "#9aa4b238"
 """Yes, partly, no: told apart by lightness alone, on white and on near-black."""
 LABEL_LIMIT = 170
-CAPTION_WIDTH = 52
+TITLE_WIDTH, CAPTION_WIDTH = 38, 52
 """Characters of a line that a chart on a phone does not cut."""
 
 ZONE_CAPTION = {
@@ -54,7 +54,14 @@ def finish(chart: Drawing, zoned: Zoned[pd.DataFrame], title: str, caption: str 
     lines = [*wrapped, *ZONE_CAPTION[zoned.zone]]
     colour = ALERT if zoned.zone is Zone.CURATOR else INK
     heading = alt.TitleParams(
-        text=title, subtitle=lines, subtitleColor=colour, subtitleFontSize=12, subtitlePadding=6, offset=12, fontSize=15, fontWeight=600
+        text=wrap(title, TITLE_WIDTH, break_on_hyphens=False),
+        offset=12,
+        fontSize=15,
+        fontWeight=600,
+        subtitle=lines,
+        subtitleColor=colour,
+        subtitleFontSize=12,
+        subtitlePadding=6,
     )
     top = {
         "title": heading,

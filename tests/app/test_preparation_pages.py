@@ -386,7 +386,7 @@ def stages(app: AppTest) -> dict[str, float]:
         next(
             data.data.data
             for chart, spec in zip(app.get("vega_lite_chart"), specs, strict=True)
-            if spec["title"]["text"] == "Where does the budget go?"
+            if spec["title"]["text"] == ["Where does the budget go?"]
             for data in chart.proto.datasets
         )
     ).read_pandas()

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from dpsynth_core import charts
-from dpsynth_core.charts.theme import ALERT, CAPTION_WIDTH, ZONE_CAPTION
+from dpsynth_core.charts.theme import ALERT, CAPTION_WIDTH, TITLE_WIDTH, ZONE_CAPTION
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.comparison import MEASURED, PRIVATE, SYNTHETIC
 from dpsynth_core.foundation.zones import Zone, Zoned
@@ -131,7 +131,8 @@ def test_a_picture_saved_from_the_chart_names_its_zone(name: str, zone: Zone) ->
     assert spec["title"]["subtitle"][-len(ZONE_CAPTION[zone]) :] == list(ZONE_CAPTION[zone])
     assert all(len(line) <= CAPTION_WIDTH for line in spec["title"]["subtitle"])
     assert (spec["title"]["subtitleColor"] == ALERT) == (zone is Zone.CURATOR)
-    assert spec["description"].startswith(spec["title"]["text"])
+    assert all(len(line) <= TITLE_WIDTH for line in spec["title"]["text"])
+    assert "".join(spec["description"].split()).startswith("".join("".join(spec["title"]["text"]).split()))
 
 
 @every_chart
@@ -144,9 +145,16 @@ def test_errors_name_their_measure_and_unit(name: str, axis: str) -> None:
     assert axis in json.dumps(spec_of(name, Zone.RELEASED))
 
 
+def test_a_phone_shows_the_whole_title_whatever_a_column_is_called() -> None:
+    name = "of_days_in_hospital_" * 10
+    lines = charts.one_way(Zoned(Zone.PUBLIC, _one_way()), name, ordered=True).to_dict()["title"]["text"]
+    assert max(map(len, lines)) <= TITLE_WIDTH
+    assert name in "".join(lines)
+
+
 @every_chart
 def test_titles_ask_or_answer(name: str) -> None:
-    title = spec_of(name, Zone.PUBLIC)["title"]["text"]
+    title = " ".join(spec_of(name, Zone.PUBLIC)["title"]["text"])
     assert title.endswith("?") or title == SYNTHETIC
 
 
