@@ -53,7 +53,8 @@ class UsualList:
 
 @dataclass(frozen=True)
 class UsualRange:
-    """Bounds that a column of this meaning has everywhere, as typed. bins: the width of its groups, "" for the default."""
+    """Bounds that a column of this meaning has everywhere, as typed. bins: the width of its groups, "" for the default. decimals: digits
+    after the point that people write of it, None where it is no decimal number."""
 
     name: str
     title: str
@@ -62,6 +63,7 @@ class UsualRange:
     lower: str
     upper: str
     bins: str
+    decimals: int | None = None
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,8 @@ def _joined(parts: list[str]) -> set[str]:
 def _library() -> _Library:
     content = json.loads(_FILE.read_text(encoding="utf-8"))
     named = {entry["name"]: _list(entry) for entry in content["lists"]}
-    ranges = {entry["name"]: UsualRange(**{key: entry[key] for key in UsualRange.__annotations__}) for entry in content["ranges"]}
+    bounds = ({key: entry[key] for key in UsualRange.__annotations__ if key in entry} for entry in content["ranges"])
+    ranges = {entry["name"]: UsualRange(**entry) for entry in bounds}
     known: dict[str, UsualList | UsualRange] = {**named, **ranges}
     by_word = {word: known[entry["name"]] for part in ("lists", "ranges") for entry in content[part] for word in entry["words"]}
     return _Library(named, ranges, by_word, {role: frozenset(words) for role, words in content["words"].items()})

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from dpsynth_core.sources.codec import decode
 from dpsynth_core.vocabulary import usual
 from dpsynth_core.vocabulary.attribute import Attribute
-from dpsynth_core.vocabulary.usual import Role, UsualList, Writing
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.usual import Role, UsualList, UsualRange, Writing
 
 WRITINGS = [pytest.param(entry, writing, id=f"{entry.name}: {writing.title}") for entry in usual.lists() for writing in entry.writings]
 
@@ -16,6 +19,15 @@ def test_every_list_is_the_values_of_a_column(entry: UsualList, writing: Writing
     column = Attribute.categorical("c", writing.values, ordered=entry.kind == "ordinal", labels=writing.labels, other=True, missing=True)
     assert column.values == len(writing.values)
     assert entry.source
+
+
+@pytest.mark.parametrize("entry", [entry for entry in usual.ranges() if entry.kind == "numeric"], ids=lambda entry: entry.name)
+def test_rows_of_a_usual_range_have_the_decimals_that_people_write(entry: UsualRange) -> None:
+    column = Attribute.numeric("c", float(entry.lower), float(entry.upper), width=float(entry.bins), decimals=entry.decimals)
+    rows = decode(Domain((column,)), np.repeat(np.arange(column.size, dtype=np.int32), 50)[:, None], np.random.default_rng(1))
+    written = rows["c"].to_pandas().dropna()
+    assert written.equals(written.round(1))
+    assert written.nunique() > 10 * column.size
 
 
 def test_there_are_as_many_as_there_are() -> None:

@@ -116,7 +116,7 @@ def fresh(name: str, declared: Mapping[str, Any] | None = None) -> Row:
 
 def with_range(chosen: UsualRange) -> Row:
     """The part of a row that takes usual bounds."""
-    return {"kind": chosen.kind, "lower": chosen.lower, "upper": chosen.upper, "bins": chosen.bins}
+    return {"kind": chosen.kind, "lower": chosen.lower, "upper": chosen.upper, "bins": chosen.bins, "decimals": chosen.decimals}
 
 
 def with_writing(chosen: UsualList, writing: Writing) -> Row:
