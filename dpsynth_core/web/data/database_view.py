@@ -23,8 +23,9 @@ NO_SURVEY = (
     "before anything is charged."
 )
 NO_PREVIEW = (
-    "Not available for a database: no record leaves it. The Domain page has the names and types of its columns, which is all that a plan "
-    "needs. Whoever has to see rows uses the database’s own program; what is chosen because of them leaks, and no budget counts that."
+    "Not available for a database: its records are shown to nobody here. The Domain page has the names and types of its columns, which is "
+    "all that a plan needs. Whoever has to see rows uses the database’s own program; what is chosen because of them leaks, and no budget "
+    "counts that."
 )
 LOG = (
     "The database’s own log may contain the statements: names of columns, the public categories and edges of the domain, your query. It "
