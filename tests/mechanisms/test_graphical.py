@@ -10,15 +10,22 @@ import pytest
 from dpsynth_core.evaluation.distances import workload_error
 from dpsynth_core.inference.junction_tree import junction_tree, mask_of
 from dpsynth_core.inference.model import labels_of
-from dpsynth_core.mechanisms.graphical.models import Capacity
+from dpsynth_core.inference.smoothing import Columns
+from dpsynth_core.mechanisms.graphical.models import Capacity, fit
 from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.mechanisms.parameters import parameters
 from dpsynth_core.mechanisms.registry import MECHANISMS, configured, get
 from dpsynth_core.mechanisms.steps import Measured
 from dpsynth_core.privacy.events import Selection
+from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import ColumnCounts, Measurement
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.runs import DOMAIN, Run, run
+from tests.privacy.tables import ArraySource
 
 PAIRS = all_kway(DOMAIN, 2)
 NAMES = [
@@ -121,3 +128,18 @@ def test_a_larger_capacity_is_never_less_willing() -> None:
 
 def test_a_subset_of_what_is_measured_always_fits() -> None:
     assert Capacity(DOMAIN, 1e-6).allows([("a", "b", "c")], ("a", "c"))
+
+
+def test_what_is_believed_of_a_column_takes_the_place_of_its_measurement() -> None:
+    """And is weighed against what is measured of the column later. The number of rows follows from measurements alone."""
+    first = Measurement(("a",), np.array([100.0, 300.0, 600.0]), 10.0)
+    later = Measurement(("a",), np.array([260.0, 340.0, 400.0]), 10.0)
+    believed = ColumnCounts("a", np.array([200.0, 300.0, 500.0]), np.full(3, 300.0))
+    columns = Columns((believed,), (first,))
+    domain = Domain((Attribute.coded("a", 3),))
+    kernel = PrivacyKernel(ArraySource(domain, np.zeros((5, 1), dtype=np.int32)), Unit(), 1.0, SeededNoise(1))
+    alone = fit(kernel, [first], columns=columns)
+    assert alone.total == pytest.approx(1000.0)
+    assert alone.marginal(("a",)) == pytest.approx([200.0, 300.0, 500.0], abs=0.5)
+    again = fit(kernel, [first, later], columns=columns)
+    assert again.marginal(("a",)) == pytest.approx([245.0, 330.0, 425.0], abs=0.5)  # a quarter of the weight is the belief's

@@ -22,6 +22,7 @@ from dpsynth_core.mechanisms.graphical.aim_forecast import Spending
 from dpsynth_core.mechanisms.graphical.grouping import Candidates, OfColumns, groups_of, pay, tables_with_groups
 from dpsynth_core.mechanisms.graphical.models import (
     BYTES_PER_CELL,
+    COLUMNS_SMOOTHED,
     FITS_CHOSEN,
     FITTED_AS_PRINTED,
     MEGABYTE,
@@ -83,7 +84,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class Aim:
-    """Algorithm 4 as published but for eight choices, five of them data-independent. Six rounds per column are planned instead of sixteen,
+    """Algorithm 4 as published but for nine choices, five of them data-independent. Six rounds per column are planned instead of sixteen,
     since early rounds with little budget mostly measure noise; 256 MB of capacity are the default instead of 80, since nothing of that size
     is ever built here. Single columns share what the paper gives to all of them alike so that their expected error is least: it is the
     columns of many values that noise spoils. And a round never gets so much that fewer than `reserve_rounds` like it could follow: with the
@@ -102,6 +103,11 @@ class Aim:
     The seventh is for tables of few people: columns get more of the budget where noise is large beside the people (`Aim._worth`;
     benchmarks/shapes.py). Tried with it, of no use: scores that expect less noise of what was measured before, so that columns are
     measured once more where that helps most.
+
+    The eighth: noisy columns are smoothed as far as they show that neighbouring values are alike or many of them rare
+    (`inference.smoothing`), because where people are few or epsilon is small, half of what noise does to the error comes from single
+    columns. AIM errs 9 and 13 % less on Titanic at epsilon 1 and 0.1, 17 % less on 2,000 people at 0.1, 16 % less on a column of 500
+    values at 0.1; elsewhere as before (benchmarks/shapes.py).
 
     The last: columns of many values have groups of values as further columns (`grouping`), so that a table of 32 by 32 cells may be
     measured as one of 8 by 8, with far less noise. A round takes the form that promises most. Where noise is small they are left out. The
@@ -135,6 +141,7 @@ class Aim:
             "Columns get more of the budget where noise is large beside the people; the paper fixes their share.",
             "A score subtracts the noise of the possible cells alone; the paper's of all cells.",
             "Fits end early, as soon as they would follow noise; the paper prints the minimum.",
+            COLUMNS_SMOOTHED,
             "Columns of many values are measured in groups of values too, where that promises more; the paper measures all values.",
             "Rare values that noise hides are one to the model, and finished rows are moved towards it; the paper has neither.",
             f"A round measures one table for each {MEASURED_FOR_ONE_MORE} before it; the paper's rounds measure one.",
@@ -223,7 +230,8 @@ class Aim:
         folding = Folding.of(kernel.domain, measurements, self.merge_below)
         capacity = Capacity(folding.model, self._capacity_mb(len(columns)))
         prior = self.prior(kernel, capacity, folding, weights, measurements, grouping)
-        model = fit(kernel, measurements, stopping=fitting.final, assumed=prior.measurements, folding=folding)
+        believed = fitting.columns(kernel.domain, measurements)
+        model = fit(kernel, measurements, stopping=fitting.final, assumed=prior.measurements, folding=folding, columns=believed)
         yield fitted(kernel, 0, "first model from one-way marginals")
 
         number, last, record = 0, columns_alone, Selections()
@@ -243,7 +251,7 @@ class Aim:
                 record.add(choices[-1], measurements[-1])
                 earlier = earlier if prior.learn(measurements[-1], model) else None
             stopping = fitting.final if last else fitting.between
-            model = fit(kernel, measurements, earlier, stopping, assumed=prior.measurements, folding=folding)
+            model = fit(kernel, measurements, earlier, stopping, assumed=prior.measurements, folding=folding, columns=believed)
             yield fitted(kernel, number, f"measured {', '.join(' x '.join(choice.clique) for choice in choices)}")
             if 2 * sum(_taught_little(model, choice) for choice in choices) >= len(choices):
                 budget = budget.sharper(_annealing(kernel.rho_left / budget.rho, self.reserve_rounds))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import compress
 
@@ -10,6 +10,7 @@ from dpsynth_core.inference.estimation import Stopping, estimate
 from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.junction_tree import ATTRIBUTES_TRIED, SizeOracle, mask_of
 from dpsynth_core.inference.model import GraphicalModel, labels_of
+from dpsynth_core.inference.smoothing import MEASURED, Columns, as_measured, smooth_columns
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.parameters import real
 from dpsynth_core.mechanisms.rounds import columns_of, total_from
@@ -37,14 +38,16 @@ CONVERGED = Stopping(iterations=1000, tolerance=1e-4)
 
 @dataclass(frozen=True)
 class Fitting:
-    """When fits stop, between rounds and at the end, and what becomes of the last model."""
+    """When fits stop, between rounds and at the end, what becomes of the last model, and what is fitted of single columns."""
 
     between: Stopping = BETWEEN
     final: Stopping = FINAL
     finish: Finish = as_it_is
+    columns: Callable[[Domain, Sequence[Measurement]], Columns] = smooth_columns
 
 
-FITTED_AS_PRINTED = Fitting(CONVERGED, CONVERGED, Unmoved)
+FITTED_AS_PRINTED = Fitting(CONVERGED, CONVERGED, Unmoved, as_measured)
+COLUMNS_SMOOTHED = "Columns are smoothed where neighbouring values are alike, or most are rare; the paper fits what was measured."
 FITS_CHOSEN = "Fits end after 1,000 steps, or when ten steps lower the loss by less than 0.01 %: the paper prints the minimum."
 WEIGHTS_KEPT = "Measurements weigh 1/sigma^2, the maximum likelihood that the paper speaks of; printed is 1/sigma."
 
@@ -118,12 +121,14 @@ def fit(
     counted: Sequence[Measurement] = (),
     assumed: Sequence[Measurement] = (),
     folding: Folding | None = None,
+    columns: Columns = MEASURED,
 ) -> GraphicalModel:
     """Private-PGM's estimate. counted: noisy numbers of rows (measurements of the empty clique), where the mechanism took any.
-    assumed: what is known of marginals without having been measured; it says nothing of the number of rows. What the kernel answered of
-    single columns before (`Kernel.known`) is used as well."""
+    assumed: what is known of marginals without having been measured; it says nothing of the number of rows. columns: what is believed of
+    columns. What the kernel answered of single columns before (`Kernel.known`) is used as well."""
     total = total_from(kernel, [*counted, *measurements])
-    return estimate(kernel.domain, [*measurements, *assumed], total, earlier, stopping, folding, kernel.known)
+    known = [m for m in measurements if m not in columns.measured] if columns.measured else measurements
+    return estimate(kernel.domain, [*known, *assumed], total, earlier, stopping, folding, [*kernel.known, *columns.believed])
 
 
 def columns_too_large(domain: Domain, max_size_mb: float) -> str:

@@ -27,6 +27,7 @@ from scipy.optimize import minimize
 
 from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
+from dpsynth_core.inference.smoothing import Columns, smooth_columns
 from dpsynth_core.mechanisms.graphical.models import FINAL, Capacity, fit
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.rounds import total_from
@@ -89,7 +90,8 @@ class PublicPrior:
     """A weighted public table and the marginals of it that take part.
 
     codes: distinct rows, shape (rows, attributes).  weights: of these rows, adding up to 1.  people: n_eff.  total: private people.
-    measured: what is known of the private table.  alone: the model of that without the public table.
+    measured: what is known of the private table.  believed: what that says of its columns.  alone: the model of both without the public
+    table.
     """
 
     kernel: Kernel
@@ -99,6 +101,7 @@ class PublicPrior:
     people: float
     total: float
     measured: list[Measurement]
+    believed: Columns
     alone: GraphicalModel
     cliques: list[Clique] = field(default_factory=list)
     room: float = ROOM
@@ -125,8 +128,9 @@ class PublicPrior:
         rows = np.column_stack([rows, *(one.codes(rows[:, kernel.domain.position(one.column)]) for one in groups)])
         total = max(1.0, total_from(kernel, columns))
         weighted = raked(kernel.domain, rows, counts, columns, total)
-        people, alone = 1.0 / float((weighted**2 / counts).sum()), fit(kernel, columns, stopping=FINAL, folding=folding)
-        prior = cls(kernel, folding, rows, weighted, people, total, [*columns], alone)
+        people, believed = 1.0 / float((weighted**2 / counts).sum()), smooth_columns(kernel.domain, columns)
+        alone = fit(kernel, columns, stopping=FINAL, folding=folding, columns=believed)
+        prior = cls(kernel, folding, rows, weighted, people, total, [*columns], believed, alone)
         known = _resembles(kernel.domain, rows, counts, columns, total)
         if known and _average([prior._compared(measurement) for measurement in columns]) <= HOPELESS:
             prior._choose(capacity, weights)
@@ -157,7 +161,7 @@ class PublicPrior:
             self.cliques, self.room = [], 0.0
             return False
         self.measured.append(measurement)
-        self.alone = fit(self.kernel, self.measured, self.alone, folding=self.folding)
+        self.alone = fit(self.kernel, self.measured, self.alone, folding=self.folding, columns=self.believed)
         return True
 
     def _compared(self, measurement: Measurement) -> tuple[float, float]:
@@ -204,7 +208,7 @@ class PublicPrior:
                     self.cliques.append(r)
             if len(self.cliques) == before:
                 break
-            model = fit(self.kernel, self.measured, model, assumed=self.measurements, folding=self.folding)
+            model = fit(self.kernel, self.measured, model, assumed=self.measurements, folding=self.folding, columns=self.believed)
 
     def _gain(self, clique: Clique, model: GraphicalModel) -> float:
         """How much nearer the private marginal the table's is than the model's, L1, in counts: the model's distance from it, as the table
