@@ -167,8 +167,11 @@ def fill(page: Page, label: str, text: str) -> None:
 
 
 def choose(page: Page, label: str, option: str) -> None:
-    """Pick an option of a select box."""
-    page.get_by_role("combobox", name=label, exact=True).click()
+    """Pick an option of a select box. A list that is opened while the page is still being drawn closes again."""
+    box = page.get_by_role("combobox", name=label, exact=True)
+    expect(box).to_be_visible()
+    settled(page)
+    box.click()
     page.get_by_role("option", name=option, exact=True).click()
     settled(page)
 

@@ -19,9 +19,10 @@ from dpsynth_core.planning.spec import load_spec
 from dpsynth_core.release import document, synthesis, times
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.times import Stopwatch
-from dpsynth_core.sources.source import MarginalSource
+from dpsynth_core.sources.source import CellSource
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.occupied import Occupied
 from tests.bundle import pack
 from tests.golden import goldens
 
@@ -29,7 +30,7 @@ from tests.golden import goldens
 class Slow:
     """A source that takes longer over every count."""
 
-    def __init__(self, source: MarginalSource) -> None:
+    def __init__(self, source: CellSource) -> None:
         self._source = source
 
     @property
@@ -39,6 +40,10 @@ class Slow:
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, np.ndarray[Any, Any]]:
         time.sleep(0.03)
         return self._source.counts(cliques)
+
+    def occupied(self, clique: Clique) -> Occupied:
+        time.sleep(0.03)
+        return self._source.occupied(clique)
 
 
 class Racing(datetime):
