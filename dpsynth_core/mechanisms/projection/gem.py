@@ -108,6 +108,8 @@ class Gem:
             *_KEPT,
             "Error at epsilon 1, triples: 0.096 on the demo, where AIM errs 0.067 and MST 0.159; 0.181 on Adult, where AIM errs 0.101. "
             "On twenty simulated tables it erred 1.29 times as much as AIM and 0.55 times as much as MST.",
+            "Where nearly all columns depend on each other it may beat AIM: 40 hidden classes, 20,000 people, 12 columns, epsilon 1: 0.179 "
+            "in 7 seconds, AIM 0.189 in 36. At 0.1 it does not: 0.571, AIM 0.388.",
             "All together: 0.69 times the published one's error on average, in four settings of Titanic.",
         ),
     )
