@@ -31,6 +31,8 @@ Places = NDArray[np.intp]
 FEWEST, FEWEST_UNORDERED, MOST_ORDERED = 6, 12, 200
 """Cells of a column that is smoothed: fewer say little of each other. Of more in an order, neighbours are not looked at, for which the time
 grows with the square."""
+LARGEST = 1e5
+"""Deviations of the noise: a column with a larger count stays as measured. Noise hardly matters there, and squares would be rounded."""
 RATES = np.array([0.03, 0.1, 0.3, 0.6, 0.85, 0.97])
 """How likely a cell begins a run."""
 RUN_MEANS = 2.0 ** np.arange(-2, 13)
@@ -39,6 +41,9 @@ FITS_OF_SHARES, LEAST_WEIGHT = 4, 0.3
 """How often the shares of these means are fitted, and how many runs of each are counted besides what is seen."""
 WALK_VARIANCES = 10.0 ** np.arange(-2, 5.1, 0.5)
 """Of differences, as multiples of the variance of the noise."""
+LEAST_LEFT = 0.01
+"""Of the variance of the noise, at least so much is taken to be left: less may be rounding where counts are large, and fits cannot weigh
+cells that differ more."""
 FREE = 1e5
 """The variance, likewise, of what differences say nothing of: the level of a walk, and its slope."""
 
@@ -79,22 +84,24 @@ def smooth_columns(domain: Domain, measurements: Sequence[Measurement]) -> Colum
     for (name,) in dict.fromkeys(m.clique for m in measurements):
         attribute, measured = domain[name], combined(measurements, (name,))
         ordered = KINDS[attribute.kind].ordered and attribute.values <= MOST_ORDERED
-        if measured is not None and attribute.values >= (FEWEST if ordered else FEWEST_UNORDERED):
-            values, variances = measured.values.copy(), np.full(measured.values.shape, measured.deviation**2)
-            listed = slice(attribute.values)
-            values[listed], deviations = smoothed(measured.values[listed], measured.deviation, ordered)
-            variances[listed] = deviations * measured.deviation
-            believed.append(ColumnCounts(name, values, variances))
+        if measured is None or attribute.values < (FEWEST if ordered else FEWEST_UNORDERED):
+            continue
+        listed, deviation = measured.values[: attribute.values], measured.deviation
+        if np.abs(listed).max() <= LARGEST * deviation:
+            means, deviations = smoothed(listed, deviation, ordered)
+            spare = measured.values[attribute.values :]
+            variances = np.concatenate([deviations * deviation, np.full(len(spare), deviation**2)])
+            believed.append(ColumnCounts(name, np.concatenate([means, spare]), variances))
     names = {column.name for column in believed}
     return Columns(tuple(believed), tuple(m for m in measurements if m.clique[0] in names))
 
 
 def smoothed(values: Floats, deviation: float, ordered: bool = True) -> tuple[Floats, Floats]:
     """Means and standard deviations of the counts behind noisy ones. values: shape (cells,), three at least, of neighbouring cells where
-    they are ordered. deviation: of the noise of each, independent and normal."""
+    they are ordered, none beyond `LARGEST`. deviation: of the noise of each, independent and normal."""
     noisy = values / deviation
     belief = _weighed([_alone(noisy), *([_runs(noisy), _walk(noisy, 1), _walk(noisy, 2)] if ordered else [])])
-    return belief.means * deviation, np.sqrt(belief.variances) * deviation
+    return belief.means * deviation, np.sqrt(np.maximum(belief.variances, LEAST_LEFT)) * deviation
 
 
 def _weighed(beliefs: Sequence[_Belief]) -> _Belief:

@@ -76,6 +76,22 @@ def test_counts_far_below_zero_and_far_above_are_no_trouble() -> None:
     assert means[-1, 1] == pytest.approx(1e6, rel=1e-6)
 
 
+@pytest.mark.parametrize("people", [0.0, 1e3, 1.99e5])
+@pytest.mark.parametrize("ordered", [True, False])
+def test_deviations_are_never_nothing(people: float, ordered: bool) -> None:
+    noisy = people * np.linspace(0.5, 1.0, 30) + np.random.default_rng(8).normal(0.0, 2.0, 30)
+    means, deviations = smoothed(noisy, 2.0, ordered)
+    assert np.abs(means - noisy).max() <= 12.0
+    assert np.isfinite(deviations).all()
+    assert (deviations >= 0.2).all()
+
+
+def test_a_column_whose_noise_hardly_matters_stays_as_measured() -> None:
+    domain = Domain((Attribute.coded("visits", 30),))
+    counts = np.linspace(0.0, 1e10, 30)
+    assert smooth_columns(domain, [Measurement(("visits",), counts, 2.0)]).believed == ()
+
+
 def test_runs_are_what_their_prior_makes_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """With one mean there are no shares to fit, and every division is a product of its runs."""
     monkeypatch.setattr(smoothing, "RUN_MEANS", np.array([3.0]))
