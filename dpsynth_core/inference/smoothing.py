@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
+from dpsynth_core.inference.estimation import one_each
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.kinds.registry import KINDS
-from dpsynth_core.vocabulary.marginals import combined
 from dpsynth_core.vocabulary.measurement import ColumnCounts, Measurement
 
 Floats = NDArray[np.float64]
@@ -81,10 +81,11 @@ def smooth_columns(domain: Domain, measurements: Sequence[Measurement]) -> Colum
     those of the noise and those of what is left of it: the product of both deviations.
     """
     believed = []
-    for (name,) in dict.fromkeys(m.clique for m in measurements):
-        attribute, measured = domain[name], combined(measurements, (name,))
+    for measured in one_each(measurements):
+        (name,) = measured.clique
+        attribute = domain[name]
         ordered = KINDS[attribute.kind].ordered and attribute.values <= MOST_ORDERED
-        if measured is None or attribute.values < (FEWEST if ordered else FEWEST_UNORDERED):
+        if attribute.values < (FEWEST if ordered else FEWEST_UNORDERED):
             continue
         listed, deviation = measured.values[: attribute.values], measured.deviation
         if np.abs(listed).max() <= LARGEST * deviation:

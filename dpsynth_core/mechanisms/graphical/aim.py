@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.inference.refinement import MOST_ROWS, PASS_LINES
+from dpsynth_core.inference.smoothing import Columns
 from dpsynth_core.mechanisms.graphical import aim_forecast
 from dpsynth_core.mechanisms.graphical.aim_forecast import Spending
 from dpsynth_core.mechanisms.graphical.grouping import Candidates, OfColumns, groups_of, pay, tables_with_groups
@@ -229,8 +230,8 @@ class Aim:
         candidates = Candidates.of(kernel.domain, weights, grouping)
         folding = Folding.of(kernel.domain, measurements, self.merge_below)
         capacity = Capacity(folding.model, self._capacity_mb(len(columns)))
-        prior = self.prior(kernel, capacity, folding, weights, measurements, grouping)
         believed = fitting.columns(kernel.domain, measurements)
+        prior = self.prior(kernel, capacity, folding, weights, measurements, grouping, believed)
         model = fit(kernel, measurements, stopping=fitting.final, assumed=prior.measurements, folding=folding, columns=believed)
         yield fitted(kernel, 0, "first model from one-way marginals")
 
@@ -307,6 +308,7 @@ class Aim:
         _weights: Mapping[Clique, float],
         _columns: Sequence[Measurement],
         _groups: Sequence[Groups],
+        _believed: Columns,
         /,
     ) -> Prior:
         """What is known besides what is measured, once the columns are. weights: of the candidates over columns alone.

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dpsynth_core.inference.folding import Folding
+from dpsynth_core.inference.smoothing import Columns
 from dpsynth_core.mechanisms.graphical.aim import Aim
 from dpsynth_core.mechanisms.graphical.models import Capacity
 from dpsynth_core.mechanisms.graphical.public_prior import Prior, PublicPrior
@@ -64,6 +65,7 @@ class AimPublic(Aim):
         weights: Mapping[Clique, float],
         columns: Sequence[Measurement],
         groups: Sequence[Groups],
+        believed: Columns,
     ) -> Prior:
         assert self.public is not None, "forecast refuses to run without"
-        return PublicPrior.of(self.public, kernel, capacity, folding, weights, columns, groups)
+        return PublicPrior.of(self.public, kernel, capacity, folding, weights, columns, groups, believed)

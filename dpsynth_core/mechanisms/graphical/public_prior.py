@@ -27,7 +27,7 @@ from scipy.optimize import minimize
 
 from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
-from dpsynth_core.inference.smoothing import Columns, smooth_columns
+from dpsynth_core.inference.smoothing import MEASURED, Columns
 from dpsynth_core.mechanisms.graphical.models import FINAL, Capacity, fit
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.rounds import total_from
@@ -119,16 +119,18 @@ class PublicPrior:
         weights: Mapping[Clique, float],
         columns: Sequence[Measurement],
         groups: Sequence[Groups] = (),
+        believed: Columns = MEASURED,
     ) -> PublicPrior:
         """Weigh the table and choose its marginals: none, if its columns are hopelessly far from the noisy ones in spite of the weights.
 
         weights: w_r of the candidates over columns.  groups: of values, which the kernel's domain has behind its columns.
+        believed: of the columns.
         """
         rows, counts = public.support()
         rows = np.column_stack([rows, *(one.codes(rows[:, kernel.domain.position(one.column)]) for one in groups)])
         total = max(1.0, total_from(kernel, columns))
         weighted = raked(kernel.domain, rows, counts, columns, total)
-        people, believed = 1.0 / float((weighted**2 / counts).sum()), smooth_columns(kernel.domain, columns)
+        people = 1.0 / float((weighted**2 / counts).sum())
         alone = fit(kernel, columns, stopping=FINAL, folding=folding, columns=believed)
         prior = cls(kernel, folding, rows, weighted, people, total, [*columns], believed, alone)
         known = _resembles(kernel.domain, rows, counts, columns, total)
