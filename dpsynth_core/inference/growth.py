@@ -30,9 +30,9 @@ def growth(order: Sequence[int], clusters: Sequence[int], sizes: Sequence[int], 
     order, clusters: of the elimination, clusters as masks. candidates: which attributes each has, shape (candidates, attributes).
     """
     added = np.zeros(len(candidates))
-    inside, logarithms, cells = _by_place(order, clusters, sizes)
+    places, inside, logarithms, cells = _by_place(order, clusters, sizes)
     for start in range(0, len(candidates), TOGETHER):
-        carried = candidates[start : start + TOGETHER][:, np.array(order, dtype=np.intp)]
+        carried = candidates[start : start + TOGETHER][:, places]
         number = start + np.arange(len(carried))
         while len(carried):
             place = carried.argmax(axis=1)  # the earliest attribute
@@ -52,8 +52,7 @@ def growth(order: Sequence[int], clusters: Sequence[int], sizes: Sequence[int], 
 def pair_growth(order: Sequence[int], clusters: Sequence[int], sizes: Sequence[int]) -> Floats:
     """`growth` of every pair; inf where no number holds it. Shape (attributes, attributes), symmetric."""
     count = len(order)
-    places = np.array(order, dtype=np.intp)
-    inside, logarithms, cells = _by_place(order, clusters, sizes)
+    places, inside, logarithms, cells = _by_place(order, clusters, sizes)
     alone = np.eye(count, dtype=bool)
     carried = np.concatenate([inside & ~alone, alone])  # what a cluster leaves behind; or an attribute that nothing has taken in yet
     first = np.where(carried.any(axis=1), carried.argmax(axis=1), count)
@@ -71,13 +70,13 @@ def pair_growth(order: Sequence[int], clusters: Sequence[int], sizes: Sequence[i
     return by_attribute
 
 
-def _by_place(order: Sequence[int], clusters: Sequence[int], sizes: Sequence[int]) -> tuple[Booleans, Floats, Floats]:
-    """With attributes numbered as they are eliminated: which of them each cluster has, the logarithms of their sizes, cells of clusters."""
+def _by_place(order: Sequence[int], clusters: Sequence[int], sizes: Sequence[int]) -> tuple[NDArray[np.intp], Booleans, Floats, Floats]:
+    """The order; with attributes numbered by it, which of them each cluster has, the logarithms of their sizes, and the clusters' cells."""
     places = np.array(order, dtype=np.intp)
     inside = members(clusters, len(order))[:, places]
     logarithms = np.log(np.array(sizes, dtype=np.float64))[places]
     with np.errstate(over="ignore"):
-        return inside, logarithms, np.rint(np.exp(inside @ logarithms))
+        return places, inside, logarithms, np.rint(np.exp(inside @ logarithms))
 
 
 def within(masks: Booleans, others: Booleans) -> Booleans:

@@ -176,9 +176,10 @@ class SizeOracle:
         Cheapest proof first: the candidate lies inside a maximal clique; the present elimination order already stays within the limit.
         With more than `ATTRIBUTES_TRIED` attributes there is no other: a new order for every candidate would take longer than all else.
         """
-        graph = self._graph(tuple(cliques))
+        measured = tuple(cliques)
+        graph = self._graph(measured)
         present, wanted = self._solve(graph), members(candidates, len(graph))
-        kept = within(wanted, members(self._latest[0], len(graph)))
+        kept = within(wanted, members(measured, len(graph)))
         inside = within(wanted, members(present.nodes, len(graph)))
         grown = growth(present.elimination.order, present.elimination.clusters, self._sizes, wanted, limit - present.total)
         fits = kept | np.where(inside, present.cells <= limit, present.total + grown <= limit)

@@ -27,6 +27,9 @@ from dpsynth_core.store import fingerprints, jobs, ledger, looks, projects, spoo
 from dpsynth_core.store.database import forget_deleted, owned, reading, transaction
 from dpsynth_core.store.home import new_id, run_folder
 
+ACTIVE = ("queued", "running", "cancelling")
+"""States that are not final."""
+
 
 @dataclass(frozen=True)
 class Run:
@@ -53,7 +56,7 @@ class Run:
     @property
     def active(self) -> bool:
         """Not in a final state: worth polling."""
-        return self.state in ("queued", "running", "cancelling")
+        return self.state in ACTIVE
 
 
 def submit(owner: str, project: str, spec: Spec, seen: Collection[str] | None = None) -> str:

@@ -59,12 +59,15 @@ class OccupiedCounts:
 
     @property
     def occupied(self) -> Occupied:
-        cells, records = self.tables
-        return Occupied(self._sizes, cells, records)
+        return Occupied(self._sizes, *self._merged())
 
     @property
     def tables(self) -> tuple[Integers, ...]:
         """Cells and records so far, for `absorb`."""
+        return self._merged()
+
+    def _merged(self) -> tuple[Integers, Integers]:
+        """All that was counted, which is one part from now on."""
         cells, records = (np.concatenate(same) for same in zip(_NOTHING, *self._parts, strict=True))
         distinct, place = np.unique(cells, return_inverse=True)
         total = np.zeros(len(distinct), dtype=np.int64)
@@ -78,7 +81,7 @@ class OccupiedCounts:
         self._parts.append((cells, records))
         first, *others = (len(part[0]) for part in self._parts)
         if sum(others) > max(first, _MERGED_AT):
-            _ = self.tables
+            self._merged()
 
     def add(self, codes: Mapping[str, NDArray[np.integer]], rows: int) -> None:
         """Count one batch: `rows` codes of every column in `columns`."""

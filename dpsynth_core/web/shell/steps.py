@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from dpsynth_core.store.runs import ACTIVE
 from dpsynth_core.web.shell import document
 
 
@@ -64,7 +65,7 @@ def states(draft: Mapping[str, Any], run_states: Sequence[str]) -> dict[str, Sta
         passed = reached and name in document.passed(draft) and document.problem(draft, name) is None
         result[name] = State.DONE if passed else State.OPEN if reached else State.LOCKED
         reached = passed
-    finished, active = "done" in run_states, not {"queued", "running", "cancelling"}.isdisjoint(run_states)
+    finished, active = "done" in run_states, any(state in ACTIVE for state in run_states)
     if active:
         result["mechanism"] = State.RUNNING
     elif finished:
