@@ -64,6 +64,12 @@ class Columns:
     believed: tuple[ColumnCounts, ...] = ()
     measured: tuple[Measurement, ...] = ()
 
+    def instead(self, measurements: Sequence[Measurement]) -> list[Measurement]:
+        """These measurements, one of each column, with the believed ones in their places as if they had been measured with the root mean
+        square of their deviations: for whoever knows but one deviation of a table."""
+        believed = {c.name: Measurement((c.name,), c.values, math.sqrt(float(c.variances.mean()))) for c in self.believed}
+        return [believed.get(m.clique[0], m) for m in measurements]
+
 
 MEASURED = Columns()
 """Nothing is believed but what was measured."""

@@ -214,3 +214,9 @@ def test_columns_of_many_values_are_smoothed_and_their_further_cells_stay() -> N
     means, deviations = smoothed(taken[2].values[:20], 10.0, ordered=False)
     assert town.values == pytest.approx([*means, taken[2].values[20]])
     assert town.variances == pytest.approx([*(deviations * 10.0), 100.0])
+
+    standing = columns.instead(taken[:4])
+    assert [m.clique for m in standing] == [m.clique for m in taken[:4]]
+    assert (standing[1], standing[3]) == (taken[1], taken[3])
+    assert standing[0].values is visits.values
+    assert standing[2].deviation == pytest.approx(np.sqrt(town.variances.mean()))

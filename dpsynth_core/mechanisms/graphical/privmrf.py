@@ -19,6 +19,7 @@ import numpy as np
 
 from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
+from dpsynth_core.inference.smoothing import smooth_columns
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.graphical import attribute_graph, models
 from dpsynth_core.mechanisms.graphical.attribute_graph import Useful
@@ -74,6 +75,8 @@ class PrivMrf:
             "A pair is considered too if its score, less two deviations of its noise, is more than the noise it would be measured with; in "
             "the paper only if its average count is theta times that noise. At epsilon 0.1 it errs 0.129 instead of 0.259 on pairs of the "
             "demo.",
+            f"{models.COLUMNS_SMOOTHED} It errs 3 and 4 % less on Titanic at epsilon 1 and 0.1, 2 % on a column of 500 values. "
+            "Dependence is still asked for against the columns as measured.",
             "Columns with many values are not measured by levels of a hierarchy; rare values that noise hides are one to the model.",
             "The number of people is an estimate where it is secret. Fits end early, as soon as they would follow noise, and finished rows "
             "are moved towards the model.",
@@ -170,10 +173,12 @@ class _Run:
         self.marginals: list[Clique] = []
         self.folding = Folding.of(kernel.domain, columns, mechanism.merge_below)
         self.capacity = Capacity(self.folding.model, mechanism.max_size_mb)
+        self.believed = smooth_columns(kernel.domain, columns)
         self.model = models.fit(kernel, columns, folding=self.folding)
 
     def scores(self) -> dict[Clique, float]:
-        """R-scores by the model of the columns alone."""
+        """R-scores by the model of the columns alone, as they were measured: scores against smoothed ones are smaller, so that fewer
+        tables of a column of 500 values were measured, and at epsilon 1 its pairs erred 9 % more."""
         return r_scores(self._kernel, self.model)
 
     def measure_initial(self, plan: _Plan) -> Iterator[Step]:
@@ -211,7 +216,7 @@ class _Run:
         self._measurements += yield from rounds.measure(self._kernel, number, chosen, sigma)
         self.marginals += chosen
         stopping = models.FINAL if last else models.BETWEEN
-        self.model = models.fit(self._kernel, self._measurements, self.model, stopping, folding=self.folding)
+        self.model = models.fit(self._kernel, self._measurements, self.model, stopping, folding=self.folding, columns=self.believed)
 
     def _fitting(self, wanted: Sequence[Clique], count: int) -> list[Clique]:
         """The first `count` of the wanted that the model has room for. All lie inside cliques that fit together, but the order in which a
