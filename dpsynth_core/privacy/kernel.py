@@ -83,18 +83,21 @@ class PrivacyKernel:
     def __init__(
         self, source: MarginalSource, unit: Unit, rho: float, noise: Noise, delta: float = 0.0, accountant: Accountant = ZCDP
     ) -> None:
-        self.__source = source
+        self.__turn_to(source)
+        self.__meter = Meter(rho, delta=delta, accountant=accountant)
+        self.__noise = noise
+        self.__unit = unit
+        self.__known: tuple[ColumnCounts, ...] = ()
+        self.__groups: dict[str, Groups] = {}
+
+    def __turn_to(self, source: MarginalSource) -> None:
+        """Count from this source from here on, with nothing kept of another: whatever is cached of records is listed here."""
+        self.__source, self.__domain = source, source.domain
         self.__counts: dict[Clique, NDArray[np.int64]] = {}
         self.__tallies: dict[tuple[tuple[Clique, ...], int | None], QueryCounts] = {}
         self.__cells: dict[Attribute, NDArray[np.int64]] = {}
         self.__occupied: dict[Clique, Occupied] = {}
         self.__compared: dict[Clique, tuple[NDArray[np.float64], int]] = {}
-        self.__meter = Meter(rho, delta=delta, accountant=accountant)
-        self.__noise = noise
-        self.__unit = unit
-        self.__domain = source.domain
-        self.__known: tuple[ColumnCounts, ...] = ()
-        self.__groups: dict[str, Groups] = {}
 
     @property
     def domain(self) -> Domain:
@@ -152,8 +155,7 @@ class PrivacyKernel:
         """A kernel over the same table in the cells of another public domain, with the same budget: whatever the domain, a record is in one
         cell of each marginal. Nothing is read or charged by making it. known: released answers that a mechanism may use."""
         other = copy(self)
-        other.__source, other.__domain = self.__value_source().over(domain), domain
-        other.__counts, other.__tallies, other.__compared, other.__occupied = {}, {}, {}, {}
+        other.__turn_to(self.__value_source().over(domain))
         other.__known, other.__groups = tuple(known), {}
         return other
 
@@ -161,8 +163,7 @@ class PrivacyKernel:
         """A kernel over those records alone that are in these public cells of columns, with the same budget: `privacy.group`. Nothing is
         read or charged by making it."""
         other = copy(self)
-        other.__source = Group(self.__domain, self.__read, cells)
-        other.__counts, other.__tallies, other.__cells, other.__compared, other.__occupied = {}, {}, {}, {}, {}
+        other.__turn_to(Group(self.__domain, self.__read, cells))
         other.__unit = replace(self.__unit, rows_may_not_count=True)
         return other
 
@@ -170,10 +171,8 @@ class PrivacyKernel:
         """A kernel over the same table with these public groups of values as further columns, with the same budget: `privacy.grouped`.
         Nothing is read or charged by making it."""
         other = copy(self)
-        other.__domain = with_groups(self.__domain, groups)
+        other.__turn_to(Grouped(with_groups(self.__domain, groups), self.__domain, self.__read, by_name(groups)))
         other.__groups = self.__groups | by_name(groups)
-        other.__source = Grouped(other.__domain, self.__domain, self.__read, by_name(groups))
-        other.__counts, other.__tallies, other.__cells, other.__compared, other.__occupied = {}, {}, {}, {}, {}
         return other
 
     def prepare_cells(self, cells: Collection[Attribute]) -> None:
