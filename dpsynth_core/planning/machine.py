@@ -30,17 +30,17 @@ _SECONDS_PER_VALUE = 2e-6
 
 def check(plan: Plan) -> None:
     """CapacityError that names what to change where memory or time will not do."""
-    rows_mb = _values(plan) * BYTES_PER_VALUE / MEGABYTE
+    rows_mb = values(plan) * BYTES_PER_VALUE / MEGABYTE
     tables_mb = max(plan.forecast.memory_mb, plan.workload.cells * BYTES_PER_CELL / MEGABYTE)
     criteria_mb = sum(tables_alone(plan.criteria, plan.workload).values()) * BYTES_PER_CRITERION_CELL / MEGABYTE
     needed, free = rows_mb + tables_mb + criteria_mb, free_mb()
     if free is not None and needed > free:
-        problem = f"it may need {needed:,.0f} MB, and {free:,.0f} MB are free here"
+        problem = f"it may need {needed:,.0f} MB{left_out(plan)}, and {free:,.0f} MB are free here"
         mostly_criteria = criteria_mb > max(rows_mb, tables_mb)
         remedy = "state fewer criteria, or about fewer cells" if mostly_criteria else _remedy(plan, rows_mb > tables_mb)
         raise CapacityError("memory", problem, f"{remedy}, or use a machine with more memory")
     training = training_time.training_seconds(plan.targets, len(plan.domain), plan.spec.output.rows)
-    days = (plan.forecast.seconds + _values(plan) * _SECONDS_PER_VALUE + training) / 86_400
+    days = (plan.forecast.seconds + values(plan) * _SECONDS_PER_VALUE + training) / 86_400
     if days > MAX_DAYS:
         remedy = "ask for fewer models" if training > plan.forecast.seconds else _remedy(plan, False)
         raise CapacityError("time", f"it would take about {days:,.0f} days", remedy)
@@ -52,12 +52,19 @@ def free_mb() -> float | None:
     return min(limits) / MEGABYTE if limits else None
 
 
-def _values(plan: Plan) -> int:
-    """Of the rows that the spec asks for. Otherwise their number is noisy, and capped: it is not counted for one table, and for several,
-    which are held together, as the most that it can be."""
+def values(plan: Plan) -> int:
+    """Of the rows that the spec asks for, in a forecast. Otherwise their number is noisy, and capped: it is not counted for one table, and
+    for several, which are held together, as the most that it can be."""
     output = plan.spec.output
     unstated = MAX_UNSTATED_ROWS if output.tables > 1 else 0
     return (output.rows or unstated) * output.tables * len(plan.domain)
+
+
+def left_out(plan: Plan) -> str:
+    """What `values` does not count, as an addition to a forecast that is then too small; nothing where it counts all rows."""
+    output = plan.spec.output
+    uncounted = plan.mechanism.card.makes_rows and output.rows is None and output.tables == 1
+    return " besides the rows, whose number is not stated" if uncounted else ""
 
 
 def _remedy(plan: Plan, rows: bool) -> str:

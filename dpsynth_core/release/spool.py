@@ -20,6 +20,7 @@ from typing import Any
 
 from dpsynth_core.foundation.errors import ChargedError, InputError
 from dpsynth_core.foundation.private_files import private_directory, sync_directory
+from dpsynth_core.planning import machine
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.events import Event
@@ -121,8 +122,10 @@ def row_seed(spec: Spec) -> int:
 
 def check_room(plan: Plan, folder: Path, field: str) -> None:
     """Whether answers and rows will fit, as far as that is known before a record is read. Raises InputError."""
-    values = (plan.spec.output.rows or 0) * plan.spec.output.tables * len(plan.domain.names)
-    needed = _LEAST_ROOM + min(_BYTES_PER_CELL * plan.workload.cells, _MOST_FOR_CELLS) + _BYTES_PER_VALUE * values
+    for_cells = min(_BYTES_PER_CELL * plan.workload.cells, _MOST_FOR_CELLS)
+    needed = _LEAST_ROOM + for_cells + _BYTES_PER_VALUE * machine.values(plan)
     free = shutil.disk_usage(folder).free
     if free < needed:
-        raise InputError(field, f"its disk has {free >> 20:,} MB left, and the release may need {needed >> 20:,} MB", "make room first")
+        problem = f"its disk has {free >> 20:,} MB left, and the release may need {needed >> 20:,} MB{machine.left_out(plan)}"
+        fewer = ", or state a smaller number of rows (output.rows)" if machine.values(plan) else ""
+        raise InputError(field, problem, f"make room first{fewer}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,9 +14,9 @@ import pytest
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.planning.spec import MAX_TABLES, Spec
+from dpsynth_core.planning.spec import MAX_TABLES, MAX_UNSTATED_ROWS, Spec
 from dpsynth_core.release import document as releases
-from dpsynth_core.release import tables
+from dpsynth_core.release import spool, tables
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.rows import whole
 from dpsynth_core.sources.codec import encode
@@ -105,3 +107,23 @@ def test_readers_are_told_what_several_tables_are_for() -> None:
     assert "synthetic.csv, alone" in text
     assert tables.explained(1) == ""
     assert replace(made(1)).further == ()
+
+
+def test_a_disk_forecast_counts_unstated_rows_of_several_tables_and_says_that_it_leaves_out_those_of_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How much one unstated table needs is not known before the run; several are counted as the most that they can be, as for memory."""
+    usage = shutil.disk_usage(tmp_path)._replace(free=2**20)
+    monkeypatch.setattr(spool.shutil, "disk_usage", lambda _: usage)
+
+    def needed(**output: Any) -> tuple[int, str]:
+        with pytest.raises(InputError, match="make room first") as refused:
+            spool.check_room(Plan.of(spec(mechanism={"name": "independent"}, output=output)), tmp_path, "--out")
+        return int(re.findall(r"may need ([\d,]+) MB", refused.value.problem)[0].replace(",", "")), str(refused.value)
+
+    alone, said = needed()
+    assert "besides the rows, whose number is not stated" in said
+    stated, said = needed(tables=3, rows=MAX_UNSTATED_ROWS)
+    assert "besides" not in said
+    assert needed(tables=3) == (stated, said)
+    assert stated > alone
