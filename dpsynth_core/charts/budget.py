@@ -89,7 +89,7 @@ def split(zoned: Zoned[pd.DataFrame]) -> Drawing:
         .encode(
             x=alt.X("start:Q", title=None, axis=alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1]), scale=alt.Scale(domain=[0, 1])),
             x2="end:Q",
-            color=alt.Color("stage:N", sort=order, scale=alt.Scale(domain=order), legend=alt.Legend(columns=2)),
+            color=alt.Color("stage:N", sort=order, scale=alt.Scale(domain=order)),
             tooltip=[
                 alt.Tooltip("stage:N", title="Stage"),
                 alt.Tooltip("share:Q", title="Share", format=".1%"),

@@ -36,7 +36,7 @@ ZONE_CAPTION = {
 _CONFIG = alt.Config(
     axis=alt.AxisConfig(labelLimit=LABEL_LIMIT, titleFontSize=12, labelFontSize=12, titlePadding=8, labelPadding=6),
     legend=alt.LegendConfig(
-        orient="top", direction="horizontal", title=None, labelFontSize=12, labelLimit=320, offset=6, padding=0
+        orient="top", direction="horizontal", columns=2, title=None, labelFontSize=12, labelLimit=320, offset=6, padding=0
     ),
     view=alt.ViewConfig(strokeWidth=0),
 )
@@ -94,9 +94,10 @@ def limit(value: float) -> alt.Chart:
 
 
 def _watermark() -> list[alt.Chart]:
-    """The words across the plotting area, twice, in the alert colour and translucent."""
+    """The words across the plotting area, twice, in the alert colour and translucent; smaller where long labels leave it less room."""
     words = alt.Chart(pd.DataFrame({"words": ["CURATOR-ONLY · NOT PRIVATE"]}))
-    style = {"fontSize": 20, "fontWeight": 700, "color": ALERT, "opacity": 0.4, "angle": 340, "tooltip": None}
+    size = alt.ExprRef("clamp(width / 13, 11, 20)")
+    style = {"fontSize": size, "fontWeight": 700, "color": ALERT, "opacity": 0.4, "angle": 340, "tooltip": None}
     return [
         words.mark_text(**style).encode(
             text="words:N", x=alt.value(alt.ExprRef("width / 2")), y=alt.value(alt.ExprRef(f"height * {share}"))

@@ -37,7 +37,7 @@ class Marks:
         return measured if self.limit is None else [*measured, self.limit]
 
 
-_LEGEND = alt.Legend(columns=4, symbolOpacity=1)
+_LEGEND = alt.Legend(symbolOpacity=1)
 _SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left", "triangle-right"]
 
 

@@ -121,6 +121,23 @@ def settled(page: Page) -> Page:
     return page
 
 
+def cut_on_a_phone(page: Page) -> list[str]:
+    """Texts of charts that a phone cuts at a side. The window is as narrow from here on."""
+    page.set_viewport_size({"width": 390, "height": 800})
+    settled(page)
+    texts: list[str] = page.evaluate(_CUT)
+    return texts
+
+
+_CUT = """() => [...document.querySelectorAll("[data-testid=stVegaLiteChart] svg")].flatMap((drawing) => {
+    const sides = drawing.getBoundingClientRect()
+    return [...drawing.querySelectorAll("text")].filter((text) => {
+        const box = text.getBoundingClientRect()
+        return box.width && (box.left < sides.left - 2 || box.right > sides.right + 2)
+    }).map((text) => text.textContent)
+})"""
+
+
 def opened(page: Page, server: Server, path: str = "/") -> Page:
     """The page at an address of the server, drawn."""
     page.goto(server.opening(path))

@@ -20,7 +20,7 @@ from dpsynth_core.web.budget.criteria_draft import KINDS
 from dpsynth_core.web.shell import steps
 from dpsynth_core.web.tradeoffs import sweep_draft
 from tests.app.demo_project import draft, finished_run, hostile_project, project
-from tests.browser.conftest import LONG_MS, Server, opened, settled
+from tests.browser.conftest import LONG_MS, Server, cut_on_a_phone, opened, settled
 from tests.bundle import pack
 from tests.patience import wait_until
 
@@ -113,8 +113,7 @@ def test_no_page_has_a_serious_finding(page: Page, server: Server, done: str) ->
             act(page)
             page.wait_for_function(DRAWN)
             assert findings(page) == [], (step.name, act)
-        page.set_viewport_size({"width": 390, "height": 800})
-        settled(page)
+        assert cut_on_a_phone(page) == [], step.name
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, f"a phone has to scroll {step.name} sideways"
         page.keyboard.press("Escape")
         page.set_viewport_size({"width": 1280, "height": 720})

@@ -19,6 +19,7 @@ from tests.app.demo_project import finished_run, hostile_project, project
 from tests.browser.conftest import (
     LONG_MS,
     Server,
+    cut_on_a_phone,
     decline_comparison,
     download,
     fill,
@@ -219,3 +220,8 @@ def test_results_draw_hostile_names_as_text_and_true_values_without_a_way_out(
     chart.hover()
     for way_out in ("Show data", "Download as PNG", "Fullscreen"):
         expect(page.get_by_role("button", name=way_out)).to_have_count(0)
+    for view in ("Tables", "Columns"):
+        page.get_by_text(view, exact=True).first.click()
+        settled(page)
+        expect(page.locator("[class*=st-key-curator_chart] svg").first).to_contain_text("CURATOR-ONLY · NOT PRIVATE")
+        assert cut_on_a_phone(page) == [], view

@@ -153,6 +153,13 @@ def test_a_phone_shows_the_whole_title_whatever_a_column_is_called() -> None:
 
 
 @every_chart
+def test_legends_are_no_wider_than_two_entries_which_a_phone_has_room_for(name: str) -> None:
+    spec = spec_of(name, Zone.RELEASED)
+    assert spec["config"]["legend"]["columns"] == 2
+    assert json.dumps(without_data(spec)).count('"columns": ') == 1  # no legend states its own
+
+
+@every_chart
 def test_titles_ask_or_answer(name: str) -> None:
     title = " ".join(spec_of(name, Zone.PUBLIC)["title"]["text"])
     assert title.endswith("?") or title == SYNTHETIC
