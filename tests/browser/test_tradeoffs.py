@@ -102,7 +102,7 @@ def test_from_the_demo_over_a_sweep_to_a_release(page: Page, server: Server) -> 
     expect(page.get_by_text("This bundle is sound")).to_be_visible(timeout=LONG_MS)
 
 
-def test_a_sweep_goes_on_after_server_and_workers_were_killed(
+def test_a_sweep_goes_on_after_it_was_stopped_and_after_server_and_workers_were_killed(
     page: Page, start_server: Callable[..., Server], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home = tmp_path / "home"
@@ -117,6 +117,12 @@ def test_a_sweep_goes_on_after_server_and_workers_were_killed(
     expect(page.get_by_text(re.compile(r"\d+ of 45 trials"))).to_be_visible(timeout=LONG_MS)
     (sweep,) = (stored.id for stored in sweeps.list(LOCAL_OWNER, place))
     wait_until(lambda: any(point.state == "done" for point in sweeps.points(LOCAL_OWNER, sweep)))  # a fast machine is ahead of its page
+    page.get_by_test_id("stMain").get_by_role("button", name="Stop").click()
+    expect(page.get_by_role("button", name="Go on")).to_be_visible()
+    settled(page)
+    page.get_by_role("button", name="Go on").click()
+    (ended,) = re.findall(r"\d+ of 45 trials", page.get_by_text(re.compile(r"trials · about .* left")).inner_text())
+    expect(page.get_by_text(re.compile(rf"^{ended}"))).to_have_count(0)  # the page goes on, too
 
     server.process.send_signal(signal.SIGKILL)
     server.process.wait()
@@ -133,3 +139,6 @@ def test_a_sweep_goes_on_after_server_and_workers_were_killed(
     after = sweeps.points(LOCAL_OWNER, sweep)
     assert {point.state for point in after} == {"done"}
     assert all(after[number] == point for number, point in before.items())  # same time, same single attempt
+    settled(page)
+    page.get_by_test_id("stMain").get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("button", name="Start 45 trials")).to_be_visible()

@@ -25,6 +25,8 @@ from dpsynth_core.web.shell.numbers import short
 from dpsynth_core.web.shell.text import literal
 
 POLL_SECONDS = 1.0
+REDRAW_SECONDS = 3.0
+"""Longer for charts and table, which are most of what is sent: drawing them took browsers most of watching a run."""
 _ROWS_SHOWN = 200
 _KEEP = "keep"
 
@@ -53,20 +55,20 @@ _SHARE_USED = st.column_config.ProgressColumn("Budget used", min_value=0.0, max_
 
 def panel(run: Run) -> None:
     """Draw the run and keep it up to date until it ends; then draw the whole page once more."""
-    refusals.polled(_panel, POLL_SECONDS if run.active else None)(run)
+    with frame.card(
+        "This run", Zone.RELEASED, "It works in a process of its own: reload, close the tab or restart the server, it goes on."
+    ):
+        refusals.polled(_state, POLL_SECONDS if run.active else None)(run)
+        refusals.polled(_progress, REDRAW_SECONDS if run.active else None)(run)
 
 
-def _panel(run: Run) -> None:
+def _state(run: Run) -> None:
     if run.active:
         jobs.pump()
         run = runs.get(run.owner, run.id)
         if not run.active:
             st.rerun()
-    with frame.card(
-        "This run", Zone.RELEASED, "It works in a process of its own: reload, close the tab or restart the server, it goes on."
-    ):
-        (_live if run.active else _ended)(run)
-        _progress(run)
+    (_live if run.active else _ended)(run)
 
 
 def _live(run: Run) -> None:

@@ -35,7 +35,8 @@ from dpsynth_core.web.tradeoffs.sweep_form import SHOWN
 
 T = TypeVar("T", str, float, int)
 
-POLL_SECONDS = 1.5
+POLL_SECONDS, REDRAW_SECONDS = 1.5, 4.5
+"""Of the progress, and of the charts, which are most of what is sent."""
 _METRIC, _MECHANISM, _EPSILON, _TABLES = "tradeoffs_metric", "tradeoffs_mechanism", "tradeoffs_epsilon", "tradeoffs_tables"
 _PICKED = "_tradeoffs_picked"
 BY_EPSILON, BY_TABLES, OF_TABLES = "by_epsilon", "by_tables", "of_tables"
@@ -57,25 +58,27 @@ def picked(stored_sweeps: tuple[Stored, ...]) -> Stored:
 
 def panel(stored: Stored) -> None:
     """Draw the sweep, and keep it up to date while it is under way."""
-    refusals.polled(_panel, POLL_SECONDS if stored.active else None)(stored.owner, stored.id, stored.active)
+    with frame.card("Results of the trials", stored.sweep.zone, _about(stored)):
+        refusals.polled(_state, POLL_SECONDS if stored.active else None)(stored.owner, stored.id, stored.active)
+        refusals.polled(_results, REDRAW_SECONDS if stored.active else None)(stored)
 
 
-def _panel(owner: str, sweep: str, was_active: bool) -> None:
+def _state(owner: str, sweep: str, was_active: bool) -> None:
     stored = sweeps.get(owner, sweep)
     if was_active and not stored.active:
         st.rerun()
-    points = sweeps.points(owner, sweep)
-    zone = stored.sweep.zone
-    with frame.card("Results of the trials", zone, _about(stored)):
-        _progress(stored, points)
-        outcomes = _outcomes(stored, points)
-        if not outcomes:
-            words = "The first points appear here in a moment." if stored.active else "No trial was finished."
-            st.info(words, icon=":material/hourglass_empty:")
-            return
-        if zone is Zone.CURATOR:
-            st.warning(curator.WARNING, icon=":material/visibility_lock:")
-        _charts(stored, outcomes)
+    _progress(stored, sweeps.points(owner, sweep))
+
+
+def _results(stored: Stored) -> None:
+    outcomes = _outcomes(stored)
+    if not outcomes:
+        words = "The first points appear here in a moment." if stored.active else "No trial was finished."
+        st.info(words, icon=":material/hourglass_empty:")
+        return
+    if stored.sweep.zone is Zone.CURATOR:
+        st.warning(curator.WARNING, icon=":material/visibility_lock:")
+    _charts(stored, outcomes)
 
 
 def _name(stored: Stored) -> str:
@@ -115,21 +118,29 @@ def _progress(stored: Stored, points: tuple[PointState, ...]) -> None:
 
 
 def _buttons(stored: Stored, some_failed: bool) -> None:
-    owner, sweep = stored.owner, stored.id
+    """Each draws the whole page again: afterwards the sweep is watched, is not, or is gone."""
     if stored.active:
-        help = "What is finished stays."
-        st.button("Stop", icon=":material/stop:", key="sweep_stop", on_click=refusals.stored(sweeps.stop), args=(owner, sweep), help=help)
+        _button("Stop", ":material/stop:", sweeps.stop, stored, help="What is finished stays.")
         return
     if stored.can_resume and (stored.state == "stopped" or some_failed):
-        label = "Go on" if stored.state == "stopped" else "Try the failed ones again"
-        st.button(label, icon=":material/play_arrow:", key="sweep_resume", on_click=refusals.stored(sweeps.resume), args=(owner, sweep))
-    delete = refusals.stored(partial(sweeps.delete, owner, sweep))
-    st.button("Delete", icon=":material/delete:", key="sweep_delete", type="tertiary", on_click=delete)
+        _button("Go on" if stored.state == "stopped" else "Try the failed ones again", ":material/play_arrow:", sweeps.resume, stored)
+    _button("Delete", ":material/delete:", sweeps.delete, stored, type="tertiary")
 
 
-def _outcomes(stored: Stored, points: tuple[PointState, ...]) -> Mapping[int, Outcome]:
+def _button(label: str, icon: str, action: Callable[[str, str], None], stored: Stored, **look: Any) -> None:
+    given = (action, stored.owner, stored.id)
+    st.button(label, icon=icon, key=f"sweep_{action.__name__}", on_click=_act, args=given, **look)
+
+
+def _act(action: Callable[[str, str], None], owner: str, sweep: str) -> None:
+    refusals.stored(action)(owner, sweep)
+    st.rerun()
+
+
+def _outcomes(stored: Stored) -> Mapping[int, Outcome]:
     if stored.sweep.zone is Zone.CURATOR:
         return sweeps.outcomes(stored.owner, stored.id)
+    points = sweeps.points(stored.owner, stored.id)
     return _public_outcomes(stored.owner, stored.id, sum(point.state == "done" for point in points))
 
 
