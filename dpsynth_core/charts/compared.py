@@ -5,7 +5,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from dpsynth_core.charts.theme import INK, Drawing, finish
+from dpsynth_core.charts.theme import INK, Drawing, finish, names_limit
 from dpsynth_core.foundation.zones import Zoned
 
 _SHAPES = ["circle", "square", "triangle-up", "diamond"]
@@ -20,7 +20,7 @@ def contest(zoned: Zoned[pd.DataFrame], measure: str, unit: str, *, show: int = 
     exact = "true" in frame
     frame = frame.assign(shown=frame["true"] if exact else frame["error"].fillna(frame["limit"]), low=frame["low"].fillna(0.0))
     order, runs = list(dict.fromkeys(frame["marginal"])), list(dict.fromkeys(zoned.value["run"]))
-    y = alt.Y("marginal:N", sort=order, title=None, axis=alt.Axis(labelLimit=250, labelOverlap=False))
+    y = alt.Y("marginal:N", sort=order, title=None, axis=alt.Axis(labelLimit=names_limit(250), labelOverlap=False))
     offset = alt.YOffset("run:N", scale=alt.Scale(domain=runs))
     axis = alt.Axis(format="~%", tickCount=6, orient="top", titleAnchor="end")
     colour = alt.Color("run:N", scale=alt.Scale(domain=runs), legend=alt.Legend(symbolType="circle"))

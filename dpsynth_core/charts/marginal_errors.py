@@ -9,7 +9,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from dpsynth_core.charts.theme import ALERT, INK, MIDDLE, STRONG, Drawing, finish, gradient, limit, square
+from dpsynth_core.charts.theme import ALERT, INK, MIDDLE, STRONG, Drawing, finish, gradient, limit, names_limit, square
 from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, OURS, OURS_BOUND, RESIDUALS, TRUE
 from dpsynth_core.foundation.zones import Zone, Zoned
 
@@ -66,7 +66,7 @@ def marginals(zoned: Zoned[pd.DataFrame], threshold: float, *, show: int = 20) -
     certified = bool(frame["error"].notna().any())
     order = frame["marginal"].tolist()
     reach = min(1.0, 1.05 * max(0.01, threshold, float(frame[["limit", *(["true"] if "true" in frame else [])]].max().max())))
-    y = alt.Y("marginal:N", sort=order, title=None, axis=alt.Axis(labelLimit=250, labelOverlap=False))
+    y = alt.Y("marginal:N", sort=order, title=None, axis=alt.Axis(labelLimit=names_limit(250), labelOverlap=False))
     axis = alt.Axis(format="~%", values=[tick for tick in _TICKS if tick <= reach], orient="top")
     scale = alt.Scale(type="sqrt", domain=[0, reach], clamp=True, nice=False)  # room for small errors beside large ones
     x, tooltip, colour = alt.X("limit:Q", title=_ERROR, axis=axis, scale=scale), _tooltip(frame), _verdict(frame)

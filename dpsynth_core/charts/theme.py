@@ -76,6 +76,11 @@ def finish(chart: Drawing, zoned: Zoned[pd.DataFrame], title: str, caption: str 
     return chart
 
 
+def names_limit(most: int) -> alt.ExprRef:
+    """Pixels of names of tables beside their bars. On a phone, long ones would leave the bars, and what stands above them, no room."""
+    return alt.ExprRef(f"windowSize()[0] < 500 ? 140 : {most}")
+
+
 def square(order: list[str]) -> tuple[alt.X, alt.Y]:
     """Both sides of a map of pairs of columns (`row`, `column`), in the same order."""
     shared = {"sort": order, "title": None, "scale": alt.Scale(paddingInner=0.05)}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import altair as alt
 import pandas as pd
 
-from dpsynth_core.charts.theme import ALERT, INK, STRONG, Drawing, finish, limit
+from dpsynth_core.charts.theme import ALERT, INK, STRONG, Drawing, finish, limit, names_limit
 from dpsynth_core.foundation.zones import Zone, Zoned, combine
 from dpsynth_core.tradeoffs.curves import Metric, Setting
 
@@ -113,7 +113,7 @@ def tables_of(zoned: Zoned[pd.DataFrame], metric: Metric, *, show: int = 12) -> 
     """Which tables come out worst at one setting? Columns as `tradeoffs.curves.of_tables` gives them for the metric."""
     frame = zoned.value.head(show)
     order = frame["marginal"].tolist()
-    y = alt.Y("marginal:N", sort=order, title=None, axis=alt.Axis(labelLimit=190, labelOverlap=False))
+    y = alt.Y("marginal:N", sort=order, title=None, axis=alt.Axis(labelLimit=names_limit(190), labelOverlap=False))
     axis = alt.Axis(format="~%", tickCount=5, orient="top")
     tooltip = [
         alt.Tooltip("marginal:N", title="Table"),
