@@ -9,7 +9,7 @@ import pytest
 
 from dpsynth_core.inference.smoothing import as_measured
 from dpsynth_core.mechanisms.graphical import privbayes, privmrf
-from dpsynth_core.mechanisms.projection import privsyn, rap
+from dpsynth_core.mechanisms.projection import gem, privsyn, rap
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.runs import SHORT, run_on
@@ -18,7 +18,9 @@ from tests.privacy.tables import ArraySource
 FREQUENT, RARE = 10, 90
 
 
-@pytest.mark.parametrize(("name", "module"), [("privmrf", privmrf), ("privbayes", privbayes), ("privsyn", privsyn), ("rap", rap)])
+@pytest.mark.parametrize(
+    ("name", "module"), [("privmrf", privmrf), ("privbayes", privbayes), ("privsyn", privsyn), ("rap", rap), ("gem", gem)]
+)
 def test_a_column_of_rare_values_errs_less(name: str, module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     """Over four seeds and three budgets the ratio of the errors was 0.12 to 0.90, least where nothing else is fitted to the column."""
     domain, rng = Domain.from_json({"town": FREQUENT + RARE, "sex": 2}), np.random.default_rng(1)
