@@ -1,7 +1,7 @@
 """Invented tables of any width: columns depend on each other in groups, and the groups a little on each other.
 
 Every record has a hidden type; every group of columns a hidden value that follows from the type and chance; every column of the group
-follows from that value and chance. Nobody is in such a table, so its counts may be looked at.
+follows from that value and chance; in `of_classes` all columns are one group. Nobody is in such a table, so its counts may be looked at.
 """
 
 from __future__ import annotations
@@ -76,3 +76,15 @@ def _columns(table: Invented, rows: int, start: int) -> list[NDArray[np.int32]]:
         own = np.minimum(np.searchsorted(np.cumsum(base), chance.random(rows)), size - 1)
         columns.append(np.where(chance.random(rows) < table.strength, favourite[hidden], own).astype(np.int32))
     return columns
+
+
+def of_classes(sizes: Sequence[int], rows: int, classes: int, evenness: float, rng: np.random.Generator) -> NDArray[np.int32]:
+    """Codes, int32 of shape (rows, columns), of people in hidden classes, whose columns are independent within each: so every pair of
+    columns depends on each other. evenness: of a class's shares of a column's values, Dirichlet's parameter; the less, the more it says."""
+    group = rng.choice(classes, size=rows, p=rng.dirichlet(np.full(classes, 1.0)))
+    return np.stack([_drawn(rng.dirichlet(np.full(size, evenness), classes), group, rng) for size in sizes], axis=1)
+
+
+def _drawn(shares: NDArray[np.float64], group: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int32]:
+    """One value for each person. shares: (classes, values)."""
+    return (rng.random(len(group))[:, None] > shares.cumsum(axis=1)[group, :-1]).sum(axis=1, dtype=np.int32)

@@ -21,6 +21,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from benchmarks import invented
 from benchmarks.table import RESULTS
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
@@ -51,8 +53,10 @@ TRIED = [name for name, one in MECHANISMS.items() if not isinstance(one, Learner
 """OracleQuery and certified learning are for rules over two-valued columns, and the check is of a public table: no errors to compare."""
 DELTA = 1e-9
 DEMO_EVERY = 6
+DENSE_FROM = 60
+"""Scenarios from here on are densely dependent: of people in hidden classes."""
+CLASSES, EVENNESS = (5, 100), (0.2, 2.0)
 DEMO_ROWS = 50_000
-MAX_TABLE_CELLS = 40_000
 Float = NDArray[np.float64]
 RIDGE = 1e-2
 """Pulls coefficients towards 0 where the table says little; features are standardised."""
@@ -69,30 +73,87 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def scenario(number: int) -> tuple[Spec, str, float | None]:
-    """The plan of a scenario, what kind of table it is tried on, and how strongly that table's columns depend on each other."""
-    rng = np.random.default_rng(number)
-    k, epsilon = int(rng.integers(2, 4)), float(np.exp(rng.uniform(np.log(0.1), np.log(10))))
+@dataclass(frozen=True)
+class Scenario:
+    """A plan, and the people it is tried on. strength: of a stand-in's dependence. classes, evenness: of a densely dependent table."""
+
+    number: int
+    domain: Domain
+    k: int
+    epsilon: float
+    rows: int
     strength: float | None = None
-    data: dict[str, Any]
-    if number % DEMO_EVERY == DEMO_EVERY - 1:
-        names = rng.choice(demo.demo_domain().names, size=int(rng.integers(4, 13)), replace=False)
-        domain, data, table = demo.demo_domain().keep(names.tolist()), {"kind": "demo"}, PUBLIC
-    else:
+    classes: int | None = None
+    evenness: float | None = None
+
+    @staticmethod
+    def drawn(number: int) -> Scenario:
+        """From its number; from `DENSE_FROM` on, columns all depend on each other."""
+        rng = np.random.default_rng(number)
+        k, epsilon = int(rng.integers(2, 4)), float(np.exp(rng.uniform(np.log(0.1), np.log(10))))
+        if number % DEMO_EVERY == DEMO_EVERY - 1 and number < DENSE_FROM:
+            names = rng.choice(demo.demo_domain().names, size=int(rng.integers(4, 13)), replace=False)
+            return Scenario(number, demo.demo_domain().keep(names.tolist()), k, epsilon, DEMO_ROWS)
         columns = int(rng.integers(4, 15))
         largest = int(rng.choice([4, 8, 16, 32]))
         sizes = np.exp(rng.uniform(np.log(2), np.log(largest + 1), columns)).astype(int).clip(2)
-        domain, table = Domain.from_json({f"c{i}": int(size) for i, size in enumerate(sizes)}), STANDIN
-        rows, strength = int(np.exp(rng.uniform(np.log(500), np.log(100_000)))), float(rng.uniform(0.2, 0.9))
-        data = {"kind": "standin", "standin": {"rows": rows, "strength": strength, "seed": number}}
-    spec = {
-        "population": "invented",
-        "data": data,
-        "domain": domain.to_json(),
-        "workload": {"kind": "all", "k": k},
-        "budget": {"epsilon": epsilon, "delta": DELTA},
-    }
-    return Spec.from_json(spec), table, strength
+        domain = Domain.from_json({f"c{i}": int(size) for i, size in enumerate(sizes)})
+        rows, share = int(np.exp(rng.uniform(np.log(500), np.log(100_000)))), float(rng.uniform(0.2, 0.9))
+        if number < DENSE_FROM:
+            return Scenario(number, domain, k, epsilon, rows, strength=share)
+        classes, evenness = (float(np.exp(rng.uniform(np.log(least), np.log(most)))) for least, most in (CLASSES, EVENNESS))
+        return Scenario(number, domain, k, epsilon, rows, classes=round(classes), evenness=round(evenness, 3))
+
+    @property
+    def kind(self) -> str:
+        """Which trials this is part of."""
+        return recommendation.ORDINARY if self.classes is None else recommendation.DENSE
+
+    def people(self, rows: int) -> pd.DataFrame:
+        """So many of them, as codes or values; the same each time, whatever else is drawn."""
+        names = list(self.domain.names)
+        if self.classes is not None and self.evenness is not None:
+            rng = np.random.default_rng([self.number, 2])
+            return pd.DataFrame(invented.of_classes(self.domain.sizes(names), rows, self.classes, self.evenness, rng), columns=names)
+        if self.strength is not None:
+            return pd.DataFrame(standin.simulate(self.domain, rows, self.strength, self.number), columns=names)
+        return demo.simulate(rows, seed=self.number).loc[:, names]
+
+    def alone(self, place: Path) -> tuple[Spec, str]:
+        """The plan over a table of its own, and which kind of table a sweep takes it for."""
+        if self.classes is not None:
+            return self._spec({"path": str(_written(self.people(self.rows), place / "private.csv"))}), PRIVATE
+        if self.strength is not None:
+            shape = {"rows": self.rows, "strength": self.strength, "seed": self.number}
+            return self._spec({"kind": "standin", "standin": shape}), STANDIN
+        return self._spec({"kind": "demo"}), PUBLIC
+
+    def beside_public(self, place: Path) -> tuple[Spec, dict[str, Any]]:
+        """The plan over two tables, written to `place`: its people, and fewer, more or less alike, that are public."""
+        rng = np.random.default_rng([self.number, 1])
+        public_rows, bias = int(np.exp(rng.uniform(np.log(300), np.log(10_000)))), float(rng.uniform(0, 1))
+        people = self.people(self.rows + 4 * public_rows)
+        private, others = people.iloc[: self.rows], people.iloc[self.rows :]
+        first = pd.factorize(others.iloc[:, 0], sort=True)[0]
+        public = others[(first <= np.median(first)) | (rng.random(len(others)) >= bias)].head(public_rows)
+        paths = [str(_written(table, place / f"{name}.csv")) for name, table in (("private", private), ("public", public))]
+        spec = self._spec({"path": paths[0]}, public={"path": paths[1]})
+        return spec, {"public_rows": len(public), "public_bias": round(bias, 3)}
+
+    def _spec(self, data: dict[str, Any], **more: Any) -> Spec:
+        spec = {
+            "population": "invented",
+            "data": data,
+            "domain": self.domain.to_json(),
+            "workload": {"kind": "all", "k": self.k},
+            "budget": {"epsilon": self.epsilon, "delta": DELTA},
+        }
+        return Spec.from_json(spec | more)
+
+
+def _written(table: pd.DataFrame, path: Path) -> Path:
+    table.to_csv(path, index=False)
+    return path
 
 
 def measure(numbers: Sequence[int], mechanisms: Sequence[str], longest: float, path: Path) -> None:
@@ -111,49 +172,28 @@ def measure(numbers: Sequence[int], mechanisms: Sequence[str], longest: float, p
 def _tried(number: int, mechanisms: Sequence[str], longest: float) -> Iterator[dict[str, Any]]:
     informed = [name for name in mechanisms if isinstance(registry.get(name), UsesPublic)]
     alone = [name for name in mechanisms if name not in informed]
-    if alone:
-        spec, table, strength = scenario(number)
-        yield from _measured(number, spec, table, {"strength": strength}, alone, longest)
-    if informed:
-        with tempfile.TemporaryDirectory() as place:
-            spec, about = beside_public(number, Path(place))
-            yield from _measured(number, spec, PRIVATE, about, informed, longest)
-
-
-def beside_public(number: int, place: Path) -> tuple[Spec, dict[str, Any]]:
-    """The plan of a scenario over two tables, written to `place`: its people, and fewer, more or less alike, that are public."""
-    spec, _, strength = scenario(number)
-    domain, rng = Plan.of(spec).domain, np.random.default_rng([number, 1])
-    rows = spec.data.standin.rows if spec.data.standin else DEMO_ROWS
-    public_rows, bias = int(np.exp(rng.uniform(np.log(300), np.log(10_000)))), float(rng.uniform(0, 1))
-    everyone = rows + 4 * public_rows
-    if strength is None:
-        people = demo.simulate(everyone, seed=number).loc[:, list(domain.names)]
-    else:
-        people = pd.DataFrame(standin.simulate(domain, everyone, strength, number), columns=list(domain.names))
-    private, others = people.iloc[:rows], people.iloc[rows:]
-    first = pd.factorize(others.iloc[:, 0], sort=True)[0]
-    public = others[(first <= np.median(first)) | (rng.random(len(others)) >= bias)].head(public_rows)
-    private.to_csv(place / "private.csv", index=False)
-    public.to_csv(place / "public.csv", index=False)
-    files = {"data": {"path": str(place / "private.csv")}, "public": {"path": str(place / "public.csv")}}
-    about = {"strength": strength, "public_rows": len(public), "public_bias": round(bias, 3)}
-    return Spec.from_json(json.loads(spec.model_dump_json()) | files), about
+    one = Scenario.drawn(number)
+    with tempfile.TemporaryDirectory() as place:
+        if alone:
+            spec, table = one.alone(Path(place))
+            yield from _measured(one, spec, table, {}, alone, longest)
+        if informed:
+            spec, about = one.beside_public(Path(place))
+            yield from _measured(one, spec, PRIVATE, about, informed, longest)
 
 
 def _measured(
-    number: int, spec: Spec, table: str, about: dict[str, Any], mechanisms: Sequence[str], longest: float
+    one: Scenario, spec: Spec, table: str, about: dict[str, Any], mechanisms: Sequence[str], longest: float
 ) -> Iterator[dict[str, Any]]:
     """One row per mechanism; what cannot be made, or would take too long, is a row that says so."""
     whole = Plan.of(spec)
     sweep = Sweep(spec, table, tuple(mechanisms), (spec.budget.epsilon,), (len(whole.workload.cliques),), 1)
     refused, trials = trial.expected(sweep).refusals, Trials(sweep)
-    base, _, _ = scenario(number)
-    rows = base.data.standin.rows if base.data.standin else DEMO_ROWS
-    facts: dict[str, Any] = {"scenario": number, "rows": rows, "epsilon": spec.budget.epsilon, "delta": DELTA} | about
+    facts: dict[str, Any] = {"scenario": one.number, "kind": one.kind, "rows": one.rows, "epsilon": one.epsilon, "delta": DELTA} | about
+    facts |= {"strength": one.strength, "classes": one.classes, "evenness": one.evenness}
     facts |= {"columns": len(whole.domain), "tables": len(whole.workload.cliques), "cells": whole.workload.cells}
     rho = ZCDP.rho_from(spec.budget.epsilon, spec.budget.delta)  # of every trial alike, whatever it is accounted in
-    situation = Situation.of(whole.workload, rho, whole.unit, rows)
+    situation = Situation.of(whole.workload, rho, whole.unit, one.rows)
     facts |= {"features": [round(f, 5) for f in situation.features()], "day": datetime.now(UTC).date().isoformat()}
     for point in sweep.points:
         row = facts | {"mechanism": point.mechanism}

@@ -22,9 +22,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from benchmarks import compression
+from benchmarks import compression, invented
 from benchmarks.table import ADULT_FOLDER, RESULTS
 from dpsynth_core.evaluation.distances import Marginals
 from dpsynth_core.mechanisms import registry
@@ -99,21 +98,11 @@ def _few(folder: Path) -> CodesSource:
 
 
 def _classes(sizes: Sequence[int], rows: int, classes: int, seed: int) -> Callable[[Path], CodesSource]:
-    """People of hidden classes, with columns that are independent within each: every pair of columns depends on each other."""
-
     def read(_folder: Path) -> CodesSource:
-        rng = np.random.default_rng(seed)
         domain = Domain.from_json({f"c{i}": size for i, size in enumerate(sizes)})
-        group = rng.choice(classes, size=rows, p=rng.dirichlet(np.full(classes, 1.0)))
-        columns = [_drawn(rng.dirichlet(np.full(size, 0.5), classes), group, rng) for size in sizes]
-        return CodesSource(domain, np.stack(columns, axis=1).astype(np.int32))
+        return CodesSource(domain, invented.of_classes(sizes, rows, classes, 0.5, np.random.default_rng(seed)))
 
     return read
-
-
-def _drawn(shares: NDArray[np.float64], group: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """One value for each person. shares: (classes, values)."""
-    return (rng.random(len(group))[:, None] > shares.cumsum(axis=1)[group, :-1]).sum(axis=1)
 
 
 _WIDE = [int(size) for size in np.random.default_rng(35).integers(2, 12, 30)] + [24, 48, 96, 120, 180]

@@ -32,6 +32,8 @@ MODEL = Path(__file__).with_suffix(".json")
 FEATURES = ("noise", "noise squared", "columns", "cells", "columns per table")
 MEAN, LARGEST = MEASURES = ("error", "largest")
 """Share of people in a wrong cell, mean over the tables; the largest error of any count of any table, as a share of the people."""
+KINDS = ORDINARY, DENSE = ("ordinary", "dense")
+"""Of tables that were tried: a column depends on a few others; nearly every column depends on nearly every other."""
 LISTED = 3
 """So many of the best are shown."""
 BASELINE = "independent"
