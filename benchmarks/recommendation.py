@@ -6,7 +6,8 @@
     python -m benchmarks.recommendation judge                         # how much worse than the best the first choice was, and the usual one
 
 A scenario is drawn from its number: columns and their sizes, rows, dependence, marginals of two or three columns, epsilon. Every sixth is
-a part of the demo's columns instead of a stand-in. Trials that are expected to take longer than --longest are left out and say so.
+a part of the demo's columns instead of a stand-in; from 60 on they are of people in hidden classes, so that all columns depend on each
+other. Trials that are expected to take longer than --longest are left out and say so.
 
 A mechanism that needs a public table gets one drawn from the scenario's number too: 300 to 10,000 people of the same kind, of whom those in
 the lower half of the first column's values are preferred, from not at all to exclusively. So its expected error is that of a public table
@@ -104,11 +105,6 @@ class Scenario:
         classes, evenness = (float(np.exp(rng.uniform(np.log(least), np.log(most)))) for least, most in (CLASSES, EVENNESS))
         return Scenario(number, domain, k, epsilon, rows, classes=round(classes), evenness=round(evenness, 3))
 
-    @property
-    def kind(self) -> str:
-        """Which trials this is part of."""
-        return recommendation.ORDINARY if self.classes is None else recommendation.DENSE
-
     def people(self, rows: int) -> pd.DataFrame:
         """So many of them, as codes or values; the same each time, whatever else is drawn."""
         names = list(self.domain.names)
@@ -189,7 +185,7 @@ def _measured(
     whole = Plan.of(spec)
     sweep = Sweep(spec, table, tuple(mechanisms), (spec.budget.epsilon,), (len(whole.workload.cliques),), 1)
     refused, trials = trial.expected(sweep).refusals, Trials(sweep)
-    facts: dict[str, Any] = {"scenario": one.number, "kind": one.kind, "rows": one.rows, "epsilon": one.epsilon, "delta": DELTA} | about
+    facts: dict[str, Any] = {"scenario": one.number, "rows": one.rows, "epsilon": one.epsilon, "delta": DELTA} | about
     facts |= {"strength": one.strength, "classes": one.classes, "evenness": one.evenness}
     facts |= {"columns": len(whole.domain), "tables": len(whole.workload.cliques), "cells": whole.workload.cells}
     rho = ZCDP.rho_from(spec.budget.epsilon, spec.budget.delta)  # of every trial alike, whatever it is accounted in
@@ -288,7 +284,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="benchmarks.recommendation", description=__doc__, formatter_class=form)
     commands = parser.add_subparsers(dest="command", required=True)
     measuring = commands.add_parser("measure", help="try mechanisms on scenarios")
-    measuring.add_argument("--scenarios", nargs=2, type=int, metavar=("FROM", "TO"), default=[0, 60])
+    measuring.add_argument("--scenarios", nargs=2, type=int, metavar=("FROM", "TO"), default=[0, 90])
     measuring.add_argument("--mechanisms", nargs="+", choices=TRIED, default=TRIED, metavar="NAME")
     measuring.add_argument("--longest", type=float, default=60.0, help="leave out trials that are expected to take longer, in seconds")
     fitting = commands.add_parser("fit", help="fit the model and write it into the package")
