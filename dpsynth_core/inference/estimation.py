@@ -21,7 +21,7 @@ from dpsynth_core.inference.model import GraphicalModel, labels_of, structure_of
 from dpsynth_core.inference.structure import Structure
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import combined, expand, summed_axes
-from dpsynth_core.vocabulary.measurement import Clique, ColumnCounts, Measurement
+from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts, Measurement
 
 GROWTH, MUCH, SLOWEST = 1.1, 1.2, 1e-9
 """How the pace of the descent grows until it first overshoots, from which ratio a loss has risen much, and the pace at which to stop."""
@@ -79,9 +79,9 @@ def estimate(
     warm_start: GraphicalModel | None = None,
     stopping: Stopping = Stopping(),
     folding: Folding | None = None,
-    known: Sequence[ColumnCounts] = (),
+    known: Sequence[MarginalCounts] = (),
 ) -> GraphicalModel:
-    """Fit a graphical model of `total` rows to the measurements and to `known` counts of columns. Where the domain forbids a cell, its
+    """Fit a graphical model of `total` rows to the measurements and to `known` counts. Where the domain forbids a cell, its
     measurement is not used.
 
     warm_start: an earlier model of the same domain and folding; its potentials are carried into the cliques that swallow them.
@@ -101,14 +101,14 @@ def estimate(
     return GraphicalModel(folding, structure, tuple(fitted.potentials), total, contractor, pace)
 
 
-def _counts(measurements: Sequence[Measurement], known: Sequence[ColumnCounts]) -> dict[Clique, tuple[Table, Table]]:
-    """What is fitted: noisy counts and their variances by marginal; of a column, the minimum-variance mean of both kinds, cell by cell."""
+def _counts(measurements: Sequence[Measurement], known: Sequence[MarginalCounts]) -> dict[Clique, tuple[Table, Table]]:
+    """What is fitted: noisy counts and their variances by marginal: the minimum-variance mean of both kinds, cell by cell."""
     counts = {m.clique: (m.values, np.full(m.values.shape, m.deviation**2)) for m in measurements}
-    for column in known:
-        values, variances = counts.get((column.name,), (np.zeros(column.values.shape), np.full(column.values.shape, np.inf)))
-        precision = 1 / variances + 1 / column.variances
-        mean = np.divide(values / variances + column.values / column.variances, precision, where=precision > 0, out=np.zeros(values.shape))
-        counts[(column.name,)] = mean, np.divide(1.0, precision, where=precision > 0, out=np.full(values.shape, np.inf))
+    for one in known:
+        values, variances = counts.get(one.clique, (np.zeros(one.values.shape), np.full(one.values.shape, np.inf)))
+        precision = 1 / variances + 1 / one.variances
+        mean = np.divide(values / variances + one.values / one.variances, precision, where=precision > 0, out=np.zeros(values.shape))
+        counts[one.clique] = mean, np.divide(1.0, precision, where=precision > 0, out=np.full(values.shape, np.inf))
     return counts
 
 

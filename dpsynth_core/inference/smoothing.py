@@ -23,7 +23,7 @@ from scipy.special import log_ndtr
 from dpsynth_core.inference.estimation import one_each
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.kinds.registry import KINDS
-from dpsynth_core.vocabulary.measurement import ColumnCounts, Measurement
+from dpsynth_core.vocabulary.measurement import MarginalCounts, Measurement
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -61,14 +61,14 @@ class _Belief:
 class Columns:
     """What is believed of columns, in place of the measurements of them that it follows from."""
 
-    believed: tuple[ColumnCounts, ...] = ()
+    believed: tuple[MarginalCounts, ...] = ()
     measured: tuple[Measurement, ...] = ()
 
     def instead(self, measurements: Sequence[Measurement]) -> list[Measurement]:
         """These measurements, one of each column, with the believed ones in their places as if they had been measured with the root mean
         square of their deviations: for whoever knows but one deviation of a table."""
-        believed = {c.name: Measurement((c.name,), c.values, math.sqrt(float(c.variances.mean()))) for c in self.believed}
-        return [believed.get(m.clique[0], m) for m in measurements]
+        believed = {c.clique: Measurement(c.clique, c.values, math.sqrt(float(c.variances.mean()))) for c in self.believed}
+        return [believed.get(m.clique, m) for m in measurements]
 
 
 MEASURED = Columns()
@@ -98,9 +98,9 @@ def smooth_columns(domain: Domain, measurements: Sequence[Measurement]) -> Colum
             means, deviations = smoothed(listed, deviation, ordered)
             spare = measured.values[attribute.values :]
             variances = np.concatenate([deviations * deviation, np.full(len(spare), deviation**2)])
-            believed.append(ColumnCounts(name, np.concatenate([means, spare]), variances))
-    names = {column.name for column in believed}
-    return Columns(tuple(believed), tuple(m for m in measurements if m.clique[0] in names))
+            believed.append(MarginalCounts((name,), np.concatenate([means, spare]), variances))
+    cliques = {column.clique for column in believed}
+    return Columns(tuple(believed), tuple(m for m in measurements if m.clique in cliques))
 
 
 def smoothed(values: Floats, deviation: float, ordered: bool = True) -> tuple[Floats, Floats]:

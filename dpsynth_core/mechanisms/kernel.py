@@ -20,7 +20,7 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.groups import Groups
-from dpsynth_core.vocabulary.measurement import Clique, ColumnCounts, Measurement, Residual
+from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts, Measurement, Residual
 from dpsynth_core.vocabulary.predictors import Predictor
 from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers
 
@@ -39,7 +39,7 @@ class Kernel(Protocol):
         """Which tables are neighbours, and with it every sensitivity."""
 
     @property
-    def known(self) -> tuple[ColumnCounts, ...]:
+    def known(self) -> tuple[MarginalCounts, ...]:
         """What was answered of single columns before the mechanism began, and is released anyway: in this domain's cells, and free."""
 
     @property
@@ -190,7 +190,7 @@ class SealedKernel(Kernel, Protocol):
     def part(self, rho: float) -> SealedKernel:
         """A kernel over the same table with `rho` of this one's budget; whoever holds it can spend no more."""
 
-    def over(self, domain: Domain, known: Sequence[ColumnCounts] = ()) -> SealedKernel:
+    def over(self, domain: Domain, known: Sequence[MarginalCounts] = ()) -> SealedKernel:
         """A kernel over the same table in the cells of another public domain, with the same budget. known: what is released of it."""
 
     def among(self, cells: Mapping[str, tuple[int, ...]]) -> SealedKernel:

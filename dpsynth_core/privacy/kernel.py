@@ -61,7 +61,7 @@ from dpsynth_core.vocabulary.grouped_domain import by_name, with_groups
 from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.incidence import Incidence
 from dpsynth_core.vocabulary.marginals import project
-from dpsynth_core.vocabulary.measurement import ROUNDING, Clique, ColumnCounts, Measurement, Residual
+from dpsynth_core.vocabulary.measurement import ROUNDING, Clique, MarginalCounts, Measurement, Residual
 from dpsynth_core.vocabulary.occupied import Occupied
 from dpsynth_core.vocabulary.predictors import Predictor
 from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers, at_least, merged
@@ -87,7 +87,7 @@ class PrivacyKernel:
         self.__meter = Meter(rho, delta=delta, accountant=accountant)
         self.__noise = noise
         self.__unit = unit
-        self.__known: tuple[ColumnCounts, ...] = ()
+        self.__known: tuple[MarginalCounts, ...] = ()
         self.__groups: dict[str, Groups] = {}
 
     def __turn_to(self, source: MarginalSource) -> None:
@@ -108,7 +108,7 @@ class PrivacyKernel:
         return self.__unit
 
     @property
-    def known(self) -> tuple[ColumnCounts, ...]:
+    def known(self) -> tuple[MarginalCounts, ...]:
         return self.__known
 
     @property
@@ -151,7 +151,7 @@ class PrivacyKernel:
         if missing:
             self.__fetch(missing)
 
-    def over(self, domain: Domain, known: Sequence[ColumnCounts] = ()) -> PrivacyKernel:
+    def over(self, domain: Domain, known: Sequence[MarginalCounts] = ()) -> PrivacyKernel:
         """A kernel over the same table in the cells of another public domain, with the same budget: whatever the domain, a record is in one
         cell of each marginal. Nothing is read or charged by making it. known: released answers that a mechanism may use."""
         other = copy(self)

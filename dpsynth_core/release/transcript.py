@@ -28,7 +28,7 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.grouped_domain import by_name, with_groups
 from dpsynth_core.vocabulary.groups import Groups
-from dpsynth_core.vocabulary.measurement import ColumnCounts, Measurement, Residual
+from dpsynth_core.vocabulary.measurement import MarginalCounts, Measurement, Residual
 
 _TOLERANCE = 1e-9
 """Relative difference of two numbers that count as the same question: another machine may round a sum differently."""
@@ -89,7 +89,7 @@ class _Recorder:
     def part(self, rho: float) -> _Recorder:
         return _Recorder(self.__kernel.part(rho), self.__keep, self.__group)
 
-    def over(self, domain: Domain, known: Sequence[ColumnCounts] = ()) -> _Recorder:
+    def over(self, domain: Domain, known: Sequence[MarginalCounts] = ()) -> _Recorder:
         return _Recorder(self.__kernel.over(domain, known), self.__keep, self.__group)
 
     def among(self, cells: Mapping[str, tuple[int, ...]]) -> _Recorder:
@@ -120,7 +120,7 @@ class _Replay:
     def __init__(self, domain: Domain, unit: Unit, meter: Meter, answers: Sequence[RecordedAnswer], paid: Sequence[Event]) -> None:
         self.domain = domain
         self.unit = unit
-        self.known: tuple[ColumnCounts, ...] = ()
+        self.known: tuple[MarginalCounts, ...] = ()
         self.__group: _Group = ()
         self.__groups: dict[str, Groups] = {}
         self.__meter = meter
@@ -133,7 +133,7 @@ class _Replay:
         stage.__meter = self.__meter.part(rho)
         return stage
 
-    def over(self, domain: Domain, known: Sequence[ColumnCounts] = ()) -> _Replay:
+    def over(self, domain: Domain, known: Sequence[MarginalCounts] = ()) -> _Replay:
         """The same answers and charges, with another domain."""
         other = copy(self)
         other.domain, other.known, other.__groups = domain, tuple(known), {}

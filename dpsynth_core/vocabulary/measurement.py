@@ -93,12 +93,12 @@ class Residual:
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnCounts:
-    """Noisy counts of one column, each with the variance of its own noise, infinite where nothing is known of a cell.
+class MarginalCounts:
+    """Uncertain counts of a marginal, each with a variance of its own, infinite where nothing is known of a cell.
 
-    values, variances: float64, one for each cell of the column.
+    values, variances: float64, one for each cell, shaped like the marginal.
     """
 
-    name: str
+    clique: Clique
     values: NDArray[np.float64]
     variances: NDArray[np.float64]

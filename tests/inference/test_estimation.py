@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 from dpsynth_core.inference.estimation import Stopping, estimate, estimate_total, one_each
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.measurement import ColumnCounts, Measurement
+from dpsynth_core.vocabulary.measurement import MarginalCounts, Measurement
 from tests.inference.brute_force import coded_domain, marginal
 
 SIZES = (3, 2, 4)
@@ -123,7 +123,7 @@ def test_known_counts_of_a_column_are_averaged_with_measured_ones_cell_by_cell()
     first = DOMAIN.names[0]
     cells = DOMAIN.cells((first,))
     values = np.arange(1.0, cells + 1) * 100
-    known = ColumnCounts(first, values + 20, np.array([4.0] * (cells - 1) + [math.inf]))
+    known = MarginalCounts((first,), values + 20, np.array([4.0] * (cells - 1) + [math.inf]))
     measured_column = Measurement((first,), values - 10, 4.0)
     mean = np.append((0.25 * (values + 20) + (values - 10) / 16)[:-1] / (0.25 + 1 / 16), values[-1] - 10)
     model = estimate(DOMAIN, [measured_column], float(mean.sum()), stopping=THOROUGH, known=[known])
@@ -134,7 +134,7 @@ def test_a_column_may_be_known_that_nobody_measured() -> None:
     first, second = DOMAIN.names[:2]
     values = np.arange(1.0, DOMAIN.cells((first,)) + 1)
     other = Measurement((second,), np.full(DOMAIN.cells((second,)), values.sum() / DOMAIN.cells((second,))), 1.0)
-    known = ColumnCounts(first, values, np.ones(len(values)))
+    known = MarginalCounts((first,), values, np.ones(len(values)))
     model = estimate(DOMAIN, [other], float(values.sum()), stopping=THOROUGH, known=[known])
     assert model.marginal((first,)) == pytest.approx(values, rel=1e-4)
 

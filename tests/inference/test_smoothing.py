@@ -207,7 +207,7 @@ def test_columns_of_many_values_are_smoothed_and_their_further_cells_stay() -> N
     columns = smooth_columns(domain, taken)
     assert columns.measured == (taken[0], taken[2], taken[4])
     visits, town = columns.believed
-    assert (visits.name, town.name) == ("visits", "town")
+    assert (visits.clique, town.clique) == (("visits",), ("town",))
     means, deviations = smoothed((taken[0].values + taken[4].values) / 2, np.sqrt(50.0))
     assert visits.values == pytest.approx(means)
     assert visits.variances == pytest.approx(deviations * np.sqrt(50.0))

@@ -12,7 +12,7 @@ from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.mechanisms.graphical.aim import Aim
 from dpsynth_core.mechanisms.graphical.aim_public import AimPublic
 from dpsynth_core.mechanisms.graphical.models import Capacity, fit
-from dpsynth_core.mechanisms.graphical.public_prior import PublicPrior, raked
+from dpsynth_core.mechanisms.graphical.public_prior import PublicPrior, _sharing, raked
 from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.mechanisms.steps import Finished
 from dpsynth_core.privacy.kernel import PrivacyKernel
@@ -54,7 +54,7 @@ def noisy(clique: tuple[str, ...]) -> Measurement:
 
 def informed(one: PublicPrior) -> GraphicalModel:
     """The model of the columns and the public table."""
-    return fit(one.kernel, one.measured, assumed=one.measurements, folding=one.folding)
+    return fit(one.kernel, one.measured, assumed=one.marginals, folding=one.folding)
 
 
 def prior(codes: np.ndarray, rho: float = 0.01) -> PublicPrior:
@@ -105,7 +105,7 @@ def test_a_table_like_the_private_one_is_worth_its_people_and_one_that_deceives_
     # two ratios around 1 that each vary by about 1, and the assumption of 1
     assert honest.inflation < 3
     assert deceiving.inflation > 30
-    assert all(m.sigma**2 == pytest.approx(deceiving.inflation * deceiving._sigma(m.clique) ** 2) for m in deceiving.measurements)
+    assert all((m.variances == deceiving.inflation * deceiving._variances(m.clique)).all() for m in deceiving.marginals)
 
 
 def test_a_table_is_dropped_as_soon_as_the_model_without_it_comes_closer() -> None:
@@ -113,7 +113,7 @@ def test_a_table_is_dropped_as_soon_as_the_model_without_it_comes_closer() -> No
     assert honest.learn(noisy(("c", "d")), informed(honest))
     assert honest.cliques
     assert not deceiving.learn(noisy(("c", "d")), informed(deceiving))
-    assert deceiving.measurements == []
+    assert deceiving.marginals == []
     assert deceiving.learn(noisy(("a", "b")), deceiving.alone)  # it is dropped once
 
 
@@ -126,7 +126,7 @@ def test_marginals_that_sampling_alone_explains_are_not_chosen() -> None:
 def test_a_table_that_weights_cannot_bring_near_the_columns_is_not_used() -> None:
     nobody_alike = prior(ALIKE[ALIKE[:, 0] == 3])
     assert nobody_alike.cliques == []
-    assert nobody_alike.measurements == []
+    assert nobody_alike.marginals == []
     assert prior(ALIKE).cliques
 
 
@@ -153,6 +153,30 @@ def test_a_public_table_helps_most_where_the_budget_is_small() -> None:
 @pytest.mark.parametrize("codes", [shuffled(ALIKE), ALIKE[ALIKE[:, 0] == 3]], ids=["another dependence", "other people"])
 def test_a_public_table_that_deceives_does_little_harm(codes: np.ndarray) -> None:
     assert error(from_table(codes), 0.01) < 1.25 * error(Aim(), 0.01)
+
+
+def test_where_the_public_table_says_nothing_columns_get_what_they_get_without_it() -> None:
+    """With rho = 0.00003 AIM measures columns alone. One whose people are others says nothing; of one that is alike, tables are asked."""
+
+    def selected(mechanism: Mechanism) -> int:
+        kernel = PrivacyKernel(people(), Unit(), 0.00003, SeededNoise(3))
+        *_, finished = mechanism.steps(kernel, PAIRS)
+        assert isinstance(finished, Finished)
+        assert kernel.rho_spent == pytest.approx(0.00003, rel=1e-6)
+        return len(finished.selections)
+
+    assert selected(Aim()) == selected(from_table(ALIKE[ALIKE[:, 0] == 3])) == 0
+    assert selected(from_table(ALIKE)) > 0
+
+
+def test_tables_that_share_two_columns_do_not_count_as_if_each_knew_them_by_itself() -> None:
+    cliques = [("a", "b", "c"), ("a", "b", "d"), ("c", "d"), ("a", "b")]
+    assert _sharing(cliques) == {cliques[0]: 3, cliques[1]: 3, cliques[2]: 1, cliques[3]: 3}
+    one = prior(ALIKE)
+    one.cliques = [("a", "b", "c"), ("a", "b")]
+    for known in one.marginals:
+        q = one.shares(known.clique)
+        np.testing.assert_allclose(known.variances, 2 * 4000**2 * np.maximum(q * (1 - q), 1 / one.people) / one.people, rtol=0.01)
 
 
 def test_what_is_charged_is_what_aim_is_charged() -> None:

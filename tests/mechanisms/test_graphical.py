@@ -22,7 +22,7 @@ from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.measurement import ColumnCounts, Measurement
+from dpsynth_core.vocabulary.measurement import MarginalCounts, Measurement
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.runs import DOMAIN, Run, run
 from tests.privacy.tables import ArraySource
@@ -134,7 +134,7 @@ def test_what_is_believed_of_a_column_takes_the_place_of_its_measurement() -> No
     """And is weighed against what is measured of the column later. The number of rows follows from measurements alone."""
     first = Measurement(("a",), np.array([100.0, 300.0, 600.0]), 10.0)
     later = Measurement(("a",), np.array([260.0, 340.0, 400.0]), 10.0)
-    believed = ColumnCounts("a", np.array([200.0, 300.0, 500.0]), np.full(3, 300.0))
+    believed = MarginalCounts(("a",), np.array([200.0, 300.0, 500.0]), np.full(3, 300.0))
     columns = Columns((believed,), (first,))
     domain = Domain((Attribute.coded("a", 3),))
     kernel = PrivacyKernel(ArraySource(domain, np.zeros((5, 1), dtype=np.int32)), Unit(), 1.0, SeededNoise(1))

@@ -29,7 +29,7 @@ from dpsynth_core.release.release import INTERRUPTED, Release
 from dpsynth_core.release.spool import Kept
 from dpsynth_core.report.words import assumptions
 from dpsynth_core.vocabulary.attribute import Attribute
-from dpsynth_core.vocabulary.measurement import ColumnCounts
+from dpsynth_core.vocabulary.measurement import MarginalCounts
 from tests.bundle.pack import pack
 
 SECRET = "HIV positive; Main Street 4"
@@ -121,7 +121,7 @@ def test_the_budget_holds_and_deltas_are_part_of_it(release: Release) -> None:
 
 def test_the_mechanism_uses_the_counts_that_discovery_paid_for(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of every learnt column, in its cells; nothing is known of a column that was declared. The noise of a count is 13 of 1,500."""
-    used: list[ColumnCounts] = []
+    used: list[MarginalCounts] = []
 
     def estimate(*facts: Any) -> GraphicalModel:
         used.extend(facts[-1])
@@ -129,8 +129,8 @@ def test_the_mechanism_uses_the_counts_that_discovery_paid_for(table: Path, monk
 
     monkeypatch.setattr(models, "estimate", estimate)
     release = made(spec(table))
-    assert [one.name for one in used] == ["city", "age", "born"]
-    assert all(one.values.shape == one.variances.shape == (release.domain[one.name].size,) for one in used)
+    assert [one.clique[0] for one in used] == ["city", "age", "born"]
+    assert all(one.values.shape == one.variances.shape == (release.domain[one.clique[0]].size,) for one in used)
     ghent = release.domain["city"].categories.index("Ghent")
     assert abs(used[0].values[ghent] / release.total - 0.4) < 0.1
 

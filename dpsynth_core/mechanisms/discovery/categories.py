@@ -10,7 +10,7 @@ import numpy as np
 
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.keys import MISSING, PUBLIC
-from dpsynth_core.vocabulary.measurement import ROUNDING, ColumnCounts
+from dpsynth_core.vocabulary.measurement import ROUNDING, MarginalCounts
 
 
 def column(unknown: Attribute, noisy: Mapping[str, int], sigma: float) -> Attribute:
@@ -25,7 +25,7 @@ def column(unknown: Attribute, noisy: Mapping[str, int], sigma: float) -> Attrib
     return replace(unknown, most=0, categories=tuple(sorted(frequent)), other=True, missing=missing)
 
 
-def counts(learnt: Attribute, noisy: Mapping[str, int], sigma: float) -> ColumnCounts:
+def counts(learnt: Attribute, noisy: Mapping[str, int], sigma: float) -> MarginalCounts:
     """What the noisy counts say of the cells of the column: nothing of "other", where texts are that were not said.
 
     Of a text near the threshold they say a little too much, for it was found because its noise was high; far less than the noise.
@@ -33,4 +33,4 @@ def counts(learnt: Attribute, noisy: Mapping[str, int], sigma: float) -> ColumnC
     variance = sigma**2 + ROUNDING
     noisy_cells = [(float(noisy[text]), variance) for text in learnt.categories]
     noisy_cells += [(0.0, math.inf), *([(float(noisy[MISSING]), variance)] if learnt.missing else [])]
-    return ColumnCounts(learnt.name, *np.array(noisy_cells).T)
+    return MarginalCounts((learnt.name,), *np.array(noisy_cells).T)

@@ -12,7 +12,7 @@ from dpsynth_core.mechanisms.discovery import categories, numbers
 from dpsynth_core.mechanisms.discovery.division import LEVELS, Portion
 from dpsynth_core.mechanisms.kernel import SealedKernel
 from dpsynth_core.vocabulary.attribute import Attribute
-from dpsynth_core.vocabulary.measurement import ColumnCounts
+from dpsynth_core.vocabulary.measurement import MarginalCounts
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +20,7 @@ class Learnt:
     """A column with the cells that were found, and what the noisy counts say of these cells."""
 
     column: Attribute
-    counts: ColumnCounts
+    counts: MarginalCounts
 
 
 def learn(kernel: SealedKernel, portions: Sequence[Portion]) -> Iterator[Learnt]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.kinds.scale import MOST_PARTS, Scale
-from dpsynth_core.vocabulary.measurement import ROUNDING, ColumnCounts
+from dpsynth_core.vocabulary.measurement import ROUNDING, MarginalCounts
 
 Counts = NDArray[np.float64]
 Edges = tuple[float, ...]
@@ -124,10 +124,10 @@ def _best_cut(at: Counts, below: Counts, sigma: float, low: float, high: float) 
     return (float(moved.max()), int(cuts[moved.argmax()])) if all_cells > 1 else (0.0, 0)
 
 
-def counts(name: str, bins: Edges, edges: Edges, noisy: Counts, sigma: float) -> ColumnCounts:
+def counts(name: str, bins: Edges, edges: Edges, noisy: Counts, sigma: float) -> MarginalCounts:
     """What a look at the cells between `edges`, and at missing values last, says of the bins that were made of these cells: their sums.
     Both count numbers beyond their edges in the nearest cell."""
     values = len(bins) - 1
     places = np.append(np.clip(np.searchsorted(bins, edges[:-1], side="right") - 1, 0, values - 1), values)
     sums, parts = (np.asarray(np.bincount(places, weights), dtype=np.float64) for weights in (noisy, None))
-    return ColumnCounts(name, sums, parts * float(sigma**2 + ROUNDING))
+    return MarginalCounts((name,), sums, parts * float(sigma**2 + ROUNDING))

@@ -83,6 +83,20 @@ class Rules:
     fitting: Fitting = Fitting()
 
 
+@dataclass(frozen=True, eq=False)
+class _Start:
+    """What rounds start from, once single columns are measured. kernel: of the columns and their groups of values. budget: of a round.
+    believed: of the columns. prior: what is known of tables of several."""
+
+    kernel: Kernel
+    budget: RoundBudget
+    candidates: Candidates
+    folding: Folding
+    capacity: Capacity
+    believed: Columns
+    prior: Prior
+
+
 @dataclass(frozen=True)
 class Aim:
     """Algorithm 4 as published but for nine choices, five of them data-independent. Six rounds per column are planned instead of sixteen,
@@ -175,9 +189,10 @@ class Aim:
         if len(columns) >= self.rules.wide:
             return self._forecast_wide(workload, len(columns), rho, people)
         shares = self.rules.shares(workload.domain, columns)
-        worth = self._worth(aim_forecast.noise_of_columns(workload.domain, shares, rho, people))
+        least = self._least(len(columns), workload.domain)
+        worth = self._portions(least, aim_forecast.noise_of_columns(workload.domain, shares, rho, people))[0]
         spending = Spending(
-            single=max(self._least(len(columns), workload.domain), worth),
+            single=worth,
             shares=shares,
             columns_alone=worth >= COLUMNS_ALONE,
             measure_share=self.measure_share,
@@ -218,21 +233,19 @@ class Aim:
         least = self._least(len(columns), kernel.domain)
         fitting, divide = self.rules.fitting, self.rules.shares
         measurements = yield from _measure_columns(kernel, divide(kernel.domain, columns), share * least * kernel.rho_total)
-        worth = self._worth(_noise_of_columns(kernel, measurements))
-        columns_alone = worth >= COLUMNS_ALONE
-        if worth > least:
-            more = kernel.rho_left if columns_alone else share * (worth - least) * kernel.rho_total
-            measurements += yield from _measure_columns(kernel, divide(kernel.domain, columns), more)
-        round_rho = max(least, worth) * kernel.rho_total / len(columns)
-        budget = RoundBudget.spending(round_rho, share, kernel.unit.marginal_l2, kernel.selection_price)
-        grouping = self._groups(kernel, measurements, len(columns), budget.sigma)
-        domain, kernel = kernel.domain, kernel.grouped(grouping) if grouping else kernel
-        candidates = Candidates.of(kernel.domain, weights, grouping)
-        folding = Folding.of(kernel.domain, measurements, self.merge_below)
-        capacity = Capacity(folding.model, self._capacity_mb(len(columns)))
-        believed = fitting.columns(kernel.domain, measurements)
-        prior = self.prior(kernel, capacity, folding, weights, measurements, grouping, believed)
-        model = fit(kernel, measurements, stopping=fitting.final, assumed=prior.measurements, folding=folding, columns=believed)
+        spent = least
+        for worth in self._portions(least, _noise_of_columns(kernel, measurements)):
+            columns_alone = worth >= COLUMNS_ALONE
+            if worth > spent:
+                more = kernel.rho_left if columns_alone else share * (worth - spent) * kernel.rho_total
+                measurements += yield from _measure_columns(kernel, divide(kernel.domain, columns), more)
+            spent = worth
+            start = self._start(kernel, weights, measurements, worth * kernel.rho_total / len(columns))
+            if start.prior.marginals:
+                break
+        domain, kernel, budget, prior = kernel.domain, start.kernel, start.budget, start.prior
+        candidates, folding, capacity, believed = start.candidates, start.folding, start.capacity, start.believed
+        model = fit(kernel, measurements, stopping=fitting.final, assumed=prior.marginals, folding=folding, columns=believed)
         yield fitted(kernel, 0, "first model from one-way marginals")
 
         number, last, record = 0, columns_alone, Selections()
@@ -252,15 +265,32 @@ class Aim:
                 record.add(choices[-1], measurements[-1])
                 earlier = earlier if prior.learn(measurements[-1], model) else None
             stopping = fitting.final if last else fitting.between
-            model = fit(kernel, measurements, earlier, stopping, assumed=prior.measurements, folding=folding, columns=believed)
+            model = fit(kernel, measurements, earlier, stopping, assumed=prior.marginals, folding=folding, columns=believed)
             yield fitted(kernel, number, f"measured {', '.join(' x '.join(choice.clique) for choice in choices)}")
             if 2 * sum(_taught_little(model, choice) for choice in choices) >= len(choices):
                 budget = budget.sharper(_annealing(kernel.rho_left / budget.rho, self.reserve_rounds))
-        size = capacity.used_mb(m.clique for m in (*measurements, *prior.measurements))
+        size = capacity.used_mb(_cliques(measurements, prior))
         details = {"rounds": number, "model_size_mb": size, **prior.details()}
         considered = {clique: last for clique, last in record.considered.items() if clique in weights}
-        finished = OfColumns(model, domain) if grouping else model
+        finished = model if kernel.domain is domain else OfColumns(model, domain)
         yield Finished(fitting.finish(finished), model.total, details, tuple(record.selections), considered)
+
+    def _portions(self, least: float, noise: float) -> tuple[float, ...]:
+        """The shares of the budget that single columns get, ascending: the next one only where, after the one before, nothing else is known
+        of tables of several. noise: as in `_worth`."""
+        return (max(least, self._worth(noise)),)
+
+    def _start(self, kernel: Kernel, weights: Mapping[Clique, float], columns: Sequence[Measurement], rho: float) -> _Start:
+        """What the rounds start from. columns: all measurements of them. rho: of a round."""
+        number = len({measurement.clique for measurement in columns})
+        budget = RoundBudget.spending(rho, self.measure_share, kernel.unit.marginal_l2, kernel.selection_price)
+        grouping = self._groups(kernel, columns, number, budget.sigma)
+        kernel = kernel.grouped(grouping) if grouping else kernel
+        folding = Folding.of(kernel.domain, columns, self.merge_below)
+        capacity = Capacity(folding.model, self._capacity_mb(number))
+        believed = self.rules.fitting.columns(kernel.domain, columns)
+        prior = self.prior(kernel, capacity, folding, weights, columns, grouping, believed)
+        return _Start(kernel, budget, Candidates.of(kernel.domain, weights, grouping), folding, capacity, believed, prior)
 
     def _worth(self, noise: float) -> float:
         """The share of the budget that single columns deserve: e / (e + column_noise), e being `_noise_of_columns`. Where that is large,
@@ -357,12 +387,17 @@ def _answers(
     """The model's answers to the marginals of W+ that the capacity allows. choices: the ones of this round. Those after share no two
     columns with them, and are no part of one: what they showed is not in the model yet."""
     used = max(prior.room, (kernel.rho_spent + budget.rho) / kernel.rho_total)
-    measured = {m.clique for m in (*measurements, *prior.measurements)}
+    measured = _cliques(measurements, prior)
     if not choices:
         return candidates.answers(model, capacity.allowed(measured, candidates.weights, used))
     before, latest = choices[-1].answers, set(choices[-1].clique)
     others = [r for r in before if len(latest.intersection(r)) < min(2, len(r))]
     return {r: before[r] for r in capacity.allowed(measured, others, used)}
+
+
+def _cliques(measurements: Sequence[Measurement], prior: Prior) -> set[Clique]:
+    """What a model of both holds."""
+    return {m.clique for m in measurements} | {m.clique for m in prior.marginals}
 
 
 def _taught_little(model: GraphicalModel, choice: Choice) -> bool:

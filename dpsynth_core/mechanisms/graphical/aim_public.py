@@ -22,7 +22,8 @@ from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload
 
 COLUMNS_AT_MOST = 0.5
-"""The share of the budget that single columns get at most: tables of several show whether the public table deserves belief."""
+"""The share of the budget that single columns get at most where the public table says something: tables of several show whether it deserves
+belief. Where it does not, columns get what they get without it."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,9 @@ class AimPublic(Aim):
         places = self.public.rows * len(workload.closure()) if self.public else 0
         return replace(alone, seconds=2 * alone.seconds + 1e-8 * places, memory_mb=alone.memory_mb + 8 * workload.cells / 1e6)
 
-    def _worth(self, noise: float) -> float:
-        return min(COLUMNS_AT_MOST, super()._worth(noise))
+    def _portions(self, least: float, noise: float) -> tuple[float, ...]:
+        (alone,) = super()._portions(least, noise)
+        return (max(least, COLUMNS_AT_MOST), alone) if alone > COLUMNS_AT_MOST else (alone,)
 
     def prior(
         self,

@@ -16,7 +16,7 @@ from dpsynth_core.mechanisms.parameters import real
 from dpsynth_core.mechanisms.rounds import columns_of, total_from
 from dpsynth_core.mechanisms.steps import Finish, Unmoved, as_it_is
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts, Measurement
 
 BYTES_PER_CELL = 8
 MEGABYTE = 1e6
@@ -119,7 +119,7 @@ def fit(
     earlier: GraphicalModel | None = None,
     stopping: Stopping = BETWEEN,
     counted: Sequence[Measurement] = (),
-    assumed: Sequence[Measurement] = (),
+    assumed: Sequence[MarginalCounts] = (),
     folding: Folding | None = None,
     columns: Columns = MEASURED,
 ) -> GraphicalModel:
@@ -128,7 +128,7 @@ def fit(
     columns. What the kernel answered of single columns before (`Kernel.known`) is used as well."""
     total = total_from(kernel, [*counted, *measurements])
     known = [m for m in measurements if m not in columns.measured] if columns.measured else measurements
-    return estimate(kernel.domain, [*known, *assumed], total, earlier, stopping, folding, [*kernel.known, *columns.believed])
+    return estimate(kernel.domain, known, total, earlier, stopping, folding, [*kernel.known, *columns.believed, *assumed])
 
 
 def columns_too_large(domain: Domain, max_size_mb: float) -> str:

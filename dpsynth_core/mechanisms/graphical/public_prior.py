@@ -6,9 +6,10 @@ Public and released values only: it costs nothing, and what is fitted with it is
    frequent is corrected as far as single columns show it (`raked`).
 2. Of the weighted rows, marginals are chosen as AIM chooses, without noise: those that are nearer the private ones than the model's answers
    are, as far as so few people can show it, while a small part of the capacity holds them (`PublicPrior.of`).
-3. Each enters the fit like a measurement whose sigma is its sampling error, that of n_eff people drawn from the private ones; n_eff is
-   1 / sum w^2 over public people (Kish's effective sample size). It is inflated by what private measurements say: how much further from
-   it they are than their noise and that sampling error explain (`PublicPrior.inflation`).
+3. Each enters the fit with the variance of each of its cells, that of n_eff people drawn from the private ones; n_eff is 1 / sum w^2 over
+   public people (Kish's effective sample size). Several marginals that share two columns tell the same of them, so the variances are
+   multiplied by how many there are (`_sharing`); and by what private measurements say: how much further from the table they are than
+   their noise and its sampling error explain (`PublicPrior.inflation`).
 4. A marginal that nothing contradicts is believed, however large its sigma. So a second model is fitted without the table, and both are
    compared with each table that is measured, before they know it. The public table is dropped altogether as soon as the model without it
    came closer (`PublicPrior.learn`): what it can cost is what AIM measured until then where it errs, not where AIM would.
@@ -17,8 +18,10 @@ Public and released values only: it costs nothing, and what is fitted with it is
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Protocol
 
 import numpy as np
@@ -34,7 +37,7 @@ from dpsynth_core.mechanisms.rounds import total_from
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.marginals import of_codes
-from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, Measurement
+from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, MarginalCounts, Measurement
 from dpsynth_core.vocabulary.public_table import PublicTable
 
 PART, ROOM = 0.04, 0.1
@@ -61,7 +64,7 @@ class Prior(Protocol):
     room: float
 
     @property
-    def measurements(self) -> Sequence[Measurement]: ...
+    def marginals(self) -> Sequence[MarginalCounts]: ...
 
     def learn(self, measurement: Measurement, model: GraphicalModel, /) -> bool:
         """Compare a new private measurement with it, and with the model before. False where it was dropped: then that model is no start for
@@ -75,7 +78,7 @@ class NoPrior:
     """No public table."""
 
     room: float = 0.0
-    measurements: Sequence[Measurement] = ()
+    marginals: Sequence[MarginalCounts] = ()
 
     def learn(self, _measurement: Measurement, _model: GraphicalModel, /) -> bool:
         """Nothing to compare it with."""
@@ -139,10 +142,10 @@ class PublicPrior:
         return prior
 
     @property
-    def measurements(self) -> list[Measurement]:
-        """The marginals as if they had been measured, in counts."""
-        spread = math.sqrt(self.inflation)
-        return [Measurement(r, self.total * self.shares(r), max(1.0, spread * self._sigma(r))) for r in self.cliques]
+    def marginals(self) -> list[MarginalCounts]:
+        """What the table says of the private counts."""
+        sharing, inflation = _sharing(self.cliques), self.inflation
+        return [MarginalCounts(r, self.total * self.shares(r), sharing[r] * inflation * self._variances(r)) for r in self.cliques]
 
     @property
     def inflation(self) -> float:
@@ -169,7 +172,7 @@ class PublicPrior:
     def _compared(self, measurement: Measurement) -> tuple[float, float]:
         """The ratio that `inflation` averages, and the variance of its noise."""
         q, cells = self.shares(measurement.clique), measurement.values.size
-        variance = self._variance(measurement.clique)
+        variance = float(self._variances(measurement.clique).sum())
         excess = float(((measurement.values - self.total * q) ** 2).sum()) - cells * measurement.deviation**2
         noise = math.sqrt(2 * cells) * measurement.deviation**2 / variance  # of the ratio
         return excess / variance, noise**2
@@ -185,15 +188,10 @@ class PublicPrior:
         facts = {"public_people": self.people, "public_tables": len(self.cliques), "public_inflation": self.inflation}
         return {"public_rows": len(self.codes)} | facts
 
-    def _variance(self, clique: Clique) -> float:
-        """Of all cells together, in counts: that of q_i is q_i (1 - q_i) / n_eff. Never 0, though q be 0 or 1."""
+    def _variances(self, clique: Clique) -> Float:
+        """Of each cell, in counts^2: that of q_i is q_i (1 - q_i) / n_eff, and that of a cell where nobody is as if one were."""
         q = self.shares(clique)
-        return self.total**2 * max(float((q * (1 - q)).sum()), 1.0 / self.people) / self.people
-
-    def _sigma(self, clique: Clique) -> float:
-        """Of a cell, the same for all: their mean. Cells with many people are less certain than that, but sums of many cells are more
-        certain than they look; a mean over people in place of cells would make the columns inside a marginal look worthless."""
-        return math.sqrt(self._variance(clique) / self.shares(clique).size)
+        return self.total**2 * np.maximum(q * (1 - q), 1.0 / self.people) / self.people
 
     def _choose(self, capacity: Capacity, weights: Mapping[Clique, float]) -> None:
         """AIM's choice without noise, a few marginals before each fit, until none is worth it."""
@@ -210,7 +208,7 @@ class PublicPrior:
                     self.cliques.append(r)
             if len(self.cliques) == before:
                 break
-            model = fit(self.kernel, self.measured, model, assumed=self.measurements, folding=self.folding, columns=self.believed)
+            model = fit(self.kernel, self.measured, model, assumed=self.marginals, folding=self.folding, columns=self.believed)
 
     def _gain(self, clique: Clique, model: GraphicalModel) -> float:
         """How much nearer the private marginal the table's is than the model's, L1, in counts: the model's distance from it, as the table
@@ -220,6 +218,12 @@ class PublicPrior:
         shown = float(np.abs(self.shares(clique) - p).sum())
         chance = float(np.minimum(HALF_NORMAL * np.sqrt(p * (1 - p) / self.people), 2 * p).sum())
         return self.total * (math.sqrt(max(0.0, shown**2 - chance**2)) - chance)
+
+
+def _sharing(cliques: Sequence[Clique]) -> dict[Clique, int]:
+    """For each clique of two columns or more, how many of them hold the two of its columns that are held most often."""
+    held = Counter(pair for clique in cliques for pair in combinations(clique, 2))
+    return {clique: max(held[pair] for pair in combinations(clique, 2)) for clique in cliques}
 
 
 def _distance(model: GraphicalModel, measurement: Measurement) -> float:
