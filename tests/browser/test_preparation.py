@@ -230,7 +230,11 @@ def test_text_that_is_no_budget_is_explained_and_stops(page: Page, server: Serve
     expect(forward).to_be_enabled()
 
 
-def test_no_page_scrolls_sideways(page: Page, server: Server) -> None:
+CUT_FIGURES = """() => [...document.querySelectorAll("[data-testid=stMetricLabel] *")]
+    .filter((part) => part.clientWidth && part.scrollWidth > part.clientWidth + 1).map((part) => part.textContent)"""
+
+
+def test_no_page_scrolls_sideways_or_cuts_a_figure(page: Page, server: Server) -> None:
     in_project(page, server, "Width", "data", simulated())
     for shown, following in pairwise(("Data", "Domain", "Workload", "Budget", "Mechanism", None)):
         for width in (390, 1280):
@@ -238,6 +242,9 @@ def test_no_page_scrolls_sideways(page: Page, server: Server) -> None:
             settled(page)
             wide = page.evaluate("[document.documentElement.scrollWidth, document.querySelector('.stMainBlockContainer').scrollWidth]")
             assert max(wide) <= width, shown
+            buttons = [page.get_by_test_id("stBottom").get_by_role("button", name=name).bounding_box() for name in ("Back", "Continue")]
+            assert len({box["y"] for box in buttons if box}) == 1, f"Back and Continue of {shown} are not on one line"
+            assert page.evaluate(CUT_FIGURES) == [], shown
         if following:
             press_continue(page, following)
 
