@@ -117,6 +117,8 @@ def test_candidates_are_answered_like_the_model_answers_them() -> None:
     candidates = Candidates.of(fitted.domain, all_kway(DOMAIN, 3).aim_weights(), GROUPED)
     assert len(candidates.weights) == 3 + (2 + 4 + 2) + 4 == tables_with_groups(all_kway(DOMAIN, 3), 8)
     assert candidates.weights[("b", "A", "C")] == candidates.weights[("a", "b", "c")]
+    assert candidates.weighing({"a": 1.0, "b": 10.0, "c": 100.0}).keys() == candidates.weights.keys()
+    assert candidates.weighing({"a": 1.0, "b": 10.0, "c": 100.0})[("a", "C")] == 101.0
     for clique, answer in candidates.answers(fitted, list(candidates.weights)).items():
         np.testing.assert_allclose(answer, fitted.marginal(clique), atol=1e-6)
 

@@ -137,6 +137,11 @@ class Candidates:
         finer = {table: parent(domain, table, {table[-1]: named[table[-1]]}) for table in every if table[-1] in named}
         return cls(every, finer, named)
 
+    def weighing(self, columns: Mapping[str, float]) -> dict[Clique, float]:
+        """The weight of each, where these are the columns' own: the sum over its columns. Groups weigh as much as their column."""
+        every = {**columns, **{name: columns[one.column] for name, one in self.groups.items()}}
+        return {table: sum(every[name] for name in table) for table in self.weights}
+
     def answers(self, model: GraphicalModel, tables: Collection[Clique]) -> dict[Clique, Float]:
         """What a model says of each, in counts."""
         answers = model.marginals(list(dict.fromkeys(map(self._of_columns, tables))))
