@@ -43,6 +43,21 @@ def test_a_dialog_says_what_the_database_refuses() -> None:
     assert [error.value for error in app.error] == SAID
 
 
+def test_a_part_says_that_another_window_deleted_what_it_shows() -> None:
+    def page() -> None:
+        from dpsynth_core.foundation.errors import InputError
+        from dpsynth_core.web.shell import refusals
+
+        def progress() -> None:
+            raise InputError("run", "there is none of this name", "it was deleted; open another")
+
+        refusals.polled(progress, None)()
+
+    app = AppTest.from_function(page).run()
+    assert not app.exception
+    assert [error.value for error in app.error] == ["**Run**: there is none of this name. It was deleted; open another."]
+
+
 def test_a_page_that_could_not_be_drawn_can_be_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     tries: list[int] = []
 

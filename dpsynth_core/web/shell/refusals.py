@@ -44,12 +44,12 @@ def stored(action: Callable[P, object]) -> Callable[P, None]:
 
 
 def polled(draw: Callable[P, None], seconds: float | None) -> Callable[P, None]:
-    """A part of a page that draws itself again after so many seconds, and says in its place what disk or database refuse."""
+    """A part of a page that draws itself again after so many seconds, and says in its place why it cannot."""
     return st.fragment(explained(draw), run_every=seconds)
 
 
 def dialog(title: str, **look: Any) -> Callable[[Callable[P, None]], Callable[P, None]]:
-    """A dialog, which draws itself again when something in it is used; what disk or database refuse to it is said inside."""
+    """A dialog, which draws itself again when something in it is used; why it cannot is said inside."""
 
     def made(draw: Callable[P, None]) -> Callable[P, None]:
         return st.dialog(title, **look)(explained(draw))
@@ -58,13 +58,13 @@ def dialog(title: str, **look: Any) -> Callable[[Callable[P, None]], Callable[P,
 
 
 def explained(draw: Callable[P, None]) -> Callable[P, None]:
-    """The same, which says in its place what disk or database refuse."""
+    """The same, which says in its place why it cannot be drawn: disk or database refuse, or another window deleted what it shows."""
 
     @wraps(draw)
     def drawn(*arguments: P.args, **options: P.kwargs) -> None:
         try:
             draw(*arguments, **options)
-        except StoreFault as error:
+        except InputError as error:
             refused(error)
 
     return drawn
