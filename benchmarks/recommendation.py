@@ -21,7 +21,7 @@ import argparse
 import json
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,7 +39,7 @@ from dpsynth_core.mechanisms.mechanism import Forecast, Learner, UsesPublic
 from dpsynth_core.mechanisms.registry import MECHANISMS
 from dpsynth_core.planning import recommendation
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.planning.recommendation import Situation, recommend
+from dpsynth_core.planning.recommendation import Model, Situation, recommend
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.sources import demo, standin
@@ -59,6 +59,8 @@ DENSE_FROM = 60
 CLASSES, EVENNESS = (5, 100), (0.2, 2.0)
 DEMO_ROWS = 50_000
 Float = NDArray[np.float64]
+PARTS = 10
+"""A scenario is judged by a model of the trials of the other nine parts."""
 RIDGE = 1e-2
 """Pulls coefficients towards 0 where the table says little; features are standardised."""
 
@@ -216,23 +218,31 @@ def _forecast(sweep: Sweep, number: int) -> float:
 
 
 def fit(path: Path, out: Path) -> None:
-    """Least squares of the logarithm of each error on the features of `Situation`, one model a mechanism and measure."""
-    rows = [row for row in _rows(path) if "error" in row and row["mechanism"] in MECHANISMS]
+    """Write the model, and say how well it knows each mechanism."""
+    model = fitted(_rows(path))
+    for name, own in model["mechanisms"].items():
+        for measure in recommendation.MEASURES:
+            known = f"{measure} known up to a factor of {np.exp(own[measure]['spread']):.2f}"
+            print(f"{name}: {own['trials']} trials, {known} (leave one out)", file=sys.stderr)
+    out.write_text(json.dumps(model, indent=1) + "\n", encoding="utf-8")
+
+
+def fitted(rows: Sequence[dict[str, Any]]) -> Model:
+    """Least squares of the logarithm of each error on the features of `Situation`, one model a mechanism and measure. Mechanisms of few
+    trials are left out. rows: of the table."""
+    rows = [row for row in rows if "error" in row and row["mechanism"] in MECHANISMS]
     features = np.array([row["features"] for row in rows])
     centre, scale = features.mean(axis=0), features.std(axis=0)
     models: dict[str, dict[str, Any]] = {}
     for name in MECHANISMS:
         own = [row for row in rows if row["mechanism"] == name]
         if len(own) < 3 * features.shape[1]:
-            print(f"{name}: only {len(own)} trials, left out", file=sys.stderr)
             continue
         tried = np.array([row["features"] for row in own])
         models[name] = {"trials": len(own), "low": _rounded(tried.min(axis=0)), "high": _rounded(tried.max(axis=0))}
         for measure in recommendation.MEASURES:
-            models[name][measure] = regression = _fitted((tried - centre) / scale, np.log([row[measure] for row in own]))
-            known = f"{measure} known up to a factor of {np.exp(regression['spread']):.2f}"
-            print(f"{name}: {len(own)} trials, {known} (leave one out)", file=sys.stderr)
-    record = {
+            models[name][measure] = _fitted((tried - centre) / scale, np.log([row[measure] for row in own]))
+    return {
         "made": max(row["day"] for row in rows),
         "scenarios": len({row["scenario"] for row in rows}),
         "features": list(recommendation.FEATURES),
@@ -240,25 +250,34 @@ def fit(path: Path, out: Path) -> None:
         "scale": _rounded(scale),
         "mechanisms": models,
     }
-    out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 def judge(path: Path) -> None:
-    """By how much the first choice of each scenario erred more than the best of its trials, beside what is usual; public tables aside."""
-    scenarios: dict[int, dict[str, dict[str, Any]]] = {}
-    for row in _rows(path):
-        if "error" in row and not isinstance(one := registry.get(row["mechanism"]), UsesPublic) and one.card.makes_rows:
-            scenarios.setdefault(row["scenario"], {})[row["mechanism"]] = row
+    """By how much the first choice of each scenario erred more than the best of its trials, beside what is usual; public tables aside. The
+    model is fitted without the scenario, and a tenth of the others."""
+    rows = _rows(path)
     excess: dict[str, list[float]] = {"first choice": [], recommendation.USUAL: []}
-    for trials in scenarios.values():
-        noise, _, columns, cells, width = next(iter(trials.values()))["features"]
-        situation = Situation(float(np.exp(noise)), round(float(np.exp(columns))), float(np.exp(cells)), width)
-        forecasts = {name: Forecast(fits=True, seconds=row["seconds"], memory_mb=0) for name, row in trials.items()}
-        best = min(row["error"] for row in trials.values())
-        for title, name in zip(excess, (recommend(situation, forecasts).value[0].name, recommendation.USUAL), strict=True):
-            excess[title].append(trials[name]["error"] / best)
+    for part in range(PARTS):
+        model = fitted([row for row in rows if row["scenario"] % PARTS != part])
+        for trials in _comparable(row for row in rows if row["scenario"] % PARTS == part):
+            noise, _, columns, cells, width = next(iter(trials.values()))["features"]
+            situation = Situation(float(np.exp(noise)), round(float(np.exp(columns))), float(np.exp(cells)), width)
+            forecasts = {name: Forecast(fits=True, seconds=row["seconds"], memory_mb=0) for name, row in trials.items()}
+            best = min(row["error"] for row in trials.values())
+            first = recommend(situation, forecasts, model=model).value[0].name
+            for title, name in zip(excess, (first, recommendation.USUAL), strict=True):
+                excess[title].append(trials[name]["error"] / best)
     for title, ratios in excess.items():
         print(f"{title}: {np.exp(np.mean(np.log(ratios))):.3f} times the best of {len(ratios)} scenarios, {max(ratios):.2f} at most")
+
+
+def _comparable(rows: Iterable[dict[str, Any]]) -> Iterable[dict[str, dict[str, Any]]]:
+    """For each scenario, the trials of what makes rows of the private table alone, by mechanism."""
+    scenarios: dict[int, dict[str, dict[str, Any]]] = {}
+    for row in rows:
+        if "error" in row and not isinstance(one := registry.get(row["mechanism"]), UsesPublic) and one.card.makes_rows:
+            scenarios.setdefault(row["scenario"], {})[row["mechanism"]] = row
+    return scenarios.values()
 
 
 def _fitted(features: Float, errors: Float) -> dict[str, Any]:

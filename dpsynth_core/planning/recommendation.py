@@ -37,9 +37,12 @@ KINDS = ORDINARY, DENSE = ("ordinary", "dense")
 LISTED = 3
 """So many of the best are shown."""
 BASELINE = "independent"
-CLOSE = 1.2
-"""Expected errors within this factor of the best count as equal: the model misses by more. Over all our trials the first choice then errs
-6 % more than the best would; 8 % with 1.1, 1.3 or 1.5, and where AIM is always taken (`python -m benchmarks.recommendation judge`)."""
+Model = Mapping[str, Any]
+"""What the trials came to, as `benchmarks/recommendation.py` fits it."""
+CLOSE = 1.3
+"""Expected errors within this factor of the best count as equal: the model misses by more. In scenarios that the model does not know, the
+first choice then errs 6 % more than the best would, as where AIM is always taken; 7 % with 1.2, 11 % with 1.1
+(`python -m benchmarks.recommendation judge`)."""
 USUAL = MechanismSpec().name
 """Comes first among equals, where nobody waits for it longer than for others: `PATIENCE`."""
 PATIENCE = 600.0
@@ -112,9 +115,10 @@ def basis() -> Basis:
     return Basis(model["made"], model["scenarios"], sum(m["trials"] for m in model["mechanisms"].values()))
 
 
-def expected(name: str, situation: Situation, measure: str = MEAN) -> Expected | None:
-    """The error to expect of a mechanism; None if it was not part of the trials. measure: one of MEASURES."""
-    model = _model()
+def expected(name: str, situation: Situation, measure: str = MEAN, model: Model | None = None) -> Expected | None:
+    """The error to expect of a mechanism; None if it was not part of the trials. measure: one of MEASURES. model: the one beside this file
+    unless stated."""
+    model = _model() if model is None else model
     own = model["mechanisms"].get(name)
     if own is None:
         return None
@@ -128,12 +132,14 @@ def expected(name: str, situation: Situation, measure: str = MEAN) -> Expected |
     return Expected(error, least, most, beyond)
 
 
-def recommend(situation: Situation, forecasts: Mapping[str, Forecast], measure: str = MEAN) -> Zoned[tuple[Recommendation, ...]]:
+def recommend(
+    situation: Situation, forecasts: Mapping[str, Forecast], measure: str = MEAN, model: Model | None = None
+) -> Zoned[tuple[Recommendation, ...]]:
     """The mechanisms that make rows, were tried and whose forecast says that they fit, the best first. measure: one of MEASURES, by which
-    they are judged."""
+    they are judged. model: as in `expected`."""
     candidates = {}
     for name, forecast in forecasts.items():
-        error = expected(name, situation, measure)
+        error = expected(name, situation, measure, model)
         if forecast.fits and error is not None and registry.get(name).card.makes_rows:
             candidates[name] = (error, forecast)
     ranked = sorted(candidates, key=lambda name: _rank(name, candidates))
@@ -184,6 +190,6 @@ def _ratio(times: float) -> str:
 
 
 @cache
-def _model() -> dict[str, Any]:
-    model: dict[str, Any] = json.loads(MODEL.read_text(encoding="utf-8"))
+def _model() -> Model:
+    model: Model = json.loads(MODEL.read_text(encoding="utf-8"))
     return model

@@ -34,3 +34,16 @@ def test_only_what_answers_tables_is_tried() -> None:
     assert all(not isinstance(registry.get(name), Learner) for name in recommendation.TRIED)
     assert {"pmwpub", "rap", "fem", "aim"} <= set(recommendation.TRIED)
     assert "mixture" not in recommendation.TRIED
+
+
+def test_a_scenario_is_judged_by_a_model_that_does_not_know_it(capsys: pytest.CaptureFixture[str]) -> None:
+    """On record: choosing by the model is no worse than what is usual."""
+    recommendation.judge(recommendation.TABLE)
+    first, usual = (float(line.split()[-10]) for line in capsys.readouterr().out.splitlines())
+    assert 1.0 < first <= usual
+    rows = recommendation._rows(recommendation.TABLE)
+    part = recommendation.fitted([row for row in rows if row["scenario"] % recommendation.PARTS])
+    whole = recommendation.fitted(rows)
+    assert whole["scenarios"] == 80
+    assert part["scenarios"] == 72
+    assert whole["mechanisms"]["aim"]["trials"] == 80

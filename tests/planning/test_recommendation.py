@@ -87,9 +87,9 @@ def test_the_best_by_the_measure_that_was_asked_for_comes_first(measure: str) ->
 
 
 def test_what_needs_a_public_table_says_that_it_depends_on_that_table() -> None:
-    advice = recommend(situation(), fitting("pmwpub", "independent")).value
+    advice = recommend(situation(), fitting("pmwpub", "aim_public", "independent")).value
     reasons = {one.name: " ".join(one.reasons) for one in advice}
-    assert "resemble" in reasons["pmwpub"]
+    assert all("resemble" in reasons[name] for name in ("pmwpub", "aim_public"))
     assert "resemble" not in reasons["independent"]
 
 
