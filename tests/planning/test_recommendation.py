@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -69,6 +70,14 @@ def test_among_equals_the_usual_one_comes_first_unless_it_takes_long(monkeypatch
     advice = recommend(situation(), fitting("aim", seconds=seconds) | fitting("mst", seconds=2.0) | fitting("rap", seconds=3.0)).value
     assert [one.name for one in advice] == [first, *(name for name in ("mst", "rap", "aim") if name != first)]
     assert f"about as accurate as {registry.get(first).card.title}" in advice[1].reasons
+
+
+def test_where_noise_is_very_small_a_fixed_plan_that_can_be_fitted_comes_first() -> None:
+    quiet, loud = (replace(situation(), noise=noise) for noise in (recommendation.SMALL_NOISE, 1.5 * recommendation.SMALL_NOISE))
+    assert recommend(quiet, fitting("aim", "hdmm_pgm", "mst")).value[0].name == "hdmm_pgm"
+    assert recommend(loud, fitting("aim", "hdmm_pgm", "mst")).value[0].name == "aim"
+    refused = {"hdmm_pgm": Forecast(fits=False, seconds=0, memory_mb=0, reason="too large")}
+    assert recommend(quiet, refused | fitting("aim", "mst")).value[0].name == "aim"
 
 
 def test_a_mechanism_that_was_never_tried_is_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
