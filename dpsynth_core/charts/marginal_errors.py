@@ -22,9 +22,9 @@ _TICKS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1)
 _MOST_DRAWN = 1200
 _TOLD = {
     "error": "Measured error",
-    "limit": "At most (95 %)",
-    "together": "At most, all tables at once (95 %)",
-    "bound": "Limit without a certificate (95 %)",
+    "limit": "At most (95%)",
+    "together": "At most, all tables at once (95%)",
+    "bound": "Limit without a certificate (95%)",
     "paper": "The same as the paper bounds it",
     "gaussian": f"Expected of {GAUSSIAN}",
     "residuals": f"Expected of {RESIDUALS}",
@@ -99,8 +99,8 @@ def means(zoned: Zoned[pd.DataFrame]) -> Drawing:
     tooltip = [
         alt.Tooltip("series:N", title="Series"),
         alt.Tooltip("error:Q", title=_ERROR, format=".2%"),
-        alt.Tooltip("low:Q", title="At least (95 %)", format=".2%"),
-        alt.Tooltip("high:Q", title="At most (95 %)", format=".2%"),
+        alt.Tooltip("low:Q", title="At least (95%)", format=".2%"),
+        alt.Tooltip("high:Q", title="At most (95%)", format=".2%"),
     ]
     colour = alt.Color("ours:N", scale=alt.Scale(domain=[True, False], range=[STRONG, INK]), legend=None)
     bars = alt.Chart(frame).mark_bar(height=16, cornerRadiusEnd=2).encode(y=y, x=x, color=colour, tooltip=tooltip)
@@ -108,7 +108,7 @@ def means(zoned: Zoned[pd.DataFrame]) -> Drawing:
     frame["end"] = frame[["error", "high"]].max(axis=1)
     ends = alt.Chart(frame).mark_text(align="left", dx=5, color=INK, fontSize=12.5, fontWeight=600, tooltip=None)
     title = "Would a simpler way have done better?"
-    caption = "In the wrong group on average, on the same budget.\nLine: where the true number is (95 %)."
+    caption = "In the wrong group on average, on the same budget.\nLine: where the true number is (95%)."
     return finish(alt.layer(bars, doubt, ends.encode(y=y, x="end:Q", text="told:N")), zoned, title, caption, height=alt.Step(28))
 
 
@@ -124,7 +124,7 @@ def pair_map(zoned: Zoned[pd.DataFrame]) -> Drawing:
     tooltip = [
         alt.Tooltip("row:N", title="Column"),
         alt.Tooltip("column:N", title="With"),
-        alt.Tooltip("told:N", title="At most in the wrong group (95 %)"),
+        alt.Tooltip("told:N", title="At most in the wrong group (95%)"),
         alt.Tooltip("basis:N", title="Known because it is"),
     ]
     bounded = alt.Chart(frame[frame["limit"].notna()]).mark_rect(cornerRadius=2).encode(x=x, y=y, color=colour, tooltip=tooltip)
@@ -170,6 +170,6 @@ def _verdict(frame: pd.DataFrame) -> alt.Color:
 
 def _caption(frame: pd.DataFrame) -> str:
     certified = bool(frame["error"].notna().any())
-    bar = "Bar: at most, with 95 % confidence."
-    words = "Dot: measured. Bar: at least to at most (95 % each)." if certified else bar
+    bar = "Bar: at most, with 95% confidence."
+    words = "Dot: measured. Bar: at least to at most (95% each)." if certified else bar
     return words + (" Diamond: true error." if "true" in frame else "")

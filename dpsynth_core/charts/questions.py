@@ -32,5 +32,5 @@ def breakdown(zoned: Zoned[pd.DataFrame], column: str, unit: str) -> Drawing:
     rules = rules.encode(y=y, x=alt.X("low:Q", title=unit, scale=scale), x2="high:Q", color=colour, tooltip=tooltip)
     dots = alt.Chart(frame[frame["value"].notna()]).mark_point(filled=True, size=70, opacity=1)
     dots = dots.encode(y=y, x=alt.X("value:Q", title=unit, scale=scale), color=colour, tooltip=tooltip)
-    caption = "Dots: what the release says.\nLines: at least to at most (95 % each)."
+    caption = "Dots: what the release says.\nLines: at least to at most (95% each)."
     return finish(alt.layer(rules, dots), zoned, f"How does the answer differ by “{column}”?", caption, height=alt.Step(26))

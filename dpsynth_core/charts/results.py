@@ -53,7 +53,7 @@ def one_way(zoned: Zoned[pd.DataFrame], column: str, *, ordered: bool) -> Drawin
         layers.append(
             alt.Chart(private).mark_point(shape="diamond", size=60, strokeWidth=2, opacity=1).encode(**along, color=colour, tooltip=tooltip)
         )
-    caption = "Dots: the noisy count.\nLines: where the true one is (95 %)." if len(measured) else "Not measured."
+    caption = "Dots: the noisy count.\nLines: where the true one is (95%)." if len(measured) else "Not measured."
     cell_count = frame["cell"].nunique()
     height = 300 if ordered else alt.Step(max(18, min(30, 320 // max(1, cell_count))))
     return finish(alt.layer(*layers), zoned, f"How many people are there by “{column}”?", caption, height=height)

@@ -64,7 +64,7 @@ def by_epsilon(
     if stated.beside is not None:
         curves += _releases(stated.beside.value, metric, x, _error("low", metric, zoned.value, stated.in_sight))
         zoned = combine(lambda tried, _: tried, zoned, stated.beside)
-        captions.append("Diamond with a name: a finished release, as measured on its own people; bar: 95 %.")
+        captions.append("Diamond with a name: a finished release, as measured on its own people; bar: 95%.")
     captions += ["Below each ε: how often a guess about one person is right, at most."] if stated.guesses else []
     return finish(alt.layer(*lines, *curves), zoned, "How does the error fall with epsilon?", "\n".join(filter(None, captions)), height=270)
 

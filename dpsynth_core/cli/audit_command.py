@@ -78,6 +78,6 @@ def _audits(options: argparse.Namespace, noise: Noise) -> Iterator[Audited]:
         nonlocal tenths
         if int(10 * share) > tenths:
             tenths = int(10 * share)
-            print_message(f"{tenths * 10} % of the runs are done")
+            print_message(f"{tenths * 10}% of the runs are done")
 
     yield from report.of_mechanism(configuration, noise, draws, show)

@@ -180,7 +180,7 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
     if made.further:
         rows = f"{1 + len(made.further)} tables of {rows}"
     if made.certificate is not None:
-        certificate, sure = made.certificate, "with 95 % confidence"
+        certificate, sure = made.certificate, "with 95% confidence"
         over = f"{len(certificate.marginals)} marginals, as the share of people in the wrong group"
         print_message(f"certificate: mean error {certificate.mean_error:.4f} over {over}, at most {certificate.mean_bound95:.4f} {sure}")
         print_message(

@@ -127,7 +127,7 @@ class ModelRight(ModelCriterion):
 
     def finding(self, interval: Interval) -> str:
         value, least, most = (percent(max(0.0, 1 - error)) for error in (interval.error, interval.at_most, interval.at_least))
-        return f"Measured: right for {value}; at least {least} and at most {most}, with 95 % confidence each."
+        return f"Measured: right for {value}; at least {least} and at most {most}, with 95% confidence each."
 
     def stated(self, guesses: Guesses) -> Interval:
         low, high = fraction(guesses.right, guesses.people, float(ndtri(CONFIDENCE)))
@@ -163,7 +163,7 @@ class ModelGain(ModelCriterion):
 
     def finding(self, interval: Interval) -> str:
         value, least, most = (f"{-error:+.1%}" for error in (interval.error, interval.at_most, interval.at_least))
-        return f"Measured: {value} beside that guess; at least {least} and at most {most}, with 95 % confidence each."
+        return f"Measured: {value} beside that guess; at least {least} and at most {most}, with 95% confidence each."
 
     def stated(self, guesses: Guesses) -> Interval:
         more = guesses.right.value - guesses.guess.value

@@ -78,7 +78,7 @@ class Quantile(Within):
         return cls(importance, name, column, p, tolerance, read_among(entries, workload.domain, field))
 
     def sentence(self, domain: Domain) -> str:
-        what = "median" if self.p == _MEDIAN else f"{100 * self.p:.4g} % quantile"
+        what = "median" if self.p == _MEDIAN else f"{100 * self.p:.4g}% quantile"
         return f"the {what} of {self.column}{self.among.among(domain)}"
 
     def needs(self, workload: Workload) -> tuple[Clique, ...]:
@@ -117,17 +117,17 @@ class Quantile(Within):
     def finding(self, interval: Interval) -> str:
         if interval.at_most <= 0:
             spare, least = f"{-interval.error:,.0f} people to spare", f"at least {-interval.at_most:,.0f}"
-            return f"Measured: it lies between those edges, with {spare}, {least} with 95 % confidence."
+            return f"Measured: it lies between those edges, with {spare}, {least} with 95% confidence."
         least = f"at least {interval.at_least:,.0f}"
         if interval.at_least > 0:
-            return f"Measured: it lies outside, with {self.amount(interval.error)}, {least} with 95 % confidence."
+            return f"Measured: it lies outside, with {self.amount(interval.error)}, {least} with 95% confidence."
         return f"Measured: {least} and at most {self.amount(interval.at_most)}, so that it may lie between those edges or outside."
 
     def uncertainty(self, margin: float) -> str:
         return f"{margin:,.0f} people" if math.isfinite(margin) else "as many people as can be on one side"
 
     def rule(self, margin: float) -> str:  # noqa: ARG002
-        share = f"{100 * self.p:.4g} %"
+        share = f"{100 * self.p:.4g}%"
         return (
             f"Met where fewer than {share} are below the lower edge and more than {share} below the upper one, each by that many people; "
             "not met where one of them is by as many on the wrong side; in between it stays undecided."

@@ -167,7 +167,7 @@ class CoefficientSign(Coefficient):
 
     def finding(self, interval: Interval) -> str:
         least, most = f"{-interval.at_most:.3g}", f"{-interval.at_least:.3g}"
-        return f"Measured, counted in the direction of the rows: from {least} to {most} {self.unit_of_error}, with 95 % confidence."
+        return f"Measured, counted in the direction of the rows: from {least} to {most} {self.unit_of_error}, with 95% confidence."
 
     def rule(self, margin: float) -> str:
         return f"With a coefficient above {self.amount(margin)} in the direction of the rows, it is met; as far in the other one, not met."

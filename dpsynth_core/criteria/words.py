@@ -40,7 +40,7 @@ class Within:
             return percent(max(0.0, error)) if self.is_share else f"{max(0.0, error):.3g}"
 
         low = f"at least {written(interval.at_least)} and " if interval.at_least > 0 else ""
-        return f"Measured: {written(interval.error)}; {low}at most {written(interval.at_most)}, with 95 % confidence each."
+        return f"Measured: {written(interval.error)}; {low}at most {written(interval.at_most)}, with 95% confidence each."
 
     def uncertainty(self: Criterion, margin: float) -> str:
         """How far off a measurement may be."""

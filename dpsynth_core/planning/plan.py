@@ -120,8 +120,8 @@ def _check_together(shares: Mapping[str, float]) -> None:
     if together <= 1 - MIN_MECHANISM:
         return
     largest = max(shares, key=shares.__getitem__)
-    problem = f"the shares set aside are {100 * together:g} % of the budget together, and this is the largest of them"
-    raise InputError(f"budget.{largest}", problem, f"lower them, so that the mechanism keeps {100 * MIN_MECHANISM:g} % or more")
+    problem = f"the shares set aside are {100 * together:g}% of the budget together, and this is the largest of them"
+    raise InputError(f"budget.{largest}", problem, f"lower them, so that the mechanism keeps {100 * MIN_MECHANISM:g}% or more")
 
 
 def criteria_share(budget: BudgetSpec) -> float:

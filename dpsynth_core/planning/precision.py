@@ -97,7 +97,7 @@ def models_sentences(plan: Plan) -> list[str]:
         return []
     columns = ", ".join(repr(target.column) for target in plan.targets)
     margin, share = models_margin(plan.shares.models, plan.unit, len(plan.targets)), plan.shares.models / plan.shares.rho
-    known = f"to ± {margin:,.0f} people, with 95 % confidence for each"
+    known = f"to ± {margin:,.0f} people, with 95% confidence for each"
     time = training_time.sentence(plan.targets, len(plan.domain), plan.spec.output.rows)
     return [f"{share:.3g} of the budget measures how often models of {columns} are right: {known}", time]
 

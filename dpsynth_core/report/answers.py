@@ -42,8 +42,8 @@ PHRASES: Mapping[str, str] = {
     "difference of shares": "The share with {cells} differs by {value}: {group}, less {versus}.",
     TABLE: "How {group} divide over {columns}. The group is {value} of all people.",
     "nobody": "No synthetic row is in this group, so that the rows have no answer.",
-    "interval": "The true number is between {low} and {high}, with 95 % confidence.",
-    "intervals": "Each cell's interval holds with 95 % confidence for that cell.",
+    "interval": "The true number is between {low} and {high}, with 95% confidence.",
+    "intervals": "Each cell's interval holds with 95% confidence for that cell.",
     "open": "What was released does not say how large it is: the true number may be anything between {low} and {high}.",
     "outside": "The synthetic rows say {value}, which the released evidence contradicts. Go by the interval.",
     COUNTED: "Known from noisy counts of these columns.",
@@ -59,13 +59,13 @@ PHRASES: Mapping[str, str] = {
     "share by": "The share with {cells}, by {by}: {group}.",
     "mean by": "The mean of {column}, by {by}: {group}.",
     "median by": "The median of {column}, by {by}: {group}.",
-    "lines": "Each line's interval holds with 95 % confidence for that line, not for all lines together.",
+    "lines": "Each line's interval holds with 95% confidence for that line, not for all lines together.",
     f"{MEASURED} line": "measured",
     f"{BOUND} line": "bound",
     f"{GUESS} line": "the model's guess, not measured",
     "worst": "{value} is where the release may be furthest off for its size: {people} people; the true number is between {low} and {high}.",
     "worst for sure": "{value} is furthest off for its size: {people} people; the true number is between {low} and {high}.",
-    "worst of": "All intervals of the subgroups hold together with 95 % confidence. Subgroups of less than {least} are not looked at.",
+    "worst of": "All intervals of the subgroups hold together with 95% confidence. Subgroups of less than {least} are not looked at.",
     "worst none": "Nothing that was released says how far any subgroup is off.",
 }
 _LOST = 1e-7
@@ -197,12 +197,12 @@ def worst_sentences(domain: Domain, subgroups: Sequence[Subgroup]) -> list[str]:
         return [PHRASES["worst none"]]
     name, people, low, high, *_ = subgroup_texts(domain, subgroups[0])
     first = PHRASES["worst for sure" if subgroups[0].surely > 0 else "worst"].format(value=name, people=people, low=low, high=high)
-    return [first, PHRASES["worst of"].format(least=f"{rounded(100 * LEAST_SHARE, 0)} % of the people")]
+    return [first, PHRASES["worst of"].format(least=f"{rounded(100 * LEAST_SHARE, 0)}% of the people")]
 
 
 def subgroup_texts(domain: Domain, one: Subgroup) -> list[str]:
     """Who, how many, both ends of the interval, how far off at least and at most as a share of that, and how it is known."""
     who = cells_phrase(domain, {name: (code,) for name, code in zip(one.table, one.codes, strict=True)})
-    shares = (f"{rounded(100 * share, 1)} %" for share in (one.surely, one.perhaps))
+    shares = (f"{rounded(100 * share, 1)}%" for share in (one.surely, one.perhaps))
     standing = PHRASES[f"{MEASURED if one.measured else BOUND} line"]
     return [who, *(rounded(value, 0) for value in (one.value, one.low, one.high)), *shares, standing]

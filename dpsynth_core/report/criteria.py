@@ -16,7 +16,7 @@ from dpsynth_core.vocabulary.domain import Domain
 _OUTCOMES = {MET: "Met", NOT_MET: "Not met", UNDECIDED: "Undecided", UNMEASURED: "Not measured"}
 EXPLAINED = (
     "These conditions were fixed before the run and sealed with the plan. What each is about was measured with a share of the budget. Met: "
-    "the error is within the limit, with 95 % confidence for each condition by itself. Not met: it is above the limit, with the same "
+    "the error is within the limit, with 95% confidence for each condition by itself. Not met: it is above the limit, with the same "
     "confidence. Undecided: the noise leaves both possible. Not measured: the release holds nothing of it."
 )
 

@@ -36,7 +36,7 @@ def sentence(headline: Headline) -> str:
     if headline.certified:
         return (
             f"On average over the {tables} tables asked for, the {what} put {percent(headline.mean)} of people into the wrong group; at"
-            f" most {percent(headline.mean_limit)}, with 95 % confidence. {worst}{largest(headline)}"
+            f" most {percent(headline.mean_limit)}, with 95% confidence. {worst}{largest(headline)}"
         )
     unknown = headline.tables - headline.bounded
     guess = f" Nothing bounds the other {unknown:,}." if unknown else ""
@@ -55,7 +55,7 @@ def largest(headline: Headline) -> str:
     what = "single count" if headline.threshold is None else several
     note = "" if headline.threshold is None else " Such counts were asked for; the errors of tables are those of their plain cells."
     return (
-        f" The worst {what} is off by at most {percent(headline.largest_limit)} of all people, with 95 % confidence;"
+        f" The worst {what} is off by at most {percent(headline.largest_limit)} of all people, with 95% confidence;"
         f" {percent(headline.largest)} was measured.{note}"
     )
 
@@ -68,7 +68,7 @@ def trusted(table: pd.DataFrame, threshold: float, together: bool = False) -> st
         return f"None of the {len(table):,} tables: nothing that was released shows that {limit} in any of them."
     which = "All" if good == len(table) else f"{good:,} of the"
     how = "for all of them together" if together else "for each by itself"
-    return f"{which} {len(table):,} tables can be trusted: {limit}, with 95 % confidence {how}."
+    return f"{which} {len(table):,} tables can be trusted: {limit}, with 95% confidence {how}."
 
 
 def byline(release: Release) -> str:
@@ -125,7 +125,7 @@ def certified(release: Release) -> str:
     mean, most = max(0.0, certificate.mean_error), certificate.mean_bound95
     return (
         f"{release.spec.budget.certificate:.0%} of the budget measured how far the {what} are from the private table: on average"
-        f" over the {len(certificate.marginals):,} tables, {mean:.1%} of people are in the wrong group; with 95 % confidence, {most:.1%} at"
+        f" over the {len(certificate.marginals):,} tables, {mean:.1%} of people are in the wrong group; with 95% confidence, {most:.1%} at"
         f" most.{sample}"
     )
 

@@ -11,7 +11,7 @@ from dpsynth_core.release.release import Release
 READING = (
     "Each model was trained on synthetic rows alone, as anybody can train it, and then asked about every person of the private table. How "
     "often it was right was counted with noise, on a share of the budget of its own, so that it may be published. The intervals hold with "
-    "95 % confidence, each by itself. A guess at a number counts as right only if no value of the person's bin is further from it than is "
+    "95% confidence, each by itself. A guess at a number counts as right only if no value of the person's bin is further from it than is "
     "said: of a bin twice as wide as that its very middle is right alone, of a wider one and of missing and other values nothing is."
 )
 

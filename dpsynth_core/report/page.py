@@ -33,11 +33,11 @@ _NAMED = 6
 _MAPPED = 60
 """Columns that a map of pairs has room for."""
 _BARS_CAPTION = (
-    "The tables that may be furthest off. Bar: the error that was measured, where it was. Line: what the true error is at most, with 95 % "
+    "The tables that may be furthest off. Bar: the error that was measured, where it was. Line: what the true error is at most, with 95% "
     "confidence. An error is the share of people who are counted in the wrong group."
 )
 _MAP_CAPTION = (
-    "Every pair of columns, each column alone on the diagonal: the share of people in the wrong group, at most, with 95 % confidence. The "
+    "Every pair of columns, each column alone on the diagonal: the share of people in the wrong group, at most, with 95% confidence. The "
     "stronger the colour, the closer. Dotted: nothing that was released says how far off it is."
 )
 _TEXTS = ("Table", "How known")
@@ -120,7 +120,7 @@ def _trusted(table: pd.DataFrame) -> str:
         return "Nothing that was released says how far any table is off. Take all of them for guesses."
     counts = [(limit, int((table["limit"] <= limit).sum())) for limit in _LIMITS]
     within = ", ".join(f"{count:,} within {percent(limit)}" for limit, count in counts)
-    return f"Of {len(table):,} tables asked for, with 95 % confidence for each: {within} of people in the wrong group. {_doubtful(table)}"
+    return f"Of {len(table):,} tables asked for, with 95% confidence for each: {within} of people in the wrong group. {_doubtful(table)}"
 
 
 def _doubtful(table: pd.DataFrame) -> str:

@@ -26,12 +26,12 @@ def goodness(rule: Mapping[str, Any]) -> str:
     if "wrong" in rule:
         measured = rule["wrong"]
         return (
-            f"It is wrong for {measured['share']:.1%} of the people, ± {measured['within']:.1%} with 95 % confidence; always giving the "
+            f"It is wrong for {measured['share']:.1%} of the people, ± {measured['within']:.1%} with 95% confidence; always giving the "
             f"more common answer would be wrong for about {rule['wrong_without_rule']:.1%}."
         )
     if "holds" in rule:
         measured = rule["holds"]
-        return f"It holds for {measured['share']:.1%} of the people, ± {measured['within']:.1%} with 95 % confidence."
+        return f"It holds for {measured['share']:.1%} of the people, ± {measured['within']:.1%} with 95% confidence."
     return "There is no rule."
 
 

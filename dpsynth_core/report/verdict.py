@@ -12,7 +12,7 @@ from dpsynth_core.vocabulary import purposes
 _TABLES_NAMED = 4
 _PURPOSES_NAMED = 8
 _CRITERIA_NAMED = 4
-_ENOUGH = f"(at most {LIMIT:.0%} of the people counted in the wrong group, with 95 % confidence for each)"
+_ENOUGH = f"(at most {LIMIT:.0%} of the people counted in the wrong group, with 95% confidence for each)"
 _WAYS = {
     INDEPENDENT: "columns alone (Independent)",
     GAUSSIAN: "noisy answers (Gaussian, no rows)",
@@ -134,7 +134,7 @@ def _lower(noun: str) -> str:
 
 
 def _error_of(way: Simpler) -> str:
-    span = f" ({percent(way.low)} to {percent(way.high)}, 95 %)" if way.low < way.high else ""
+    span = f" ({percent(way.low)} to {percent(way.high)}, 95%)" if way.low < way.high else ""
     return f"{_WAYS[way.series]} would put {percent(way.error)}{span} of the people into the wrong group"
 
 

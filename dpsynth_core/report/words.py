@@ -64,8 +64,8 @@ def protected(release: Release) -> list[str]:
         what,
         f"Against anyone, whatever they know and compute, now or later. Someone who is 50:50 about {question} guesses right with this "
         f"release at most {attacker.guess:.1%} of the time.",
-        f"An attacker who wrongly accuses 1 % of those who are not there finds at most {attacker.at_1:.1%} of those who are; at 10 %, at "
-        f"most {attacker.at_10:.1%}. Pure guessing would find 1 % and 10 %.",
+        f"An attacker who wrongly accuses 1% of those who are not there finds at most {attacker.at_1:.1%} of those who are; at 10%, at "
+        f"most {attacker.at_10:.1%}. Pure guessing would find 1% and 10%.",
         f"The promise is (ε, δ)-differential privacy with ε = {budget.epsilon:g} and δ = {budget.delta:g}, by way of "
         f"ρ = {release.rho:.6g} in {release.plan.shares.accountant.title}, which the odds above are computed from.",
     ]
@@ -98,7 +98,7 @@ def noise(release: Release) -> str:
         return "No noisy tables were released: the rows were made from noisy choices among questions."
     least, most = (f"± {width:,.0f}" if width >= 10 else f"± {width:.1f}" for width in (widths[0], widths[-1]))
     span = f"{least} people" if least == most else f"{least} to {most} people, depending on the table"
-    return f"Each cell of the {len(widths):,} noisy tables is off by noise: 95 % of them by no more than {span}."
+    return f"Each cell of the {len(widths):,} noisy tables is off by noise: 95% of them by no more than {span}."
 
 
 def assumptions(release: Release) -> list[str]:

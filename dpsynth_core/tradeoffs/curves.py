@@ -151,8 +151,8 @@ def _crossing(curve: pd.DataFrame, limit: float) -> float:
 def crossing_words(name: str, crossing: float, limit: float) -> str:
     """One of `crossings` as a sentence."""
     if math.isinf(crossing):
-        return f"{name}: above {limit:.3g} % at every ε that was tried."
-    return f"{name}: within {limit:.3g} % " + (f"from about ε {crossing:.2g} on." if crossing else "at every ε that was tried.")
+        return f"{name}: above {limit:.3g}% at every ε that was tried."
+    return f"{name}: within {limit:.3g}% " + (f"from about ε {crossing:.2g} on." if crossing else "at every ε that was tried.")
 
 
 def settings(sweep: Sweep, finished: Iterable[int]) -> list[Setting]:

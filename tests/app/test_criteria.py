@@ -126,7 +126,7 @@ def test_a_median_is_asked_for_on_the_page() -> None:
     field(app, "number_input", "Off by at most").set_value(25.0).run()
     assert "The median of age, within 25 in units of “age”, from edge to edge of its bins" in captions(app)
     field(app, "number_input", "Share of people below it").set_value(90.0).run()
-    assert "The 90 % quantile of age" in captions(app)
+    assert "The 90% quantile of age" in captions(app)
     assert not app.exception
     assert stored(place)["criteria"] == [{"kind": "quantile", "importance": "must", "tolerance": 25.0, "column": "age", "p": 0.9}]
     field(app, "number_input", "Off by at most").set_value(0.5).run()

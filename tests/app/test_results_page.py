@@ -240,7 +240,7 @@ def test_without_a_certificate_the_page_says_so_and_shows_bounds(done: dict[str,
     table = app.dataframe[0].value
     assert table["error"].isna().all()
     assert (table["limit"] == table["bound"]).all()
-    assert not [group for group in app.get("button_group") if group.label == "with 95 % confidence"]
+    assert not [group for group in app.get("button_group") if group.label == "with 95% confidence"]
 
 
 def test_no_list_shows_true_values(done: dict[str, str]) -> None:
@@ -322,7 +322,7 @@ def test_a_question_is_answered_in_a_sentence_with_its_interval(done: dict[str, 
     column = app.multiselect[0].options[0]
     app = asked(asked(app, "cells", [column]), f"cells_{column}", [0])
     assert "of everybody have" in words(app)
-    assert "with 95 % confidence" in words(app)
+    assert "with 95% confidence" in words(app)
     assert not app.exception
 
 
@@ -331,7 +331,7 @@ def test_a_question_that_nothing_measured_covers_is_called_a_guess(done: dict[st
     column = app.multiselect[0].options[0]
     app = asked(asked(app, "among", [column]), f"among_{column}", [0])
     assert "This is the model" in words(app)
-    assert "95 % confidence" not in words(app)
+    assert "95% confidence" not in words(app)
 
 
 def test_an_answer_is_broken_down_by_a_column_and_the_worst_subgroups_are_named(done: dict[str, str]) -> None:

@@ -47,7 +47,7 @@ def test_an_audit_says_what_was_claimed_found_and_visible_and_that_it_proves_not
     assert "visible from mu = " in lines[0]
     assert lines[-2] == report.CANNOT
     assert lines[-1].startswith("nothing was found")
-    assert "100 % of the runs are done" in err
+    assert "100% of the runs are done" in err
 
 
 class Quarter(OpenDPNoise):
@@ -112,7 +112,7 @@ def test_ctrl_c_ends_it_in_one_line() -> None:
     command = [sys.executable, "-m", "dpsynth_core", *GAUSSIAN, "--draws", "400"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as running:
         assert running.stderr is not None
-        assert running.stderr.readline() == "10 % of the runs are done\n"
+        assert running.stderr.readline() == "10% of the runs are done\n"
         running.send_signal(signal.SIGINT)
         _, err = running.communicate(timeout=SECONDS)
     assert running.returncode == 130

@@ -146,7 +146,7 @@ def test_a_reader_asks_with_the_keyboard_and_gets_a_sentence(page: Page, tmp_pat
     window.keyboard.press("Space")
     answered = window.locator("#answer")
     expect(answered).to_contain_text("of everybody have age “0 to 24”.")
-    expect(answered).to_contain_text("with 95 % confidence")
+    expect(answered).to_contain_text("with 95% confidence")
     assert window.evaluate("document.documentElement.scrollWidth <= innerWidth"), "a phone has to scroll sideways"
 
 

@@ -118,7 +118,7 @@ def test_in_words() -> None:
     assert right.requirement() == "right for at least 70.0% of the people"
     assert gain.requirement() == "right for at least +2.0% of the people, beside the best guess that looks at nothing"
     assert near.sentence(plan.domain) == "guesses of age, to within 30, by gradient boosting that is trained on the rows"
-    assert right.finding(right.stated(known)) == "Measured: right for 75.0%; at least 74.0% and at most 76.0%, with 95 % confidence each."
+    assert right.finding(right.stated(known)) == "Measured: right for 75.0%; at least 74.0% and at most 76.0%, with 95% confidence each."
     assert gain.finding(gain.stated(known)).startswith("Measured: +4.0% beside that guess; at least +2.8% and at most +5.2%")
     rule = "Measured 71.0% of the people or more, it is met; less than 69.0% of the people, not met; in between it stays undecided."
     assert right.rule(0.01) == rule

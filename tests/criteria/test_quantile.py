@@ -151,7 +151,7 @@ def test_in_words() -> None:
     plan = Plan.of(spec(MEDIAN, MEDIAN | {"p": 0.9, "among": {"sex": "female"}}))
     assert [one.sentence(plan.domain) for one in plan.criteria] == [
         "the median of age",
-        "the 90 % quantile of age among those with sex “female”",
+        "the 90% quantile of age among those with sex “female”",
     ]
     assert plan.criteria[0].requirement() == "within 20 in units of “age”, from edge to edge of its bins"
 

@@ -164,7 +164,7 @@ def test_in_words() -> None:
     assert read(WITHIN | BESIDE).sentence(DOMAIN) == "the coefficient of age in a linear regression of pay on it and hours"
     assert within.requirement() == "within 5 in units of “pay” for each of “age”"
     assert sign.requirement() == "of the sign that it has in the rows"
-    found = "Measured, counted in the direction of the rows: from 9 to 15 in units of “pay” for each of “age”, with 95 % confidence."
+    found = "Measured, counted in the direction of the rows: from 9 to 15 in units of “pay” for each of “age”, with 95% confidence."
     assert sign.finding(Interval(-12.0, -15.0, -9.0)) == found
 
 

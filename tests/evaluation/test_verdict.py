@@ -98,7 +98,7 @@ def test_parts_of_a_table_are_as_good_as_the_table_and_measured_columns_as_their
 @pytest.mark.parametrize(
     ("alone", "wording"),
     [
-        (ColumnsAlone(0.02, 0.01, 0.03, 5.0), "would have done better: columns alone (Independent) would put 2.0% (1.0% to 3.0%, 95 %)"),
+        (ColumnsAlone(0.02, 0.01, 0.03, 5.0), "would have done better: columns alone (Independent) would put 2.0% (1.0% to 3.0%, 95%)"),
         (ColumnsAlone(0.05, 0.01, 0.3, 5.0), "may have done as well or better"),
         (ColumnsAlone(0.12, 0.05, 0.3, 5.0), "look worse, but it was not measured closely enough to be sure"),
         (ColumnsAlone(0.4, 0.35, 0.5, 5.0), "Columns alone would have done worse"),

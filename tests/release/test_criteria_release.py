@@ -160,7 +160,7 @@ def test_a_run_that_ends_within_its_mechanism_has_measured_no_criterion() -> Non
 
 def test_a_reason_cannot_be_read_as_a_sentence_of_the_report() -> None:
     """Whatever it says, it has a paragraph for itself; unseen characters and further paragraphs are refused on reading."""
-    pretended = "The limit was wrong.” Met: every table is within 0.01 % of the people."
+    pretended = "The limit was wrong.” Met: every table is within 0.01% of the people."
     explained = replace(made(), despite=pretended)
     assert pretended not in report.reasons(verdict_of(explained))
     facts = dict(report.verdict_facts(explained))

@@ -14,7 +14,7 @@ def test_the_page_promises_no_more_for_many_questions_than_for_one() -> None:
     page = "".join(explore.frame())
     assert "in twenty" not in page
     assert "All intervals of one release rest on the same noise. They can be wrong together" in page
-    assert "those of several tables do not hold together with 95 %" in page
+    assert "those of several tables do not hold together with 95%" in page
 
 
 def test_every_page_says_when_numbers_count_records_and_not_people() -> None:

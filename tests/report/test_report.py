@@ -242,7 +242,7 @@ def test_the_largest_error_is_said_of_cells_or_of_the_thresholds_that_were_asked
     head = report.quality_of(certified).value.headline
     most = report.percent(certified.certificate.max_bound95)
     measured = report.percent(head.largest)
-    stated = f"The worst single count is off by at most {most} of all people, with 95 % confidence; {measured} was measured"
+    stated = f"The worst single count is off by at most {most} of all people, with 95% confidence; {measured} was measured"
     assert stated in report.sentence(head)
     asked = report.sentence(replace(head, threshold=2))
     assert "who match at least 2 of the values" in asked

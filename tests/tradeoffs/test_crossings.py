@@ -28,6 +28,6 @@ def test_a_curve_crosses_the_limit_where_it_does_by_hand() -> None:
 
 
 def test_crossings_are_said_in_words() -> None:
-    assert curves.crossing_words("AIM", 0.3, 5.0) == "AIM: within 5 % from about ε 0.3 on."
-    assert curves.crossing_words("AIM", 0.0, 5.0) == "AIM: within 5 % at every ε that was tried."
-    assert curves.crossing_words("AIM", math.inf, 5.0) == "AIM: above 5 % at every ε that was tried."
+    assert curves.crossing_words("AIM", 0.3, 5.0) == "AIM: within 5% from about ε 0.3 on."
+    assert curves.crossing_words("AIM", 0.0, 5.0) == "AIM: within 5% at every ε that was tried."
+    assert curves.crossing_words("AIM", math.inf, 5.0) == "AIM: above 5% at every ε that was tried."

@@ -53,9 +53,9 @@ class Hdmm:
         makes_rows=False,
         differences=(
             "Of the paper's four ways to find a strategy, the one for tables of counts (OPT_M) is built; the others are for ranges.",
-            "The paper searches with L-BFGS from random starts; here a convex search proves that it is within 0.01 % of the best.",
+            "The paper searches with L-BFGS from random starts; here a convex search proves that it is within 0.01% of the best.",
             "The paper may measure any set of columns; here at most two columns more than your widest table, and only if that helps.",
-            "Tables are left out that together would lower the squared error by 0.1 % at most.",
+            "Tables are left out that together would lower the squared error by 0.1% at most.",
             "The paper uses Laplace or Gaussian noise; here it is Gaussian. A public number of records is used and costs nothing.",
         ),
     )

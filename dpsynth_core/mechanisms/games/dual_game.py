@@ -67,7 +67,7 @@ KEPT = (
     "T follows from the budget, eta and s; the printed T, eta and s follow from the accuracy wanted and are beyond any such budget.",
     "eta is raised a little until the whole budget is used.",
     "Ties between best replies are broken at random.",
-    "The number of people is measured for 2 % of the budget where it is secret; the paper takes it as known.",
+    "The number of people is measured for 2% of the budget where it is secret; the paper takes it as known.",
 )
 MOVED = "Finished rows are moved towards the records' own answers; the paper's are not."
 

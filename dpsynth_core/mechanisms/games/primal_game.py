@@ -57,7 +57,7 @@ PRINTED = Form(charge=1 / 2, growth=_none, last_word=0, finish=Unmoved)
 """Algorithm 1: eps_0^2/2 a round, eta as it is, and a last choice that no records answer."""
 LEAST_EPS_0 = 1e-6
 """Far below what anybody sets. rho is divided by its square, which must not vanish."""
-COUNTED = "The number of people is measured for 2 % of the budget where it is secret; the paper takes it as known."
+COUNTED = "The number of people is measured for 2% of the budget where it is secret; the paper takes it as known."
 DIFFERENCES = (
     "A choice costs eps^2/8 of rho; the paper charges four times as much.",
     "T follows from the accuracy of a choice; the paper tunes eps_0 on the private table.",

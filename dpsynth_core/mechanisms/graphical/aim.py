@@ -168,7 +168,7 @@ class Aim:
             "Columns get more of the budget where noise is large beside the people; the paper fixes their share.",
             "A score subtracts the noise of the possible cells alone; the paper's of all cells.",
             "Where noise is large, columns in few tables weigh as much in a score as those in many; the paper counts their tables. All "
-            "triples with one column of the demo err 18 and 16 % less at epsilon 0.1 and 1.",
+            "triples with one column of the demo err 18 and 16% less at epsilon 0.1 and 1.",
             "Fits end early, as soon as they would follow noise; the paper prints the minimum.",
             COLUMNS_SMOOTHED,
             "Columns of many values are measured in groups of values too, where that promises more; the paper measures all values.",

@@ -48,7 +48,7 @@ class Fitting:
 
 FITTED_AS_PRINTED = Fitting(CONVERGED, CONVERGED, Unmoved, as_measured)
 COLUMNS_SMOOTHED = "Columns are smoothed where neighbouring values are alike, or most are rare; the paper fits what was measured."
-FITS_CHOSEN = "Fits end after 1,000 steps, or when ten steps lower the loss by less than 0.01 %: the paper prints the minimum."
+FITS_CHOSEN = "Fits end after 1,000 steps, or when ten steps lower the loss by less than 0.01%: the paper prints the minimum."
 WEIGHTS_KEPT = "Measurements weigh 1/sigma^2, the maximum likelihood that the paper speaks of; printed is 1/sigma."
 
 

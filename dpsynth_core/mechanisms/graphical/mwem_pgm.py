@@ -27,7 +27,7 @@ from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.workload import Workload
 
 _KEPT = (
-    "The number of records is measured for 1 % of the budget where it is secret; Algorithm 1 takes it as known.",
+    "The number of records is measured for 1% of the budget where it is secret; Algorithm 1 takes it as known.",
     "As many rounds as columns unless set: T is an input of Algorithm 1.",
     "Tables that do not fit the model's capacity are not offered; Algorithm 1 would not end with them.",
 )

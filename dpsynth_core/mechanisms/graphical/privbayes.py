@@ -60,7 +60,7 @@ class PrivBayes:
             "Each table is measured as soon as it is selected; PrivBayes measures all of them after the last selection.",
             "The first pair is selected too; PrivBayes starts from a column at random.",
             "Seven tenths of the budget measure; PrivBayes halves it.",
-            f"{models.COLUMNS_SMOOTHED} At epsilon 0.1 it errs 4 % less on Titanic, 3 % on 2,000 people, 13 % on a column of 500 values.",
+            f"{models.COLUMNS_SMOOTHED} At epsilon 0.1 it errs 4% less on Titanic, 3% on 2,000 people, 13% on a column of 500 values.",
         ),
     )
     max_size_mb: float = models.capacity_mb()

@@ -75,7 +75,7 @@ class PrivMrf:
             "A pair is considered too if its score, less two deviations of its noise, is more than the noise it would be measured with; in "
             "the paper only if its average count is theta times that noise. At epsilon 0.1 it errs 0.129 instead of 0.259 on pairs of the "
             "demo.",
-            f"{models.COLUMNS_SMOOTHED} It errs 3 and 4 % less on Titanic at epsilon 1 and 0.1, 2 % on a column of 500 values. "
+            f"{models.COLUMNS_SMOOTHED} It errs 3 and 4% less on Titanic at epsilon 1 and 0.1, 2% on a column of 500 values. "
             "Dependence is still asked for against the columns as measured.",
             "Columns with many values are not measured by levels of a hierarchy; rare values that noise hides are one to the model.",
             "The number of people is an estimate where it is secret. Fits end early, as soon as they would follow noise, and finished rows "

@@ -49,7 +49,7 @@ _BYTES_PER_CELL = 30
 
 _WHOLE = "A round asks for a whole table, as in the authors' later program and in the AIM paper; the paper's GEM asks for one count."
 _KEPT = (
-    "Where the number of people is secret and no column says it, it is measured for 1 % of the budget; the paper takes it as known.",
+    "Where the number of people is secret and no column says it, it is measured for 1% of the budget; the paper takes it as known.",
     "The copies of a relaxed row share out its values; the program draws each copy by itself.",
 )
 Candidates = Callable[[Workload, Collection[Measurement]], Mapping[Clique, float]]
@@ -100,7 +100,7 @@ class Gem:
         differences=(
             _WHOLE,
             "Columns are measured first, for 0.15 of the budget, and the network starts near them; the paper's starts at random.",
-            f"{COLUMNS_SMOOTHED} At epsilon 0.1 and 1 it errs 13 and 5 % less on 2,000 people, 13 % on a column of 500 values.",
+            f"{COLUMNS_SMOOTHED} At epsilon 0.1 and 1 it errs 13 and 5% less on 2,000 people, 13% on a column of 500 values.",
             "Nine tenths of a round measure and a tenth selects; the authors' program halves its budget.",
             "Rounds choose by AIM's scores, also among the tables below yours, and may measure a table again; the program does not.",
             "Four rounds for each column; the program has 50, and the paper tunes them on the private table.",
@@ -110,10 +110,10 @@ class Gem:
             "Accounted under Gaussian differential privacy; finished rows are moved towards the network's answers.",
             *_KEPT,
             "Error at epsilon 1, triples: 0.096 on the demo, where AIM errs 0.067 and MST 0.159; 0.181 on Adult, where AIM errs 0.101. "
-            "On 48 simulated tables it erred 1.38 times as much as AIM and 0.54 times as much as MST; less than AIM on 2, at most by 6 %.",
+            "On 48 simulated tables it erred 1.38 times as much as AIM and 0.54 times as much as MST; less than AIM on 2, at most by 6%.",
             "Where nearly all columns depend on each other it may beat AIM: 40 hidden classes, 20,000 people, 12 columns, epsilon 1: 0.179 "
             "in 7 seconds, AIM 0.189 in 36. At 0.1 it does not: 0.571, AIM 0.388. On 30 such tables it erred 1.26 times as much as AIM, "
-            "less on 5 of them, at most by 14 %.",
+            "less on 5 of them, at most by 14%.",
             "All together: 0.69 times the published one's error on average, in four settings of Titanic.",
         ),
     )

@@ -67,7 +67,7 @@ class PrivSyn:
             "Rows start as draws from the columns, and tables take turns in the order of their error. In every second pass half of the "
             "moved rows are copies, in the others all are; alpha is 0.84 to the power of the pass over 20.",
             "Values that few people have are not merged beforehand.",
-            f"{models.COLUMNS_SMOOTHED} At epsilon 0.1 it errs 3 % less on Titanic, 5 % on 2,000 people, 11 % on a column of 500 values. "
+            f"{models.COLUMNS_SMOOTHED} At epsilon 0.1 it errs 3% less on Titanic, 5% on 2,000 people, 11% on a column of 500 values. "
             "Dependence is still asked for against the columns as measured.",
         ),
     )

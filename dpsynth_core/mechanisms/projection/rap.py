@@ -89,10 +89,10 @@ class Rap:
             "A tenth of the budget measures every column first; Algorithm 2 does not.",
             "Seven tenths of a round select and three measure; Algorithm 2 halves its budget.",
             "Counts that the columns show to be small are not offered while a selection is noisier than they are.",
-            "Adam's steps are 0.1, 300 at most, until fifty improve the loss by less than 0.1 %; printed: 0.001, 5,000, 1e-7 a step.",
+            "Adam's steps are 0.1, 300 at most, until fifty improve the loss by less than 0.1%; printed: 0.001, 5,000, 1e-7 a step.",
             "Squared errors weigh 1/variance, columns and counts alike; printed are equal weights.",
             "Columns are smoothed where neighbouring values are alike, or most are rare, before anything is fitted or left out by them: at "
-            "epsilon 1 it errs 15 % less on Titanic, 32 % on 2,000 people, 10 % on a column of 500 values.",
+            "epsilon 1 it errs 15% less on Titanic, 32% on 2,000 people, 10% on a column of 500 values.",
             "A relaxed row stands for five people at least, and finished rows are moved towards the relaxed table; the paper has neither.",
             *_KEPT,
         ),
@@ -299,7 +299,7 @@ PUBLISHED = Rap(
     card=printed(
         Rap.card,
         "A fit ends when a step changes the loss by less than 1e-7 of it or raises it: the paper does not say what a rise means.",
-        "The number of people is measured for 1 % of the budget where it is secret; the paper takes it as known.",
+        "The number of people is measured for 1% of the budget where it is secret; the paper takes it as known.",
         *_KEPT,
     ),
     relaxed_rows=1000,

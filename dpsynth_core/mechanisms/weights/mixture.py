@@ -26,7 +26,7 @@ TOTAL_SHARE = 0.05
 """Of the budget, for the number of people where it is secret."""
 _KEPT = (
     "The tolerance of the solver is added to the sensitivity, and what is below a floor is not told apart.",
-    "The number of people is measured for 5 % of the budget where it is secret; the paper takes it as known.",
+    "The number of people is measured for 5% of the budget where it is secret; the paper takes it as known.",
 )
 
 

@@ -54,10 +54,10 @@ class CheckResult:
         most = max(self.floor, self.error + self.half_width)
         if self.error - self.half_width <= self.floor:
             within = f"weights on its rows can bring every count to within ±{most:.1%} of the people"
-            sentence = f"Nothing speaks against this public table: {within} (95 % sure)."
+            sentence = f"Nothing speaks against this public table: {within} (95% sure)."
         else:
             low, near = max(self.floor, self.error - self.half_width), max(self.floor, self.error)
-            sentence = f"This public table can represent your data up to ±{near:.1%} at best (95 % sure: between {low:.1%} and {most:.1%})."
+            sentence = f"This public table can represent your data up to ±{near:.1%} at best (95% sure: between {low:.1%} and {most:.1%})."
         if self.poor:
             sentence += " However much is spent, some counts will be that wrong: use another public table, or a mechanism that needs none."
         return sentence

@@ -35,7 +35,7 @@ SUPPOSED_PEOPLE = 100_000
 
 KEPT = (
     "T follows from the budget unless set: it is an input of the algorithm, tuned in the paper.",
-    "The number of people is measured for 1 % of the budget where it is secret; the paper takes it as known.",
+    "The number of people is measured for 1% of the budget where it is secret; the paper takes it as known.",
 )
 DIFFERENCES = (
     "Queries are selected by the exponential mechanism at twice the epsilon of permute-and-flip, which costs the same and errs less.",

@@ -523,11 +523,11 @@ function lineTexts(question, by, line) {
 }
 function subgroupTexts(one) {
   const who = cellsPhrase(Object.fromEntries(one.table.map((column, i) => [columns[column].name, [one.codes[i]]])));
-  const people = [one.value, one.low, one.high].map((x) => rounded(x, 0)), shares = [one.surely, one.perhaps].map((x) => `${rounded(100 * x, 1)} %`);
+  const people = [one.value, one.low, one.high].map((x) => rounded(x, 0)), shares = [one.surely, one.perhaps].map((x) => `${rounded(100 * x, 1)}%`);
   return [who, ...people, ...shares, data.phrases[one.measured ? "measured line" : "bound line"]];
 }
 function worstSentences(subgroups) {
   if (!subgroups.length) return [data.phrases["worst none"]];
   const [value, people, low, high] = subgroupTexts(subgroups[0]), key = subgroups[0].surely > 0 ? "worst for sure" : "worst";
-  return [phrase(key, { value, people, low, high }), phrase("worst of", { least: `${rounded(100 * data.least_share, 0)} % of the people` })];
+  return [phrase(key, { value, people, low, high }), phrase("worst of", { least: `${rounded(100 * data.least_share, 0)}% of the people` })];
 }

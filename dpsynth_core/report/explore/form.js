@@ -205,7 +205,7 @@ function drawnBar({ value, low, high }) {
   if (value !== null) svg.append(part("circle", { class: "mark", cx: x(value), cy: "12", r: "5" }));
   for (const share of [0, 0.5, 1]) {
     const text = part("text", { x: x(share), y: "32", "text-anchor": share === 0 ? "start" : share === 1 ? "end" : "middle" });
-    text.textContent = `${100 * share} %`;
+    text.textContent = `${100 * share}%`;
     svg.append(text);
   }
   return svg;
@@ -214,14 +214,14 @@ function drawnTable(question, cells) {
   const kept = question.columns.map((name) => columns[place.get(name)]), index = kept.map(() => 0);
   const head = make("tr", {}, ...kept.map((column) => make("th", { scope: "col" }, named(column.name))),
     ...["Share of the group", "At least", "At most"].map((text) => make("th", { scope: "col", className: "n", textContent: text })));
-  const share = (value) => (value === null ? "–" : `${rounded(100 * value, 1)} %`);
+  const share = (value) => (value === null ? "–" : `${rounded(100 * value, 1)}%`);
   const body = make("tbody");
   for (const stated of cells) {
     body.append(make("tr", {}, ...kept.map((column, i) => make("th", { scope: "row" }, named(column.cells[index[i]]))),
       ...[stated.value, stated.low, stated.high].map((value) => make("td", { className: "n", textContent: share(value) }))));
     for (let axis = kept.length - 1; axis >= 0 && ++index[axis] === kept[axis].cells.length; axis--) index[axis] = 0;
   }
-  const caption = make("caption", { textContent: "Shares of the group in each cell, with 95 % intervals" });
+  const caption = make("caption", { textContent: "Shares of the group in each cell, with 95% intervals" });
   return make("table", { className: "wide" }, caption, make("thead", {}, head), body);
 }
 

@@ -173,7 +173,7 @@ def noise(here: Current, workload: Workload, unit: Unit, rho: float, shares: Seq
         people = document.people(here.draft)
         average = f", about {numbers.count(people / cells)} people in each" if people else ""
         largest = f"The largest table, {code(' × '.join(clique))}, has {numbers.count(cells)} cells{average}."
-        st.caption(f"People per cell; 95 % of the cells are this close. {largest}")
+        st.caption(f"People per cell; 95% of the cells are this close. {largest}")
 
 
 def certificate(here: Current, workload: Workload, unit: Unit, rho: float) -> None:

@@ -105,4 +105,4 @@ def _price(here: Current, unit: Unit, columns: list[str]) -> None:
         return  # the budget's own fields say what is wrong
     margin, people = precision.models_margin(rho, unit, len(columns)), document.people(here.draft)
     known = f"± {margin / people:.2%} of the people" if people else f"± {numbers.count(margin)} people"
-    st.caption(f"It will be known to {known} how often models of {names(columns)} are right, with 95 % confidence for each.")
+    st.caption(f"It will be known to {known} how often models of {names(columns)} are right, with 95% confidence for each.")

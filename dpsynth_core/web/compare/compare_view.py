@@ -86,7 +86,7 @@ def compare(here: Current, chosen: Sequence[Run]) -> None:
     _pins(here, opened)
     _settings(opened)
     labels = side_by_side.shared([o.release.domain for o in opened.values()], [o.cliques for o in opened.values()])
-    with frame.card("How far may each be off?", Zone.RELEASED, "With 95 % confidence, from what each run released."):
+    with frame.card("How far may each be off?", Zone.RELEASED, "With 95% confidence, from what each run released."):
         if not labels:
             st.info("These runs have no table in common: other columns, other cells, or other workloads.", icon=":material/info:")
             return

@@ -157,7 +157,7 @@ def unit(here: Current) -> None:
             captions=[
                 "Hides even whether someone is in the table. How many rows there are stays secret.",
                 "Hides the content of a record, but not that the person is in the table. If every row is a different person, the number"
-                " of rows is public. Needs 40 % more noise.",
+                " of rows is public. Needs 40% more noise.",
             ],
             help="The neighbouring relation: which two tables must look alike to any attacker.",
         )

@@ -47,7 +47,7 @@ def share(here: Current) -> None:
         "Share of the budget that learns values",
         options,
         options.index(chosen),
-        format_func=lambda one: f"{100 * one:g} %",
+        format_func=lambda one: f"{100 * one:g}%",
         key=key,
         on_change=lambda: fields.store(SHARE, st.session_state[key]),
         help=_HELP,
@@ -94,6 +94,6 @@ def _in_words(here: Current, portion: Portion, columns: int) -> str:
     budget, people = document.budget(here.draft), document.people(here.draft)
     rows = here.draft["unit"]["max_rows_per_person"]
     of_all = f" (of {people:,})" if people else ""
-    each = f", {100 * budget.discovery / columns:.2g} % for each of {columns} columns" if columns > 1 else ""
+    each = f", {100 * budget.discovery / columns:.2g}% for each of {columns} columns" if columns > 1 else ""
     price = discovery.price(portion, rows).replace(" people to be found", f" people{of_all} to be found")
-    return literal(f"Price: {100 * budget.discovery:g} % of ε {short(budget.epsilon)}{each}. {price}")
+    return literal(f"Price: {100 * budget.discovery:g}% of ε {short(budget.epsilon)}{each}. {price}")

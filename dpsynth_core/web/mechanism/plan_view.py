@@ -76,7 +76,7 @@ def _outlook(place: Any, outlook: Outlook) -> None:
             f"{outlook.share:.1%}",
             help=f"{detail}, about {typical} people each. Share of people that noise alone puts in the wrong group.",
         )
-    place.caption(f"below 10 % from {numbers.count(outlook.people_needed)} people on")
+    place.caption(f"below 10% from {numbers.count(outlook.people_needed)} people on")
 
 
 def leaks(plan_leaks: Sequence[Leak]) -> None:

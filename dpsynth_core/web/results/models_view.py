@@ -31,5 +31,5 @@ def _column(column: str, models: list[Usefulness]) -> None:
     for place, (name, share) in zip(st.columns(len(shares)), shares, strict=True):
         with place:
             st.metric(literal(name, 60), f"{share.value:.1%}")
-            st.caption(f"of the people; {share.low95:.1%} to {share.high95:.1%} with 95 % confidence")
+            st.caption(f"of the people; {share.low95:.1%} to {share.high95:.1%} with 95% confidence")
     st.caption(verdict(models))

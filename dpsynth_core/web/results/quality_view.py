@@ -125,8 +125,8 @@ def _headline(head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> None:
                 st.markdown(literal(claim, 400), help=SAMPLE_HELP)
             mean, worst, largest = st.columns(3)
             mean.metric("On average", _percent(headline.mean if headline.certified else headline.mean_limit), help=ERROR_HELP)
-            worst.metric("Worst table", _at_most(headline.worst), help=f"{ERROR_HELP} At most, with 95 % confidence.")
-            help = f"{_largest_help(headline.threshold)} With 95 % confidence."
+            worst.metric("Worst table", _at_most(headline.worst), help=f"{ERROR_HELP} At most, with 95% confidence.")
+            help = f"{_largest_help(headline.threshold)} With 95% confidence."
             largest.metric("Worst single count", _at_most(headline.largest_limit), help=help)
         with right:
             averages = quality.means(head, table)
@@ -170,13 +170,13 @@ def _trust(table: Zoned[pd.DataFrame]) -> None:
 def _together(place: st.delta_generator.DeltaGenerator) -> bool:
     options = {"each": "each by itself", "together": "all together"}
     chosen = place.segmented_control(
-        "with 95 % confidence",
+        "with 95% confidence",
         list(options),
         format_func=options.get,
         default="each",
         required=True,
         key="results_together",
-        help="Each by itself had a chance of 95 % to be true. They rest on the same noise, so several can be wrong together. “All "
+        help="Each by itself had a chance of 95% to be true. They rest on the same noise, so several can be wrong together. “All "
         "together” is stricter: all hold at once.",
     )
     return chosen == "together"
@@ -201,7 +201,7 @@ def _list(table: Zoned[pd.DataFrame]) -> None:
         column_order=[name for name in columns if name not in idle],
         column_config={
             "marginal": st.column_config.TextColumn("Table", width="medium"),
-            "limit": number("At most", format="percent", help=f"{ERROR_HELP} With 95 % confidence."),
+            "limit": number("At most", format="percent", help=f"{ERROR_HELP} With 95% confidence."),
             "error": number("Measured", format="percent", help="By the certificate, with noise; never told as less than 0."),
             "support": st.column_config.TextColumn("How known", help=_KNOWN_HELP),
             "gaussian": number("Noisy answers", format="percent", help="What Gaussian answers would be expected to give on this budget."),

@@ -116,10 +116,10 @@ def file(title: str, kinds: Sequence[str], place: str, take: Callable[[Any], obj
     st.file_uploader(title, type=list(kinds), key=key, on_change=changed, help=help)
 
 
-def share(label: str, path: str, usual: Sequence[float], default: float, help: str | None = None, none: str = "0 %") -> float:
+def share(label: str, path: str, usual: Sequence[float], default: float, help: str | None = None, none: str = "0%") -> float:
     """A share of the budget, one of the usual ones or what the draft says. none: what to call no share at all."""
     options = sorted({*usual, value(path, default)})
-    names = {one: f"{100 * one:g} %" if one else none for one in options}
+    names = {one: f"{100 * one:g}%" if one else none for one in options}
     return float(choice(label, path, options, names, kind="segmented", default=default, help=help))
 
 

@@ -17,7 +17,7 @@ from dpsynth_core.web.shell.text import literal
 from dpsynth_core.web.workload import drawn_view
 
 COST_HELP = (
-    "What 95 % of all cells are within, at the budget and with the mechanism that are chosen now. First if every table were measured, with "
+    "What 95% of all cells are within, at the budget and with the mechanism that are chosen now. First if every table were measured, with "
     "equal shares; then if as many tables are as an adaptive mechanism would choose."
 )
 OWN = "own"
