@@ -176,7 +176,14 @@ def test_tables_that_share_two_columns_do_not_count_as_if_each_knew_them_by_itse
     one.cliques = [("a", "b", "c"), ("a", "b")]
     for known in one.marginals:
         q = one.shares(known.clique)
+        assert known.variances.min() > 1
         np.testing.assert_allclose(known.variances, 2 * 4000**2 * np.maximum(q * (1 - q), 1 / one.people) / one.people, rtol=0.01)
+
+
+def test_no_table_is_so_large_that_it_knows_a_count_better_than_to_one_person() -> None:
+    one = prior(ALIKE)
+    one.people, one.cliques = 1e9, [("a", "b")]
+    assert (one.marginals[0].variances == 1).all()
 
 
 def test_what_is_charged_is_what_aim_is_charged() -> None:

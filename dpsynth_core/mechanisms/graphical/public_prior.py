@@ -143,9 +143,10 @@ class PublicPrior:
 
     @property
     def marginals(self) -> list[MarginalCounts]:
-        """What the table says of the private counts."""
+        """What the table says of the private counts: of none more precisely than to one person, however large the table is."""
         sharing, inflation = _sharing(self.cliques), self.inflation
-        return [MarginalCounts(r, self.total * self.shares(r), sharing[r] * inflation * self._variances(r)) for r in self.cliques]
+        variances = {r: np.maximum(1.0, sharing[r] * inflation * self._variances(r)) for r in self.cliques}
+        return [MarginalCounts(r, self.total * self.shares(r), variances[r]) for r in self.cliques]
 
     @property
     def inflation(self) -> float:
