@@ -32,8 +32,6 @@ MODEL = Path(__file__).with_suffix(".json")
 FEATURES = ("noise", "noise squared", "columns", "cells", "columns per table")
 MEAN, LARGEST = MEASURES = ("error", "largest")
 """Share of people in a wrong cell, mean over the tables; the largest error of any count of any table, as a share of the people."""
-KINDS = ORDINARY, DENSE = ("ordinary", "dense")
-"""Of tables that were tried: a column depends on a few others; nearly every column depends on nearly every other."""
 LISTED = 3
 """So many of the best are shown."""
 BASELINE = "independent"
@@ -171,7 +169,7 @@ def _reasons(name: str, usual: str, ranked: Sequence[str], candidates: Mapping[s
     elif name == best and error.error <= min(e.error for e, _ in candidates.values()):
         reasons.append("the smallest error expected")
     elif name == best:
-        why = _WHY_FIRST.get(name, "") if name == usual else "faster"
+        why = _WHY_FIRST[usual] if name == usual else "faster"
         reasons.append(f"as accurate as any, as far as we can tell, and {why}")
     elif error.error <= candidates[best][0].error * CLOSE:
         reasons.append(f"about as accurate as {registry.get(best).card.title}")
