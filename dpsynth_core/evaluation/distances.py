@@ -21,14 +21,16 @@ Marginals = Mapping[Clique, NDArray[np.float64] | NDArray[np.int64]]
 
 
 def workload_error(workload: Workload, true: Marginals, estimate: Marginals, n: float) -> float:
-    """1/(k n) * sum over the k marginals r of c_r ||true_r - estimate_r||_1, in counts (AIM, Definition 2).
+    """sum over the marginals r of c_r ||true_r - estimate_r||_1 / (n sum c_r), in counts: 0 to 2 between tables of n records, whatever the
+    weights. It is AIM's Definition 2, whose k are the sum of the weights where each is 1 and where marginals are drawn: one that is drawn
+    twice is two of the k. A curator's weights make it a weighted mean.
 
     n: number of records. Both are taken as they are: scale the marginals of a table of another size first (`scaled`).
     """
     if not n > 0:
         raise ValueError("n must be positive")
     weighted = (weight * float(np.abs(true[r] - estimate[r]).sum()) for r, weight in workload.weights.items())
-    return math.fsum(weighted) / (len(workload.weights) * n)
+    return math.fsum(weighted) / (math.fsum(workload.weights.values()) * n)
 
 
 def in_wrong_cell(true: NDArray[np.float64], estimate: NDArray[np.float64]) -> float:

@@ -33,7 +33,7 @@ Shares = Mapping[Clique, NDArray[np.float64]]
 class Outcome:
     """What came of a trial.
 
-    workload_error: AIM, Definition 2, 0 to 2 where all weights are 1. largest: the largest error of any cell, as a share of the people.
+    workload_error: AIM, Definition 2, 0 to 2 for rows. largest: the largest error of any cell, as a share of the people.
     errors: of each table in the order of `Sweep.cliques`, as the share of people in a wrong cell; largests: the largest error of a cell of
     each, as a share of the people. measured: noisy tables taken. seconds, cpu_seconds: of
     the whole release, wall clock and this process' processor time.

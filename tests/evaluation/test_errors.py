@@ -10,9 +10,10 @@ from hypothesis.extra.numpy import arrays
 
 from dpsynth_core.evaluation.distances import largest_error, marginal_errors, scaled, workload_error
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.drawn_marginals import RANDOM, SKEWED, Draw
 from dpsynth_core.vocabulary.queries import QueryClass
 from dpsynth_core.vocabulary.tally import row_marginals
-from dpsynth_core.vocabulary.workload import all_kway, hand_picked
+from dpsynth_core.vocabulary.workload import all_kway, drawn, hand_picked, target
 
 DOMAIN = Domain.from_json({"a": 3, "b": 2, "c": 4})
 ROWS = st.integers(0, 30).flatmap(lambda n: st.tuples(*(arrays(np.int32, n, elements=st.integers(0, s - 1)) for s in (3, 2, 4))))
@@ -23,7 +24,35 @@ def test_workload_error_is_the_weighted_mean_over_marginals_by_definition() -> N
     workload = hand_picked(DOMAIN, {("a",): 1.0, ("b",): 3.0})
     true = {("a",): np.array([5, 3, 2]), ("b",): np.array([6, 4])}
     estimate = {("a",): np.array([4.0, 4.0, 2.0]), ("b",): np.array([6.5, 3.5])}
-    assert workload_error(workload, true, estimate, 10) == pytest.approx((1 * 2 + 3 * 1) / (2 * 10))
+    assert workload_error(workload, true, estimate, 10) == pytest.approx((1 * 2 + 3 * 1) / ((1 + 3) * 10))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_largest_possible_error_is_two_whatever_the_workload_weighs(seed: int) -> None:
+    """Two tables without a value in common are as far apart as tables can be."""
+    rng = np.random.default_rng(seed)
+    domain = Domain.from_json({f"c{i}": int(rng.integers(2, 5)) for i in range(int(rng.integers(3, 9)))})
+    weights = {clique: float(10 ** rng.uniform(-9, 9)) for clique in all_kway(domain, 2).cliques}
+    workloads = (
+        all_kway(domain, 2),
+        target(domain, "c1", 2),
+        drawn(domain, Draw(RANDOM, 2, 3, seed)),
+        drawn(domain, Draw(SKEWED, 3, 256, seed)),
+        hand_picked(domain, weights),
+    )
+    for workload in workloads:
+        true, estimate = (row_marginals(domain, np.full((7, len(domain)), value), workload.cliques) for value in (0, 1))
+        assert workload_error(workload, true, estimate, 7) == pytest.approx(2)
+
+
+def test_a_marginal_drawn_twice_counts_as_two_of_the_draws() -> None:
+    workload = drawn(DOMAIN, Draw(SKEWED, 2, 50, seed=3))
+    apart = {clique: float(place) for place, clique in enumerate(workload.cliques, start=1)}
+    true = {clique: np.zeros(DOMAIN.cells(clique)) for clique in workload.cliques}
+    estimate = {clique: np.full(DOMAIN.cells(clique), apart[clique] / DOMAIN.cells(clique)) for clique in workload.cliques}
+    each = [apart[clique] for clique, times in workload.weights.items() for _ in range(int(times))]
+    assert len(workload.cliques) < len(each) == 50
+    assert workload_error(workload, true, estimate, 10) == pytest.approx(np.mean(each) / 10)
 
 
 @pytest.mark.parametrize("threshold", [None, 1, 2])
