@@ -23,12 +23,14 @@ import pytest
 from dpsynth_core import cli
 from dpsynth_core.bundle import confined, unpack
 from dpsynth_core.cli import release_commands
+from dpsynth_core.cli.demo_table import PEOPLE
 from dpsynth_core.cli.release_commands import parse_workload
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE
 from dpsynth_core.release import synthesis
+from dpsynth_core.sources.demo import ROWS, demo_domain
 from dpsynth_core.store import chain, ledger
 from dpsynth_core.vocabulary.domain import ORIGINS, Domain, parse_domain
 from dpsynth_core.vocabulary.workload import all_kway, target
@@ -86,6 +88,31 @@ def test_a_release_of_rows_that_open_like_the_original() -> None:
     assert made.dtypes.to_dict() == original.dtypes.to_dict()
     assert set(made["sex"]) <= {"f", "m"}
     assert sorted(p.name for p in Path("out").iterdir()) == ["release.json", "release.zip", "synthetic.csv", "times.json"]
+
+
+def test_the_simulated_people_are_a_table_with_a_domain_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["demo", "--workload", "all-1way", "--mechanism", "independent", "--epsilon", "1", "--out", "out"]
+    assert cli.main(["synthesize", *given]) == 0
+    assert "invented people" in capsys.readouterr().err
+    made = pd.read_csv("out/synthetic.csv")
+    assert tuple(made.columns) == demo_domain().names
+    assert f"{ROWS:,}" in PEOPLE
+    assert abs(len(made) - ROWS) < 1_000
+    assert release()["spec"]["data"] == {"path": "", "kind": "demo"}
+    assert cli.main(["domain", "demo", "--out", "whole.json"]) == 0
+    some = json.loads(Path("whole.json").read_text())
+    some["attributes"] = some["attributes"][:2]
+    Path("some.json").write_text(json.dumps(some))
+    assert cli.main(["synthesize", *given, "--domain", "some.json"]) == 0
+    assert list(pd.read_csv("out/synthetic.csv").columns) == ["age", "sex"]
+
+
+def test_a_file_that_is_called_demo_is_neither_overlooked_nor_taken_for_the_simulated_people(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("people.csv").rename("demo")
+    assert synthesize(data="demo") == 2
+    assert "write ./demo" in capsys.readouterr().err
+    assert synthesize("--mechanism", "independent", data="./demo") == 0
+    assert release()["spec"]["data"]["path"] == "demo"
 
 
 def test_models_are_measured_and_their_precision_is_told_before(
@@ -397,6 +424,8 @@ MISTAKES: dict[str, Callable[[], int]] = {
     "no command": lambda: cli.main([]),
     "unknown command": lambda: cli.main(["make"]),
     "missing option": lambda: cli.main(["synthesize", "people.csv"]),
+    "no domain": lambda: cli.main(["synthesize", "people.csv", "--epsilon", "1", "--out", "out"]),
+    "simulated people in a file": lambda: cli.main(["synthesize", "demo", "--delimiter", "comma", "--epsilon", "1", "--out", "out"]),
     "certificate of all": lambda: synthesize("--certificate", "1"),
     "certificate in words": lambda: synthesize("--certificate", "none"),
     "model of nothing": lambda: synthesize("--model", "income"),

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from dpsynth_core.cli.demo_table import DEMO
 from dpsynth_core.cli.table_options import stated_notation
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.databases.address import is_address, read
@@ -15,8 +16,8 @@ _OF_FILES = ("encoding", "delimiter", "quoting", "columns", "sheet", "time_forma
 
 
 def place(text: str) -> Path | str:
-    """A path, or an address as it is written. argparse calls it."""
-    return text if "://" in text else Path(text)
+    """A path; an address, or the name of the simulated people, as it is written. argparse calls it."""
+    return text if "://" in text or text == DEMO else Path(text)
 
 
 def add_database_options(parser: argparse.ArgumentParser) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.cli.database_options import DATABASES, add_database_options, database_section, is_database, place
+from dpsynth_core.cli.demo_table import PEOPLE, demo_domain, is_demo
 from dpsynth_core.cli.options import add_command
 from dpsynth_core.cli.table_options import FILES, add_table_options, stated_format
 from dpsynth_core.cli.terminal import print_message
@@ -20,13 +21,15 @@ if TYPE_CHECKING:
 def add(commands: Commands) -> None:
     about = "write a domain from what a file or a codebook says of its columns; no record is read"
     parser = add_command(commands, "domain", _domain, about)
-    parser.add_argument("data", metavar="FILE", type=place, help=f"{FILES}; {DATABASES}; or a DDI codebook (.xml)")
+    parser.add_argument("data", metavar="FILE", type=place, help=f"{FILES}; {DATABASES}; a DDI codebook (.xml); or {PEOPLE}")
     parser.add_argument("--out", metavar="DOMAIN.json", type=Path, required=True, help="must not be there yet")
     add_table_options(parser)
     add_database_options(parser)
 
 
 def _declared(options: argparse.Namespace) -> dict[str, Any]:
+    if is_demo(options):
+        return demo_domain()
     from dpsynth_core.foundation.documents import read_document
     from dpsynth_core.sources.labels import declared_domain
     from dpsynth_core.vocabulary import ddi

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.cli.database_options import DATABASES, add_database_options, database_name, database_section, is_database, place
+from dpsynth_core.cli.demo_table import NAME, PEOPLE, SECTION, demo_domain, is_demo
 from dpsynth_core.cli.making import check_out, cited, release, show, spool_beside, write_files
 from dpsynth_core.cli.options import add_command, add_setting, number, settings, whole
 from dpsynth_core.cli.table_options import FILES, add_engine_options, add_table_options, assumed, stated_engine, stated_format
@@ -28,8 +30,8 @@ _ORIGINS = ("typed", "usual", "learnt", "codebook", "public", "labels", "data")
 
 def add(commands: Commands) -> None:
     make = add_command(commands, "synthesize", _synthesize, "make a release from options")
-    make.add_argument("data", metavar="DATA", type=place, help=f"{FILES}; {DATABASES}")
-    make.add_argument("--domain", metavar="DOMAIN.json", type=Path, required=True, help="columns and their values")
+    make.add_argument("data", metavar="DATA", type=place, help=f"{FILES}; {DATABASES}; or {PEOPLE}")
+    make.add_argument("--domain", metavar="DOMAIN.json", type=Path, help="columns and their values; needed, but for the simulated people")
     origin = "where the columns and their values came from (default: what DOMAIN.json says, else not stated); data needs a reason"
     make.add_argument("--domain-origin", choices=_ORIGINS, help=origin)
     reason = "why that is harmless, or why it is not what DOMAIN.json says of itself; a sentence, published with the release"
@@ -95,7 +97,8 @@ def _synthesize(options: argparse.Namespace) -> None:
     from dpsynth_core.sources import confined
     from dpsynth_core.sources.databases.address import is_address
 
-    if not is_address(str(options.data)):
+    demo = is_demo(options)
+    if not demo and not is_address(str(options.data)):
         confined.prepare(options.data)  # while the rest is imported
     from dpsynth_core.foundation.documents import read_document
     from dpsynth_core.mechanisms import registry
@@ -104,7 +107,9 @@ def _synthesize(options: argparse.Namespace) -> None:
     from dpsynth_core.vocabulary.domain import parse_domain, unstated_columns
 
     formats, table = chosen(options.format), _table(options)
-    declared = read_document(options.domain, "domain")
+    if options.domain is None and not demo:
+        raise InputError("--domain", "it is missing", "name a file that says what the columns may contain; the command domain begins one")
+    declared = json.dumps(demo_domain()) if options.domain is None else read_document(options.domain, "domain")
     domain = parse_domain(declared).ordered_like(table.columns)
     mechanism = registry.get(options.mechanism)
     spec = {
@@ -149,6 +154,8 @@ class _Table:
 
 def _table(options: argparse.Namespace) -> _Table:
     """The table that is meant. Raises InputError."""
+    if is_demo(options):
+        return _Table(SECTION, tuple(column["name"] for column in demo_domain()["attributes"]), NAME, "")
     if is_database(options):
         from dpsynth_core.sources.databases.connect import column_names as columns_of
 

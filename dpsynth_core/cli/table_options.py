@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 FILES = "a CSV, JSON lines, Parquet, Feather, Excel, ODS, SPSS, Stata or SAS file, or a folder of files of one kind"
 _FIELDS = {"missing": "missing_markers", "columns": "names"}
 """Options that are not called what they state."""
-_STATED = ("encoding", "delimiter", "quoting", "decimal", "thousands", "date_format", "time_format", "columns", "sheet", "missing")
+STATED = ("encoding", "delimiter", "quoting", "decimal", "thousands", "date_format", "time_format", "columns", "sheet", "missing")
 _MARKS = {"point": ".", "comma": ",", "space": " ", "apostrophe": "'", "none": ""}
 
 
@@ -57,7 +57,7 @@ def stated_format(options: argparse.Namespace) -> TableFormat:
     named = {name: sign for sign, name in DELIMITERS.items()} | {r"\t": "\t"}
     suggested = sniff(options.data, options.encoding, named.get(options.delimiter, options.delimiter))
     stated: dict[str, object] = {}
-    for name in _STATED:
+    for name in STATED:
         if (given := getattr(options, name)) is None:
             continue
         if not suggested.applies(_FIELDS.get(name, name)):
