@@ -15,6 +15,7 @@ from dpsynth_core.inference.junction_tree import junction_tree, mask_of
 from dpsynth_core.inference.model import labels_of
 from dpsynth_core.mechanisms.graphical import attribute_graph, models
 from dpsynth_core.mechanisms.graphical.attribute_graph import SIZE_PENALTY, Useful, candidates, cliques_of, initial_marginals
+from dpsynth_core.mechanisms.graphical.privmrf import PrivMrf, _drawn
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE
 from dpsynth_core.mechanisms.registry import get
 from dpsynth_core.mechanisms.steps import Fitted, Measured
@@ -238,6 +239,16 @@ def test_a_tenth_each_for_columns_and_scores_and_the_rest_as_far_as_it_is_asked(
     assert errors == pytest.approx(rho / 10 if done.finished.details["rounds"] else 0.0, rel=1e-5, abs=1e-9 * rho)
     assert done.kernel.rho_spent == pytest.approx(rho, rel=1e-8)
     assert dict(get("privmrf").split(PAIRS, False)) == pytest.approx({SINGLE: 0.1, CHOOSING: 0.2, CHOSEN: 0.7})
+
+
+def test_the_card_says_how_large_a_model_may_be_and_how_candidates_are_drawn() -> None:
+    """The authors' program: max_parameter_size of main.py, 10 million cells a clique and 50 million in total; numpy's choice with
+    replacement."""
+    mechanism = PrivMrf()
+    stated = " ".join(mechanism.card.differences)
+    assert f"{mechanism.max_size_mb / 8:g} million cells in all" in stated
+    assert "drawn twice" in stated
+    assert len(set(_drawn(dict.fromkeys("abcdef", 1.0), 6, np.random.default_rng(0)))) == 6
 
 
 def test_what_is_measured_stays_useful_at_its_noise() -> None:

@@ -123,6 +123,7 @@ def test_gem_has_the_settings_of_the_authors_program() -> None:
     assert (gem.rounds, gem.measure_share, gem.start_share) == (50, 0.5, 0.0)
     assert (gem.latent, gem.hidden, gem.batch, gem.rate, gem.train_steps) == (256, 256, 1000, 1e-4, 100)
     assert (gem.rules.last_steps, gem.rules.averaging, gem.rules.noise) == (100, 0.9, 0.0)
+    assert any("running mean of networks, which is the paper's" in line for line in gem.card.differences)  # that script asks for none
     assert gem.card.accountant is ZCDP
     kernel, _ = run(quick("gem"), relation="replace")
     halves = [float(event.cost) for event in kernel.events if event.cost]

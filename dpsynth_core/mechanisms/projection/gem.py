@@ -106,7 +106,7 @@ class Gem:
             "Four rounds for each column; the program has 50, and the paper tunes them on the private table.",
             "The network has 16 inputs and 64 units a layer, and 250 relaxed rows; in the program 256, 256 and 1,000.",
             "Training makes squared errors over variances small, with steps of 0.002; the program the largest errors alone, with 0.0001.",
-            "The last network is published, after 100 steps more; the program takes a running mean of those of the second half.",
+            "The last network is published, after 100 steps more; the paper takes a running mean of those of the second half.",
             "Accounted under Gaussian differential privacy; finished rows are moved towards the network's answers.",
             *_KEPT,
             "Error at epsilon 1, triples: 0.096 on the demo, where AIM errs 0.067 and MST 0.159; 0.181 on Adult, where AIM errs 0.101. "
@@ -252,7 +252,8 @@ PUBLISHED = Gem(
     card=printed(
         Gem.card,
         _WHOLE,
-        "Settings are those of the authors' program (dp-query-release) for Adult: 50 rounds; the paper tunes them on the private table.",
+        "Settings are those of the authors' program (dp-query-release) for Adult, such as 50 rounds, but for the running mean of networks, "
+        "which is the paper's and left out there; the paper tunes them on the private table.",
         "A table's score is its L1 distance from the network's answers; the program's is its largest single error.",
         *_KEPT,
         accountant=ZCDP,
