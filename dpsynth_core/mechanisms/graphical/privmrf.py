@@ -71,10 +71,10 @@ class PrivMrf:
             "in the authors' program each edge is tried with all that its triangulation needs, until nothing fits.",
             "Where the authors' program draws at random, in the networks of the cliques, scores decide; parents are added one by one, by "
             "the merit of correlation-based feature selection.",
-            "The model may have 10 million cells in all (max_size_mb); in the program 10 million a clique and 50 million in all, on Adult 30 "
-            "million below epsilon 0.41.",
+            "The model may have 10 million cells in all (max_size_mb); in the program 10 million a clique and 50 million in all, on Adult "
+            "30 million below epsilon 0.41.",
             "A whole clique of the graph is a candidate too; what is measured already is none. A round's candidates differ, in the program "
-            "one can be drawn twice. Those of the smaller errors lose half their weight for the next round, in the program any half of them.",
+            "one can be drawn twice. Those of the smaller errors lose half their weight for the next round, in the program any half.",
             "A pair is considered too if its score, less two deviations of its noise, is more than the noise it would be measured with; in "
             "the paper only if its average count is theta times that noise. At epsilon 0.1 it errs 0.129 instead of 0.259 on pairs of the "
             "demo.",
