@@ -14,8 +14,9 @@ So a file with one person's line added, removed or changed has one record more, 
   Quotes elsewhere are ordinary characters.
 - "none": quotes are ordinary characters everywhere.
 - "standard": cells may contain line breaks, as RFC 4180 has it: an LF ends a record if the number of quotes before it is even. The proof
-  above then needs an assumption: files are well formed, and one person's record is too. `files.check` looks at the whole
-  file before anything is charged and refuses it if it is not. A malformed record is one of missing cells here, too.
+  above then needs an assumption: a quote stands only around a cell, or twice for one inside of it, and no record has very many lines.
+  `files.check` looks at the whole file before anything is charged and refuses it if that is not so. A record with too many or too few
+  fields is malformed, one of missing cells here too, however many there are.
 
 The fast way is Arrow's parser over whole blocks. It is taken where it finds as many rows as there are records: each of its rows ends
 with a line end, so that none of them can then have more than one line. Where it does not, the malformed records are found by regular
@@ -92,19 +93,26 @@ class Block:
         delimiters = np.flatnonzero(characters == ord(self.form.delimiter))
         if self.form.quoting == NONE or b'"' not in self.text:
             return (self._per_record(delimiters) != width - 1) | (self._blank & (width > 1))
-        quotes = np.flatnonzero(characters == ord('"'))
-        odd = np.bitwise_xor.accumulate(characters == ord('"'))  # whether the number of quotes so far is odd
-        odd_before = np.append(False, odd[self.ends[:-1]])  # ... before each record
-        record = np.repeat(np.arange(len(self.ends)), self._per_record(quotes))
-        opens = odd[quotes] != odd_before[record]
-        neighbour = characters[np.where(opens, np.maximum(quotes - 1, 0), np.minimum(quotes + 1, len(characters) - 1))]
-        strict = self._per_record(quotes) % 2 == 0
-        strict[record[~(self._beside_quotes[neighbour] | (quotes == 0))]] = False
+        odd, odd_before, strict = self._quotes
         outside = odd[delimiters] == np.repeat(odd_before, self._per_record(delimiters))
         rejected = ~strict | (self._per_record(delimiters[outside]) != width - 1) | (self._blank & (width > 1))
         if self.form.quoting == LINES and not strict.all():
             rejected[~strict] = self._rejected_by_grammar(~strict)
         return rejected
+
+    @cached_property
+    def _quotes(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
+        """Whether the number of quotes so far is odd, at each character and before each record; which records keep the strict rules."""
+        characters = np.frombuffer(self.text, dtype=np.uint8)
+        quotes = np.flatnonzero(characters == ord('"'))
+        odd = np.bitwise_xor.accumulate(characters == ord('"'))
+        odd_before = np.append(False, odd[self.ends[:-1]])
+        record = np.repeat(np.arange(len(self.ends)), self._per_record(quotes))
+        opens = odd[quotes] != odd_before[record]
+        neighbour = characters[np.where(opens, np.maximum(quotes - 1, 0), np.minimum(quotes + 1, len(characters) - 1))]
+        strict = self._per_record(quotes) % 2 == 0
+        strict[record[~(self._beside_quotes[neighbour] | (quotes == 0))]] = False
+        return odd, odd_before, strict
 
     def _rejected_by_grammar(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Which of the chosen lines are malformed by the rules of "lines", which allow quotes inside of unquoted text."""
@@ -145,9 +153,9 @@ class Block:
         return int(np.diff(lines_before, prepend=-1).max(initial=1))
 
     @property
-    def unclosed(self) -> bool:
-        """Whether a quote is still open at the end, which only the last block of a file can have."""
-        return self.form.quoting == STANDARD and self.text.count(b'"') % 2 == 1
+    def misquoted(self) -> bool:
+        """Whether a quote stands where none may by the strict rules, or is still open at the end."""
+        return b'"' in self.text and not self._quotes[2].all()
 
     @property
     def _ambiguous(self) -> bool:
@@ -173,7 +181,11 @@ class Block:
         try:
             table = pacsv.read_csv(
                 pa.BufferReader(text),
-                read_options=pacsv.ReadOptions(column_names=[str(i) for i in range(len(self.names))], block_size=len(text) + 1),
+                read_options=pacsv.ReadOptions(
+                    column_names=[str(i) for i in range(len(self.names))],
+                    block_size=len(text) + 1,
+                    use_threads=len(text) > _HEAD_BYTES,  # of less they cost more than they save
+                ),
                 parse_options=pacsv.ParseOptions(
                     delimiter=self.form.delimiter,
                     quote_char=quotes,
@@ -221,6 +233,11 @@ class _Grammar(NamedTuple):
         return cls(rf"\A{field}(?:{mark}{field})*\n\z", rf'(\A|{mark})"(?:[^"]|"")*"')
 
 
+def writing(path: Location, form: TableFormat) -> lines.Writing:
+    """How the lines are written. Raises OSError and InputError."""
+    return lines.Writing.of(path, form.encoding, headed=not form.names)
+
+
 def header(path: Location, form: TableFormat) -> tuple[str, ...]:
     """The cells of the header, trimmed, or the stated names. Empty for a file without any text. Raises OSError and InputError."""
     return next((cells for cells, _ in _texts(Piece(str(path)), form, _HEAD_BYTES)), ())
@@ -236,7 +253,7 @@ def cuts(path: Location, form: TableFormat, every: int) -> list[int]:
     InputError."""
     if form.quoting == STANDARD or packed.is_packed(path):
         return []
-    places = lines.cuts(path, form.encoding, every)
+    places = lines.cuts(path, writing(path, form), every)
     while places and not form.names and not any(_texts(Piece(str(path), 0, places[0]), form)):
         del places[0]
     return places
@@ -277,7 +294,7 @@ def _texts(piece: Piece, form: TableFormat, size: int | None = None) -> Iterator
     Where the names are stated there is no header: every record counts."""
     path = located(piece.file)
     cells = header(path, form) if piece.begin and not form.names else form.names
-    for text in _whole_records(lines.blocks(path, form.encoding, size, piece.begin, piece.end), form):
+    for text in _whole_records(lines.blocks(path, writing(path, form), size, piece.begin, piece.end), form):
         if cells:
             yield cells, text
             continue

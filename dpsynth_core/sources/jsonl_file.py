@@ -26,7 +26,7 @@ _HEAD_BYTES = 1 << 20
 
 def names(path: Location, form: TableFormat) -> tuple[str, ...]:
     """The columns of the first lines, in order of their appearance. Raises OSError and InputError."""
-    first = next(lines.blocks(path, form.encoding, _HEAD_BYTES), b"")
+    first = next(lines.blocks(path, _writing(path, form), _HEAD_BYTES), b"")
     return tuple(dict.fromkeys(name for record in map(_record, first.splitlines()) if record is not None for name in record))
 
 
@@ -37,12 +37,13 @@ def batches(path: Location, form: TableFormat, columns: Sequence[str], _rows: in
 
 def cuts(path: Location, form: TableFormat, every: int) -> list[int]:
     """Where the file can be divided, about every so many bytes: at line ends. Raises as `names`."""
-    return [] if packed.is_packed(path) else lines.cuts(path, form.encoding, every)
+    return [] if packed.is_packed(path) else lines.cuts(path, _writing(path, form), every)
 
 
 def piece_batches(piece: Piece, form: TableFormat, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """The same of a piece of a file."""
-    for block in lines.blocks(located(piece.file), form.encoding, None, piece.begin, piece.end):
+    path = located(piece.file)
+    for block in lines.blocks(path, _writing(path, form), None, piece.begin, piece.end):
         records = [_record(line) or {} for line in block.removesuffix(b"\n").split(b"\n")]
         cells = [pa.array([_text(record.get(name)) for record in records], pa.string()).dictionary_encode() for name in columns]
         yield pa.RecordBatch.from_arrays(cells, names=list(columns))
@@ -51,11 +52,15 @@ def piece_batches(piece: Piece, form: TableFormat, columns: Sequence[str]) -> It
 def malformed(path: Location, form: TableFormat) -> tuple[int, int]:
     """How many lines are no objects, and how many of those are blank."""
     wrong = blank = 0
-    for block in lines.blocks(path, form.encoding):
+    for block in lines.blocks(path, _writing(path, form)):
         for line in block.removesuffix(b"\n").split(b"\n"):
             wrong += _record(line) is None
             blank += not line.strip()
     return wrong, blank
+
+
+def _writing(path: Location, form: TableFormat) -> lines.Writing:
+    return lines.Writing.of(path, form.encoding, headed=False)
 
 
 def _record(line: bytes) -> Mapping[str, Any] | None:

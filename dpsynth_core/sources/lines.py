@@ -1,9 +1,13 @@
 """A text file as lines: every line in UTF-8, ended by LF, whatever the file's encoding and line ends are.
 
 The map is one line to one line, so that what one line holds cannot change another. A line ends with LF; a CR before it belongs to the
-line end, and any other CR is read as a space. Where the first line ends with a lone CR, that is the line end and LF is read as a space.
-The first line is the header, which is about nobody. The last line may lack its line end. Nothing else ends a line, and no line is left
-out: the empty ones are lines too, wherever they are.
+line end, and any other CR is read as a space. Where there is a header and it ends with a lone CR, that is the line end of the file, and LF
+is read as a space: the header is about nobody. (CR LF is one line end, so no first line of such a file begins with LF.) The last line may
+lack its line end. Nothing else ends a line, and no line is left out: the empty ones are lines too, wherever they are.
+
+Byte order marks at the start of a line are no part of it, of the first line as of any other: a line says the same wherever it stands, and
+files that were put together from marked ones are read as they are meant. The first mark also tells the byte order of "utf-16" and "utf-32";
+a file without a header, whose first line is a record, has to have it there.
 
 Bytes that the encoding does not know become U+FFFD where they stand. That they cannot take a line end with them is a property of the
 encodings below (tested over all short sequences), and the reason why others are refused. UTF-16 and UTF-32 are read in code units: files
@@ -13,6 +17,7 @@ are neighbours as sequences of these, and a file that is not a whole number of t
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
@@ -28,6 +33,8 @@ BLOCK_BYTES = 16 << 20
 MAX_LINE_BYTES = 16 << 20
 """A longer line is read as an empty one. At least `size`, for pieces of lines."""
 DAMAGED = "\ufffd".encode()
+_MARK = codecs.BOM_UTF8
+_MARKED_LINE = re.compile(rb"^(?:\xef\xbb\xbf)+", re.MULTILINE)
 
 _HEAD_BYTES = 1 << 20
 
@@ -37,9 +44,8 @@ _MARKS = {  # byte order marks, the longer ones first
     codecs.BOM_UTF32_BE: "utf-32-be",
     codecs.BOM_UTF16_LE: "utf-16-le",
     codecs.BOM_UTF16_BE: "utf-16-be",
-    codecs.BOM_UTF8: "utf-8",
 }
-_UNMARKED = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
+_UNMARKED = {"utf-16": "utf-16-le", "utf-32": "utf-32-le"}
 """Encodings that leave it to the byte order mark; what they mean without one."""
 _SINGLE_BYTE = (
     *("ascii", "koi8-r", "koi8-u", "mac-roman", "cp437", "cp850", "cp852", "cp855", "cp858", "cp866"),
@@ -47,7 +53,7 @@ _SINGLE_BYTE = (
     *(f"iso8859-{part}" for part in range(1, 17) if part != 12),
 )
 _DOUBLE_BYTE = ("gbk", "big5", "shift_jis", "cp932", "cp949")
-ENCODINGS = frozenset({"utf-8", *_UNMARKED, *_WIDE, *_SINGLE_BYTE, *_DOUBLE_BYTE})
+ENCODINGS = frozenset({"utf-8", "utf-8-sig", *_UNMARKED, *_WIDE, *_SINGLE_BYTE, *_DOUBLE_BYTE})
 
 
 def known_encoding(name: str) -> str:
@@ -62,36 +68,31 @@ def known_encoding(name: str) -> str:
     return usual
 
 
-def code_unit(path: Location, encoding: str) -> int:
-    """Bytes of a code unit of this file."""
-    return _Writing.of(path, encoding).unit
-
-
-def blocks(path: Location, encoding: str, size: int | None = None, begin: int = 0, end: int | None = None) -> Iterator[bytes]:
+def blocks(path: Location, writing: Writing, size: int | None = None, begin: int = 0, end: int | None = None) -> Iterator[bytes]:
     """The lines of a file in pieces of whole lines, each of about `size` bytes. begin, end: of `cuts`, for the lines between them alone.
-    Raises OSError, and InputError for the encoding."""
-    writing = _Writing.of(path, encoding)
+    Raises OSError."""
     with packed.opened(path) as stream:
-        stream.seek(begin) if begin else stream.read(writing.mark)
-        wanted = stream if end is None else _Until(stream, end - (begin or writing.mark))
+        if begin:
+            stream.seek(begin)
+        wanted = stream if end is None else _Until(stream, end - begin)
         for piece in _whole_lines(wanted, writing, size or BLOCK_BYTES):
             yield writing.normalised(piece)
 
 
-def cuts(path: Location, encoding: str, every: int) -> list[int]:
+def cuts(path: Location, writing: Writing, every: int) -> list[int]:
     """Where lines begin, at least so many bytes apart, in a file that is not packed. Not its beginning. Raises as `blocks`."""
-    writing, size = _Writing.of(path, encoding), path.stat().st_size
+    size = path.stat().st_size
     places: list[int] = []
     with path.open("rb") as stream:
-        while (target := (places[-1] if places else writing.mark) + every) < size:
-            place = _line_after(stream, writing, target - (target - writing.mark) % writing.unit)
+        while (target := (places[-1] if places else 0) + every) < size:
+            place = _line_after(stream, writing, target - target % writing.unit)
             if place is None or place >= size:
                 break
             places.append(place)
     return places
 
 
-def _line_after(stream: BinaryIO, writing: _Writing, place: int) -> int | None:
+def _line_after(stream: BinaryIO, writing: Writing, place: int) -> int | None:
     """Where the first line begins whose line before it ends after this place; None without one."""
     stream.seek(place)
     while raw := stream.read(_HEAD_BYTES):
@@ -114,25 +115,27 @@ class _Until:
 
 
 @dataclass(frozen=True)
-class _Writing:
-    """How the lines of a file are written. mark: bytes of its byte order mark. unit: bytes of a code unit. line_end: LF, or a lone CR."""
+class Writing:
+    """How the lines of a file are written. encoding: without a mark. unit: bytes of a code unit. line_end: LF, or a lone CR."""
 
     encoding: str
-    mark: int
     unit: int
     line_end: str
 
     @classmethod
-    def of(cls, path: Location, encoding: str) -> _Writing:
+    def of(cls, path: Location, encoding: str, headed: bool) -> Writing:
+        """headed: whether the first line is a header. Otherwise nothing here follows from what the first line says. Raises OSError, and
+        InputError for an encoding that leaves the byte order open."""
         usual = known_encoding(encoding).removesuffix("-sig")
         with packed.opened(path) as stream:
             head = stream.read(_HEAD_BYTES)
-        marked = ((mark, meant) for mark, meant in _MARKS.items() if head.startswith(mark) and f"{meant}-".startswith(f"{usual}-"))
-        mark, meant = next(marked, (b"", _UNMARKED.get(usual, usual)))
-        text = head.decode(meant, "replace")
-        ends = [at for at in (text.find("\r"), text.find("\n")) if at >= 0]
-        lone = bool(ends) and text[min(ends)] == "\r" and text[min(ends) + 1 : min(ends) + 2] not in ("\n", "")
-        return cls(meant, len(mark), _WIDE.get(meant, 1), "\r" if lone else "\n")
+        if usual in _UNMARKED:
+            meant = next((meant for mark, meant in _MARKS.items() if head.startswith(mark) and meant.startswith(usual)), "")
+            if not meant and not headed:
+                remedy = f"say {usual}-le or {usual}-be"
+                raise InputError("data.encoding", "the file has neither a byte order mark nor a header", remedy)
+            usual = meant or _UNMARKED[usual]
+        return cls(usual, _WIDE.get(usual, 1), _header_end(head.decode(usual, "replace")) if headed else "\n")
 
     @property
     def end_bytes(self) -> bytes:
@@ -162,11 +165,13 @@ class _Writing:
         return np.flatnonzero(units == ord(self.line_end)) * self.unit
 
     def normalised(self, raw: bytes) -> bytes:
-        """Whole lines in UTF-8, each ended by LF, with no other CR or LF."""
+        """Whole lines in UTF-8, each ended by LF, with no other CR or LF and no mark at its start."""
         text = self._utf8(raw)
         if self.line_end == "\r":
-            return text.replace(b"\n", b" ").replace(b"\r", b"\n")
-        return text.replace(b"\r\n", b"\n").replace(b"\r", b" ") if b"\r" in text else text
+            text = text.replace(b"\n", b" ").replace(b"\r", b"\n")
+        elif b"\r" in text:
+            text = text.replace(b"\r\n", b"\n").replace(b"\r", b" ")
+        return _MARKED_LINE.sub(b"", text) if _MARK in text else text
 
     def _utf8(self, raw: bytes) -> bytes:
         if self.unit == 1 and raw.isascii():
@@ -180,7 +185,14 @@ class _Writing:
         return raw.decode(self.encoding, "replace").encode()
 
 
-def _whole_lines(stream: BinaryIO | _Until, writing: _Writing, size: int) -> Iterator[bytes]:
+def _header_end(text: str) -> str:
+    """What ends the first line: LF, also after a CR, or a lone CR."""
+    ends = [at for at in (text.find("\r"), text.find("\n")) if at >= 0]
+    lone = bool(ends) and text[min(ends)] == "\r" and text[min(ends) + 1 : min(ends) + 2] not in ("\n", "")
+    return "\r" if lone else "\n"
+
+
+def _whole_lines(stream: BinaryIO | _Until, writing: Writing, size: int) -> Iterator[bytes]:
     """Pieces that end with a line end. A line of more than MAX_LINE_BYTES has become an empty one.
 
     Only the first line of a piece can be that long: the others lie within one `size`.

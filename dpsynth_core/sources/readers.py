@@ -17,7 +17,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from dpsynth_core.foundation.errors import CapacityError, InputError
-from dpsynth_core.sources import csv_file, jsonl_file, lines, packed, parts
+from dpsynth_core.sources import csv_file, jsonl_file, packed, parts
 from dpsynth_core.sources.arrow_types import NESTED, declared_type
 from dpsynth_core.sources.formats import DELIMITERS, STANDARD, STATISTICAL, TableFormat, table_files
 from dpsynth_core.sources.locations import Location, located
@@ -25,8 +25,6 @@ from dpsynth_core.sources.parts import WHOLE, Part, Piece
 from dpsynth_core.vocabulary.declared import Declared
 from dpsynth_core.vocabulary.names import column_field, told_apart
 
-MAX_STANDARD_MALFORMED = 3
-"""A file of the quoting "standard" with more malformed records is not what this quoting assumes."""
 MAX_STANDARD_LINES = 100
 """A longer record of such a file is taken for the work of a quote that does not belong there."""
 
@@ -208,7 +206,7 @@ def _check_csv(paths: Sequence[Location], form: TableFormat) -> None:
     for path in paths:
         if _header(path, form) != header:
             raise InputError("data", "the files of the folder do not have the same header", "keep files of one table in a folder")
-        if (unit := lines.code_unit(path, form.encoding)) > 1 and packed.size(path) % unit:
+        if (unit := csv_file.writing(path, form).unit) > 1 and packed.size(path) % unit:
             raise InputError("data.encoding", "the size of the file is not that of such a text", "check the encoding, or save it as UTF-8")
         if (head := csv_file.head(path, form)) is not None:
             malformed = head.malformed()
@@ -223,13 +221,12 @@ def _check_csv(paths: Sequence[Location], form: TableFormat) -> None:
 
 
 def _check_well_formed(paths: Sequence[Location], form: TableFormat) -> None:
-    """The assumption of the quoting "standard": no quote stands where it should not, as far as that shows."""
-    malformed = 0
-    for block in csv_file.blocks(parts.whole(paths), form):
-        malformed += int(block.malformed().sum())
-        if block.unclosed or malformed > MAX_STANDARD_MALFORMED or block.longest > MAX_STANDARD_LINES:
-            problem = "the file is not well formed: quotes stand where none may stand, or fields are lacking"
-            raise InputError("data.quoting", problem, 'use the quoting "lines" or "none", or mend the file')
+    """The assumption of the quoting "standard", as far as that shows."""
+    for path in paths:
+        for block in csv_file.blocks((Piece(str(path)),), form):
+            if block.misquoted or block.longest > MAX_STANDARD_LINES:
+                problem = f"the file is not well formed: a quote stands where none may, or a record has over {MAX_STANDARD_LINES} lines"
+                raise InputError("data.quoting", problem, 'use the quoting "lines" or "none", or mend the file')
 
 
 @contextmanager

@@ -345,15 +345,16 @@ def test_a_damaged_file_is_an_input_error_that_quotes_nothing(write: Write, tmp_
 
 @pytest.mark.parametrize(
     "text",
-    ['1,2\n"3,4\n5,6\n', "1\n2\n3\n4\n" + "1,2\n" * 9, '1,2\n"' + "x\n" * 100 + '",4\n', '1,5" x\n' * 8 + "1,2\n" * 9],
+    ['1,2\n"3,4\n5,6\n', '1,2\n"' + "x\n" * 100 + '",4\n', '1,5" x\n' * 8 + "1,2\n" * 9, '1,5" x\n1,6" y\n' + "1,2\n" * 9],
 )
 def test_line_breaks_in_cells_are_refused_where_the_file_is_not_well_formed(write: Write, text: str) -> None:
     with pytest.raises(InputError, match="not well formed"):
         check(write("a,b\n" + text), TableFormat(quoting="standard"))
 
 
-def test_a_few_malformed_records_do_not_stop_line_breaks_in_cells(write: Write) -> None:
-    check(write("a,b\n" + "1,2\n" * 9 + '1\n1,2,3\n"3\n4",5\n'), TableFormat(quoting="standard"))
+@pytest.mark.parametrize("malformed", [1, 3, 4, 8])
+def test_malformed_records_do_not_stop_line_breaks_in_cells_however_many(write: Write, malformed: int) -> None:
+    check(write("a,b\n" + "1,2\n" * 9 + "1,2,3\n" * malformed + '"3\n4",5\n'), TableFormat(quoting="standard"))
 
 
 def test_a_quote_that_stays_open_is_not_followed_for_ever(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:

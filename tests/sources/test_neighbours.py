@@ -18,12 +18,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import confined, files, lines, readers
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.formats import TableFormat, kind_of
 from dpsynth_core.sources.sniff import sniff
 from dpsynth_core.sources.survey import survey
 from dpsynth_core.vocabulary.domain import Attribute, Domain
+from tests.sources.neighbouring import family
 from tests.sources.written import WRITERS
 
 DOMAIN = Domain(
@@ -266,7 +268,7 @@ def test_a_persons_lines_are_at_most_as_many_records_as_a_person_may_have(tmp_pa
             body.insert(3 * number, my_line)
         return coded(written(tmp_path / "a.csv", [b"id," + HEADER, *body]), TableFormat(), "id", limit)
 
-    # a line of delimiters alone, or that begins with the mark of a byte order, may name somebody of its own: that is another person then
+    # a line of delimiters alone may name somebody of its own: that is another person then
     mine = [my_line for my_line in mine if my_line.split(b",")[0].strip(b' "\t\r') in (b"", b"me", b"NA") or my_line.count(b",") != 4]
     without = read()
     for count in range(len(mine) + 1):
@@ -279,6 +281,43 @@ def test_a_persons_lines_are_at_most_as_many_records_as_a_person_may_have(tmp_pa
 
 # Random files
 
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_neighbours_differ_by_the_records_of_one_person(seed: int) -> None:
+    """10,000 pairs and more. `python -m benchmarks.neighbours` tries others."""
+    families = [family(seed, number) for number in range(46)]
+    assert sum(one.pairs for one in families) >= 2500
+    assert not [f"seed {seed}, family {number}: {wrong}" for number, one in enumerate(families) for wrong in one.wrong]
+
+
+HEADLESS = {
+    "csv": (TableFormat(names=("sex", "age", "ward")), [b"f,1,a", b"m,2,b", b"f,3,a"], b"a\rb,1,a"),
+    "jsonl": (TableFormat("jsonl"), [b'{"sex": "f", "age": 1, "ward": "a"}'] * 3, b'{"sex":\r"m", "age": 2, "ward": "b"}'),
+}
+
+
+@pytest.mark.parametrize("kind", HEADLESS)
+def test_what_the_first_record_of_a_file_without_a_header_holds_ends_no_other_line(tmp_path: Path, kind: str) -> None:
+    """A lone CR at the end of a header says how lines end; in a record it says nothing."""
+    form, body, line = HEADLESS[kind]
+    check_neighbours(lambda units_drawn: coded(written(tmp_path / f"a.{kind}", units_drawn), form), body, line, body[0])
+
+
+def test_a_file_without_a_header_says_its_byte_order_before_its_first_record(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.csv", ["\ufefff,1,a".encode(), b"m,2,b"], "utf-16-be")
+    form = TableFormat(encoding="utf-16", names=("sex", "age", "ward"))
+    assert coded(path, form).sum() == 2
+    written(path, [b"f,1,a", b"m,2,b"], "utf-16-le")
+    with pytest.raises(InputError, match="utf-16-le or utf-16-be"):
+        files.check(path, form)
+
+
+@pytest.mark.parametrize("quoting", ["lines", "none", "standard"])
+def test_a_byte_order_mark_at_the_start_of_a_line_is_no_part_of_it_wherever_blocks_begin(tmp_path: Path, quoting: str) -> None:
+    mark, form = b"\xef\xbb\xbf", TableFormat(quoting=quoting)
+    path = written(tmp_path / "a.csv", [mark + b"sex,age,ward", *[mark + b"f,1,a", mark + mark + b"m,2,b"] * 100])
+    table = pa.Table.from_batches(files.open_batches(path, form, ["sex"]))
+    assert table["sex"].to_pylist() == ["f", "m"] * 100
 
 def any_line(encoding: str) -> st.SearchStrategy[bytes]:
     """Any bytes (or code units) but a line end; the ones with a meaning often."""
