@@ -166,7 +166,8 @@ def _table(options: argparse.Namespace) -> _Table:
 
     form = stated_format(options)
     section = form.section(options.data) | stated_engine(options)
-    return _Table(section, column_names(options.data, form), Path(base_name(str(options.data))).stem or "release", assumed(options, form))
+    stem = "".join(sign if sign.isprintable() else "_" for sign in Path(base_name(str(options.data))).stem)
+    return _Table(section, column_names(options.data, form), stem.strip() or "release", assumed(options, form))
 
 
 def _looks(stated: list[str] | None) -> list[str] | None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dpsynth_core.foundation.arrow_times import NO_TIME, array, micros
 from dpsynth_core.sources import times
 from dpsynth_core.sources.arrays import is_plain_number, texts
-from dpsynth_core.sources.notation import Notation
+from dpsynth_core.sources.notation import TRUTHS, Notation
 from dpsynth_core.sources.ordering import in_order
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Column, Domain
@@ -142,7 +142,7 @@ def _category_codes(attribute: Attribute, values: pa.Array, notation: Notation) 
         categories = pa.array([float(c) for c in attribute.categories], pa.float64())
         places = pc.index_in(pa.array(floats(values, notation.without_markers), from_pandas=True), categories, skip_nulls=True)
     else:
-        wanted = _truths(values, text) if attribute.dtype == "bool" else text
+        wanted = _truths(text, absent) if attribute.dtype == "bool" else text
         places = pc.index_in(wanted, pa.array(attribute.categories, pa.string()), skip_nulls=True)
     elsewhere = pc.if_else(absent, attribute.code_for_missing, attribute.code_for_unlisted)
     return pc.coalesce(places.cast(pa.int64()), elsewhere).to_numpy(zero_copy_only=False).astype(np.int32)
@@ -159,11 +159,11 @@ def _group_places(attribute: Attribute, text: pa.Array, absent: pa.Array) -> pa.
 _ENCODERS = {Form.LISTED: _category_codes, Form.BINNED: _bin_codes, Form.CODED: _plain_codes}
 
 
-def _truths(values: pa.Array, text: pa.Array) -> pa.Array:
-    """false or true in small letters; statistical programs have numbers for them."""
-    if not is_plain_number(values.type):
-        return pc.utf8_lower(text)
-    return pc.if_else(pc.equal(text, "1"), "true", pc.if_else(pc.equal(text, "0"), "false", text))
+def _truths(text: pa.Array, absent: pa.Array) -> pa.Array:
+    """false or true for every spelling of them; a marker, such as N, is no spelling."""
+    small = pc.utf8_lower(text)
+    meant = pa.array(TRUTHS.values(), pa.string()).take(pc.index_in(small, pa.array(TRUTHS, pa.string())))
+    return pc.if_else(absent, small, meant)
 
 
 def floats(values: pa.Array, notation: Notation) -> NDArray[np.float64]:

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import confined, packed, readers
+from dpsynth_core.sources.arrays import is_plain_number, texts
 from dpsynth_core.sources.formats import STANDARD, TEXT, TableFormat, table_files
 from dpsynth_core.sources.locations import Location
 from dpsynth_core.sources.parts import WHOLE, Part, Sizes, gathered
@@ -110,22 +111,38 @@ def open_batches(source: TableSource, form: TableFormat, columns: Sequence[str],
     """See `readers.batches`."""
     if isinstance(source, pd.DataFrame):
         readers.check_columns(column_names(source, form), columns)
-        return _frame_batches(source, columns)
+        return _frame_batches(source, columns, form)
     if form.kind in TEXT:
         return readers.batches(source, form, columns, BATCH_ROWS, part)
     return confined.batches(source, form, columns, BATCH_ROWS, part)
 
 
-def _frame_batches(frame: pd.DataFrame, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+def _frame_batches(frame: pd.DataFrame, columns: Sequence[str], form: TableFormat) -> Iterator[pa.RecordBatch]:
     by_name = {str(name): frame.iloc[:, i] for i, name in enumerate(frame.columns)}
-    whole = pa.RecordBatch.from_arrays([_series_array(by_name[name]) for name in columns], names=list(columns))
+    whole = pa.RecordBatch.from_arrays([_series_array(by_name[name], form) for name in columns], names=list(columns))
     for start in range(0, len(frame), BATCH_ROWS):
         yield whole.slice(start, BATCH_ROWS)
 
 
-def _series_array(series: pd.Series) -> pa.Array:
-    try:
-        array = pa.array(series, from_pandas=True)
-    except pa.ArrowException:  # objects of several types
-        array = pa.array([None if pd.isna(value) else str(value) for value in series], pa.string())
+def _series_array(series: pd.Series, form: TableFormat) -> pa.Array:
+    """A column by its type, or of objects by the type of each value alone: as texts, so that no value says how another is read."""
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        series = series.astype(series.cat.categories.dtype)
+    if series.dtype == object:
+        return pa.array([_object_text(value, form) for value in series], pa.string())
+    array = pa.array(series, from_pandas=True)
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+
+
+def _object_text(value: object, form: TableFormat) -> str | None:
+    """What a column of nothing but this value would say, in the curator's notation; None for what is missing, or no single value."""
+    if isinstance(value, str):
+        return value.encode(errors="replace").decode()
+    try:
+        alone = pa.array([value], from_pandas=True)
+    except (pa.ArrowException, OverflowError):
+        return str(value)
+    if pa.types.is_null(alone.type) or pa.types.is_nested(alone.type):
+        return None
+    text: str | None = texts(alone)[0].as_py()
+    return text.replace(".", form.decimal) if text is not None and is_plain_number(alone.type) else text

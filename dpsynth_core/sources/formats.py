@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from functools import cached_property
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
+from urllib.parse import unquote
 
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.sources.clocks import COLON
 from dpsynth_core.sources.lines import known_encoding
-from dpsynth_core.sources.locations import Location, Remote, located
+from dpsynth_core.sources.locations import Location, Remote, inner, located
 from dpsynth_core.sources.notation import DEFAULT_MISSING, ISO_DATES, Notation
 
 LINES, NONE, STANDARD = QUOTINGS = ("lines", "none", "standard")
@@ -126,10 +127,12 @@ def kind_of(path: Location) -> str | None:
 
 
 def table_files(path: str | os.PathLike[str]) -> list[Location]:
-    """The file itself, or a folder's files of one kind in order of their paths: Parquet files if there are any, else CSV, else others.
+    """The file itself, or a folder's tables, all of one kind, in order of their paths. Hidden files, and those whose names end like no
+    table's, are not looked at (`left_out`).
 
-    InputError if there is nothing to read, for what is neither file nor folder, and for a folder that holds the same file twice (by links):
-    its people would own twice as many rows as they do.
+    InputError if there is nothing to read, for what is neither file nor folder, and for a folder some of which would be left out in silence
+    (tables of another kind, links that lead nowhere or to folders) or that holds the same file twice (by links): its people would own twice
+    as many rows as they do.
     """
     place = located(path)
     if isinstance(place, Remote):
@@ -142,9 +145,23 @@ def table_files(path: str | os.PathLike[str]) -> list[Location]:
         if os.path.lexists(place):
             raise InputError("data", "it is neither a file nor a folder", "copy the table into a file")
         raise InputError("data", "there is no such file or folder", "check the path")
-    tables = _of_one_kind(sorted(_inside(place)))
+    tables = _of_one_kind(place, sorted(_inside(place)))
     _refuse_links(tables)
     return list(tables)
+
+
+def left_out(path: str | os.PathLike[str]) -> int:
+    """How many files of a folder are not hidden and yet, by their names, no tables."""
+    place = located(path)
+    if not place.is_dir():
+        return 0
+    return sum(kind_of(file) is None for file in (place.inside() if isinstance(place, Remote) else _inside(place)))
+
+
+def partition(place: Location, file: Location) -> tuple[str, ...]:
+    """The columns that the names of folders say of a file below `place`, such as sex in sex=f/part.parquet, in their order."""
+    within = PurePosixPath(inner(file)).relative_to(inner(place)).parent.parts
+    return tuple(unquote(part.partition("=")[0]) for part in within if "=" in part)
 
 
 def _remote_files(place: Remote) -> list[Location]:
@@ -162,7 +179,7 @@ def _remote_files(place: Remote) -> list[Location]:
         raise InputError("data", "the object store does not let it be read", remedy) from None
     if len(inside) > MAX_FILES:
         raise CapacityError("data", f"the folder holds more than {MAX_FILES:,} files", "choose a folder that holds one table")
-    return [_readable_there(file) for file in _of_one_kind(inside)]
+    return [_readable_there(file) for file in _of_one_kind(place, inside)]
 
 
 def _readable_there(file: Remote) -> Remote:
@@ -174,12 +191,22 @@ def _readable_there(file: Remote) -> Remote:
 _File = TypeVar("_File", bound=Location)
 
 
-def _of_one_kind(inside: Sequence[_File]) -> list[_File]:
-    """Those of the kind that is read. InputError if there are none."""
-    for kind in sorted(SUFFIXES, key=lambda kind: kind != "parquet"):
-        if tables := [p for p in inside if kind_of(p) == kind]:
-            return tables
-    raise InputError("data", "the folder holds no table", f"give a folder of files that are {KNOWN}")
+def _of_one_kind(place: Location, inside: Sequence[_File]) -> list[_File]:
+    """Those that are tables. InputError if there are none, if they are of several kinds, and for what their folders say in vain."""
+    tables = [file for file in inside if kind_of(file) is not None]
+    kinds = sorted({str(kind_of(file)) for file in tables})
+    if not kinds:
+        raise InputError("data", "the folder holds no table", f"give a folder of files that are {KNOWN}")
+    if len(kinds) > 1:
+        raise InputError("data", f"the folder holds files of several kinds ({', '.join(kinds)})", "keep the files of one table in a folder")
+    columns = {partition(place, file) for file in tables}
+    if kinds != ["parquet"] and columns != {()}:
+        problem = "folders with names such as column=value are read of Parquet files alone"
+        raise InputError("data", problem, "save the table as Parquet, or give the files the column and rename the folders")
+    if len({tuple(sorted(names)) for names in columns}) > 1:
+        problem = "some of its files are in folders with names such as column=value, and others not in the same ones"
+        raise InputError("data", problem, "move every file into such folders of the same columns")
+    return tables
 
 
 def _inside(place: Path) -> Iterator[Path]:
@@ -190,8 +217,12 @@ def _inside(place: Path) -> Iterator[Path]:
         seen += len(folders) + len(names)
         if seen > MAX_FILES:
             raise CapacityError("data", f"the folder holds more than {MAX_FILES:,} files", "choose a folder that holds one table")
-        files = (Path(folder, name) for name in names if not _hidden(name))
-        yield from (file for file in files if os.path.isfile(file))
+        if any(os.path.islink(os.path.join(folder, name)) for name in folders):
+            raise InputError("data", "the folder holds a link to a folder, which is not followed", "give that folder, or copy its files")
+        for file in (Path(folder, name) for name in names if not _hidden(name)):
+            if not os.path.isfile(file):
+                raise InputError("data", "the folder holds a link that leads nowhere, or what is no file", "take it out of the folder")
+            yield file
 
 
 def _refuse_folder(_: OSError) -> None:

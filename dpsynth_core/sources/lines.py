@@ -1,9 +1,9 @@
 """A text file as lines: every line in UTF-8, ended by LF, whatever the file's encoding and line ends are.
 
-The map is one line to one line, so that what one line holds cannot change another. A line ends with LF; a CR before it belongs to the
-line end, and any other CR is read as a space. Where there is a header and it ends with a lone CR, that is the line end of the file, and LF
-is read as a space: the header is about nobody. (CR LF is one line end, so no first line of such a file begins with LF.) The last line may
-lack its line end. Nothing else ends a line, and no line is left out: the empty ones are lines too, wherever they are.
+The map is one line to one line, so that what one line holds cannot change another. A line ends with LF; CRs before it belong to the line
+end, as those at the end of the file do, and any other CR is read as a space. Where there is a header and it ends with a lone CR, that ends
+all lines, and LF is read as a space: the header is about nobody. (CR LF is one line end, so no first line of such a file begins with LF.)
+The last line may lack its line end. Nothing else ends a line, and no line is left out: the empty ones are lines too, wherever they are.
 
 Byte order marks at the start of a line are no part of it, of the first line as of any other: a line says the same wherever it stands, and
 files that were put together from marked ones are read as they are meant. The first mark also tells the byte order of "utf-16" and "utf-32";
@@ -34,6 +34,7 @@ MAX_LINE_BYTES = 16 << 20
 """A longer line is read as an empty one. At least `size`, for pieces of lines."""
 DAMAGED = "\ufffd".encode()
 _MARK = codecs.BOM_UTF8
+_RETURNS = re.compile(rb"(?<!\r)\r+\n")
 _MARKED_LINE = re.compile(rb"^(?:\xef\xbb\xbf)+", re.MULTILINE)
 
 _HEAD_BYTES = 1 << 20
@@ -170,7 +171,8 @@ class Writing:
         if self.line_end == "\r":
             text = text.replace(b"\n", b" ").replace(b"\r", b"\n")
         elif b"\r" in text:
-            text = text.replace(b"\r\n", b"\n").replace(b"\r", b" ")
+            text = text.replace(b"\r\n", b"\n")
+            text = (_RETURNS.sub(b"\n", text) if b"\r\n" in text else text).replace(b"\r", b" ")
         return _MARKED_LINE.sub(b"", text) if _MARK in text else text
 
     def _utf8(self, raw: bytes) -> bytes:

@@ -28,6 +28,12 @@ THOUSANDS = {"": "none", ",": "comma", ".": "point", " ": "space", "'": "apostro
 ISO_DATES = "yyyy-mm-dd"
 DATE_FORMATS = (ISO_DATES, "dd.mm.yyyy", "dd/mm/yyyy", "mm/dd/yyyy", "dd-mm-yyyy", "yyyy/mm/dd", "yyyymmdd", "ddmmmyyyy", "dd-mmm-yyyy")
 
+TRUTHS = {
+    **dict.fromkeys(("true", "t", "yes", "y", "1"), "true"),
+    **dict.fromkeys(("false", "f", "no", "n", "0"), "false"),
+}
+"""How the values of a column of yes or no may be written, in small or capital letters, and what they mean."""
+
 _LARGEST = 2.0**62
 BEHIND = "(?:$|[T ])"
 """What may follow a date: a time of day, which is cut off."""

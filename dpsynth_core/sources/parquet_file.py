@@ -1,7 +1,8 @@
 """Parquet files as record batches. Every row is one record, so nothing in it can change another.
 
 Each file is read by its own types: what a value means is settled later, value by value, and a folder's files may differ there. Text that is
-no UTF-8 is repaired where it stands. In a folder such as `sex=f/part.parquet` the name says a column.
+no UTF-8 is repaired where it stands. In a folder such as `sex=f/part.parquet` the name says a column, whose values are texts whatever the
+names of other folders are.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ import pyarrow.parquet as pq
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import parts
 from dpsynth_core.sources.arrow_types import check_type, repaired
+from dpsynth_core.sources.formats import partition
 from dpsynth_core.sources.locations import Location, inner, located, together
 from dpsynth_core.sources.parts import WHOLE, Part, Piece
-from dpsynth_core.vocabulary.names import trimmed
+from dpsynth_core.vocabulary.names import column_field, trimmed
 
 
 def names(paths: Sequence[Location], folder: Location | None) -> tuple[str, ...]:
@@ -83,11 +85,16 @@ def _dataset(paths: Sequence[Location], folder: Location | None) -> ds.Dataset:
     try:
         filesystem, files = together(paths)
         schema = ds.dataset(files[0], format="parquet", filesystem=filesystem).schema
+        own = {trimmed(name) for name in schema.names}
+        said = dict.fromkeys(name for path in paths for name in (() if folder is None else partition(folder, path)))
+        if both := next((name for name in said if trimmed(name) in own), None):
+            problem = "both the files and the names of their folders say it"
+            raise InputError(column_field(both), problem, "rename it in the files, or rename the folders")
         text = [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)]
         form = ds.ParquetFileFormat(dictionary_columns=text)
         if folder is None:
             return ds.dataset(files[0], format=form, filesystem=filesystem)
-        names = ds.HivePartitioning.discover()
+        names = ds.HivePartitioning(pa.schema([(name, pa.string()) for name in said]))
         return ds.dataset(files, format=form, filesystem=filesystem, partitioning=names, partition_base_dir=inner(folder))
     except (pa.ArrowException, OSError):
         raise _unreadable() from None

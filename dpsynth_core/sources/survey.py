@@ -13,7 +13,7 @@ import pandas as pd
 from dpsynth_core.foundation.zones import Zoned, curator_only
 from dpsynth_core.sources import csv_file, files, jsonl_file, parts, persons, readers
 from dpsynth_core.sources.files import TableSource
-from dpsynth_core.sources.formats import LINES, TableFormat, table_files
+from dpsynth_core.sources.formats import LINES, TableFormat, left_out, table_files
 from dpsynth_core.vocabulary.names import column_field
 
 
@@ -22,14 +22,15 @@ class Survey:
     """malformed: lines that are not one value for each column, so that all their cells are missing. blank: those that are empty.
 
     damaged: characters that the stated encoding does not know. unnamed: records that name no person, malformed lines among them; they
-    are left out. quoted: whether a quote ends with its line, so that a line break in a cell makes two malformed lines. made_names: see
-    `files.made_names`.
+    are left out. left_out: files of the folder that are no tables by their names. quoted: whether a quote ends with its line, so that a
+    line break in a cell makes two malformed lines. made_names: see `files.made_names`.
     """
 
     malformed: int = 0
     blank: int = 0
     damaged: int = 0
     unnamed: int = 0
+    left_out: int = 0
     quoted: bool = False
     made_names: tuple[str, ...] = ()
 
@@ -48,6 +49,9 @@ class Survey:
             notes.append(f"{self.damaged:,} characters cannot be decoded; their cells hold a replacement character. Is the encoding right?")
         if self.unnamed:
             notes.append(f"{self.unnamed:,} records name no person and are left out: nobody could say how many of them are one person's.")
+        if self.left_out:
+            files = "1 file" if self.left_out == 1 else f"{self.left_out:,} files"
+            notes.append(f"{files} of the folder left out: by their names they are no tables.")
         return tuple(notes)
 
 
@@ -69,7 +73,8 @@ def survey(source: TableSource, form: TableFormat, columns: Sequence[str], perso
         for batch in files.open_batches(source, form, used):
             unnamed += persons.named(batch.column(person_column), form).null_count if person_column is not None else 0
     quoted = form.kind == "csv" and form.quoting == LINES
-    return curator_only(Survey(malformed, blank, damaged, unnamed, quoted, files.made_names(source, form)))
+    others = 0 if isinstance(source, pd.DataFrame) else left_out(source)
+    return curator_only(Survey(malformed, blank, damaged, unnamed, others, quoted, files.made_names(source, form)))
 
 
 def _lines(count: int) -> str:

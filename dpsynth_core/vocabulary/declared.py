@@ -7,12 +7,16 @@ settled by somebody who knows the table.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.vocabulary.bins import MAX_CELLS
 from dpsynth_core.vocabulary.kinds.numbers import plain_number
 from dpsynth_core.vocabulary.kinds.registry import KINDS
+from dpsynth_core.vocabulary.names import column_field
 
 _BOUNDS = "give the smallest and the largest value that can occur"
 _VALUES = "list the values that can occur, or drop the column"
@@ -73,10 +77,13 @@ def _bounds(column: Declared, whole: bool) -> dict[str, float | None]:
 
 
 def _labelled(column: Declared) -> dict[str, Any]:
-    """Values in their order; equal labels are told apart by the values."""
+    """Values in their order; equal labels are told apart by the values. InputError for more than a column may have."""
+    if len(column.labels) > MAX_CELLS:
+        raise InputError(column_field(column.name), "it has too many values", f"list at most {MAX_CELLS:,}, or drop the column")
     values = [value.strip() if isinstance(value, str) else plain_number(value) for value in column.labels]
     labels = [label.strip() or value for label, value in zip(column.labels.values(), values, strict=True)]
-    labels = [f"{label} ({value})" if labels.count(label) > 1 else label for label, value in zip(labels, values, strict=True)]
+    times = Counter(labels)
+    labels = [f"{label} ({value})" if times[label] > 1 else label for label, value in zip(labels, values, strict=True)]
     numbers = [value for value in column.labels if isinstance(value, float)]
     dtype = "string" if not numbers else "int64" if all(value.is_integer() for value in numbers) else "float64"
     return {"kind": "ordinal" if column.ordered else "categorical", "dtype": dtype, "categories": values, "labels": labels}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tracemalloc
+from datetime import date
+from decimal import Decimal
 from itertools import combinations
 from pathlib import Path
 
@@ -255,3 +257,26 @@ def test_adult_counts_as_pandas() -> None:
         table = np.zeros(domain.sizes((a, b)), dtype=np.int64)
         np.add.at(table, (frame[a].to_numpy(), frame[b].to_numpy()), 1)
         assert np.array_equal(counts[(a, b)], table)
+
+
+MIXED = [1.0, 2.0, 2, True, None, float("nan"), 2.5, "2", Decimal("2.50"), 2**70, pd.Timestamp("2024-01-02 03:04"), date(2024, 1, 2), b"b"]
+ODD = ["x", 0.5, 7, True, Decimal("1.234"), 2**70, date(2024, 1, 1), b"\xff", [1, 2], {"a": 1}, object(), "\ud800", 1j]
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_each_value_of_a_column_of_objects_is_read_by_itself(odd: object, decimal: str) -> None:
+    """Whatever else the column holds."""
+    domain = Domain((Attribute.categorical("x", ["1", "2", "true", "b"], other=True, missing=True),))
+    number = Domain((Attribute.numeric("x", 0, 3, bins=6, missing=True),))
+    for of in (domain, number):
+
+        def counts(values: list[object], of: Domain = of) -> np.ndarray:
+            frame = pd.DataFrame({"x": pd.Series(values, dtype=object)})
+            return ArrowSource(of, frame, TableFormat(decimal=decimal)).counts([("x",)])[("x",)]
+
+        alone = sum(counts([value]) for value in MIXED)
+        assert np.array_equal(counts(list(MIXED)), alone)
+        assert np.array_equal(counts([*MIXED, odd]) - alone, counts([odd]))
+        categories = pd.DataFrame({"x": pd.Categorical([1.0, 2.0, "x"])})
+        assert np.array_equal(ArrowSource(of, categories).counts([("x",)])[("x",)], counts([1.0, 2.0, "x"]))

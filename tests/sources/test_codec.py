@@ -226,6 +226,17 @@ def test_booleans_match_by_value() -> None:
     assert codes(Attribute.integer("smoker", 0, 1), [True, False]) == [1, 0]
 
 
+def test_booleans_are_read_as_programs_write_them() -> None:
+    """PostgreSQL writes t and f into CSV."""
+    smoker = Attribute.categorical("smoker", ["false", "true"], dtype="bool", missing=True)
+    spelled = ["t", "f", "T", "F", "y", "n", "Y", "N", "yes", "no", "YES", "No", "true", "false", "1", "0"]
+    assert codes(smoker, spelled) == [1, 0] * 8
+    assert codes(smoker, [1, 0, 2, None]) == [1, 0, 2, 2]
+    assert codes(smoker, ["x", "", "2", "tr", "on"]) == [2] * 5
+    marked = encode_column(smoker, pa.array(["N", "n", "true", "Y"]), Notation(frozenset({"N", "true"})))
+    assert marked.tolist() == [2, 0, 1, 1]  # a marker beats a spelling, and a value that is listed a marker
+
+
 def test_numbers_match_text_categories() -> None:
     assert codes(Attribute.categorical("x", ["1", "2.5"], other=True), [1.0, 2.5, np.nan]) == [0, 1, 2]
     assert codes(Attribute.categorical("x", ["1", "2"], other=True), [1, 2, 3]) == [0, 1, 2]

@@ -141,6 +141,13 @@ def test_numbers_of_every_type_are_in_the_same_cells(engine: str, notation: Nota
         assert_counts_are_of_the_codes(tmp_path, engine, records, Domain(tuple(names)), notation)
 
 
+@pytest.mark.parametrize("engine", ["duckdb", "postgresql", "sqlite"])
+def test_a_missing_marker_beats_a_spelling_of_a_boolean_but_no_listed_value(engine: str, tmp_path: Path) -> None:
+    spelled = ["t", "f", "N", "n", "0", "1", "true", "False", " Y", "x", None]
+    notation = Notation(frozenset({"N", "0", "true"}))
+    assert_counts_are_of_the_codes(tmp_path, engine, pa.table({"truth": pa.array(spelled, pa.string())}), Domain((TRUTH,)), notation)
+
+
 @pytest.mark.parametrize("engine", ["duckdb", "postgresql"])
 def test_decimals_truth_and_times_are_in_the_same_cells(engine: str, tmp_path: Path) -> None:
     domain = Domain(tuple(attribute for attribute in TEXTUAL if attribute.hierarchy is None))

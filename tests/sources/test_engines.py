@@ -98,6 +98,13 @@ def test_every_kind_of_column_counts_the_same(engine: Engine, tmp_path: Path, ki
     assert_same_integers(tmp_path, engine, records, domain)
 
 
+def test_every_spelling_of_a_boolean_counts_the_same(engine: Engine, tmp_path: Path) -> None:
+    truth = Attribute.categorical("truth", ["false", "true"], dtype="bool", other=True, missing=True)
+    spelled = ["t", "f", "T", "Y", "n", "N", "yes", "No", " true ", "FALSE", "1", "0", "x", "", "on", None]
+    records = pa.table({"truth": pa.array(spelled, pa.string())})
+    assert_same_integers(tmp_path, engine, records, Domain((truth,)))
+
+
 @settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32 - 1), rows=st.integers(1, 60))
 def test_missing_values_and_those_outside_count_the_same(engine: Engine, tmp_path: Path, seed: int, rows: int) -> None:

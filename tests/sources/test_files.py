@@ -456,3 +456,71 @@ def test_a_folder_without_end_is_not_listed_to_its_end(tmp_path: Path, monkeypat
         (tmp_path / f"{number}.csv").write_text("a\n1\n")
     with pytest.raises(InputError, match="more than 3 files"):
         sniff(tmp_path)
+
+
+# Folders: nothing is left out in silence
+
+
+def parts_of(folder: Path, **columns: object) -> Path:
+    """A folder of partitions by sex, a Parquet file of these columns in each."""
+    for sex in ("f", "m"):
+        (folder / f"sex={sex}").mkdir()
+        pq.write_table(pa.table(columns), folder / f"sex={sex}" / "p.parquet")
+    return folder
+
+
+def test_a_folder_of_several_kinds_of_tables_is_refused(write: Write, tmp_path: Path) -> None:
+    write("a\n1\n", "b.csv")
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "a.parquet")
+    assert "files of several kinds (csv, parquet)" in refused(tmp_path)
+
+
+def test_links_of_a_folder_are_followed_to_files_alone_and_else_refused(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "b.csv").write_text("a\n2\n")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "a.csv").write_text("a\n1\n")
+    (folder / "b.csv").symlink_to(other / "b.csv")
+    assert [row["a"] for row in rows(folder)] == ["1", "2"]
+    for name, target, problem in (("dead", "none", "leads nowhere"), ("dead.csv", "none", "leads nowhere"), ("sub", other, "to a folder")):
+        (folder / name).symlink_to(target)
+        assert problem in refused(folder)
+        (folder / name).unlink()
+    (folder / "loop").symlink_to(folder)
+    assert "link to a folder" in refused(folder)
+
+
+def test_what_folders_say_of_a_table_is_read_or_refused(tmp_path: Path) -> None:
+    (tmp_path / "1").mkdir()
+    said = parts_of(tmp_path / "1", age=[1, 2])
+    assert [row["sex"] for row in rows(said)] == ["f", "f", "m", "m"]
+    pq.write_table(pa.table({"age": [3]}), said / "q.parquet")
+    assert "others not in the same ones" in refused(said)
+    (tmp_path / "2").mkdir()
+    assert refused(parts_of(tmp_path / "2", sex=["f"], age=[1])).startswith("column 'sex': both the files and the names of their folders")
+    (tmp_path / "3" / "sex=f").mkdir(parents=True)
+    (tmp_path / "3" / "sex=f" / "a.csv").write_text("age\n1\n")
+    assert "Parquet files alone" in refused(tmp_path / "3")
+
+
+def test_the_name_of_one_folder_changes_no_other_value(tmp_path: Path) -> None:
+    def values(*names: str) -> list[object]:
+        folder = tmp_path / str(len(names))
+        for name in names:
+            (folder / name).mkdir(parents=True)
+            pq.write_table(pa.table({"b": [1]}), folder / name / "p.parquet")
+        return sorted(row["a"] for row in rows(folder) if row["a"] is not None)
+
+    assert values("a=01", "a=1") == ["01", "1"]
+    assert values("a=01", "a=1", "a=x%20y", "a=__HIVE_DEFAULT_PARTITION__") == ["01", "1", "x y"]
+
+
+def test_files_of_a_folder_that_are_no_tables_are_said_before_the_charge(write: Write, tmp_path: Path) -> None:
+    write("a\n1\n", "a.csv")
+    assert survey(tmp_path, TableFormat(), ["a"]).value.sentences() == ()
+    write("a\n1\n", "b.csv.bak")
+    write("", "_SUCCESS")
+    (sentence,) = survey(tmp_path, TableFormat(), ["a"]).value.sentences()
+    assert sentence.startswith("1 file of the folder left out")

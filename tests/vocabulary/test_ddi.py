@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -98,3 +99,17 @@ def test_the_command_line_writes_the_domain_of_a_codebook(tmp_path: Path, capsys
     assert main(["domain", str(tmp_path / "survey.xml"), "--out", str(tmp_path / "domain.json")]) == 0
     assert json.loads((tmp_path / "domain.json").read_text())["attributes"][0]["labels"] == ["male", "female", "refused"]
     assert "still to be said" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("labels", ["", "<labl>the same</labl>"])
+def test_a_long_list_of_answers_is_read_in_linear_time_or_refused(labels: str) -> None:
+    def seconds(answers: int) -> float:
+        categories = "".join(f"<catgry><catValu>{i}</catValu>{labels}</catgry>" for i in range(answers))
+        start = time.process_time()
+        columns = declared_domain(book(f'<var name="sex">{categories}</var>'))["attributes"]
+        assert len(set(columns[0]["labels"])) == answers
+        return time.process_time() - start
+
+    assert seconds(20_000) < 4  # 6 s and more where each label is looked for among all
+    with pytest.raises(InputError, match="column 'sex': it has too many values"):
+        seconds(100_001)

@@ -15,7 +15,7 @@ from dpsynth_core.sources import clocks
 from dpsynth_core.sources.databases.cells import bins, listed
 from dpsynth_core.sources.databases.typed import counted, numbers
 from dpsynth_core.sources.databases.words import Words
-from dpsynth_core.sources.notation import BEHIND, ISO, MONTHS, NUMBER, Notation, thousands_marks
+from dpsynth_core.sources.notation import BEHIND, ISO, MONTHS, NUMBER, TRUTHS, Notation, thousands_marks
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.kinds.dates import day_of
 from dpsynth_core.vocabulary.kinds.hierarchies import Hierarchy
@@ -56,8 +56,12 @@ def _listed_code(
         number = keep(_number(words, plain, notation))
         pairs = [(words.double(float(category)), place) for category, place in codes.items()]
         return listed(number.isin, pairs, otherwise)
-    compared = text.lower() if attribute.dtype == "bool" else text
-    return listed(compared.isin, list(codes.items()), otherwise)
+    if attribute.dtype == "bool":
+        small = text.lower()
+        spelled = [(spelling, codes[meant]) for spelling, meant in TRUTHS.items() if meant in codes]
+        itself = listed(small.isin, list(codes.items()), otherwise)
+        return ibis.cases((absent, itself), else_=listed(small.isin, spelled, otherwise))
+    return listed(text.isin, list(codes.items()), otherwise)
 
 
 def _group_code(words: Words, hierarchy: Hierarchy, codes: dict[str, int], text: Any, absent: Any, otherwise: Any) -> Any:

@@ -36,7 +36,7 @@ class _Numbers(Scale):
 
 
 class WholeNumbers(_Numbers):
-    wanted = "whole numbers"
+    wanted = "whole numbers between -2^53 and 2^53"
     powers, finest = range(16), 0
 
     def checked(self, bound: Any) -> Any:
