@@ -27,7 +27,7 @@ from dpsynth_core.sources.formats import STATISTICAL, table_files
 from dpsynth_core.vocabulary.declared import Declared
 
 SLOWEST = 100_000
-"""Bytes of a file in a second of work. The slowest kind of file, a workbook, takes a twentieth of that time."""
+"""Bytes of a file in a second of work. The slowest kind of file, a workbook, takes about a third of that time."""
 
 _ANSWERS: Mapping[str, Callable[[Question], Any]] = {
     "names": lambda question: readers.names(question.path, question.form),

@@ -5,17 +5,19 @@ that is blank in them is no record, wherever it is: nobody can tell a blank row 
 says decides whether it counts, but of itself alone: files that differ in one person's row have one record more, fewer or changed. How many
 rows count is no public number then (`registry.TableKind.skips_rows`).
 
-Every cell becomes text by its own type, as the curator states that numbers are written: the type of one cell changes no other.
+Every cell becomes text by its own type, as the curator states that numbers are written: the type of one cell changes no other. The XML of
+Excel is read cell by cell here (`xlsx_file`). Older and other workbooks (.xls, .xlsb, .ods) are decoded by a library as a whole: a value
+that it cannot hand over damages its row, and a cell that it cannot decode refuses the file.
 """
 
 from __future__ import annotations
 
-import re
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -23,22 +25,23 @@ import python_calamine
 
 from dpsynth_core.foundation.arrow_times import clock_text
 from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.sources import xlsx_file
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.locations import Location
 from dpsynth_core.vocabulary.kinds.numbers import plain_number
 from dpsynth_core.vocabulary.names import told_apart
 
-MAX_CELLS = 50_000_000
-"""Of a sheet, blank ones included: about 1.5 GB of memory."""
 MAX_UNPACKED = 4 << 30
 _ROWS = 8192
-_REFERENCE = re.compile(rb'<c r="([A-Z]{1,3})([0-9]{1,7})"')
 
 
 def sheets(path: Location) -> tuple[str, ...]:
     """The names of the sheets in order. Raises InputError."""
-    with _reading(), python_calamine.load_workbook(str(path)) as book:
-        return tuple(book.sheet_names)
+    with _reading():
+        if xlsx_file.is_xlsx(Path(path)):
+            return xlsx_file.sheets(Path(path))
+        with python_calamine.load_workbook(str(path)) as book:
+            return tuple(book.sheet_names)
 
 
 def is_workbook(path: Location) -> bool:
@@ -85,54 +88,46 @@ def _header(cells: Iterator[list[Any]], form: TableFormat) -> tuple[tuple[str, .
 
 def _cells(path: Location, form: TableFormat) -> Iterator[list[Any]]:
     """The rows of the sheet, each from column A."""
+    there = sheets(path)
+    if form.sheet and form.sheet not in there:
+        raise InputError("data.sheet", "the workbook has no sheet of this name", "check the spelling, or state none")
+    if not there:
+        raise InputError("data", "the workbook has no sheet", "choose another file")
     with _reading():
         _check_size(path)
+        if xlsx_file.is_xlsx(Path(path)):
+            yield from xlsx_file.rows(Path(path), form.sheet or there[0])
+            return
         with python_calamine.load_workbook(str(path)) as book:
-            if form.sheet and form.sheet not in book.sheet_names:
-                raise InputError("data.sheet", "the workbook has no sheet of this name", "check the spelling, or state none")
-            if not book.sheet_names:
-                raise InputError("data", "the workbook has no sheet", "choose another file")
-            sheet = book.get_sheet_by_name(form.sheet or book.sheet_names[0])
+            sheet = book.get_sheet_by_name(form.sheet or there[0])
         if sheet.start is None:
             return
         before = [""] * sheet.start[1]
-        for row in sheet.iter_rows():
+        for row in _rows_of(sheet):
             yield before + row
 
 
+def _rows_of(sheet: python_calamine.CalamineSheet) -> Iterator[list[Any]]:
+    """The rows of a sheet; one with a value that the library cannot hand over, such as a date after the last one, is damaged."""
+    rows = iter(sheet.iter_rows())
+    while True:
+        try:
+            yield next(rows)
+        except StopIteration:
+            return
+        except BaseException as error:
+            if not _is_of_calamine(error):
+                raise
+            yield [xlsx_file.DAMAGED] * sheet.width
+
+
 def _check_size(path: Location) -> None:
-    """CapacityError for a workbook whose sheets would fill the memory: all cells up to the last one are kept, blank ones too."""
+    """CapacityError for a workbook that would take too long to unpack."""
     if not zipfile.is_zipfile(path):
         return
     with zipfile.ZipFile(path) as archive:
         if sum(member.file_size for member in archive.infolist()) > MAX_UNPACKED:
-            raise _too_large()
-        for member in archive.namelist():
-            if re.fullmatch(r"xl/worksheets/[^/]+\.xml", member):
-                with archive.open(member) as stream:
-                    _check_references(stream)
-
-
-def _check_references(stream: Any) -> None:
-    columns, rows, rest = 1, 1, b""
-    while piece := stream.read(1 << 22):
-        references = _REFERENCE.findall(rest + piece)
-        rest = piece[-40:]
-        columns = max([columns, *(_column(letters) for letters in {letters for letters, _ in references})])
-        rows = max([rows, *(int(row) for _, row in references)])
-        if columns * rows > MAX_CELLS:
-            raise _too_large()
-
-
-def _column(letters: bytes) -> int:
-    number = 0
-    for letter in letters:
-        number = 26 * number + letter - 64
-    return number
-
-
-def _too_large() -> CapacityError:
-    return CapacityError("data", f"the workbook has more than {MAX_CELLS:,} cells, blank ones included", "save the table as CSV or Parquet")
+            raise CapacityError("data", f"the workbook unpacks to more than {MAX_UNPACKED >> 30} GB", "save the table as CSV or Parquet")
 
 
 @contextmanager
@@ -145,9 +140,14 @@ def _reading() -> Iterator[None]:
     except (InputError, OSError, MemoryError):
         raise
     except BaseException as error:
-        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":  # of calamine, which is no Exception
+        if not _is_of_calamine(error):
             raise
         raise InputError("data", "the file is damaged or no workbook", "save it again, or save the table as CSV or Parquet") from None
+
+
+def _is_of_calamine(error: BaseException) -> bool:
+    """An error, or its PanicException, which is no Exception."""
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 
 def _cell(row: Sequence[Any], place: int) -> Any:

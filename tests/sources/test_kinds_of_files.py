@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import re
+import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -154,13 +157,84 @@ def test_numbers_in_a_workbook_are_numbers_whatever_marks_its_texts_have(tmp_pat
     assert encode(pay, table, form.notation)["pay"].tolist() == [12, 12, 12, 0]
 
 
-def test_a_workbook_that_would_fill_the_memory_is_refused_before_it_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = book(tmp_path / "a.xlsx", ("s", {"A1": "a", "A2": 1, "Z2000": "far away"}))
-    monkeypatch.setattr(spreadsheet_file, "MAX_CELLS", 26 * 2000 - 1)
-    with pytest.raises(CapacityError, match="cells, blank ones included"):
-        spreadsheet_file.names(path, TableFormat("spreadsheet"))
-    monkeypatch.setattr(spreadsheet_file, "MAX_CELLS", 26 * 2000)
+def test_a_workbook_that_unpacks_to_very_much_is_refused_before_it_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = book(tmp_path / "a.xlsx", ("s", {"A1": "a", "A2": 1}))
     assert spreadsheet_file.names(path, TableFormat("spreadsheet")) == ("a",)
+    monkeypatch.setattr(spreadsheet_file, "MAX_UNPACKED", 1000)
+    with pytest.raises(CapacityError, match="unpacks to more than"):
+        spreadsheet_file.names(path, TableFormat("spreadsheet"))
+
+
+def test_a_cell_far_away_costs_nothing(tmp_path: Path) -> None:
+    path = book(tmp_path / "a.xlsx", ("s", {"A1": "a", "A2": 1, "XFD1048576": "far away"}))
+    assert pa.Table.from_batches(open_batches(path, TableFormat("spreadsheet"), ["a"])).to_pydict() == {"a": ["1"]}
+
+
+SHEET = '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>{}</sheetData></worksheet>'
+STYLES = (
+    '<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><cellXfs>'
+    '<xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="46"/></cellXfs></styleSheet>'
+)
+ODD_CELLS = (
+    *('<c s="2"><v>1e15</v></c>', '<c s="1"><v>1e300</v></c>', '<c s="1"><v>-5</v></c>', '<c s="99"><v>1</v></c>'),
+    *('<c s="x"><v>1</v></c>', '<c t="b"><v>7</v></c>', '<c t="zz"><v>1</v></c>', '<c t="s"><v>99</v></c>', '<c t="s"><v>-1</v></c>'),
+    *('<c t="s"><v>x</v></c>', "<c><v>1e400</v></c>", "<c><v>nan</v></c>", "<c><v>1_0</v></c>", '<c t="d"><v>xx</v></c>'),
+    *('<c t="e"><v>#N/A</v></c>', "<c/>", '<c t="str"><v>a & b</v></c>'),
+    *('<c t="str"><v>&nbsp;&#0;&#xFFFF;&#x110000;&#99999999;&amp</v></c>', '<c t="str"><v>\x01\x0b\ufffe</v></c>'),
+    *('<c r="XFE1"><v>1</v></c>', '<c r="A0"><v>1</v></c>', '<c r="1A"><v>1</v></c>', '<c r="AAAAAAAAAA1"><v>1</v></c>'),
+    *("<c><v><v>1</v></v></c>", '<c t="inlineStr"><is><t>_xD800_ _x0000_</t></is></c>', '<c t="inlineStr"><v>1</v></c>'),
+    *("<c><f>1</f></c>", "<d/>", "<!-- - -->", "x", '<c t="b"><v> 1</v></c>', '<c t="n"><v>\u0661</v></c>'),
+    *('<c t="s"><v>\u0661</v></c>', "<c><is/></c>", "<c><v>" + "9" * 5000 + "</v></c>"),
+)
+
+
+def odd_workbook(path: Path, cells: Sequence[str], extra: bytes = b"") -> Path:
+    """A workbook of one column as some program may write it. extra: bytes in the text of the last cell."""
+    rows = "".join(f"<row>{cell}</row>" for cell in ('<c t="inlineStr"><is><t>x</t></is></c>', *cells))
+    sheet = SHEET.format(rows).encode("utf-8", "surrogatepass").replace(b"EXTRA", extra)
+    book(path, ("s", {"A1": "x"}))
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in (parts | {"xl/worksheets/sheet1.xml": sheet, "xl/styles.xml": STYLES.encode()}).items():
+            archive.writestr(name, content)
+    return path
+
+
+@pytest.mark.parametrize("cell", ODD_CELLS)
+def test_an_odd_cell_of_a_workbook_is_one_record_at_most_and_refuses_nothing(tmp_path: Path, cell: str) -> None:
+    honest = ["<c><v>1</v></c>", '<c t="b"><v>1</v></c>', '<c s="1"><v>45000</v></c>', '<c t="str"><v>b</v></c>']
+
+    def texts(cells: Sequence[str]) -> list[str | None]:
+        path = odd_workbook(tmp_path / "a.xlsx", cells)
+        check(path, TableFormat("spreadsheet"))
+        return list(pa.Table.from_batches(open_batches(path, TableFormat("spreadsheet"), ["x"]))["x"].to_pylist())
+
+    wanted = ["1", "true", "2023-03-15", "b"]
+    assert texts(honest) == wanted
+    for place in range(5):
+        read = texts([*honest[:place], cell, *honest[place:]])
+        assert read in (wanted, [*wanted[:place], *read[place : len(read) - 4 + place], *wanted[place:]])
+        assert len(read) - 4 in (0, 1)
+
+
+@pytest.mark.parametrize("extra", [b"\xff", b"\xe2\x82", b"\xed\xa0\x80", b"\0"])
+def test_bytes_of_a_workbook_that_are_no_text_are_replaced_where_they_stand(tmp_path: Path, extra: bytes) -> None:
+    path = odd_workbook(tmp_path / "a.xlsx", ["<c><v>1</v></c>", '<c t="str"><v>aEXTRAb</v></c>', "<c><v>2</v></c>"], extra)
+    first, middle, last = pa.Table.from_batches(open_batches(path, TableFormat("spreadsheet"), ["x"]))["x"].to_pylist()
+    assert (first, last) == ("1", "2")
+    assert re.fullmatch("a\ufffd+b", middle)
+
+
+def test_entities_of_a_workbook_are_neither_defined_nor_fetched(tmp_path: Path) -> None:
+    path = odd_workbook(tmp_path / "a.xlsx", ['<c t="str"><v>&a;</v></c>'])
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    parts["xl/worksheets/sheet1.xml"] = b'<!DOCTYPE w [<!ENTITY a SYSTEM "file:///etc/passwd">]>' + parts["xl/worksheets/sheet1.xml"]
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    assert pa.Table.from_batches(open_batches(path, TableFormat("spreadsheet"), ["x"]))["x"].to_pylist() == ["&a;"]
 
 
 def test_names_can_be_stated_where_there_is_no_header(tmp_path: Path) -> None:

@@ -1,0 +1,233 @@
+"""The cells of Excel's workbooks in XML (.xlsx, .xlsm), each read by itself: no cell changes what another holds, or refuses the file.
+
+A cell that cannot be read (a type that there is not, a shared text that is not there) is `DAMAGED`: a value like any other that has no cell
+of its own. A number that is none is the text that it is. Characters that XML does not allow are replaced where they stand; entities are
+neither defined nor fetched. What is refused is a workbook whose parts are lacking, or whose markup is broken.
+"""
+
+from __future__ import annotations
+
+import codecs
+import posixpath
+import re
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from functools import lru_cache
+from pathlib import Path
+from typing import IO, cast
+from xml.etree.ElementTree import Element, XMLPullParser
+
+Cell = str | bool | float | datetime | date | time | timedelta | None
+DAMAGED = "\ufffd"
+
+_COLUMNS = 16_384
+_PIECE = 1 << 20
+_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_AMPERSAND = re.compile("&(?!(?:amp|lt|gt|quot|apos);)(?:#(?:x([0-9a-fA-F]{1,6})|([0-9]{1,7}));)?")
+_ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_ISO_MOMENT = re.compile("^([0-9]{4}-[0-9]{2}-[0-9]{2})T")
+_DAY, _LASTING = "day", "lasting"
+_BUILT_IN = {**dict.fromkeys((*range(14, 23), *range(27, 37), 45, 47, *range(50, 59)), _DAY), 46: _LASTING}
+"""What the numbers of formats that every workbook has say."""
+_BESIDE = re.compile(r'"[^"]*"|\\.|_.|\*.')
+"""What a format shows as it is."""
+_MILLISECONDS = 86_400_000
+
+
+@dataclass(frozen=True)
+class _Book:
+    """texts: the shared ones. formats: what each style makes of a number, by the style's. zero: the day before day 1, which is one of two."""
+
+    texts: Sequence[str]
+    formats: Mapping[str, str]
+    zero: datetime
+
+
+def is_xlsx(path: Path) -> bool:
+    """Whether this is such a workbook."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return "xl/workbook.xml" in archive.namelist()
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        return False
+
+
+def rows(path: Path, sheet: str) -> Iterator[list[Cell]]:
+    """The cells of each row, from column A. sheet: its name. Raises KeyError for a part that is lacking, ParseError for broken markup, and
+    what `zipfile` does."""
+    with zipfile.ZipFile(path) as archive:
+        zero, targets = _found(archive)
+        book = _Book(tuple(_shared(archive)), {str(number): form for number, form in enumerate(_formats(archive))}, zero)
+        for row in _each(archive, targets[sheet], "row"):
+            yield _cells(row, book)
+
+
+def sheets(path: Path) -> tuple[str, ...]:
+    """The names of the sheets in order. Raises as `rows`."""
+    with zipfile.ZipFile(path) as archive:
+        return tuple(_found(archive)[1])
+
+
+def _cells(row: Element, book: _Book) -> list[Cell]:
+    cells: list[Cell] = []
+    for cell in row:
+        if _name(cell.tag) != "c":
+            continue
+        place = _column(cell.get("r", "").rstrip("0123456789"))
+        place = len(cells) if place < 0 else place
+        if place < _COLUMNS:
+            cells.extend([None] * (place + 1 - len(cells)))
+            cells[place] = _value(cell, book)
+    return cells
+
+
+@lru_cache(_COLUMNS)
+def _column(letters: str) -> int:
+    """The column that letters such as AB mean, from 0; -1 for none."""
+    if not re.fullmatch("[A-Za-z]{1,3}", letters):
+        return _COLUMNS if letters else -1
+    column = 0
+    for letter in letters.upper():
+        column = 26 * column + ord(letter) - 64
+    return column - 1
+
+
+def _value(cell: Element, book: _Book) -> Cell:
+    kind, text = cell.get("t", "n"), ""
+    for inside in cell:
+        if _name(inside.tag) in ("v", "is"):
+            text = _text(inside)
+            break
+    if not text or kind == "e":
+        return None
+    if kind in ("str", "inlineStr"):
+        return text
+    if kind == "d":
+        return _ISO_MOMENT.sub(r"\1 ", text)
+    if kind == "s":
+        return book.texts[int(text)] if re.fullmatch("[0-9]{1,9}", text) and int(text) < len(book.texts) else DAMAGED
+    if kind == "b":
+        return {"1": True, "true": True, "0": False, "false": False}.get(text, DAMAGED)
+    if kind != "n":
+        return DAMAGED
+    if not _NUMBER.fullmatch(text):
+        return text
+    return _moment(float(text), book.formats.get(cell.get("s", ""), ""), book.zero)
+
+
+def _moment(number: float, form: str, zero: datetime) -> Cell:
+    """What a number with a format means; the number itself where there is no such day."""
+    if not form:
+        return number
+    try:
+        passed = timedelta(milliseconds=round(number * _MILLISECONDS))
+        if form == _LASTING:
+            return passed
+        if 0 <= number < 1:
+            return (datetime.min + passed).time()
+        first = timedelta(days=1) if zero.year == 1899 and number < 60 else timedelta()  # its calendar has a 29 February 1900
+        moment = zero + passed + first
+    except (OverflowError, ValueError):
+        return number
+    if number < 0:
+        return number
+    return moment.date() if number == int(number) else moment
+
+
+def _text(element: Element) -> str:
+    """Of a value, or of the parts of a formatted text without how it is spoken."""
+    if _name(element.tag) == "v":
+        written = element.text or ""
+    else:
+        parts = [one for child in element for one in (child, *(child if _name(child.tag) == "r" else ())) if _name(one.tag) == "t"]
+        written = "".join(part.text or "" for part in parts)
+    return _ESCAPED.sub(lambda match: _legal(int(match[1], 16)), written) if "_x" in written else written
+
+
+def _legal(point: int) -> str:
+    """The character, if a text may hold it."""
+    return DAMAGED if 0xD800 <= point < 0xE000 or point > 0x10FFFF else chr(point)
+
+
+# Parts of the archive
+
+
+def _found(archive: zipfile.ZipFile) -> tuple[datetime, dict[str, str]]:
+    """The day before day 1, and the part of each sheet by its name, in order."""
+    zero, identifiers = datetime(1899, 12, 30), dict[str, str]()
+    for element in _each(archive, "xl/workbook.xml", "workbookPr", "sheet"):
+        if _name(element.tag) == "sheet":
+            identifiers[element.get("name", "")] = next((value for name, value in element.items() if name.endswith("}id")), "")
+        elif element.get("date1904", "") in ("1", "true"):
+            zero = datetime(1904, 1, 1)
+    targets = {one.get("Id"): one.get("Target", "") for one in _each(archive, "xl/_rels/workbook.xml.rels", "Relationship")}
+    parts = {name: posixpath.join("/xl", targets[identifier]) for name, identifier in identifiers.items() if identifier in targets}
+    return zero, {name: posixpath.normpath(part).lstrip("/") for name, part in parts.items()}
+
+
+def _shared(archive: zipfile.ZipFile) -> Iterator[str]:
+    if "xl/sharedStrings.xml" in archive.namelist():
+        yield from map(_text, _each(archive, "xl/sharedStrings.xml", "si"))
+
+
+def _formats(archive: zipfile.ZipFile) -> Iterator[str]:
+    """What the format of each style says of a number."""
+    if "xl/styles.xml" not in archive.namelist():
+        return
+    own: dict[str, str] = {}
+    for element in _each(archive, "xl/styles.xml", "numFmt", "cellXfs"):
+        if _name(element.tag) == "numFmt":
+            own[element.get("numFmtId", "")] = _meaning(element.get("formatCode", ""))
+        else:
+            for style in element:
+                number = style.get("numFmtId", "")
+                yield own[number] if number in own else _BUILT_IN.get(int(number) if number.isdecimal() else 0, "")
+
+
+def _meaning(code: str) -> str:
+    """Of a format such as dd.mm.yyyy or [h]:mm."""
+    shown = _BESIDE.sub("", code).lower()
+    if re.search(r"\[(h+|m+|s+)\]", shown):
+        return _LASTING
+    return _DAY if re.search("[dmyhs]", re.sub(r"\[[^\]]*\]|general", "", shown)) else ""
+
+
+def _each(archive: zipfile.ZipFile, part: str, *names: str) -> Iterator[Element]:
+    """The elements of these names in a part, each emptied when the next one is asked for."""
+    parser: XMLPullParser[Element] = XMLPullParser(("end",))
+    with archive.open(part) as stream:
+        for text in _legal_pieces(stream):
+            parser.feed(text)
+            for _, element in cast(Iterator[tuple[str, Element]], parser.read_events()):
+                if _name(element.tag) in names:
+                    yield element
+                    element.clear()
+        parser.close()
+
+
+def _legal_pieces(stream: IO[bytes]) -> Iterator[str]:
+    """The text of a part in pieces that end with a tag, without what XML does not allow."""
+    first, rest = stream.read(_PIECE), ""
+    decoder = codecs.getincrementaldecoder("utf-16" if first.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig")("replace")
+    while first:
+        whole, mark, rest = (rest + decoder.decode(first)).rpartition(">")
+        yield _AMPERSAND.sub(_reference, _ILLEGAL.sub(DAMAGED, whole + mark))
+        first = stream.read(_PIECE)
+    yield _ILLEGAL.sub(DAMAGED, rest + decoder.decode(b"", final=True))
+
+
+def _reference(match: re.Match[str]) -> str:
+    """A reference to a character that may be there, as it is; else what replaces it."""
+    if match[1] is None and match[2] is None:
+        return "&amp;"
+    point = int(match[1], 16) if match[1] else int(match[2])
+    return DAMAGED if point > 0x10FFFF or _ILLEGAL.match(chr(point)) else match[0]
+
+
+@lru_cache
+def _name(tag: object) -> str:
+    """Of an element without its namespace, of which there are two; "" of a comment."""
+    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
