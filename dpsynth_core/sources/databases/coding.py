@@ -12,8 +12,8 @@ import ibis
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.clocks import COLON
 from dpsynth_core.sources.databases import texts, typed
+from dpsynth_core.sources.databases.catalogue import Column
 from dpsynth_core.sources.databases.cells import check_size
-from dpsynth_core.sources.databases.connect import Column
 from dpsynth_core.sources.databases.texts import Keep
 from dpsynth_core.sources.databases.words import Words, storage
 from dpsynth_core.sources.notation import Notation

@@ -30,8 +30,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.sources import persons
-from dpsynth_core.sources.databases import coding, connect, query
-from dpsynth_core.sources.databases.connect import Column, Connection
+from dpsynth_core.sources.databases import coding, connect
+from dpsynth_core.sources.databases.catalogue import Column
+from dpsynth_core.sources.databases.connect import Connection
 from dpsynth_core.sources.databases.texts import Keep
 from dpsynth_core.sources.databases.words import OTHERS, WORDS
 from dpsynth_core.sources.notation import Notation
@@ -64,7 +65,7 @@ class DatabaseSource:
         self._person_column, self._limit = person_column, max_rows_per_person
         self._connection = connect.connect(section)
         self._words = WORDS.get(self._connection.address.engine, OTHERS)
-        self._select = query.select(section, self._connection.address.engine)
+        self._select = self._connection.select(section)
         self._columns = {trimmed(column.name): column for column in self._connection.columns(self._select)}
         check_columns(list(self._columns), [*domain.names, *([person_column] if person_column else [])])
         self._table = _records(self._connection, self._select, self._columns)

@@ -1,0 +1,79 @@
+"""What the catalogue of a database says: its tables and views, and the columns of one. Nothing is asked of a database here.
+
+Only what stands there can be counted. So no system table, no function, no file and nothing else that a database takes for a table.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from string import ascii_lowercase, ascii_uppercase
+
+from dpsynth_core.foundation.errors import InputError
+
+Name = tuple[str, ...]
+"""Of a table, behind its schema, which may stand behind a database."""
+_SMALL = str.maketrans(ascii_uppercase, ascii_lowercase)
+
+
+@dataclass(frozen=True)
+class Column:
+    """name: as the database has it. kind: what its values are, "" for what is not read; type: as the database calls it."""
+
+    name: str
+    kind: str
+    type: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """columns: all that the catalogue lists, in its order; never those that a database adds by itself, such as rowid or ctid."""
+
+    name: Name
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """tables: (schema, name) of those that the account may read. home: the schemas in which a name without a schema is looked for, in
+    this order. capitals: whether names that differ in capitals alone are different."""
+
+    tables: tuple[tuple[str, str], ...]
+    home: tuple[str, ...]
+    capitals: bool
+
+    def listed(self) -> list[str]:
+        """A name for each table that `named` finds it by: with its schema where that is needed, in quotes where points mislead."""
+        plain = {table: table[1] if self.find(None, self._is(table[1])) == table else ".".join(table) for table in self.tables}
+        often = Counter(plain.values())
+        return sorted(_quoted(table) if often[text] > 1 else text for table, text in plain.items())
+
+    def named(self, text: str) -> tuple[str, str]:
+        """The table of this name: TABLE, SCHEMA.TABLE or "SCHEMA"."TABLE". Either may have a point in it. InputError."""
+        same = self._is(text)
+        exact = [table for table in self.tables if same(_quoted(table))]
+        alone = self.find(None, same)
+        found = exact or [table for table in self.tables if table == alone or same(".".join(table))]
+        if len(found) > 1:
+            raise InputError("data.table", "two tables have this name", 'write "SCHEMA"."TABLE", both in double quotes')
+        if not found:
+            raise InputError("data.table", "there is no such table, or this account may not read it", "check its name, and who may read it")
+        return found[0]
+
+    def find(self, schema: Callable[[str], bool] | None, name: Callable[[str], bool]) -> tuple[str, str] | None:
+        """The table whose schema and name are those that are meant; None where there is none."""
+        schemas = self.home if schema is None else sorted({table[0] for table in self.tables if schema(table[0])})
+        return next((table for wanted in schemas for table in self.tables if table[0] == wanted and name(table[1])), None)
+
+    def _is(self, text: str) -> Callable[[str], bool]:
+        return text.__eq__ if self.capitals else lambda other: small(other) == small(text)
+
+
+def small(text: str) -> str:
+    """Without capitals, as databases see it: letters of ASCII alone."""
+    return text.translate(_SMALL)
+
+
+def _quoted(table: tuple[str, str]) -> str:
+    return ".".join(f'"{part}"' for part in table)
