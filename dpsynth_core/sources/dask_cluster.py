@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
@@ -73,13 +74,11 @@ class Cluster:
             try:
                 address = self.scheduler if self.scheduler is not None else stack.enter_context(self._local())
                 client = stack.enter_context(Client(address, timeout=PATIENCE, set_as_default=False))
-                client.wait_for_workers(1, timeout=PATIENCE)
-                programs = client.run(build.identity, on_error="return")
-            except (OSError, TimeoutError, ValueError, RuntimeError):
+                programs = _programs(client)
+            except (OSError, TimeoutError, ValueError, RuntimeError, TypeError):  # TypeError: tls:// without certificates
                 remedy = "check its address, and that scheduler and workers run; tls:// needs Dask's own settings"
                 raise InputError("data.scheduler", "the Dask cluster cannot be reached", remedy) from None
-            if any(program != build.identity() for program in programs.values()):
-                raise InputError(*_OTHER_PROGRAM)
+            _check(programs)
             yield client
 
     def _local(self) -> LocalCluster:
@@ -102,6 +101,26 @@ _OTHER_PROGRAM = (
     "its workers run another program than this, or another version of it",
     f"install dpsynth_core {build.identity()} where the workers run",
 )
+
+
+def _programs(client: Client) -> list[str | Exception]:
+    """What the workers run, or why one cannot say. One that does not answer has died, and the scheduler replaces it."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        client.wait_for_workers(1, timeout=PATIENCE)
+        said = client.run(build.identity, on_error="return").values()
+        programs = [program for program in said if not isinstance(program, OSError)]
+        if programs or time.monotonic() > until:
+            return programs
+        time.sleep(_LOOK_SECONDS)
+
+
+def _check(programs: Sequence[str | Exception]) -> None:
+    """InputError unless all workers that answer run this program. Each task checks again."""
+    if not programs:
+        raise InputError("data.scheduler", "no worker of the Dask cluster answers", "see whether they still run, or have too little memory")
+    if any(program != build.identity() for program in programs):
+        raise InputError(*_OTHER_PROGRAM)
 
 
 class DaskSource(RecordCounts):
@@ -161,11 +180,15 @@ class _Work:
         return self._client.submit(task, build.identity(), *arguments, key=key, pure=False, priority=priority)
 
     def _awaited(self, future: Future) -> Tables:
-        finished = threading.Event()
+        finished, seen = threading.Event(), time.monotonic()
         try:
             future.add_done_callback(lambda _: finished.set())
             while not finished.wait(_LOOK_SECONDS):
                 interrupts.check()
+                if self._client.scheduler_info()["workers"]:
+                    seen = time.monotonic()
+                elif time.monotonic() > seen + PATIENCE:
+                    raise InputError("data.scheduler", "all workers of the Dask cluster are gone", "start them again, with more memory")
             answer = future.result()
         except KilledWorker:
             raise InputError("data.engine", "workers died again and again while they counted", "give them more memory") from None

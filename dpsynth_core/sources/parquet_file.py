@@ -68,7 +68,9 @@ def batches(
     written = _as_written(dataset.schema)
     fragments = {fragment.path: fragment for fragment in dataset.get_fragments()}
     for piece in part or parts.whole(paths):
-        fragment = fragments[inner(located(piece.file))]
+        fragment = fragments.get(inner(located(piece.file)))
+        if fragment is None:
+            raise InputError("data", "a file of the table is gone since it was looked at", "leave the table as it is until the run ends")
         own = fragment.physical_schema
         schema = pa.schema([*own, *(field for field in dataset.schema if field.name not in own.names)])
         for group in fragment.split_by_row_group()[piece.begin : piece.end]:

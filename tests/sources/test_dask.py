@@ -7,15 +7,18 @@ import os
 import re
 import signal
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
+import pyarrow as pa
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client, Future, LocalCluster
 from distributed.diagnostics.plugin import SchedulerPlugin
+from pyarrow import csv, parquet
 
 import dpsynth_core
 from dpsynth_core.cli import command_line
@@ -29,7 +32,7 @@ from dpsynth_core.sources import dask_cluster
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.dask_cluster import Cluster, DaskSource
 from dpsynth_core.sources.formats import TableFormat
-from dpsynth_core.sources.parts import WHOLE, Part, Sizes
+from dpsynth_core.sources.parts import WHOLE, Part, Piece, Sizes
 from dpsynth_core.sources.persons import Before, nobody
 from dpsynth_core.sources.records import Records
 from dpsynth_core.vocabulary.domain import Attribute, Domain
@@ -121,6 +124,45 @@ def test_workers_with_another_program_are_refused(table: Path, processes: LocalC
         raise failed.error()
 
 
+def test_a_worker_that_died_runs_no_other_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is left to the scheduler, which replaces it."""
+    dead, other = OSError("Timed out trying to connect"), ModuleNotFoundError("No module named 'dpsynth_core'")
+    monkeypatch.setattr(dask_cluster, "PATIENCE", 0.3)
+    for said, match in (([build.identity(), dead], ""), ([dead], "no worker of the Dask cluster"), ([dead, other], "another program")):
+        client = Mock(spec=Client)
+        client.run.return_value = dict(enumerate(said))
+        with pytest.raises(InputError, match=match) if match else nullcontext():
+            dask_cluster._check(dask_cluster._programs(client))
+
+
+def test_a_killed_worker_is_survived_when_the_count_begins(table: Path, processes: LocalCluster) -> None:
+    with Client(processes.scheduler_address, set_as_default=False) as client:
+        os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+    assert_same(source(table, processes.scheduler_address).counts(CLIQUES), expected(table))
+
+
+def test_a_cluster_that_loses_all_its_workers_ends_the_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Instead of waiting for others, who may never come."""
+    monkeypatch.setattr(dask_cluster, "PATIENCE", 0.3)
+    client, never = Mock(spec=Client), Mock(spec=Future)
+    client.scheduler_info.return_value = {"workers": {}}
+    with pytest.raises(InputError, match="all workers of the Dask cluster are gone"):
+        dask_cluster._Work(client)._awaited(never)
+    client.cancel.assert_called_once()
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_file_that_goes_in_the_middle_of_a_count_is_an_error_of_ours(kind: str, tmp_path: Path) -> None:
+    files = [tmp_path / f"{number}.{kind}" for number in (1, 2)]
+    for file in files:
+        write = csv.write_csv if kind == "csv" else parquet.write_table
+        write(pa.table({"a": [0, 1], "b": [0, 1]}), file)
+    records = Records(tmp_path, TableFormat(kind=kind), None, 1, MANY)
+    files[1].unlink()
+    with pytest.raises(InputError):
+        list(records.add_to(Tally(DOMAIN, CLIQUES), (Piece(str(files[1])),)))
+
+
 def test_names_of_tasks_and_logs_say_nothing_of_records(
     table: Path, processes: LocalCluster, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -155,8 +197,9 @@ def test_a_signal_ends_the_count_and_its_tasks(table: Path, monkeypatch: pytest.
 
 def test_a_cluster_that_is_not_there_is_a_sentence(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask_cluster, "PATIENCE", 0.3)
-    with pytest.raises(InputError, match="the Dask cluster cannot be reached"):
-        source(table, "tcp://127.0.0.1:9").counts(CLIQUES)
+    for address in ("tcp://127.0.0.1:9", "tls://127.0.0.1:1"):  # the other without certificates, which TLS cannot do
+        with pytest.raises(InputError, match="the Dask cluster cannot be reached"):
+            source(table, address).counts(CLIQUES)
 
 
 def test_a_cluster_of_our_own_talks_over_tls_on_this_machine_alone(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,8 @@ import sys
 import threading
 import time as clock
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -16,6 +18,7 @@ from typing import Any
 
 import duckdb
 import numpy as np
+import psycopg
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -381,3 +384,156 @@ def test_addresses_say_where_and_nothing_secret() -> None:
 def test_tables_are_listed_by_name(engine: str, tmp_path: Path) -> None:
     section = database_tables.section(engine, tmp_path, pa.table({"a": [1]}))
     assert section["table"] in connect.tables({"path": section["path"]})
+
+
+# What happens to a PostgreSQL server in the middle
+
+
+PEOPLE = Domain((Attribute.coded("a", 2),))
+
+
+def people(number: int = 4) -> tuple[str, dict[str, Any]]:
+    """A new table of zeros, and the section of it."""
+    table = postgres.new_table()
+    with postgres.connect() as connection:
+        connection.execute(f"CREATE TABLE {table} AS SELECT 0 AS a FROM generate_series(1, {number})")
+    return table, {"path": postgres.address(), "table": table}
+
+
+def slow(table: str) -> str:
+    """A view that takes 20 milliseconds for each record."""
+    with postgres.connect() as connection:
+        connection.execute(f"CREATE VIEW {table}_slow AS SELECT CASE WHEN pg_sleep(0.02) IS NULL THEN 1 ELSE a END AS a FROM {table}")
+    return f"{table}_slow"
+
+
+def when_it_counts(act: Any) -> threading.Thread:
+    """Do something as soon as a statement of ours counts."""
+
+    def work() -> None:
+        asked = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'dpsynth' AND state = 'active' AND query ILIKE '%count(*)%'"
+        with postgres.connect() as connection:
+            while not connection.execute(asked).fetchall():
+                clock.sleep(0.01)
+        act()
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    return thread
+
+
+def changed(statement: str) -> None:
+    with postgres.connect() as connection:
+        connection.execute("SET lock_timeout = '200ms'")
+        connection.execute(statement)
+
+
+def test_a_connection_that_is_ended_during_the_count_is_said_to_be() -> None:
+    table, section = people(2000)
+    source = DatabaseSource(PEOPLE, section | {"table": slow(table)}, Notation())
+    ended = when_it_counts(postgres.end_all)
+    with pytest.raises(InputError, match="the server ended the connection"):
+        source.counts([("a",)])
+    ended.join()
+
+
+def test_a_connection_that_is_ended_during_the_look_is_said_to_be() -> None:
+    _, section = people()
+    connection = connect.connect(section)
+    assert connection.catalogue
+    postgres.end_all()
+    with pytest.raises(InputError, match="the server ended the connection"):
+        connection.select(section)
+
+
+def test_records_that_come_during_the_count_are_not_counted() -> None:
+    """All statements of a source see the same records."""
+    table, section = people(100)
+    source = DatabaseSource(PEOPLE, section | {"table": slow(table)}, Notation())
+    inserted = when_it_counts(lambda: changed(f"INSERT INTO {table} VALUES (1)"))
+    assert source.counts([("a",)])[("a",)].tolist() == [100, 0]
+    inserted.join()
+    changed(f"DELETE FROM {table} WHERE a = 0")
+    assert source.counts([("a",)])[("a",)].tolist() == [100, 0]
+    assert DatabaseSource(PEOPLE, section, Notation()).counts([("a",)])[("a",)].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("change", ["ALTER TABLE {} ADD COLUMN b integer", "ALTER TABLE {} RENAME a TO b", "TRUNCATE {}", "DROP TABLE {}"])
+def test_a_table_is_not_altered_before_the_count_ends(change: str) -> None:
+    table, section = people()
+    source = DatabaseSource(PEOPLE, section, Notation())
+    with pytest.raises(psycopg.errors.LockNotAvailable):
+        changed(change.format(table))
+    assert source.counts([("a",)])[("a",)].tolist() == [4, 0]
+    source.close()
+    changed(change.format(table))
+
+
+def test_a_table_that_was_altered_before_the_count_is_refused() -> None:
+    table, section = people()
+    counting.check(section, PEOPLE, Notation(), None)
+    changed(f"ALTER TABLE {table} RENAME a TO b")
+    with pytest.raises(InputError, match="a"):
+        DatabaseSource(PEOPLE, section, Notation())
+
+
+def test_a_count_that_takes_longer_than_the_timeout_says_so() -> None:
+    table, section = people(2000)
+    source = DatabaseSource(PEOPLE, section | {"table": slow(table), "timeout": 1}, Notation())
+    with pytest.raises(InputError, match="took longer than 1 seconds") as late:
+        source.counts([("a",)])
+    assert late.value.field == "data.timeout"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_table_that_is_locked_is_said_to_be(engine: str, tmp_path: Path) -> None:
+    """PostgreSQL waits for 30 seconds, or nearly as long as a statement may take."""
+    section = database_tables.section(engine, tmp_path, pa.table({"a": [0]})) | {"timeout": 1}
+    with holding(engine, section), pytest.raises(InputError, match="locked by another program"):
+        connect.columns(section)
+    assert connect.columns(section)
+
+
+@contextmanager
+def holding(engine: str, section: dict[str, Any]) -> Iterator[None]:
+    """Another program has the table for itself."""
+    if engine == "duckdb":
+        code = f"import duckdb; c = duckdb.connect({section['path']!r}); print(flush=True); input()"
+        with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+            assert other.stdout is not None
+            other.stdout.readline()
+            yield
+            other.communicate("\n")
+    elif engine == "sqlite":
+        other_connection = sqlite3.connect(section["path"], isolation_level=None)
+        other_connection.execute("BEGIN EXCLUSIVE")
+        yield
+        other_connection.close()
+    else:
+        with postgres.connect() as administration, administration.transaction():
+            administration.execute(f"LOCK TABLE {section['table']} IN ACCESS EXCLUSIVE MODE")
+            yield
+
+
+def test_postgresql_waits_for_a_lock_for_30_seconds() -> None:
+    connection = connect.connect({"path": postgres.address()})
+    assert connection.rows("SELECT setting FROM pg_settings WHERE name = 'lock_timeout'") == [("30000",)]
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "remedy"),
+    [
+        ("timestamptz", "2024-01-01 00:30+02", "number AT TIME ZONE 'Europe/Berlin'"),
+        ("integer[]", "{1,2}", "CAST(number AS text)"),
+        ("numeric", "1.5", "CAST(number AS double precision)"),
+        ("json", '{"a": 1}', "CAST(number AS text)"),
+    ],
+)
+def test_the_remedies_for_types_that_are_not_counted_work(type_: str, value: str, remedy: str) -> None:
+    table = postgres.new_table()
+    changed(f"CREATE TABLE {table} (number {type_})")
+    changed(f"INSERT INTO {table} VALUES ('{value}')")
+    texts = Attribute.categorical("number", ["2023-12-31 23:30:00", "{1,2}", "1.5", '{"a": 1}'], **OWN)
+    section = {"path": postgres.address(), "query": f"SELECT {remedy} AS number FROM {table}"}
+    assert DatabaseSource(Domain((texts,)), section, Notation()).counts([("number",)])[("number",)][:4].sum() == 1

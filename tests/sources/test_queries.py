@@ -158,14 +158,21 @@ def test_in_postgresql_one_persons_text_ends_no_statement(made: str) -> None:
     with pytest.raises(InputError, match="casts a text"):
         sent(f"SELECT {made} AS x FROM people", "postgres")
     for dialect in ("sqlite", "postgres"):
-        with pytest.raises(InputError, match="no TRY_CAST.*leave the column as it is"):
+        with pytest.raises(InputError, match=r"no TRY_CAST.*leave the column as it is"):
             sent("SELECT TRY_CAST(sex AS integer) AS x FROM people", dialect)
 
 
 @pytest.mark.parametrize(
     "made",
-    ["CAST(pay AS double precision)", "CAST(age AS text)", "seen AT TIME ZONE 'Europe/Berlin'", "CAST(seen AT TIME ZONE 'UTC' AS date)"]
-    + ["date_trunc('month', born)", "extract(year FROM born)", "CAST('2024-01-01' AS date)", "born >= DATE '2024-01-01'"],
+    [
+        "CAST(pay AS double precision)",
+        "CAST(age AS text)",
+        "seen AT TIME ZONE 'Europe/Berlin'",
+        "CAST(seen AT TIME ZONE 'UTC' AS date)",
+        "date_trunc('month', born)",
+        "extract(year FROM born)",
+        "born >= DATE '2024-01-01'",
+    ],
 )
 def test_casts_that_docs_and_messages_recommend_are_taken(made: str) -> None:
     assert sent(f"SELECT {made} AS x FROM people", "postgres")
@@ -217,7 +224,8 @@ def test_nothing_that_is_typed_is_written_to_a_log(capfd: pytest.CaptureFixture[
     assert "canary" not in caplog.text + capfd.readouterr().err
 
 
-CATALOGUE = Catalogue((("public", "a.b"), ("a", "b"), ("public", "people"), ("My Schema", "t.x"), ("own", "people")), ("own", "public"), True)
+LISTED = (("public", "a.b"), ("a", "b"), ("public", "people"), ("My Schema", "t.x"), ("own", "people"))
+CATALOGUE = Catalogue(LISTED, ("own", "public"), capitals=True)
 
 
 def test_a_table_with_a_point_in_its_name_can_be_named() -> None:
