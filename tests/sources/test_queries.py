@@ -106,10 +106,10 @@ def test_columns_that_the_catalogue_does_not_list_are_refused(name: str, dialect
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize("place", ["'y.csv'", "pg_class", "sqlite_master", "other.people", "people p(age, sex)"])
+@pytest.mark.parametrize("place", ["'y.csv'", "pg_class", "sqlite_master", "other.people", "people p(age, sex)", "people AS @p"])
 def test_only_tables_of_the_catalogue_are_read(place: str, dialect: str) -> None:
     with pytest.raises(InputError):
-        sent(f"SELECT age FROM {place}", dialect)
+        sent(f"SELECT * FROM {place}", dialect)
 
 
 def test_what_is_sent_is_written_anew_and_nothing_typed_goes_with_it() -> None:

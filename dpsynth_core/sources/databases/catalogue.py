@@ -58,7 +58,7 @@ class Catalogue:
         if len(found) > 1:
             raise InputError("data.table", "two tables have this name", 'write "SCHEMA"."TABLE", both in double quotes')
         if not found:
-            raise InputError("data.table", "there is no such table, or this account may not read it", "check its name, and who may read it")
+            raise InputError("data.table", "the table or query cannot be read", "check its name, and who may read it")
         return found[0]
 
     def find(self, schema: Callable[[str], bool] | None, name: Callable[[str], bool]) -> tuple[str, str] | None:

@@ -61,6 +61,9 @@ def table_of(statement: exp.Select, catalogue: Catalogue, dialect: str) -> tuple
     """The table that a statement names. InputError."""
     table = statement.args["from_"].this
     _only(table, "this", "db", "alias")
+    if table.args.get("alias") is not None:
+        _only(table.args["alias"], "this")
+        _as_stored(table.args["alias"].this, dialect)
     schema, name = table.args.get("db"), table.this
     if isinstance(name, exp.Identifier):
         found = catalogue.find(None if schema is None else _means(schema, dialect), _means(name, dialect))
@@ -134,12 +137,14 @@ def _selected(part: exp.Expression, row: _Row) -> list[exp.Expression]:
     return [exp.Alias(this=row.expression(part.this), alias=_identifier(_as_stored(name, row.dialect)))]
 
 
-def _as_stored(identifier: exp.Identifier, dialect: str) -> str:
-    """PostgreSQL takes the capitals from a name that is not quoted."""
+def _as_stored(identifier: exp.Expression, dialect: str) -> str:
+    """PostgreSQL takes the capitals from a name that is not quoted. InputError for what is no name."""
+    if not isinstance(identifier, exp.Identifier):
+        raise _refused(identifier)
     return identifier.this if identifier.quoted or dialect != "postgres" else small(identifier.this)
 
 
-def _means(identifier: exp.Identifier, dialect: str) -> Callable[[str], bool]:
+def _means(identifier: exp.Expression, dialect: str) -> Callable[[str], bool]:
     """Whether a name of the catalogue is the one that is written."""
     written = _as_stored(identifier, dialect)
     return written.__eq__ if dialect == "postgres" else lambda name: small(name) == small(written)
@@ -208,8 +213,6 @@ class _Row:
         """That what stands before a column's point is the table, and no column that has fields."""
         _only(node, "this", "table")
         alias = self.table.args.get("alias")
-        if alias is not None:
-            _only(alias, "this")
         called = _as_stored(self.table.this if alias is None else alias.this, self.dialect)
         if node.args.get("table") is not None and not _means(node.args["table"], self.dialect)(called):
             raise InputError(_FIELD, "what stands before a point is not the table", "write TABLE.COLUMN, or the column alone")
