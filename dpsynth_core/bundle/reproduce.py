@@ -66,7 +66,7 @@ def repeated(bundle: Bundle, plan: Plan, on_event: Callable[[Progress], None] = 
     except DAMAGE:
         raise InputError("bundle", f"its {releases.DOCUMENT} is damaged", "download it again") from None
     check_paid(published.domain, plan.unit, published.transcript, published.charges)
-    kept = Kept("", plan.spec, published.private, published.row_seed or 0, published.transcript, published.charges)
+    kept = Kept("", plan.spec, published.private, published.transcript, published.charges)
     made = carried_out(plan, kept, on_event)
     complete = not made.branded(INTERRUPTED)
     if complete and published.branded(INTERRUPTED):  # everything was answered, and no rows were made of it

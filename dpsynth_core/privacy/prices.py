@@ -50,6 +50,7 @@ def due(call: Call) -> Event | None:
     does not fit it."""
     if call.arguments and questions.is_group(call.arguments[-1]):
         call = replace(call, unit=replace(call.unit, rows_may_not_count=True), arguments=call.arguments[:-1])
+    call = replace(call, arguments=tuple(one for one in call.arguments if not questions.is_about(one)))
     price = PRICES.get(call.operation)
     if price is None:
         raise InputError("transcript", f"nothing is known of an operation {call.operation[:40]!r}", "use the version that made it")

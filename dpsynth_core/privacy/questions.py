@@ -1,12 +1,13 @@
-"""What a question to the kernel is about, beyond the names of columns and the numbers in it: predictors, weights, a group of records.
+"""What a question to the kernel is about, beyond the names of columns and the numbers in it: arrays, predictors, a group of records.
 
-All of it is public or released. It stands beside each answer, so that an answer is never taken for one about something else that was
-asked in the same words.
+All of it is public or released. Its digest stands beside each answer, so that an answer is never taken for one about something else that
+was asked in the same words: a measured error, for one, belongs to the answers that it was measured of.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from hashlib import sha256
 from typing import Any
 
@@ -14,16 +15,63 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.privacy.selection.scores import SUM_STEPS
+from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.predictors import Predictor
 
-_AMONG = "among"
+_AMONG, _ABOUT = "among", "about"
+_TOGETHER = 256
+"""Tables that are digested in one piece: most are small."""
 
 
 def digests(operation: str, arguments: Sequence[Any], options: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
     """SHA-256 of what a call was given in whole, as one more argument; none where names and numbers say enough."""
-    digested = _DIGESTED.get(operation)
-    return () if digested is None else (digested(*arguments, **options),)
+    if (digested := _DIGESTED.get(operation)) is not None:
+        return (digested(*arguments, **options),)
+    given = [one for one in (*arguments, *options.values()) if not (is_name(one) or isinstance(one, int | float | np.number | None))]
+    return ((_ABOUT, digest(given)),) if given else ()
+
+
+def is_name(value: object) -> bool:
+    """Whether an argument names columns, or is one of the further arguments here."""
+    return isinstance(value, tuple) and all(isinstance(part, str) for part in value)
+
+
+def is_about(argument: object) -> bool:
+    """Whether an argument of a call is the digest of arrays that were computed from earlier answers, so that another machine may have
+    rounded them otherwise."""
+    return isinstance(argument, tuple) and argument[:1] == (_ABOUT,)
+
+
+def digest(value: object) -> str:
+    """SHA-256 of arrays and what holds them: mappings, sequences, public data classes. Fractions count in steps of 1/SUM_STEPS, which is
+    finer than the kernel rounds them. What is no data is left out, such as a solver."""
+    hashed = sha256()
+    _feed(hashed.update, value)
+    return hashed.hexdigest()
+
+
+def _feed(update: Callable[[bytes], object], value: object) -> None:
+    if isinstance(value, np.ndarray):
+        steps = np.rint(value * SUM_STEPS) + 0.0 if value.dtype.kind == "f" else value  # no zero has a sign
+        update(f"{steps.dtype.kind}{steps.shape}".encode() + steps.astype("<f8" if steps.dtype.kind == "f" else "<i8").tobytes())
+    elif isinstance(value, float | np.floating):
+        update(f"{value:.9g};".encode())
+    elif isinstance(value, Mapping):
+        update(repr(list(value)).encode())
+        _feed(update, list(value.values()))
+    elif isinstance(value, list | tuple) and value and all(isinstance(part, np.ndarray) for part in value):
+        update(repr([part.shape for part in value]).encode())
+        for start in range(0, len(value), _TOGETHER):
+            _feed(update, np.concatenate([part.ravel() for part in value[start : start + _TOGETHER]]))
+    elif isinstance(value, list | tuple):
+        update(f"[{len(value)}".encode())
+        for part in value:
+            _feed(update, part)
+    elif is_dataclass(value) and not isinstance(value, Domain):  # the domain stands in the release
+        _feed(update, [type(value).__name__, *(getattr(value, field.name) for field in fields(value))])
+    elif value is None or isinstance(value, str | int | np.integer | np.bool_):
+        update(f"{value!r};".encode() if isinstance(value, str) else f"{value};".encode())
 
 
 def among(cells: Mapping[str, tuple[int, ...]]) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from fractions import Fraction
 
 from dpsynth_core.criteria.criterion import Decided
@@ -39,17 +38,13 @@ def carried_out(plan: Plan, kept: Kept, on_event: Callable[[Progress], None]) ->
     """The mechanism of a feasible plan, run again on the answers as far as they go. Raises as `recover`."""
     kernel = replaying(plan.domain, plan.unit, plan.shares, kept.answers, kept.paid)
     try:
-        made = synthesis.carry_out(plan, kernel, kept.private, kept.row_seed, on_event)
+        return synthesis.carry_out(plan, kernel, kept.private, on_event)
     except AnswersEnd:
         return answers_only(plan, kept)
-    return replace(made, transcript=kept.answers)
 
 
 def answers_only(plan: Plan, kept: Kept) -> Release:
-    """The noisy tables among the answers, and no rows. Raises InputError where there are none.
-
-    The seed of the rows stays: the last answers may be about some that the run drew, and whoever repeats it has to draw the same.
-    """
+    """The noisy tables among the answers, and no rows. Raises InputError where there are none."""
     answers, paid = kept.answers, kept.paid
     with suppress(AnswersEnd):  # it ended while values were learnt: then no table was measured
         kernel = replaying(plan.domain, plan.unit, plan.shares, answers, paid)
@@ -81,7 +76,7 @@ def answers_only(plan: Plan, kept: Kept) -> Release:
         created=synthesis.today(),
         bounds={},
         certificate=None,
-        row_seed=kept.row_seed,
+        row_seed=None,
         transcript=answers,
         criteria=tuple(map(Decided, plan.criteria)),
     )

@@ -10,7 +10,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import secrets
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
@@ -42,7 +41,6 @@ class Kept:
     run: str
     spec: Spec
     private: bool
-    row_seed: int
     answers: tuple[RecordedAnswer, ...]
     paid: tuple[Event, ...]
 
@@ -52,13 +50,12 @@ class Spool:
 
     def __init__(self, path: Path, run: str, plan: Plan, private: bool) -> None:
         self.path = path
-        self.row_seed = row_seed(plan.spec)
         self.answers = 0
         self._accountant = plan.shares.accountant
         private_directory(path.parent)
         self._stream = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
         fcntl.flock(self._stream, fcntl.LOCK_EX)
-        self._write({"run": run, "spec": plan.spec.model_dump(mode="json"), "private": private, "row_seed": self.row_seed})
+        self._write({"run": run, "spec": plan.spec.model_dump(mode="json"), "private": private})
         sync_directory(path.parent)
 
     def keep(self, answer: RecordedAnswer, paid: Sequence[Event]) -> None:
@@ -107,17 +104,11 @@ def read(path: Path) -> Kept:
             run=first["run"],
             spec=Spec.from_json(first["spec"]),
             private=first["private"],
-            row_seed=first["row_seed"],
             answers=transcript.from_json([line["answer"] for line in others], ()),
             paid=tuple(document.charge_of(event) for line in others for event in line["paid"]),
         )
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError):
         raise InputError(field, "its spool is damaged", "nothing of it can be recovered") from None
-
-
-def row_seed(spec: Spec) -> int:
-    """What rows are drawn with. It is published: no noise depends on it, so nothing can be taken away with it."""
-    return secrets.randbits(63) if spec.output.seed is None else spec.output.seed
 
 
 def check_room(plan: Plan, folder: Path, field: str) -> None:

@@ -43,10 +43,10 @@ from dpsynth_core.planning.spec import MAX_UNSTATED_ROWS, PublicSpec, Spec
 from dpsynth_core.privacy.events import Event as Charge
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
-from dpsynth_core.release import tables
+from dpsynth_core.release import tables, transcript
 from dpsynth_core.release.journal import Journal
 from dpsynth_core.release.release import Progress, Release
-from dpsynth_core.release.spool import Spool, row_seed
+from dpsynth_core.release.spool import Spool
 from dpsynth_core.release.statement import (
     brands,
     public_details,
@@ -55,7 +55,7 @@ from dpsynth_core.release.statement import (
     unmeasured_brands,
 )
 from dpsynth_core.release.times import Stopwatch
-from dpsynth_core.release.transcript import AnswersEnd, RecordedAnswer, recording
+from dpsynth_core.release.transcript import AnswersEnd, Keep, RecordedAnswer, recording
 from dpsynth_core.sources import public as public_tables
 from dpsynth_core.sources.codec import as_written
 from dpsynth_core.sources.drawn import DrawnRows
@@ -75,6 +75,8 @@ Fractions = dict[Clique, NDArray[np.float64]]
 """By marginal, the share of the people in each cell; float64 of the marginal's shape."""
 
 LIBRARIES = ("numpy", "scipy", "opendp", "pyarrow", "pandas", "pydantic")
+_WIDTHS = ("X86_V2", "X86_V3", "X86_V4", "SVE")
+"""NumPy's names for vectors of 128, 256 and 512 bits, and for those of any width."""
 TRAINING = ("scikit-learn",)
 """Libraries that a release depends on where models are trained."""
 
@@ -180,32 +182,32 @@ def synthesize(
     spool: where each answer of the kernel is kept before anybody acts on it; None for a release that nobody pays for or misses.
     stopwatch: what is told how long everything takes, for a curator who wants to know; the release does not say.
     """
-    answers: list[RecordedAnswer] = []
-
-    def keep(answer: RecordedAnswer, paid: Sequence[Charge]) -> None:
-        if spool is not None:
-            spool.keep(answer, paid)
-        answers.append(answer)
-
     shares = plan.shares
-    kernel = recording(PrivacyKernel(source, plan.unit, shares.rho, noise, shares.delta, shares.accountant), keep)
-    release = carry_out(plan, kernel, noise.private, spool.row_seed if spool else row_seed(plan.spec), on_event, stopwatch)
-    return replace(release, transcript=tuple(answers))
+    kernel = PrivacyKernel(source, plan.unit, shares.rho, noise, shares.delta, shares.accountant)
+    return carry_out(plan, kernel, noise.private, on_event, stopwatch, None if spool is None else spool.keep)
 
 
 def carry_out(
     plan: Plan,
     kernel: SealedKernel,
     private: bool,
-    row_seed: int,
     on_event: Callable[[Progress], None],
     stopwatch: Stopwatch | None = None,
+    keep: Keep | None = None,
 ) -> Release:
-    """Everything that follows from the answers of a kernel: the private table's, or `transcript.replaying`, which repeats them. The release
-    has no transcript yet. private: whether nobody can repeat the noise. row_seed: of the randomness of rows, which protects nobody."""
+    """Everything that follows from the answers of a kernel: the private table's, or `transcript.replaying`, which repeats them. private:
+    whether nobody can repeat the noise. keep: takes each answer before anybody acts on it."""
+    answers: list[RecordedAnswer] = []
+
+    def kept(answer: RecordedAnswer, paid: Sequence[Charge]) -> None:
+        if keep is not None:
+            keep(answer, paid)
+        answers.append(answer)
+
     created, journal = today(), Journal(on_event, stopwatch or Stopwatch())
-    plan, kernel = learnt(plan, kernel, journal)
+    plan, kernel = learnt(plan, recording(kernel, kept), journal)
     finished = _run_mechanism(plan, kernel, journal)
+    row_seed = transcript.row_seed(answers) if plan.spec.output.seed is None else plan.spec.output.seed
     first, *further = _write_rows(plan, finished, row_seed, kernel.rho_spent, journal) or (None,)
     codes = None if first is None else first.codes
     noisy = of_columns(journal.measurements)
@@ -244,6 +246,7 @@ def carry_out(
         created=created,
         criteria=outcomes,
         usefulness=usefulness,
+        transcript=tuple(answers),
     )
 
 
@@ -400,9 +403,11 @@ def _version(library: str) -> str:
 
 @cache
 def _processor() -> str:
-    """Its family and the sets of vector instructions that NumPy uses on it: sums are rounded in the order in which these add."""
+    """Its family and the widest of the vectors that NumPy adds with on it, which decide how sums are rounded. No more of it: a list of what a
+    processor can do tells machines apart."""
     vectors = np.show_config(mode="dicts")["SIMD Extensions"]
-    return " ".join((platform.machine(), *vectors["baseline"], *vectors.get("found", ())))
+    widths = [name for name in (*vectors["baseline"], *vectors.get("found", ())) if name in _WIDTHS]
+    return " ".join((platform.machine(), *widths[-1:]))
 
 
 def _check_data(spec: Spec, domain: Domain) -> None:

@@ -2,7 +2,7 @@
 
 A mechanism is a function of the kernel's answers. Whoever has them can run it once more without the private table: that is what
 `Replay` is for, and why a release can be reproduced from what is published. Answers were paid for and are released; a transcript
-holds nothing else. It knows no mechanism and no operation by name: whatever a kernel is asked is recorded with its answer. What an answer
+holds nothing else. The seed of the rows follows from them too, so that nobody chooses it. It knows no mechanism and no operation by name: whatever a kernel is asked is recorded with its answer. What an answer
 must have cost is looked up in `privacy.prices`.
 """
 
@@ -234,21 +234,29 @@ def from_json(items: Sequence[Mapping[str, Any]], measurements: Sequence[Measure
 
 
 def _identifying(operation: str, arguments: Sequence[Any], options: Mapping[str, Any], group: _Group) -> tuple[Any, ...]:
-    """What identifies a question: the names of columns and the numbers in it, predictors and weights by their digests, and the group of
-    records that it is about. Tables of answers are left out, they may be large."""
-    named = tuple(x for x in (*arguments, *options.values()) if _is_name(x) or isinstance(x, int | float | np.number))
+    """What identifies a question: the names of columns and the numbers in it, a digest of all else, and the group of records that it is
+    about."""
+    named = tuple(x for x in (*arguments, *options.values()) if questions.is_name(x) or isinstance(x, int | float | np.number))
     return (*named, *questions.digests(operation, arguments, options), *group)
 
 
-def _is_name(value: Any) -> bool:
-    return isinstance(value, tuple) and all(isinstance(part, str) for part in value)
-
-
 def _same(then: Sequence[Any], now: Sequence[Any]) -> bool:
-    return len(then) == len(now) and all(
-        a == b if _is_name(a) or _is_name(b) else math.isclose(float(a), float(b), rel_tol=_TOLERANCE, abs_tol=_NEAR_ZERO)
-        for a, b in zip(then, now, strict=True)
-    )
+    return len(then) == len(now) and all(map(_same_argument, then, now))
+
+
+def _same_argument(then: Any, now: Any) -> bool:
+    """Arrays that were computed may be rounded otherwise on another machine: that a digest is another one shows in the transcript that a
+    replay writes, not here."""
+    if questions.is_name(then) or questions.is_name(now):
+        return bool(then == now) or (questions.is_about(then) and questions.is_about(now))
+    return math.isclose(float(then), float(now), rel_tol=_TOLERANCE, abs_tol=_NEAR_ZERO)
+
+
+def row_seed(answers: Sequence[RecordedAnswer]) -> int:
+    """What rows are drawn with: 63 bits of the SHA-256 of what was answered before they are. The words of the plan are left out of it, for
+    they can be chosen freely. It protects nobody: no noise depends on it."""
+    given = [(a.operation, a.value.values if isinstance(a.value, Measurement | Residual) else a.value) for a in answers]
+    return int(questions.digest(given)[:16], 16) >> 1
 
 
 def _copied(answer: Any) -> Any:

@@ -304,7 +304,7 @@ def interrupted(name: str, public: Path, answers: int | None) -> Release:
     whole = release_of(name, public)
     held = whole.transcript[:answers]
     paid = whole.charges[: sum(answer.charges for answer in held)]
-    return answers_only(whole.plan, Kept("", whole.spec, True, whole.row_seed or 0, held, paid))
+    return answers_only(whole.plan, Kept("", whole.spec, True, held, paid))
 
 
 def uncertified(public: Path) -> Release:
@@ -313,7 +313,7 @@ def uncertified(public: Path) -> Release:
     whole = release_of("independent", public)
     held = tuple(answer for answer in whole.transcript if answer.operation not in ("measure_errors", "measure_largest_error"))
     paid = whole.charges[: sum(answer.charges for answer in held)]
-    return carried_out(whole.plan, Kept("", whole.spec, True, 1, held, paid), lambda _: None)
+    return carried_out(whole.plan, Kept("", whole.spec, True, held, paid), lambda _: None)
 
 
 @pytest.mark.parametrize("code", CODES)
@@ -399,7 +399,7 @@ def test_an_interrupted_run_cannot_leave_an_answer_or_a_table_out(name: str, twi
         transcript=(*release.transcript[:first], *release.transcript[first + 1 :]),
         charges=(*release.charges[:spared], *release.charges[spared + 1 :]),
     )
-    again = answers_only(release.plan, Kept("", release.spec, True, release.row_seed or 0, less.transcript, less.charges))
+    again = answers_only(release.plan, Kept("", release.spec, True, less.transcript, less.charges))
     assert verified(pack.pack(again)).verdict == UNSOUND
     fewer = replace(release, measurements=release.measurements[:-1])
     assert verified(pack.pack(fewer)).verdict == UNSOUND

@@ -69,7 +69,7 @@ def test_its_noisy_tables_say_which_values_are_together() -> None:
 
 
 def test_what_was_measured_of_an_interrupted_run_keeps_its_groups() -> None:
-    kept = answers_only(made().plan, Kept("", made().spec, False, 1, made().transcript, made().charges))
+    kept = answers_only(made().plan, Kept("", made().spec, False, made().transcript, made().charges))
     assert [m.groups for m in kept.measurements] == [m.groups for m in made().measurements]
     assert document.from_json(json.loads(document.document(kept))).measurements[grouped(made())[0]].groups
 

@@ -99,7 +99,7 @@ def test_a_release_that_needs_no_reason_has_no_place_for_one() -> None:
 def cut(whole: Release, answers: int, alone: bool = False) -> Release:
     """What is recovered if the run ended after so many answers. alone: without what could be made of them."""
     paid = whole.charges[: sum(answer.charges for answer in whole.transcript[:answers])]
-    return recover(Kept("", whole.spec, whole.private, whole.row_seed or 0, whole.transcript[:answers], paid), lambda _: None, alone)
+    return recover(Kept("", whole.spec, whole.private, whole.transcript[:answers], paid), lambda _: None, alone)
 
 
 def test_noisy_tables_alone_of_a_whole_run_do_not_say_that_it_ended_before() -> None:

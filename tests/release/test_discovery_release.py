@@ -198,8 +198,7 @@ def test_a_domain_that_was_not_asked_for_is_refused(release: Release, change: Ca
 def test_the_same_release_comes_from_its_answers_and_nothing_from_too_few(release: Release) -> None:
     def kept(answers: int) -> Kept:
         charges = sum(answer.charges for answer in release.transcript[:answers])
-        seed = release.row_seed or 0
-        return Kept("", release.spec, True, seed, release.transcript[:answers], release.charges[:charges])
+        return Kept("", release.spec, True, release.transcript[:answers], release.charges[:charges])
 
     whole = recovery.recover(kept(len(release.transcript)), lambda _: None)
     assert whole.domain == release.domain

@@ -161,7 +161,7 @@ def test_a_run_that_ended_before_says_so() -> None:
     whole = released()
     held = tuple(answer for answer in whole.transcript if answer.operation != "measure_right")
     paid = whole.charges[: sum(answer.charges for answer in held)]
-    made = carried_out(whole.plan, Kept("", whole.spec, True, 1, held, paid), lambda _: None)
+    made = carried_out(whole.plan, Kept("", whole.spec, True, held, paid), lambda _: None)
     assert made.branded(UNTESTED)
     assert not made.usefulness
     assert verified(pack.pack(made)).verdict == SOUND

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.measurement import ROUNDING, Measurement, Residual
 from dpsynth_core.vocabulary.predictors import Additive, Largest, Predictor
+from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers
 from tests.mechanisms.offered import TABLES
 
 
@@ -70,7 +72,7 @@ def replayed(made: Release, plan_of: Spec) -> Release:
     read = releases.from_json(json.loads(releases.document(made)), made.codes, made.values)
     plan = synthesis.feasible(Plan.of(plan_of))
     kernel = replaying(plan.domain, plan.unit, plan.shares, read.transcript, read.charges)
-    return synthesis.carry_out(plan, kernel, read.private, made.row_seed or 0, lambda _: None)
+    return synthesis.carry_out(plan, kernel, read.private, lambda _: None)
 
 
 @pytest.mark.parametrize(
@@ -200,10 +202,64 @@ def test_an_answer_that_cannot_be_kept_does_not_end_a_run_and_is_told_at_the_rep
     answers_read = transcript.from_json(json.loads(json.dumps(transcript.to_json(answers, []))), [])
     assert answers_read[0].value == Unrecorded("object")
     with pytest.raises(InputError, match="cannot be reproduced"):
-        replay(1.0, answers_read, []).ask()
+        replay(1.0, answers_read, []).ask(object())
 
 
 FIRST, SECOND = (Predictor("a", Additive(np.array(scores, dtype=np.int64), {}), Largest(np.arange(2))) for scores in ([0, 1], [1, 0]))
+
+
+A_DOMAIN = Domain.from_json({"a": 2})
+QUERIES = QueryClass(A_DOMAIN, (("a",),))
+SUPPORT, START = np.array([[0], [1]], dtype=np.int32), np.full(2, 0.5)
+
+
+def sparse(value: float) -> SparseAnswers:
+    return SparseAnswers(np.array([0]), np.array([value]))
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda kernel, x: kernel.measure_errors({("a",): np.array([0.0, x])}, 2.0),
+        lambda kernel, x: kernel.measure_largest_error({("a",): np.array([0.0, x])}, 2.0),
+        lambda kernel, x: kernel.select_worst_marginal({("a",): np.array([0.0, x])}, {("a",): 1.0}, {("a",): 0.0}, 1.0),
+        lambda kernel, x: kernel.select_worst_marginal({("a",): np.zeros(2)}, {("a",): 1.0 + x}, {("a",): 0.0}, 1.0),
+        lambda kernel, x: kernel.select_worst_marginal({("a",): np.zeros(2)}, {("a",): 1.0}, {("a",): x}, 1.0),
+        lambda kernel, x: kernel.select_signed_query(QUERIES, sparse(x), 1.0),
+        lambda kernel, x: kernel.select_worst_queries(QUERIES, sparse(0.0), 1.0, 1, np.array([int(4 * x)])),
+        lambda kernel, x: kernel.permute_and_flip(QUERIES, sparse(x), 1.0),
+        lambda kernel, x: kernel.measure_queries(QUERIES, np.array([int(4 * x)]), 2.0),
+        lambda kernel, x: kernel.keep_queries(
+            QUERIES, np.array([0]), np.array([1], dtype=np.int8), np.array([0.5 + x]), 0.1, 0.1, 3.0
+        ),
+        lambda kernel, x: kernel.best_mixture_error(QUERIES, SUPPORT, START * (1 + x), 3.0, 1.0, 50.0),
+    ],
+    ids=["errors", "largest", "tables", "weights", "offsets", "signed", "left out", "flip", "numbers", "bits", "mixture"],
+)
+def test_every_array_that_was_asked_about_shows_in_the_transcript(ask: Callable[[SealedKernel, float], Any]) -> None:
+    """Two questions with the same names and numbers differ by what else they are about; the same question never does."""
+
+    def asked(x: float) -> tuple[Any, ...]:
+        kept: list[RecordedAnswer] = []
+        kernel = PrivacyKernel(CodesSource(A_DOMAIN, np.array([[0], [1], [1]], dtype=np.int32)), Unit(), 1e6, SeededNoise(1), 0.5)
+        ask(recording(kernel, lambda answer, _: kept.append(answer)), x)
+        replayed: list[RecordedAnswer] = []
+        read = transcript.from_json(json.loads(json.dumps(transcript.to_json(kept, []))), [])
+        ask(recording(replay(1e6, list(read), list(kernel.events)), lambda answer, _: replayed.append(answer)), x)
+        assert [a.arguments for a in replayed] == [a.arguments for a in kept]
+        return kept[0].arguments
+
+    assert asked(0.0) == asked(0.0)
+    assert asked(0.0) != asked(0.25)
+
+
+def test_the_seed_of_the_rows_follows_from_the_answers_before_them() -> None:
+    made = run(spec(mechanism={"name": "independent"}))
+    drawn_after = [n for n in range(len(made.transcript) + 1) if transcript.row_seed(made.transcript[:n]) == made.row_seed]
+    assert len(drawn_after) == 1
+    assert [a.operation for a in made.transcript[drawn_after[0] :]] == ["measure_errors", "measure_largest_error"]
+    seeded = run(spec(mechanism={"name": "independent"}, output={"rows": 50, "seed": 4}))
+    assert seeded.row_seed == 4
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from dpsynth_core.evaluation.distances import IN_WRONG_CELL
 from dpsynth_core.evaluation.models import training, usefulness
 from dpsynth_core.evaluation.models.usefulness import Trained
 from dpsynth_core.evaluation.totals import Total
+from dpsynth_core.privacy import questions
 from dpsynth_core.privacy.events import Gaussian
 from dpsynth_core.release.document import usefulness_json
 from dpsynth_core.release.release import INTERRUPTED, UNCERTIFIED, UNTESTED
@@ -76,7 +77,21 @@ def certificate_follows(opened: Opened) -> str:
     stated = asdict(certificate)
     different = sorted(name for name, value in asdict(recomputed).items() if not alike(value, stated[name]))
     expect(not different, f"its numbers do not follow from its errors: {some(different)}")
+    _check_measured_of(opened, certificate, released)
     return f"{len(noisy):,} measured errors, their bounds and their mean follow from each other"
+
+
+def _check_measured_of(opened: Opened, certificate: Certificate, released: Mapping[Clique, NDArray[np.float64]]) -> None:
+    """That its errors were measured of what is published, by the digest that stands beside the kernel's answer. What is made of rows is
+    the same on every machine; what is made of noisy tables may be rounded otherwise."""
+    asked = {clique: fractions * certificate.total.value for clique, fractions in released.items()}
+    wanted = questions.digests("measure_errors", (asked, certificate.sigma), {})
+    answers = [answer for answer in opened.release.transcript if answer.operation == "measure_errors"]
+    if any(near(answer.arguments[0], certificate.sigma) and answer.arguments[1:] == wanted for answer in answers):
+        return
+    if opened.other_program or (opened.other_versions and opened.rows is None):
+        raise Open("whether its errors were measured of what is published is seen where the versions are those that it names")
+    raise Wrong("its errors were measured of something else than what is published")
 
 
 def _largest(opened: Opened, certificate: Certificate) -> Largest:
