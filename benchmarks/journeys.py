@@ -115,7 +115,7 @@ def _demo(hand: Hand) -> None:
     bundle = _bundle(hand)
     hand.open("Verify")
     hand.choose_file(bundle)
-    hand.sees("This bundle is sound")
+    hand.sees("This bundle is consistent")
 
 
 def _lock_and_run(hand: Hand) -> None:
@@ -261,7 +261,7 @@ def _verdict(hand: Hand) -> None:
     bundle = _bundle(hand)
     hand.open("Verify")
     hand.choose_file(bundle)
-    hand.sees("This bundle is sound")
+    hand.sees("This bundle is consistent")
     hand.click(hand.page.get_by_role("radiogroup", name="Your decision").get_by_text("Publish", exact=True))
     hand.type("Why, or for which purposes", "Good enough for teaching.")
     hand.type("Your name", "Ann Ross")
@@ -320,7 +320,7 @@ def _next_year(hand: Hand) -> None:
 
 
 TASKS = (
-    Task("demo", "A newcomer: the simulated people, to a bundle that Verify calls sound", 13, "13 clicks", _demo),
+    Task("demo", "A newcomer: the simulated people, to a bundle that Verify calls consistent", 13, "13 clicks", _demo),
     Task("adult", "A curator with a codebook: Adult's 15 columns", 75, "about 75 interactions on Domain, and wrong", _adult, _with_adult),
     Task("clinic", "A hospital: 30 columns with decimal commas", None, "stuck after 5 min, 5 of 30 columns usable", _clinic, _with_clinic),
     Task("titanic", "Another curator: the Titanic, with names and tickets, to a verdict", None, _BEFORE, _titanic, _with_titanic),

@@ -297,7 +297,7 @@ def test_nothing_and_something_cannot_both_have_been_seen(capsys: pytest.Capture
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_a_bundle_whose_brand_of_looks_was_taken_out_is_not_sound() -> None:
+def test_a_bundle_whose_brand_of_looks_was_taken_out_is_not_consistent() -> None:
     assert synthesize("--looked", "truth") == 0
     stored = release()
     stored["brands"] = [brand for brand in stored["brands"] if brand["code"] != "after-looking"]
@@ -726,7 +726,7 @@ def test_a_release_can_be_verified_and_reproduced_from_its_bundle(capsys: pytest
     capsys.readouterr()
     assert cli.main(["verify", "out/release.zip"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[-1].startswith("sound")
+    assert lines[-1].startswith("consistent: ")
     assert sum(line.startswith("passed: ") for line in lines) >= 12
     assert cli.main(["reproduce", "out/release.zip", "--out", "again"]) == 0
     assert Path("again/synthetic.csv").read_bytes() == Path("out/synthetic.csv").read_bytes()
@@ -740,7 +740,8 @@ def test_a_bundle_that_could_not_be_checked_to_the_end_ends_with_four(capsys: py
     Path("forged.zip").write_bytes(pack.zipped(files | {"MANIFEST.json": pack.manifest(files)}))
     capsys.readouterr()
     assert cli.main(["verify", "forged.zip"]) == 4
-    assert capsys.readouterr().out.splitlines()[-1] == "sound as far as checked; not checked: Do report, cards and tables agree?"
+    *_, last = capsys.readouterr().out.splitlines()
+    assert last.startswith("consistent as far as checked; not checked: Do report, cards and tables agree? What no bundle can show")
 
 
 def verify_in_a_terminal(stdout: Any, encoding: str) -> subprocess.CompletedProcess[bytes]:
@@ -753,7 +754,7 @@ def test_a_terminal_that_cannot_show_a_letter_is_no_verdict() -> None:
     assert synthesize("--mechanism", "independent") == 0
     done = verify_in_a_terminal(subprocess.PIPE, "ascii")
     assert done.returncode == 0
-    assert b"sound: nothing" in done.stdout
+    assert b"consistent: nothing" in done.stdout
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")
@@ -771,10 +772,10 @@ def test_limits_are_whole_numbers(options: tuple[str, str], capsys: pytest.Captu
     assert options[0] in capsys.readouterr().err
 
 
-def test_a_bundle_that_is_not_sound_ends_with_one(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bundle_that_is_not_consistent_ends_with_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert synthesize("--seed", "1") == 0
     assert cli.main(["verify", "out/release.zip"]) == 1
-    assert "NOT SOUND" in capsys.readouterr().out
+    assert "NOT CONSISTENT" in capsys.readouterr().out
     shutil.unpack_archive("out/release.zip", "folder")
     rows = Path("folder/synthetic.csv").read_text().splitlines(keepends=True)
     Path("folder/synthetic.csv").write_text("".join([*rows[:-1], rows[1]]))

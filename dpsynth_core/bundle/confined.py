@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from dpsynth_core.bundle.pack import checked_name
-from dpsynth_core.bundle.verdicts import REPLAYED, SKIPPED, UNSOUND, Check, Report, Summary
+from dpsynth_core.bundle.verdicts import INCONSISTENT, REPLAYED, SKIPPED, Check, Report, Summary
 from dpsynth_core.foundation import confinement
 from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.errors import CapacityError, InputError, OracleError
@@ -69,7 +69,7 @@ def verified(bundle: Path | bytes, limits: Limits = USUAL, public: Path | None =
         report = _report(_answer(VERIFY, bundle, limits))
     except _TooMuch:
         raise _beyond("checking it", limits) from None
-    if report.verdict == UNSOUND:
+    if report.verdict == INCONSISTENT:
         return report
     try:
         return report.replayed(Check(**_answer(REPLAY, bundle, limits, public)["check"]))

@@ -17,7 +17,7 @@ from datetime import date
 from hashlib import sha256
 from typing import Any
 
-from dpsynth_core.bundle.verdicts import PARTLY, SOUND, UNSOUND, Report
+from dpsynth_core.bundle.verdicts import CONSISTENT, INCONSISTENT, PARTLY, Report
 from dpsynth_core.foundation.documents import parse_json
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import check_reason, is_one_paragraph
@@ -58,15 +58,15 @@ class Decision:
     def __post_init__(self) -> None:
         if not _HASH.fullmatch(self.bundle):
             raise InputError(_FIELD, "it names no bundle", "check the ZIP of the bundle, which has a SHA-256")
-        if self.checked not in (SOUND, PARTLY, UNSOUND):
+        if self.checked not in (CONSISTENT, PARTLY, INCONSISTENT):
             raise InputError(_FIELD, "it does not say what the check of the bundle came to", _UNTOUCHED)
         repeated = (*self.open, *(text for pair in self.stated for text in pair))
         if len(repeated) > 3 * MOST_STATED or not all(len(text) <= LONGEST_STATED and text.isprintable() for text in repeated):
             raise InputError(_FIELD, "what it repeats of the check is very long or holds characters that are not seen", _UNTOUCHED)
         if self.answer not in ANSWERS:
             raise InputError("answer", "none is chosen", f"choose one of: {'; '.join(ANSWERS)}")
-        if self.checked == UNSOUND and self.answer != WITHHOLD:
-            raise InputError("answer", "the bundle is not sound", f"choose “{WITHHOLD}”, or check the right file")
+        if self.checked == INCONSISTENT and self.answer != WITHHOLD:
+            raise InputError("answer", "the bundle is not consistent", f"choose “{WITHHOLD}”, or check the right file")
         for field, text in (("name", self.name), ("role", self.role)):
             if not text.strip() or len(text) > MOST_LETTERS or not text.isprintable():
                 raise InputError(field, "it is empty, very long or holds characters that are not seen", f"write your {field}")
@@ -135,8 +135,8 @@ def differences(decision: Decision, report: Report) -> tuple[str, ...]:
     Another machine or version may leave other questions open, so a difference is no proof of a forgery.
     """
     found: list[str] = []
-    if report.verdict == UNSOUND and decision.answer != WITHHOLD:
-        found.append(f"This bundle is not sound here: the answer “{decision.answer}” must not be relied on.")
+    if report.verdict == INCONSISTENT and decision.answer != WITHHOLD:
+        found.append(f"This bundle is not consistent here: the answer “{decision.answer}” must not be relied on.")
     if decision.checked != report.verdict:
         found.append(f"The decision says that the bundle was {decision.checked}; here it is {report.verdict}.")
     if decision.open != report.unchecked:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 PASSED, FAILED, SKIPPED, ABSENT = "passed", "failed", "not checked", "nothing to check"
-SOUND, PARTLY, UNSOUND = "sound", "sound as far as checked", "not sound"
+CONSISTENT, PARTLY, INCONSISTENT = "consistent", "consistent as far as checked", "not consistent"
 REPLAYED = "Does all of it follow from the answers?"
 BOUNDS, CERTIFICATE, DECIDED = "Do the bounds follow?", "Does the certificate add up?", "Are the criteria decided rightly?"
-CANNOT = (
-    "Nobody can check from outside that the table was what the release says, that its noise was drawn as stated, or that one person owns "
-    "no more rows than stated; nor when, with which versions and on which processor it was made, what the ledger said, and why a run was "
-    "interrupted. And whoever invents answers can make a whole release of them: compare the SHA-256 of the bundle with what the publisher "
-    "announced."
+UNSEEN = (
+    "What no bundle can show is its maker's word: who made it, when, and from which table; that the noise is real; that there was a column "
+    "of persons, and how many rows one owns; where the domain came from, and whether somebody looked at the table before the plan was fixed "
+    "(a forger leaves such warnings out); that criteria, with their limits and importance, were fixed beforehand. Only the signature of a "
+    "key that you trust, or the SHA-256 that the publisher announced, ties these to somebody."
 )
 
 
@@ -45,14 +45,19 @@ class Report:
 
     @property
     def verdict(self) -> str:
-        """UNSOUND where a check failed; PARTLY where something that the release states could not be checked; otherwise SOUND."""
+        """INCONSISTENT where a check failed; PARTLY where something that the release states could not be checked; otherwise CONSISTENT."""
         if any(check.verdict == FAILED for check in self.checks):
-            return UNSOUND
-        return PARTLY if self.unchecked else SOUND
+            return INCONSISTENT
+        return PARTLY if self.unchecked else CONSISTENT
 
     def replayed(self, again: Check) -> Report:
         """The same with the answer to the question REPLAYED. If the mechanism comes to the same, so do the numbers that follow from it."""
         return replace(self, checks=tuple(_settled(check, again) for check in self.checks))
+
+    @property
+    def unseen(self) -> str:
+        """What stands beside the verdict, in the same size: what it does not say. Nothing beside a verdict of INCONSISTENT."""
+        return "" if self.verdict == INCONSISTENT else UNSEEN
 
     @property
     def unchecked(self) -> tuple[str, ...]:

@@ -36,16 +36,15 @@ def _verify(options: argparse.Namespace) -> int:
     report = confined.verified(options.bundle, _limits(options, Limits()), options.public)
     for check in report.checks:
         print_result(f"{check.verdict}: {check.question} {check.detail}")
-    print_result(f"note: {verdicts.CANNOT}")
     if report.sha256:
         print_result(f"SHA-256 of the bundle: {report.sha256}")
     conclusions = {
-        verdicts.SOUND: "sound: nothing that can be checked is wrong",
-        verdicts.PARTLY: f"sound as far as checked; not checked: {' '.join(report.unchecked)}",
-        verdicts.UNSOUND: "NOT SOUND: do not rely on this release",
+        verdicts.CONSISTENT: "consistent: nothing that can be checked is wrong.",
+        verdicts.PARTLY: f"consistent as far as checked; not checked: {' '.join(report.unchecked)}",
+        verdicts.INCONSISTENT: "NOT CONSISTENT: do not rely on this release",
     }
-    print_result(conclusions[report.verdict])
-    return {verdicts.SOUND: 0, verdicts.PARTLY: UNCHECKED, verdicts.UNSOUND: FAILED}[report.verdict]
+    print_result(f"{conclusions[report.verdict]} {report.unseen}".strip())
+    return {verdicts.CONSISTENT: 0, verdicts.PARTLY: UNCHECKED, verdicts.INCONSISTENT: FAILED}[report.verdict]
 
 
 def _limits(options: argparse.Namespace, default: Limits) -> Limits:

@@ -91,8 +91,8 @@ class Release:
     criteria: those of the plan as they were decided, in order. despite: why it is published although one that must be met is not, or was
     not measured, in the curator's words.
     bounds: a-priori error bounds of the workload's marginals. certificate: the measured errors, None without one.
-    row_seed: what the rows were drawn with, which follows from the answers before them; None without rows. transcript: the kernel's answers in
-    order, from which everything else follows. further: tables of rows beside the first, which all else is about (`release.tables`).
+    row_seed: what the rows were drawn with, which follows from the answers before them; None without rows. transcript: the kernel's answers
+    in order, from which everything else follows. further: tables of rows beside the first, which all else is about (`release.tables`).
     usefulness: how often models of the columns that the plan names are right about the people.
     """
 

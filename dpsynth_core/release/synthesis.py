@@ -9,7 +9,6 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
@@ -403,8 +402,8 @@ def _version(library: str) -> str:
 
 @cache
 def _processor() -> str:
-    """Its family and the widest of the vectors that NumPy adds with on it, which decide how sums are rounded. No more of it: a list of what a
-    processor can do tells machines apart."""
+    """Its family and the widest of the vectors that NumPy adds with on it, which decide how sums are rounded. No more of it: a list of what
+    a processor can do tells machines apart."""
     vectors = np.show_config(mode="dicts")["SIMD Extensions"]
     widths = [name for name in (*vectors["baseline"], *vectors.get("found", ())) if name in _WIDTHS]
     return " ".join((platform.machine(), *widths[-1:]))

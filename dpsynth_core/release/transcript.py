@@ -2,8 +2,8 @@
 
 A mechanism is a function of the kernel's answers. Whoever has them can run it once more without the private table: that is what
 `Replay` is for, and why a release can be reproduced from what is published. Answers were paid for and are released; a transcript
-holds nothing else. The seed of the rows follows from them too, so that nobody chooses it. It knows no mechanism and no operation by name: whatever a kernel is asked is recorded with its answer. What an answer
-must have cost is looked up in `privacy.prices`.
+holds nothing else. The seed of the rows follows from them too, so that nobody chooses it. It knows no mechanism and no operation by name:
+whatever a kernel is asked is recorded with its answer. What an answer must have cost is looked up in `privacy.prices`.
 """
 
 from __future__ import annotations

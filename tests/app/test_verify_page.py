@@ -48,10 +48,10 @@ def test_the_page_is_open_before_anything_is_done_and_says_what_to_do() -> None:
     assert "python -m dpsynth_core verify" in words(app)
 
 
-def test_a_sound_bundle_is_called_sound_with_a_line_per_check() -> None:
+def test_a_consistent_bundle_is_called_consistent_with_a_line_per_check() -> None:
     app = shown(packed())
     assert not app.exception
-    assert "This bundle is sound" in app.success[0].value
+    assert "This bundle is consistent" in app.success[0].value
     lines = [element.value for element in app.markdown if "check_circle" in element.value]
     assert len(lines) == 18
 
@@ -71,14 +71,14 @@ def test_what_could_not_be_checked_gets_no_tick_and_is_named() -> None:
     app = shown(repacked(lambda held: held.update({"notes.txt": b"x"})))
     assert not app.exception
     assert not app.success
-    assert "sound as far as checked" in app.warning[0].value
+    assert "consistent as far as checked" in app.warning[0].value
     assert "Do report, cards and tables agree?" in app.warning[0].value
 
 
 @pytest.mark.usefixtures("in_this_process")
 def test_a_forged_bundle_is_not_and_the_line_says_why() -> None:
     app = shown(edited(lambda document: document["measurements"][0].update(sigma=1.0)))
-    assert "not sound" in app.error[0].value
+    assert "not consistent" in app.error[0].value
     assert any("Was the stated noise paid for" in element.value and "Wrong" in element.value for element in app.markdown)
 
 
@@ -104,9 +104,9 @@ def test_hostile_names_and_words_are_never_markup() -> None:
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_a_bundle_of_answers_is_sound_too() -> None:
+def test_a_bundle_of_answers_is_consistent_too() -> None:
     app = shown(pack.pack(run(spec(mechanism={"name": "gaussian"}, output={}))))
-    assert "This bundle is sound" in app.success[0].value
+    assert "This bundle is consistent" in app.success[0].value
     assert not any("Not checked" in element.value for element in app.markdown)
 
 
@@ -126,11 +126,11 @@ def test_with_the_public_table_the_mechanism_is_run_again_and_the_file_is_gone_a
 
     monkeypatch.setattr(confined, "verified", here)
     app = shown(pack.pack(run(plan)))
-    assert "sound as far as checked" in app.warning[0].value
+    assert "consistent as far as checked" in app.warning[0].value
     app.file_uploader[1].set_value(("twin.csv", table.read_bytes(), "text/csv"))
     app.run()
     assert not app.exception
-    assert "This bundle is sound" in app.success[0].value
+    assert "This bundle is consistent" in app.success[0].value
     assert [path is not None and path.exists() for path in seen] == [False, False]
     assert seen[1] is not None
     assert not seen[1].parent.exists()
@@ -204,4 +204,4 @@ def test_a_decision_that_this_check_contradicts_is_never_green(monkeypatch: pyte
     assert not app.exception
     assert not app.success
     assert any("must not be relied on" in element.value for element in app.warning)
-    assert any("was sound" in element.value and "here it is not sound" in element.value for element in app.warning)
+    assert any("was consistent" in element.value and "here it is not consistent" in element.value for element in app.warning)

@@ -99,7 +99,7 @@ def test_from_the_demo_over_a_sweep_to_a_release(page: Page, server: Server) -> 
 
     go_to(page, "Verify")
     page.locator("input[type=file]").first.set_input_files({"name": "release.zip", "mimeType": "application/zip", "buffer": packed})
-    expect(page.get_by_text("This bundle is sound")).to_be_visible(timeout=LONG_MS)
+    expect(page.get_by_text("This bundle is consistent")).to_be_visible(timeout=LONG_MS)
 
 
 def test_a_sweep_goes_on_after_it_was_stopped_and_after_server_and_workers_were_killed(

@@ -32,7 +32,7 @@ def test_an_officer_signs_a_verdict_in_three_screens(page: Page, server: Server,
     page.get_by_test_id("stSidebarNavLink").filter(has_text="Verify").click()  # the second: is the bundle what it says?
     expect(page.get_by_role("heading", level=1)).to_have_text("Verify")
     page.locator("input[type=file]").first.set_input_files({"name": "release.zip", "mimeType": "application/zip", "buffer": bundle})
-    expect(page.get_by_text("This bundle is sound")).to_be_visible(timeout=LONG_MS)
+    expect(page.get_by_text("This bundle is consistent")).to_be_visible(timeout=LONG_MS)
     page.get_by_role("radiogroup", name="Your decision").get_by_text("Publish", exact=True).click()
     settled(page)
     for label, text in (("Why, or for which purposes", REASON), ("Your name", "Ann Ross"), ("Your role", "Data protection officer")):

@@ -65,7 +65,7 @@ def verified(bundle: bytes, public: Path | None = None) -> verdicts.Report:
     """What `confined.verified` says, without its processes."""
     read = unpack.read_bytes(bundle)
     report = verify.verify(read)
-    if report.verdict == verdicts.UNSOUND:
+    if report.verdict == verdicts.INCONSISTENT:
         return report
     return report.replayed(_again(read.files["release.json"], read.files.get("synthetic.csv"), public))
 

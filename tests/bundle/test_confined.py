@@ -18,7 +18,7 @@ from dpsynth_core import cli
 from dpsynth_core.bundle import confined, confined_process, unpack
 from dpsynth_core.bundle.confined import verified
 from dpsynth_core.bundle.replay import replayed
-from dpsynth_core.bundle.verdicts import FAILED, SOUND
+from dpsynth_core.bundle.verdicts import CONSISTENT, FAILED
 from dpsynth_core.bundle.verify import verify
 from dpsynth_core.foundation import confinement
 from dpsynth_core.foundation.confinement import Limits
@@ -31,7 +31,7 @@ def test_the_report_is_the_same_as_without_limits(tmp_path: Path) -> None:
     (tmp_path / "release.zip").write_bytes(packed())
     bundle = unpack.read_bytes(packed())
     wanted = verify(bundle).replayed(replayed(bundle))
-    assert wanted.verdict == SOUND
+    assert wanted.verdict == CONSISTENT
     assert verified(tmp_path / "release.zip") == verified(packed()) == wanted
 
 

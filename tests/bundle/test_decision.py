@@ -12,7 +12,7 @@ import pytest
 
 from dpsynth_core.bundle import decision
 from dpsynth_core.bundle.decision import Decision
-from dpsynth_core.bundle.verdicts import PARTLY, SOUND, UNSOUND, Check, Report, Summary
+from dpsynth_core.bundle.verdicts import CONSISTENT, INCONSISTENT, PARTLY, Check, Report, Summary
 from dpsynth_core.foundation.errors import InputError
 
 BUNDLE, OTHER = "a" * 64, "b" * 64
@@ -20,8 +20,8 @@ DAY = date(2026, 11, 23)
 REASON = "The tables of age by sex are good enough for teaching."
 
 
-def report(verdict: str = SOUND) -> Report:
-    outcome = {SOUND: "passed", PARTLY: "not checked", UNSOUND: "failed"}[verdict]
+def report(verdict: str = CONSISTENT) -> Report:
+    outcome = {CONSISTENT: "passed", PARTLY: "not checked", INCONSISTENT: "failed"}[verdict]
     summary = Summary(("Rows are few.", "Not for\u2028trends."), "It is (1, 1e-9)-private.", (("Population", "Müller & <b>"),))
     return Report((Check("Does it hold?", outcome, "it was looked at"),), BUNDLE, summary)
 
@@ -52,7 +52,7 @@ def test_the_guarantee_and_every_warning_of_the_release_are_signed_too() -> None
 
 
 def test_a_release_that_says_too_much_can_be_rejected_all_the_same() -> None:
-    much = replace(report(UNSOUND), summary=Summary(("x" * 5000,) * 3000, "", ()))
+    much = replace(report(INCONSISTENT), summary=Summary(("x" * 5000,) * 3000, "", ()))
     one = signed(report=much, answer=decision.WITHHOLD)
     assert one.stated[-1] == ("Not repeated here", "2,001 more texts")
     assert decision.read(decision.to_json(one).decode()) == one
@@ -70,8 +70,11 @@ def test_a_decision_fits_the_report_that_it_was_signed_over_alone() -> None:
 @pytest.mark.parametrize(
     ("now", "said"),
     [
-        (report(PARTLY), ["was sound; here it is sound as far as checked", "open questions: none. Here they are: Does it"]),
-        (report(UNSOUND), ["not sound here: the answer “publish” must not be relied on", "was sound; here it is not sound"]),
+        (report(PARTLY), ["was consistent; here it is consistent as far as checked", "open questions: none. Here they are: Does it"]),
+        (
+            report(INCONSISTENT),
+            ["not consistent here: the answer “publish” must not be relied on", "was consistent; here it is not consistent"],
+        ),
         (replace(report(), summary=Summary(("Rows are few.",), "It is (1, 1e-9)-private.", ())), ["says of itself: Population, Warning"]),
         (replace(report(), summary=None), ["says of itself: Guarantee, Population, Warning"]),
     ],
@@ -85,7 +88,7 @@ def test_where_it_differs_from_the_report_at_hand_is_said(now: Report, said: lis
 
 def test_not_to_publish_contradicts_no_check() -> None:
     withheld = signed(answer=decision.WITHHOLD)
-    assert not any("must not be relied on" in sentence for sentence in decision.differences(withheld, report(UNSOUND)))
+    assert not any("must not be relied on" in sentence for sentence in decision.differences(withheld, report(INCONSISTENT)))
 
 
 def test_a_code_is_compared_whole_however_it_was_written_down() -> None:
@@ -99,8 +102,8 @@ def test_a_code_is_compared_whole_however_it_was_written_down() -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"checked": "sound, says the minister"},
-        {"checked": "SOUND"},
+        {"checked": "consistent, says the minister"},
+        {"checked": "CONSISTENT"},
         {"open": ["Is it\u202e?"]},
         {"open": ["a\nb"]},
         {"open": ["x" * 2001]},
@@ -145,7 +148,7 @@ def test_any_change_of_the_file_shows() -> None:
         ({"reason": REASON + "\u202e"}, "reason"),
         ({"name": " "}, "name"),
         ({"role": "a\nb"}, "role"),
-        ({"report": report(UNSOUND)}, "answer"),
+        ({"report": report(INCONSISTENT)}, "answer"),
     ],
 )
 def test_what_is_missing_hidden_or_unfounded_is_refused_by_field(changes: dict[str, Any], field: str) -> None:
@@ -155,7 +158,7 @@ def test_what_is_missing_hidden_or_unfounded_is_refused_by_field(changes: dict[s
 
 
 def test_a_bundle_that_is_not_sound_can_be_rejected() -> None:
-    assert signed(report=report(UNSOUND), answer=decision.WITHHOLD).checked == UNSOUND
+    assert signed(report=report(INCONSISTENT), answer=decision.WITHHOLD).checked == INCONSISTENT
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", "no json", '{"format": 1}', '{"format": 1, "open": 3}'])

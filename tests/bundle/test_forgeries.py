@@ -1,4 +1,4 @@
-"""A bundle of this version ends sound, whatever mechanism made it; and no brand, no sentence and no field of it can be changed unseen."""
+"""A bundle of this version ends consistent, whatever mechanism made it; no brand, sentence or field of it can be changed unseen."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from dpsynth_core.bundle import unpack
 from dpsynth_core.bundle.replay import replayed
 from dpsynth_core.bundle.reproduce import FREE, NeedsPublic, reproduce
-from dpsynth_core.bundle.verdicts import FAILED, PARTLY, PASSED, REPLAYED, SKIPPED, SOUND, UNSOUND
+from dpsynth_core.bundle.verdicts import CONSISTENT, FAILED, INCONSISTENT, PARTLY, PASSED, REPLAYED, SKIPPED
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import UsesPublic
@@ -99,11 +99,11 @@ def consistent(release: Release, change: Callable[[dict[str, Any]], object]) -> 
 
 
 @pytest.mark.parametrize("name", list(registry.MECHANISMS))
-def test_a_bundle_of_this_version_is_sound_with_nothing_left_open(name: str, twin: Path) -> None:
+def test_a_bundle_of_this_version_is_consistent_with_nothing_left_open(name: str, twin: Path) -> None:
     bundle = pack.pack(release_of(name, twin))
     report = verified(bundle, twin)
     assert [(check.question, check.detail) for check in report.checks if check.verdict in (FAILED, SKIPPED)] == []
-    assert report.verdict == SOUND
+    assert report.verdict == CONSISTENT
     if isinstance(registry.get(name), UsesPublic):
         without = verified(bundle)
         assert without.verdict == PARTLY
@@ -204,7 +204,7 @@ def test_a_forger_who_writes_all_files_anew_is_seen(path: tuple[Any, ...], twin:
         report = verified(consistent(release, change))
     except InputError:  # it is refused as no bundle at all
         return
-    assert report.verdict == UNSOUND, [(check.question, check.detail) for check in report.checks]
+    assert report.verdict == INCONSISTENT, [(check.question, check.detail) for check in report.checks]
 
 
 UNSEEN: dict[str, Callable[[dict[str, Any]], object]] = {
@@ -223,7 +223,7 @@ def test_who_seals_other_words_about_the_same_columns_is_not_seen(twin: Path) ->
     """The name of a plan and of a file enter no computation; the digest of the bundle shows that another one was published."""
     release = release_of("independent", twin)
     plan = release.spec.model_copy(update={"name": "Another trial"})
-    assert verified(pack.pack(replace(release, plan=replace(release.plan, spec=plan)))).verdict == SOUND
+    assert verified(pack.pack(replace(release, plan=replace(release.plan, spec=plan)))).verdict == CONSISTENT
 
 
 @pytest.mark.parametrize("part", UNSEEN)
@@ -238,8 +238,8 @@ def test_what_nobody_can_see_is_listed(part: str, twin: Path) -> None:
         "restored": 0,
     }
     release = replace(release_of("independent", twin), ledger=cited)
-    assert verified(consistent(release, lambda _: None)).verdict == SOUND
-    assert verified(consistent(release, UNSEEN[part])).verdict == SOUND
+    assert verified(consistent(release, lambda _: None)).verdict == CONSISTENT
+    assert verified(consistent(release, UNSEEN[part])).verdict == CONSISTENT
 
 
 def test_a_charge_for_other_people_is_seen(twin: Path) -> None:
@@ -253,7 +253,7 @@ def test_a_charge_for_other_people_is_seen(twin: Path) -> None:
         "earlier_caps": [],
         "restored": 0,
     }
-    assert verified(pack.pack(replace(release_of("independent", twin), ledger=cited))).verdict == UNSOUND
+    assert verified(pack.pack(replace(release_of("independent", twin), ledger=cited))).verdict == INCONSISTENT
 
 
 # Brands
@@ -323,7 +323,7 @@ def test_no_brand_can_be_removed_or_reworded(code: str, twin: Path, tmp_path: Pa
     number = next(i for i, brand in enumerate(release.brands) if brand.code.startswith(code))
     tables = (twin, None) if release.plan.spec.public else (None,)
     whole = [verified(pack.pack(release), public).verdict for public in tables]
-    assert whole == [UNSOUND] if code == "not-private" else whole == [SOUND, PARTLY][: len(tables)]
+    assert whole == [INCONSISTENT] if code == "not-private" else whole == [CONSISTENT, PARTLY][: len(tables)]
 
     def without_details(document: dict[str, Any]) -> None:
         del document["brands"][number]
@@ -335,7 +335,7 @@ def test_no_brand_can_be_removed_or_reworded(code: str, twin: Path, tmp_path: Pa
 
     for change in (lambda document: document["brands"].pop(number), without_details, reworded):
         for public in tables:
-            assert verified(consistent(release, change), public).verdict == UNSOUND
+            assert verified(consistent(release, change), public).verdict == INCONSISTENT
 
 
 @pytest.mark.parametrize("name", ["independent", "gaussian", "aim_public"])
@@ -343,7 +343,7 @@ def test_no_brand_can_be_removed_or_reworded(code: str, twin: Path, tmp_path: Pa
 def test_no_brand_can_be_added(name: str, code: str, twin: Path) -> None:
     release = release_of(name, twin)
     added = replace(release, brands=(*release.brands, Brand(code, "It is only a little less.")))
-    assert verified(pack.pack(added)).verdict == UNSOUND
+    assert verified(pack.pack(added)).verdict == INCONSISTENT
 
 
 def test_what_a_check_said_of_the_public_table_cannot_be_embellished(twin: Path) -> None:
@@ -358,7 +358,7 @@ def test_what_a_check_said_of_the_public_table_cannot_be_embellished(twin: Path)
         brand = next(brand for brand in document["brands"] if brand["code"].startswith("public-table"))
         brand["sentence"] = reading["sentence"]
 
-    assert verified(consistent(release, change)).verdict == UNSOUND
+    assert verified(consistent(release, change)).verdict == INCONSISTENT
 
 
 def test_another_public_table_is_seen(twin: Path, tmp_path: Path) -> None:
@@ -378,13 +378,13 @@ def test_another_public_table_is_seen(twin: Path, tmp_path: Path) -> None:
 
 def test_the_answers_of_an_interrupted_run_are_the_first_that_its_mechanism_asks_for(twin: Path) -> None:
     report = verified(pack.pack(interrupted("mst", twin, 4)))
-    assert report.verdict == SOUND
+    assert report.verdict == CONSISTENT
     assert "are the first ones that the mechanism asks for" in {c.question: c.detail for c in report.checks}[REPLAYED]
 
 
 def test_a_reader_learns_that_more_could_be_made_of_the_answers(twin: Path) -> None:
     report = verified(pack.pack(interrupted("mst", twin, None)))
-    assert report.verdict == SOUND
+    assert report.verdict == CONSISTENT
     assert "all that the mechanism asks for" in {c.question: c.detail for c in report.checks}[REPLAYED]
 
 
@@ -400,9 +400,9 @@ def test_an_interrupted_run_cannot_leave_an_answer_or_a_table_out(name: str, twi
         charges=(*release.charges[:spared], *release.charges[spared + 1 :]),
     )
     again = answers_only(release.plan, Kept("", release.spec, True, less.transcript, less.charges))
-    assert verified(pack.pack(again)).verdict == UNSOUND
+    assert verified(pack.pack(again)).verdict == INCONSISTENT
     fewer = replace(release, measurements=release.measurements[:-1])
-    assert verified(pack.pack(fewer)).verdict == UNSOUND
+    assert verified(pack.pack(fewer)).verdict == INCONSISTENT
 
 
 def test_rows_cannot_be_withheld_in_the_name_of_an_interruption(twin: Path) -> None:
@@ -410,14 +410,14 @@ def test_rows_cannot_be_withheld_in_the_name_of_an_interruption(twin: Path) -> N
     release = release_of("mst", twin)
     sentence = interrupted("mst", twin, None).brands[-1]
     held = replace(release, codes=None, values=None, row_seed=None, brands=(*release.brands, sentence))
-    assert verified(pack.pack(held)).verdict == UNSOUND
+    assert verified(pack.pack(held)).verdict == INCONSISTENT
 
 
 def test_an_interrupted_release_may_not_pass_for_a_whole_one(twin: Path) -> None:
     """Of a mechanism that only answers: nothing but the brand shows that tables are missing."""
     release = interrupted("gaussian", twin, 3)
     passed_off = replace(release, brands=tuple(brand for brand in release.brands if brand.code != INTERRUPTED))
-    assert verified(pack.pack(passed_off)).verdict == UNSOUND
+    assert verified(pack.pack(passed_off)).verdict == INCONSISTENT
 
 
 def test_versions_of_today_are_those_that_the_numbers_depend_on() -> None:

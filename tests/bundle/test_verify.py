@@ -1,4 +1,4 @@
-"""A sound bundle passes, and every change of what it says is found, also where the forger wrote a new manifest."""
+"""A consistent bundle passes, and every change of what it says is found, also where the forger wrote a new manifest."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dpsynth_core import report
 from dpsynth_core.bundle import unpack, verify
 from dpsynth_core.bundle.checks.csv_rows import CsvRows
 from dpsynth_core.bundle.reproduce import reproduce
-from dpsynth_core.bundle.verdicts import ABSENT, FAILED, PARTLY, PASSED, SKIPPED, SOUND, UNSOUND, Report
+from dpsynth_core.bundle.verdicts import ABSENT, CONSISTENT, FAILED, INCONSISTENT, PARTLY, PASSED, SKIPPED, Report
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release import document as releases
 from dpsynth_core.release.release import Release
@@ -28,7 +28,7 @@ from tests.bundle import pack
 from tests.bundle.bundles import edited, failed, files, made, packed, repacked, run, spec, verified
 
 
-def test_a_bundle_as_it_was_made_is_sound_and_nothing_is_left_unchecked() -> None:
+def test_a_bundle_as_it_was_made_is_consistent_and_nothing_is_left_unchecked() -> None:
     report = verified(packed())
     assert [(c.question, c.detail) for c in report.checks if c.verdict != PASSED] == [
         ("Do learnt values follow?", "all values were declared"),
@@ -36,14 +36,14 @@ def test_a_bundle_as_it_was_made_is_sound_and_nothing_is_left_unchecked() -> Non
         ("Does it follow how often models are right?", "no models were asked for"),
         ("Does the ledger's entry fit the plan?", "no ledger was charged"),
     ]
-    assert report.verdict == SOUND
+    assert report.verdict == CONSISTENT
     assert report.sha256 == sha256(packed()).hexdigest()
 
 
-def test_a_release_without_certificate_or_rules_is_sound_and_says_what_was_not_checked() -> None:
+def test_a_release_without_certificate_or_rules_is_consistent_and_says_what_was_not_checked() -> None:
     plain = {"version": 1, "attributes": made().spec.domain["attributes"]}
     report = verified(pack.pack(run(spec(domain=plain, budget={"epsilon": 1.0, "delta": 1e-9}, mechanism={"name": "independent"}))))
-    assert report.verdict == SOUND
+    assert report.verdict == CONSISTENT
     skipped = {check.question for check in report.checks if check.verdict == ABSENT}
     assert {"Are impossible combinations absent?", "Does the certificate add up?"} <= skipped
 
@@ -56,7 +56,7 @@ def test_what_is_said_of_a_bundle_knows_its_rows() -> None:
     assert summary.warnings == tuple(brand.sentence for brand in made().brands)
 
 
-def test_predictable_noise_is_not_sound() -> None:
+def test_predictable_noise_is_not_consistent() -> None:
     assert failed(pack.pack(run(spec(output={"seed": 1, "rows": 300})))) == ["Is the noise private?"]
 
 
@@ -247,7 +247,7 @@ def in_other_versions(change: Callable[[dict[str, bytes], dict[str, Any]], objec
 
 
 def test_other_versions_are_no_doubt_where_every_file_comes_out_the_same_here() -> None:
-    assert verified(pack.pack(replace(made(), versions={**made().versions, **OTHER}))).verdict == SOUND
+    assert verified(pack.pack(replace(made(), versions={**made().versions, **OTHER}))).verdict == CONSISTENT
 
 
 def other_file(name: str) -> Callable[[dict[str, bytes], dict[str, Any]], object]:
@@ -255,7 +255,7 @@ def other_file(name: str) -> Callable[[dict[str, bytes], dict[str, Any]], object
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-def test_a_forged_file_is_never_sound_whatever_versions_it_names(name: str) -> None:
+def test_a_forged_file_is_never_consistent_whatever_versions_it_names(name: str) -> None:
     report = in_other_versions(other_file(name))
     assert report.verdict == PARTLY
     assert report.unchecked == ("Do report, cards and tables agree?",)
@@ -309,14 +309,14 @@ def test_an_entry_that_is_there_twice_is_found_in_every_document() -> None:
     for name, first in (("MANIFEST.json", b"{"), ("spec.json", b"{"), ("explore.html", b'{"title":')):
         twice = first.replace(b"{", b'{"title":"x","title":"y",')
         report = verified(repacked(lambda held, n=name, a=first, b=twice: held.update({n: held[n].replace(a, b, 1)}), name == "spec.json"))
-        assert report.verdict == UNSOUND
+        assert report.verdict == INCONSISTENT
     report = in_other_libraries({"explore.html": (b'"few":', b'"few":1,"few":')})
     assert AGREE in [check.question for check in report.checks if check.verdict == FAILED]
 
 
 def test_the_last_digits_of_other_libraries_are_no_doubt() -> None:
     alone = b'"z":{"alone":1.95996398454'
-    assert in_other_libraries({"explore.html": (alone, alone + b"1")}).verdict == SOUND
+    assert in_other_libraries({"explore.html": (alone, alone + b"1")}).verdict == CONSISTENT
 
 
 @pytest.mark.parametrize("name", ["analysis.ipynb", "reproduce.py"])
@@ -326,7 +326,7 @@ def test_what_a_reader_would_run_is_named_where_another_version_may_have_written
     assert any(f"read {name} before you run it" in check.detail for check in report.checks)
 
 
-def test_further_files_are_never_sound() -> None:
+def test_further_files_are_never_consistent() -> None:
     report = verified(repacked(lambda held: held.update({"virus.exe": b"x"})))
     assert report.verdict == PARTLY
     assert any("virus.exe" in check.detail for check in report.checks if check.verdict == SKIPPED)
@@ -362,7 +362,7 @@ def test_a_forged_promise_or_warning_is_found_whatever_versions_it_names(
     change: Callable[[dict[str, Any]], object], question: str, names: Sequence[str]
 ) -> None:
     report = in_other_versions(lambda _, document: change(document), names)
-    assert report.verdict == UNSOUND
+    assert report.verdict == INCONSISTENT
     assert question in [check.question for check in report.checks if check.verdict == FAILED]
 
 
@@ -371,7 +371,7 @@ def test_other_words_of_another_version_stay_open() -> None:
     assert report.verdict == PARTLY
     assert "Is the guarantee stated as planned?" in report.unchecked
     only_libraries = in_other_versions(lambda _, document: document.update(statement="Thus: " + document["statement"]), ("numpy",))
-    assert only_libraries.verdict == UNSOUND
+    assert only_libraries.verdict == INCONSISTENT
 
 
 @pytest.mark.parametrize("part", [b"<script>alert(1)</script>", b"<p onclick='x'>", b'<p class="x" onclick="x">', b"<img src=//a.example>"])
@@ -447,7 +447,7 @@ def test_selections_for_which_nothing_was_charged_are_found() -> None:
         reproduce(unpack.read_bytes(forged))
 
 
-def test_a_release_without_its_transcript_is_not_sound() -> None:
+def test_a_release_without_its_transcript_is_not_consistent() -> None:
     assert "Was the stated noise paid for?" in failed(edited(lambda document: document.update(transcript=[])))
 
 

@@ -16,7 +16,7 @@ from tests.hostile.attempts import Attempt, of_group
 from tests.hostile.prepared import bundle
 
 _VERDICTS = frozenset({0, 1, 2, 4})
-_NOT_SOUND = frozenset({1, 2, 4})
+_NOT_CONSISTENT = frozenset({1, 2, 4})
 
 
 def _files() -> dict[str, bytes]:

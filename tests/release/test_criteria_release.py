@@ -10,7 +10,7 @@ import pytest
 
 from dpsynth_core import report
 from dpsynth_core.bundle import unpack
-from dpsynth_core.bundle.verdicts import FAILED, PARTLY, PASSED, SOUND
+from dpsynth_core.bundle.verdicts import CONSISTENT, FAILED, PARTLY, PASSED
 from dpsynth_core.bundle.verify import verify
 from dpsynth_core.criteria.bounds import Interval
 from dpsynth_core.criteria.criterion import MET, MUST, NOT_MET, UNMEASURED, Decided
@@ -246,7 +246,7 @@ def test_criteria_on_models_cannot_pass_for_unmeasured_beside_what_was_measured_
 def test_what_was_not_measured_is_settled_by_running_again() -> None:
     bundle = pack.pack(cut(made(), len(made().transcript) - 1))
     assert verify(unpack.read_bytes(bundle)).verdict == PARTLY
-    assert verified(bundle).verdict == SOUND
+    assert verified(bundle).verdict == CONSISTENT
 
 
 def test_where_a_run_ended_after_its_models_were_measured_criteria_on_them_are_decided() -> None:

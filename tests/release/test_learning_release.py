@@ -13,7 +13,7 @@ import pytest
 
 from dpsynth_core import report
 from dpsynth_core.bundle.unpack import read_bytes
-from dpsynth_core.bundle.verdicts import UNSOUND
+from dpsynth_core.bundle.verdicts import INCONSISTENT
 from dpsynth_core.bundle.verify import verify
 from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.oracles.rules.asking import Ask
@@ -66,7 +66,7 @@ def test_a_release_is_reproduced_from_what_is_published_and_verified(people: dic
     if made.codes is not None:
         np.testing.assert_array_equal(again.codes, made.codes)
     assert again.charges == made.charges
-    assert verify(read_bytes(pack(made))).verdict != UNSOUND
+    assert verify(read_bytes(pack(made))).verdict != INCONSISTENT
 
 
 def test_a_rule_has_the_certificate_s_share_as_well(people: dict[str, Any]) -> None:
@@ -139,7 +139,7 @@ def test_a_missing_proof_is_released_as_no_rule_with_the_condition_of_the_guaran
     assert "would prove its answer" in page
     assert "would prove its answer" in card.replace("\\", "")
     assert replayed(made, spec).details == made.details
-    assert verify(read_bytes(pack(made))).verdict != UNSOUND
+    assert verify(read_bytes(pack(made))).verdict != INCONSISTENT
 
 
 def test_a_guarantee_without_a_condition_states_none(people: dict[str, Any]) -> None:

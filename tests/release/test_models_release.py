@@ -14,7 +14,7 @@ import pytest
 from dpsynth_core import report
 from dpsynth_core.bundle import unpack
 from dpsynth_core.bundle.reproduce import reproduce
-from dpsynth_core.bundle.verdicts import FAILED, SOUND, UNSOUND
+from dpsynth_core.bundle.verdicts import CONSISTENT, FAILED, INCONSISTENT
 from dpsynth_core.evaluation.models import training
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning import precision, training_time
@@ -103,7 +103,7 @@ def test_what_cannot_be_measured_is_refused_before_anything_is_charged(fields: d
 def test_the_bundle_is_sound_and_comes_out_again(fields: dict[str, Any]) -> None:
     made = released(json.dumps(fields))
     bundle = pack.pack(made)
-    assert verified(bundle).verdict == SOUND
+    assert verified(bundle).verdict == CONSISTENT
     again = reproduce(unpack.read_bytes(bundle))
     assert not again.different
     assert "scikit-learn" in again.made.versions
@@ -151,7 +151,7 @@ def test_nothing_of_it_can_be_changed_unseen(change: Any) -> None:
     held = pack.contents(released()) | {"release.json": json.dumps(document).encode()}
     held[pack.MANIFEST] = pack.manifest({name: content for name, content in held.items() if name != pack.MANIFEST})
     judged = verified(pack.zipped(held))
-    assert judged.verdict == UNSOUND
+    assert judged.verdict == INCONSISTENT
     by_question = {check.question: check.verdict for check in judged.checks}
     if document["usefulness"][0]["model_sha256"] != "0" * 64:  # of models, only training tells
         assert by_question["Does it follow how often models are right?"] == FAILED
@@ -164,9 +164,9 @@ def test_a_run_that_ended_before_says_so() -> None:
     made = carried_out(whole.plan, Kept("", whole.spec, True, held, paid), lambda _: None)
     assert made.branded(UNTESTED)
     assert not made.usefulness
-    assert verified(pack.pack(made)).verdict == SOUND
+    assert verified(pack.pack(made)).verdict == CONSISTENT
     silent = replace(made, brands=tuple(brand for brand in made.brands if brand.code != UNTESTED))
-    assert verified(pack.pack(silent)).verdict == UNSOUND
+    assert verified(pack.pack(silent)).verdict == INCONSISTENT
 
 
 def test_rows_of_one_class_alone_say_what_the_majority_says() -> None:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpsynth_core.bundle import decision
 from dpsynth_core.bundle.decision import Decision
-from dpsynth_core.bundle.verdicts import UNSOUND, Report
+from dpsynth_core.bundle.verdicts import INCONSISTENT, Report
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import MAX_REASON
 from dpsynth_core.foundation.zones import Zone
@@ -63,7 +63,7 @@ def sign(report: Report) -> None:
 
 
 def _form(report: Report) -> None:
-    offered = [decision.WITHHOLD] if report.verdict == UNSOUND else list(decision.ANSWERS)
+    offered = [decision.WITHHOLD] if report.verdict == INCONSISTENT else list(decision.ANSWERS)
     st.radio("Your decision", offered, format_func=_TITLES.get, index=None, key=_ANSWER, horizontal=True)
     st.text_area("Why, or for which purposes", key=_REASON, max_chars=MAX_REASON, height=90)
     name, role = st.columns(2)

@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dpsynth_core.bundle import confined
-from dpsynth_core.bundle.verdicts import ABSENT, CANNOT, FAILED, PARTLY, PASSED, SKIPPED, SOUND, Check, Report, Summary
+from dpsynth_core.bundle.verdicts import ABSENT, CONSISTENT, FAILED, PARTLY, PASSED, SKIPPED, Check, Report, Summary
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_file
 from dpsynth_core.foundation.zones import Zone
@@ -78,14 +78,14 @@ def _on_disk(public: UploadedFile | None) -> Iterator[Path | None]:
 
 def _verdict(report: Report) -> None:
     wrong = sum(check.verdict == FAILED for check in report.checks)
-    if report.verdict == SOUND:
-        st.success("**This bundle is sound**: nothing that can be checked is wrong.", icon=":material/verified:")
+    if report.verdict == CONSISTENT:
+        st.success(f"**This bundle is consistent**: nothing that can be checked is wrong. {report.unseen}", icon=":material/check_circle:")
     elif report.verdict == PARTLY:
         left = " ".join(report.unchecked)
-        sentence = f"**This bundle is sound as far as checked**, but not all of it could be checked. Open questions: {left}"
-        st.warning(sentence, icon=":material/help:")
+        sentence = f"**This bundle is consistent as far as checked**, but not all of it could be checked. Open questions: {left}"
+        st.warning(f"{sentence} {report.unseen}", icon=":material/help:")
     else:
-        st.error(f"**This bundle is not sound**: {wrong} of the checks failed. Do not rely on it.", icon=":material/gpp_bad:")
+        st.error(f"**This bundle is not consistent**: {wrong} of the checks failed. Do not rely on it.", icon=":material/gpp_bad:")
     st.markdown(f"SHA-256 of the file: `{report.sha256}`")
 
 
@@ -95,7 +95,6 @@ def _checks(checks: tuple[Check, ...]) -> None:
             icon, lead = _LOOK[check.verdict]
             detail = literal(capital(check.detail))
             st.markdown(f"{icon} **{check.question}** {lead}{detail}.")
-        st.caption(literal(CANNOT, 1000))
 
 
 def _says(summary: Summary) -> None:
