@@ -1,56 +1,73 @@
 """What may differ in a bundle that other libraries or another processor wrote: the last digits of numbers, and how tables are packed.
 
-So release.json must still be laid out as this program writes it and the page of questions must hold the same data, up to rounding; and the
-pages for readers must hold every sentence that is made of numbers in release.json alone. What a reader would run has no excuse at all.
+All that a file holds is compared, in order and to the letter, seen or unseen: HTML, Markdown, JSON and tables are all texts with numbers in
+them. Numbers may differ in digits that a sum in another order rounds otherwise. What a reader would run has no excuse at all.
 """
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping
+from itertools import zip_longest
 from typing import Any
 
-from dpsynth_core import report
-from dpsynth_core.bundle.pack import SCRIPT
-from dpsynth_core.bundle.unpack import parsed
-from dpsynth_core.foundation.content import Content, held
-from dpsynth_core.release import document as releases
-from dpsynth_core.release.release import Release
-from dpsynth_core.report.explore import EXPLORE, block
-
-NUMBERS = (releases.DOCUMENT, EXPLORE)
-"""Files that hold the same if their numbers do."""
-PROGRAMS = (SCRIPT, report.NOTEBOOK)
-"""Files that a reader would run: no number in them is rounded."""
+_RELATIVE = 1e-6
+_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?!\w)(?: ?%)?")
+_LONG = 7
+"""Digits of a number that was computed and not rounded for reading. Shorter ones were stated, or rounded."""
+_READABLE = 3
+"""Digits of a number that was rounded for reading, and may be rounded to its neighbour. One of fewer digits was stated, as epsilon is, but
+for shares in per cent: nobody states these."""
 
 
-def contradictions(release: Release, theirs: Mapping[str, Content], ours: Mapping[str, bytes], different: Sequence[str]) -> list[str]:
-    """Which of the files that differ say something else. ours: the files as they are written here. Raises InputError for JSON with an
-    entry that is there twice."""
-    sentences = report.unrounded(release)
-    wrong = []
-    for name in different:
-        if name in NUMBERS:
-            same = name in theirs and _same_numbers(name, theirs[name], ours[name])
-        elif name in PROGRAMS:
-            same = False
-        else:
-            same = name not in sentences or (name in theirs and all(one in theirs[name].read() for one in sentences[name]))
-        if not same:
-            wrong.append(name)
-    return wrong
+def same(ours: str, theirs: str) -> bool:
+    """Whether two texts say the same, numbers that were not rounded for reading up to rounding on another machine."""
+    return _alike(ours, theirs, _same_number)
 
 
-def _same_numbers(name: str, theirs: Content, ours: bytes) -> bool:
-    if name == releases.DOCUMENT:
-        stated = parsed(name, theirs)
-        same_layout, written = releases.written(stated) == theirs.read(), json.loads(ours)
-    else:
-        page = block(theirs.read())
-        stated, written = parsed(name, held(page)), json.loads(block(ours))
-        same_layout = True  # its frame is looked at where pages are
-    return same_layout and alike(stated, written) and alike(written, stated)
+def rounded(ours: str, theirs: str) -> bool:
+    """The same where numbers may be off by one in the last digit that was written."""
+    return _alike(ours, theirs, lambda a, b: _same_number(a, b) or _neighbours(a, b))
+
+
+def _alike(ours: str, theirs: str, near: Callable[[str, str], bool]) -> bool:
+    """Every second piece is a number."""
+    pairs = enumerate(zip_longest(_pieces(ours), _pieces(theirs)))
+    return all(a == b or (place % 2 == 1 and a is not None and b is not None and near(a, b)) for place, (a, b) in pairs)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Text, number, text, number, ..., text."""
+    end = 0
+    for number in _NUMBER.finditer(text):
+        yield text[end : number.start()]
+        yield number[0]
+        end = number.end()
+    yield text[end:]
+
+
+def _same_number(a: str, b: str) -> bool:
+    """Of whole numbers, and of two that are short, every digit counts; beside zero, nothing but what rounding leaves."""
+    computed = max(_digits(a), _digits(b)) >= _LONG and not (_is_whole(a) and _is_whole(b)) and a.endswith("%") == b.endswith("%")
+    return computed and math.isclose(float(a.rstrip(" %")), float(b.rstrip(" %")), rel_tol=_RELATIVE, abs_tol=1e-15)
+
+
+def _neighbours(a: str, b: str) -> bool:
+    (whole, _, fraction), (other_whole, _, other_fraction) = a.partition("."), b.partition(".")
+    unlike = not fraction or len(fraction) != len(other_fraction) or fraction.strip("0123456789") != other_fraction.strip("0123456789")
+    if unlike or not (fraction.endswith("%") or (fraction.isdigit() and min(_digits(a), _digits(b)) >= _READABLE)):
+        return False
+    return abs(int(whole + fraction.rstrip(" %")) - int(other_whole + other_fraction.rstrip(" %"))) == 1
+
+
+def _is_whole(number: str) -> bool:
+    return number.removeprefix("-").isdigit()
+
+
+def _digits(number: str) -> int:
+    """Significant digits as they are written."""
+    return len(re.split("[eE %]", number)[0].replace(".", "").lstrip("-0"))
 
 
 def alike(a: Any, b: Any) -> bool:
@@ -60,5 +77,5 @@ def alike(a: Any, b: Any) -> bool:
     if isinstance(a, list | tuple) and isinstance(b, list | tuple):
         return len(a) == len(b) and all(alike(x, y) for x, y in zip(a, b, strict=True))
     if isinstance(a, int | float) and isinstance(b, int | float):
-        return math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9)
+        return math.isclose(a, b, rel_tol=_RELATIVE, abs_tol=1e-12)
     return bool(a == b)

@@ -9,10 +9,10 @@ CONSISTENT, PARTLY, INCONSISTENT = "consistent", "consistent as far as checked",
 REPLAYED = "Does all of it follow from the answers?"
 BOUNDS, CERTIFICATE, DECIDED = "Do the bounds follow?", "Does the certificate add up?", "Are the criteria decided rightly?"
 UNSEEN = (
-    "What no bundle can show is its maker's word: who made it, when, and from which table; that the noise is real; that there was a column "
-    "of persons, and how many rows one owns; where the domain came from, and whether somebody looked at the table before the plan was fixed "
-    "(a forger leaves such warnings out); that criteria, with their limits and importance, were fixed beforehand. Only the signature of a "
-    "key that you trust, or the SHA-256 that the publisher announced, ties these to somebody."
+    "What no bundle can show is its maker's word: who made it, when, and from which table; that the noise is real; that there was a "
+    "column of persons, and how many rows one owns; where the domain came from, and whether somebody looked at the table before the "
+    "plan was sealed (a forger leaves such warnings out); that criteria, with their limits and importance, were fixed beforehand. "
+    "Only the signature of a key that you trust, or the SHA-256 that the publisher announced, ties these to somebody."
 )
 
 

@@ -20,8 +20,7 @@ from dpsynth_core.evaluation.quality import Headline, Statements
 from dpsynth_core.evaluation.verdict import Verdict
 from dpsynth_core.foundation.zones import Zoned, combine, released
 from dpsynth_core.release.release import INTERRUPTED, Release
-from dpsynth_core.report import card as cards
-from dpsynth_core.report import codebook, criteria, error_table, marginals, page
+from dpsynth_core.report import codebook, criteria, error_table, marginals
 from dpsynth_core.report.card import card
 from dpsynth_core.report.explore import EXPLORE, can_answer, explore_page, knowledge
 from dpsynth_core.report.facts import facts, sample_reading, sentence, trusted
@@ -36,7 +35,7 @@ from dpsynth_core.vocabulary.workload import Workload
 __all__ = ["CARD", "EXPLORE", "NOTEBOOK", "REPORT", "SPEC"]
 __all__ += ["Quality", "card", "facts", "html", "parts", "quality_of", "sample_reading", "sentence"]
 __all__ += ["can_answer", "goodness", "knowledge", "learnt", "noise", "percent", "protected", "statements", "trusted"]
-__all__ += ["comparison", "criteria", "despite", "fit_for", "model_facts", "reasons", "ruling", "unfit_for", "unrounded", "verdict_facts"]
+__all__ += ["comparison", "criteria", "despite", "fit_for", "model_facts", "reasons", "ruling", "unfit_for", "verdict_facts"]
 
 REPORT, CARD, SPEC, MARGINALS, ERRORS = "report.html", "DATA_CARD.md", "spec.json", "marginals.parquet", "errors.csv"
 DOMAIN, CODEBOOK = "domain.json", "codebook.csv"
@@ -128,11 +127,6 @@ def report_page(release: Release) -> Zoned[bytes]:
 def _page(release: Release, judged: Zoned[Quality]) -> Zoned[bytes]:
     pairs = quality.pair_map(statements(release))
     return combine(lambda q, p: html(release, q.headline, q.table, p, q.verdict).encode(), judged, pairs)
-
-
-def unrounded(release: Release) -> dict[str, list[bytes]]:
-    """By file name, what each of the pages for readers holds whatever library or processor wrote it."""
-    return {REPORT: [part.encode() for part in page.unrounded(release)], CARD: [part.encode() for part in cards.unrounded(release)]}
 
 
 def sealed_spec(release: Release) -> Zoned[bytes]:

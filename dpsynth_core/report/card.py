@@ -50,11 +50,6 @@ def card(release: Release, headline: Headline, verdict: Verdict | None) -> str:
     return "\n".join(lines)
 
 
-def unrounded(release: Release) -> tuple[str, ...]:
-    """The parts of the card that say what release.json states and nothing that is computed from it."""
-    return tuple("\n".join(part) for part in (_criteria(release), _models(release), _warnings(release)))
-
-
 def _criteria(release: Release) -> list[str]:
     return _card_list("What was asked of it beforehand", [EXPLAINED, *lines_of(release)]) if release.criteria else []
 

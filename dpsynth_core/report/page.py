@@ -83,11 +83,6 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
     )
 
 
-def unrounded(release: Release) -> tuple[str, ...]:
-    """The parts of the page that say what release.json states and nothing that is computed from it."""
-    return (_warnings([brand.sentence for brand in release.brands]), _criteria(release), _models(release))
-
-
 def _warnings(sentences: Sequence[str]) -> str:
     return f"<h2>Warnings</h2>{_html_list('warnings', sentences)}" if sentences else ""
 

@@ -14,7 +14,7 @@ from dpsynth_core.bundle import unpack, verdicts, verify
 from dpsynth_core.bundle.replay import replayed
 from dpsynth_core.foundation.content import Content
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.release import synthesis
+from dpsynth_core.release import synthesis, tables
 from dpsynth_core.release.release import Release
 from tests.bundle import pack
 
@@ -67,15 +67,16 @@ def verified(bundle: bytes, public: Path | None = None) -> verdicts.Report:
     report = verify.verify(read)
     if report.verdict == verdicts.INCONSISTENT:
         return report
-    return report.replayed(_again(read.files["release.json"], read.files.get("synthetic.csv"), public))
+    needed = {name: content for name, content in read.files.items() if name == "release.json" or tables.is_name(name)}
+    first = {name: read.files[name] for name in (tables.FIRST,) if name in read.files}
+    return report.replayed(_again(tuple(sorted((needed | first).items())), public))
 
 
 @cache
-def _again(document: Content, rows: Content | None, public: Path | None) -> verdicts.Check:
-    """The mechanism runs once for bundles that differ in other files alone."""
-    return replayed(
-        unpack.Bundle({"release.json": document} | ({"synthetic.csv": rows} if rows else {}), json.loads(document.read()), ""), public
-    )
+def _again(needed: tuple[tuple[str, Content], ...], public: Path | None) -> verdicts.Check:
+    """The mechanism runs once for bundles that differ in other files alone than release.json and the tables of rows."""
+    files = dict(needed)
+    return replayed(unpack.Bundle(files, json.loads(files["release.json"].read()), ""), public)
 
 
 def failed(bundle: bytes, public: Path | None = None) -> list[str]:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import io
+import json
 import re
+
+import pyarrow.parquet as pq
 
 from dpsynth_core import report
 from dpsynth_core.bundle.checks.opened import Opened
 from dpsynth_core.bundle.checks.outcome import Open, Wrong, expect, some
-from dpsynth_core.bundle.pack import MANIFEST, contents
+from dpsynth_core.bundle.pack import MANIFEST, SCRIPT, contents, manifest
 from dpsynth_core.bundle.passive import active_part
-from dpsynth_core.bundle.rounding import NUMBERS, PROGRAMS, contradictions
+from dpsynth_core.bundle.rounding import rounded, same
 from dpsynth_core.bundle.unpack import Bundle, parsed
-from dpsynth_core.foundation.content import digest_written, held
+from dpsynth_core.foundation.content import Content, digest_written, held
 from dpsynth_core.release import document as releases
 from dpsynth_core.report.explore import EXPLORE, is_framed
 
+PROGRAMS = (SCRIPT, report.NOTEBOOK)
+"""Files that a reader would run: no number in them is rounded."""
+_TABLES = (".csv", ".parquet")
 _PAGES = (".html", ".htm", ".xhtml", ".svg", ".xml")
 _LOADING = re.compile(r"!\[|(?:^|[^\\])(?:\\\\)*<[A-Za-z/!?]", re.MULTILINE)
 """Of Markdown: an image, or HTML. This program escapes both marks in what people wrote, and writes neither itself."""
@@ -52,23 +59,63 @@ def safe_pages(opened: Opened) -> str:
 
 
 def same_copies(opened: Opened) -> str:
-    """All files once more from release.json and the rows."""
-    release = opened.whole
-    rows = {name: digest_written(write) for name, write in releases.row_writers(release).items()}
-    parts = contents(release, rows)
-    rewritten = rows | {name: held(content).digest for name, content in parts.items() if name != MANIFEST}
+    """All files once more from release.json and the rows. The card describes the files of the rows as they are here: whether these are the
+    same rows is another question."""
     theirs = opened.bundle.files
+    rows = {name: digest_written(write) for name, write in releases.row_writers(opened.whole).items()}
+    parts = contents(opened.whole, {name: theirs[name].digest if name in theirs else digest for name, digest in rows.items()})
+    parts[MANIFEST] = manifest({name: content.digest for name, content in theirs.items() if name != MANIFEST})
+    rewritten = rows | {name: held(content).digest for name, content in parts.items()}
     different = sorted(name for name, digest in rewritten.items() if name not in theirs or theirs[name].digest != digest)
-    strangers = sorted(theirs.keys() - rewritten.keys() - {MANIFEST})
-    if different and not opened.other_program:
-        wrong = contradictions(release, theirs, parts, different) if opened.other_versions else different
-        expect(not wrong, f"they do not say what release.json says: {some(wrong)}")
-        different = [name for name in different if name not in NUMBERS]
+    strangers = sorted(theirs.keys() - rewritten.keys())
+    if opened.other_versions:
+        judged = {name: _judged(opened, name, parts.get(name, b"")) for name in different}
+        wrong, different = ([name for name in different if judged[name] is found] for found in (False, None))
+    else:
+        wrong = different
+    expect(not wrong, f"they do not say what release.json says: {some(wrong)}")
+    if different and opened.other_program:
+        why = f"not compared: written by another version; read the report that this program writes from {releases.DOCUMENT}"
+        raise Open(f"{some([*different, *strangers], 10)}: {why}")
     if different:
-        why = f"made with other versions of {some(opened.other_versions)}, which may write it differently"
-        if runs := [name for name in different if name in PROGRAMS]:
-            why += f"; read {' and '.join(runs)} before you run it"
+        why = f"made with other versions of {some(opened.other_versions)}, which may round a last digit otherwise"
         raise Open(f"{some([*different, *strangers], 10)}: {why}")
     if strangers:
         raise Open(f"{some(strangers, 10)}: no part of a release as this program writes it")
-    return f"{len(rewritten) + 1:,} files say what release.json says"
+    return f"{len(rewritten):,} files say what release.json says"
+
+
+def _judged(opened: Opened, name: str, ours: bytes) -> bool | None:
+    """Of a file that other versions wrote otherwise: whether it says the same all the same; None where that is open."""
+    content = opened.bundle.files.get(name)
+    if content is None:
+        return None if opened.other_program and name not in PROGRAMS else False
+    if releases.holds_rows(name):
+        return True if name == releases.ROWS_PARQUET else None  # `rows.same_rows` compares its values
+    if name in PROGRAMS:
+        same_code = opened.other_program and name == report.NOTEBOOK and _code(content) == _code(held(ours))
+        return None if same_code else False
+    mine, other = _text(name, ours), _text(name, content.read())
+    if same(mine, other):
+        return True
+    if rounded(mine, other):
+        return None
+    comparable = name.endswith(_TABLES) and mine.partition("\n")[0] == other.partition("\n")[0]
+    return None if opened.other_program and not comparable else False
+
+
+def _text(name: str, content: bytes) -> str:
+    """What a file holds, as a text that can be compared. Bytes that are no text are wrong."""
+    if name == report.MARGINALS:
+        table = pq.read_table(io.BytesIO(content))
+        laid_out = table.schema.to_string(show_field_metadata=True, show_schema_metadata=True)
+        return "\n".join((laid_out.replace("\n", "; "), *map(json.dumps, table.to_pylist())))
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        raise Wrong(f"{name} is no text") from None
+
+
+def _code(notebook: Content) -> list[str]:
+    """Of a notebook: what a reader would run."""
+    return ["".join(cell["source"]) for cell in parsed(report.NOTEBOOK, notebook)["cells"] if cell["cell_type"] == "code"]

@@ -60,7 +60,7 @@ def same_rows(opened: Opened) -> str:
         plain = pq.read_schema(stream)
     with packed.open() as stream, pq.ParquetFile(stream, read_dictionary=texts) as file:
         expect(file.metadata.num_rows == number, "synthetic.parquet has another number of rows")
-        expect(plain.equals(schema), "synthetic.parquet has other columns than synthetic.csv")
+        expect(plain.equals(schema, check_metadata=True), "synthetic.parquet has other columns than synthetic.csv")
         unpacked = sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups))
         most = _PARQUET_BYTES * (opened.rows.content.digest.size + number * len(schema)) + 2**20
         expect(unpacked <= most, "synthetic.parquet holds more than the rows of synthetic.csv")

@@ -83,12 +83,6 @@ def is_framed(page: bytes) -> bool:
     return begin >= len(_BEGIN) and end > 0 and sha256(page[:begin] + page[end:]).hexdigest() in {ours, *EARLIER_FRAMES}
 
 
-def block(page: bytes) -> bytes:
-    """The JSON of a page, nothing where there is none."""
-    begin, end = _place(page)
-    return page[begin:end] if begin >= len(_BEGIN) and end > 0 else b""
-
-
 def _place(page: bytes) -> tuple[int, int]:
     """Where the JSON begins, and where the next tag does."""
     begin = page.find(_BEGIN.encode()) + len(_BEGIN)
