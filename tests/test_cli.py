@@ -733,6 +733,16 @@ def test_a_release_can_be_verified_and_reproduced_from_its_bundle(capsys: pytest
     assert "to the last bit" in capsys.readouterr().err
 
 
+def test_the_folder_that_a_run_wrote_points_to_its_bundle(capsys: pytest.CaptureFixture[str]) -> None:
+    assert synthesize("--mechanism", "independent") == 0
+    for command in (["verify", "out"], ["reproduce", "out", "--out", "again"]):
+        capsys.readouterr()
+        assert cli.main(command) == 2
+        error = capsys.readouterr().err
+        assert "out/release.zip'" in error
+        assert len(error.splitlines()) == 1
+
+
 def test_a_bundle_that_could_not_be_checked_to_the_end_ends_with_four(capsys: pytest.CaptureFixture[str]) -> None:
     assert synthesize("--mechanism", "independent") == 0
     with zipfile.ZipFile("out/release.zip") as archive:

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from dpsynth_core.bundle.pack import checked_name
+from dpsynth_core.bundle.pack import MANIFEST, checked_name
 from dpsynth_core.foundation.content import Content, digest_of, stored
 from dpsynth_core.foundation.documents import parse_json
 from dpsynth_core.foundation.errors import CapacityError, InputError
@@ -23,6 +23,8 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import document as releases
 
+PACKED = "release.zip"
+"""The file of a bundle in the folder that a run writes."""
 MAX_FILES = 50_000
 MAX_BYTES = 2**36
 """Of all files together, unpacked."""
@@ -49,6 +51,7 @@ def read(place: Path, limit: int = MAX_BYTES) -> Bundle:
     """A ZIP, or the folder it was unpacked into. limit: bytes of all files. Raises InputError, CapacityError."""
     try:
         if place.is_dir():
+            _check_unpacked(place)
             return _bundle(_from_folder(place, limit), "")
         if place.exists() and not place.is_file():  # a pipe or device could be read for ever
             raise InputError(_FIELD, f"{str(place)!r} is no file", "give the release.zip that was published")
@@ -60,6 +63,13 @@ def read(place: Path, limit: int = MAX_BYTES) -> Bundle:
         raise
     except (OSError, ValueError):
         raise InputError(_FIELD, f"the file {str(place)!r} cannot be read", "check its path and permissions") from None
+
+
+def _check_unpacked(place: Path) -> None:
+    """That a folder is not the one that a run wrote, whose bundle lies in it."""
+    if (place / PACKED).is_file() and not (place / MANIFEST).is_file():
+        problem = f"the folder {str(place)!r} is what a run wrote, and its bundle is a file in it"
+        raise InputError(_FIELD, problem, f"give {str(place / PACKED)!r}")
 
 
 def read_bytes(content: bytes, limit: int = MAX_BYTES) -> Bundle:
