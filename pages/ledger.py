@@ -18,10 +18,10 @@ def main() -> None:
     if not names:
         st.info("Nothing is charged yet. The first run, or the Data page, opens a population.", icon=":material/receipt_long:")
         return
-    ledger_view.whole()
-    for number, name in enumerate(names):
-        with st.container(border=True, key=f"population_{number}"):
-            ledger_view.account_of(here.owner, ledger.spent(name))
+    if ledger_view.whole():
+        for number, spent in enumerate(ledger.spent_by_all()):
+            with st.container(border=True, key=f"population_{number}"):
+                ledger_view.account_of(here.owner, spent)
     ledger_view.entries(here.owner, names)
 
 

@@ -12,7 +12,6 @@ for a person with twenty of them, and what hides a person's record (replace) may
 from __future__ import annotations
 
 import math
-import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,7 +20,7 @@ from typing import NamedTuple
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.spec import UnitSpec
 from dpsynth_core.privacy.accountant import GDP, Accountant, common, named
-from dpsynth_core.store.chain import COLUMNS, Entry
+from dpsynth_core.store.chain import Entry
 
 DEFAULT_CAP = (10.0, 1e-9)
 """(epsilon, delta) of a population whose curator chose no cap."""
@@ -80,28 +79,33 @@ def times_more(left: float, rho: float) -> int:
     return max(0, math.floor(left / rho)) if rho > 0 else 0
 
 
-def cap_of(db: sqlite3.Connection, population: str) -> Cap | None:
+def names(books: Iterable[Entry]) -> tuple[str, ...]:
+    """Of all populations, in the order in which they were opened."""
+    return tuple(entry.population for entry in books if entry.kind == "population")
+
+
+def cap_of(books: Iterable[Entry], population: str) -> Cap | None:
     """The cap in force, or None for a population that nobody opened."""
-    caps = caps_of(db, population)
+    caps = caps_of(books, population)
     return caps[-1][1] if caps else None
 
 
-def caps_of(db: sqlite3.Connection, population: str) -> list[tuple[int, Cap]]:
+def caps_of(books: Iterable[Entry], population: str) -> list[tuple[int, Cap]]:
     """Every cap that it ever had, with the number of the entry that set it."""
-    rows = db.execute(
-        "SELECT number, epsilon, delta FROM ledger WHERE population = ? AND kind IN ('population', 'cap') ORDER BY number", (population,)
-    )
-    return [(row["number"], Cap(row["epsilon"], row["delta"])) for row in rows]
+    theirs = (entry for entry in books if entry.population == population and entry.kind in ("population", "cap"))
+    return [(entry.number, Cap(entry.epsilon, entry.delta)) for entry in theirs]
 
 
-def charges_of(db: sqlite3.Connection, population: str) -> list[Standing]:
-    """Every charge that stands, oldest first."""
-    rows = db.execute(
-        f"SELECT {COLUMNS} FROM ledger AS e WHERE population = ? AND kind = 'reserve'"
-        " AND NOT EXISTS (SELECT 1 FROM ledger WHERE run = e.run AND kind = 'return') ORDER BY number",
-        (population,),
-    )
-    return [Standing(unit_of(entry), entry.rho, entry.own_delta, entry.accountant) for entry in (Entry(*row) for row in rows)]
+def standing(books: Sequence[Entry]) -> list[Entry]:
+    """Every reservation that was not given back, oldest first."""
+    returned = {entry.run for entry in books if entry.kind == "return"}
+    return [entry for entry in books if entry.kind == "reserve" and entry.run not in returned]
+
+
+def charges_of(books: Sequence[Entry], population: str) -> list[Standing]:
+    """Every charge of a population that stands, oldest first."""
+    theirs = (entry for entry in standing(books) if entry.population == population)
+    return [Standing(unit_of(entry), entry.rho, entry.own_delta, entry.accountant) for entry in theirs]
 
 
 def unit_of(charge: Entry) -> UnitSpec:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from dpsynth_core.store import chain, fingerprints, ledger
+from dpsynth_core.store.accounts import Spent
 from dpsynth_core.store.chain import Entry, Verification
 from dpsynth_core.store.faults import BooksLost
 
@@ -32,7 +33,7 @@ def audit() -> Audit:
     """Audit the ledger of this data directory."""
     try:
         verified, entries = chain.verify(), chain.entries()
-        lines = [*_summary(verified), *(_account(name) for name in ledger.populations())]
+        lines = [*_summary(verified), *(() if verified.problem else map(_account, ledger.spent_by_all()))]
         problem = verified.problem or ("" if fingerprints.key_is_sound() else fingerprints.LOST)
     except BooksLost as error:
         return Audit((), error.problem)
@@ -45,15 +46,23 @@ def audit_export(entries: Sequence[Entry]) -> Audit:
     return Audit(tuple(_summary(verified)), verified.problem, tuple(entries))
 
 
+def clock_sentence(verified: Verification) -> str:
+    """What dates say of the clock; "" where they only grow."""
+    if not verified.set_back:
+        return ""
+    several = f" (and {len(verified.set_back) - 1:,} more like it)" if len(verified.set_back) > 1 else ""
+    return f"entry {verified.set_back[0]:,} is dated before the entry before it{several}: the clock of this machine was set back"
+
+
 def _summary(verified: Verification) -> list[str]:
     restored = [f"accepted by hand: {verified.restored:,} times"] if verified.restored else []
-    return [f"entries: {verified.head.number:,}", f"head: {verified.head}", *restored]
+    clock = [f"note: {sentence}"] if (sentence := clock_sentence(verified)) else []
+    return [f"entries: {verified.head.number:,}", f"head: {verified.head}", *restored, *clock]
 
 
-def _account(name: str) -> str:
-    spent = ledger.spent(name)
+def _account(spent: Spent) -> str:
     unit = f", for {spent.unit.words}" if spent.unit is not None else ""
     return (
-        f"population {name!r}: epsilon {spent.epsilon:.4g} of {spent.cap_epsilon:g} at delta {spent.cap_delta:g},"
+        f"population {spent.population!r}: epsilon {spent.epsilon:.4g} of {spent.cap_epsilon:g} at delta {spent.cap_delta:g},"
         f" charged by {spent.releases:,} run{'s' * (spent.releases != 1)}{unit}"
     )

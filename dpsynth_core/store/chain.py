@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from hashlib import sha256
 
 from dpsynth_core.store import head
-from dpsynth_core.store.database import damage, head_of, reading
+from dpsynth_core.store.database import damage, reading
 from dpsynth_core.store.faults import BooksLost
 from dpsynth_core.store.head import GENESIS, Head
 from dpsynth_core.store.home import now
@@ -59,18 +59,22 @@ class Entry:
 
 COLUMNS = ", ".join(field.name for field in fields(Entry))
 _MARKS = ", ".join("?" for _ in fields(Entry))
+SECOND = len("2026-11-23T22:48:30")
+"""Characters of a date; a fraction of a second that a clock is corrected by is no news."""
+_TYPES = [tuple(type(value) for value in astuple(Entry("", "", person_column=column))) for column in (None, "")]
 
 
 @dataclass(frozen=True)
 class Verification:
     """Whether a chain is whole. head: its end, worth noting elsewhere. problem: "" or what is wrong and where.
 
-    restored: how often a person accepted a state of it by hand.
+    restored: how often a person accepted a state of it by hand. set_back: numbers of the entries that are dated before the one before them.
     """
 
     head: Head
     problem: str
     restored: int = 0
+    set_back: tuple[int, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -78,14 +82,38 @@ class Verification:
 
 
 def entries() -> tuple[Entry, ...]:
-    """All entries, oldest first."""
+    """All entries as they are, whole or not, oldest first."""
     with reading() as db:
         return entries_in(db)
 
 
 def entries_in(db: sqlite3.Connection) -> tuple[Entry, ...]:
-    """The same as one connection sees them."""
-    return tuple(Entry(*row) for row in db.execute(f"SELECT {COLUMNS} FROM ledger ORDER BY number"))
+    """The same as one connection sees them. Raises BooksLost for what is no entry."""
+    rows = [tuple(row) for row in db.execute(f"SELECT {COLUMNS} FROM ledger NOT INDEXED ORDER BY number")]
+    if not all(map(is_typed, rows)):
+        raise BooksLost("its ledger holds something that is no entry")
+    return tuple(Entry(*row) for row in rows)
+
+
+def is_typed(values: Iterable[object]) -> bool:
+    """Whether the fields of an entry, in their order, have the types that the ledger gives them."""
+    return tuple(map(type, values)) in _TYPES
+
+
+def whole() -> tuple[Entry, ...]:
+    """Every entry, none of them altered. All that is said of money is computed from these, which were hashed, and never by a search in the
+    database, whose indices nobody hashes. Raises BooksLost; what was cut off, `verify` and `whole_in` find."""
+    with reading() as db:
+        return _unaltered(entries_in(db))
+
+
+def whole_in(db: sqlite3.Connection) -> tuple[Entry, ...]:
+    """The same for a transaction that writes: the chain reaches the entry that the file with the head names, and the database has its rules
+    in force and no damage."""
+    books = _unaltered(entries_in(db))
+    if problem := _head_problem(books, head.read()) or damage(db):
+        raise BooksLost(problem)
+    return books
 
 
 def verify() -> Verification:
@@ -97,14 +125,19 @@ def verify() -> Verification:
 
 def verify_in(db: sqlite3.Connection, noted: Head | None) -> Verification:
     """The same of the chain that a connection sees, given the head on file."""
-    verified = check_chain(entries_in(db))
-    return verified if verified.problem else replace(verified, problem=damage(db) or _head_problem(db, noted))
+    books = entries_in(db)
+    verified = check_chain(books)
+    return verified if verified.problem else replace(verified, problem=_head_problem(books, noted) or damage(db))
 
 
 def check_chain(chain: Sequence[Entry]) -> Verification:
     """Check numbers, links and hashes of entries, oldest first; works on an export as well."""
     last, problem, restored, seen = Head(), "", 0, sha256()
+    set_back, second = [], ""
     for entry in chain:
+        if entry.at[:SECOND] < second:
+            set_back.append(entry.number)
+        second = entry.at[:SECOND]
         if entry.kind == "restore":
             restored += 1
             if entry.accepted == seen.hexdigest():
@@ -113,7 +146,7 @@ def check_chain(chain: Sequence[Entry]) -> Verification:
         problem = problem or _entry_problem(entry, digest, last)
         last = Head(entry.number, entry.hash)
         seen.update(f"{digest} {entry.hash}\n".encode())
-    return Verification(last, problem, restored)
+    return Verification(last, problem, restored, tuple(set_back))
 
 
 def state(chain: Sequence[Entry]) -> str:
@@ -124,17 +157,17 @@ def state(chain: Sequence[Entry]) -> str:
     return seen.hexdigest()
 
 
-def append(db: sqlite3.Connection, entry: Entry) -> Entry:
-    """Number, date, link and hash an entry and write it at the end of the chain, inside the transaction of `db`.
-
-    Raises BooksLost where the chain does not reach the entry that the file with the head names.
-    """
-    noted, last = head.read(), head_of(db)
-    if problem := _head_problem(db, noted):
-        raise BooksLost(problem)
-    if noted is None:
+def append(db: sqlite3.Connection, books: Sequence[Entry], entry: Entry) -> Entry:
+    """Number, date, link and hash an entry and write it at the end of the chain, inside the transaction of `db`. books: all of the chain,
+    from `whole_in`."""
+    if not books and head.read() is None:
         head.begin()
-    return insert(db, linked(entry, last))
+    return insert(db, linked(entry, end_of(books)))
+
+
+def end_of(books: Sequence[Entry]) -> Head:
+    """The last entry by its number and hash."""
+    return Head(books[-1].number, books[-1].hash) if books else Head()
 
 
 def linked(entry: Entry, last: Head) -> Entry:
@@ -152,12 +185,10 @@ def insert(db: sqlite3.Connection, entry: Entry) -> Entry:
     return stored
 
 
-def check_whole(db: sqlite3.Connection) -> None:
-    """Raises BooksLost for a chain that was changed, and for a damaged file. What was cut off, `append` finds."""
-    if problem := damage(db):
-        raise BooksLost(problem)
-    if problem := check_chain(entries_in(db)).problem:
+def _unaltered(books: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    if problem := check_chain(books).problem:
         raise BooksLost(f"its ledger is not whole: {problem}")
+    return books
 
 
 def _entry_problem(entry: Entry, digest: str, last: Head) -> str:
@@ -168,12 +199,12 @@ def _entry_problem(entry: Entry, digest: str, last: Head) -> str:
     return "" if entry.hash == digest else f"entry {entry.number} was altered"
 
 
-def _head_problem(db: sqlite3.Connection, noted: Head | None) -> str:
+def _head_problem(books: Sequence[Entry], noted: Head | None) -> str:
     """Why the chain does not reach the entry that was on file, or ""."""
-    last = head_of(db)
+    last = end_of(books)
     if noted is None:
         return "" if last == Head() else "its ledger.head, which names the newest entry of the ledger, is missing or damaged"
     if noted.number > last.number:
         return f"its ledger ends with entry {last.number}, but there was an entry {noted.number}"
-    row = db.execute("SELECT hash FROM ledger WHERE number = ?", (noted.number,)).fetchone()
-    return "" if noted == Head() or (row and row["hash"] == noted.hash) else f"its ledger has another entry {noted.number} than it had"
+    held = noted == Head() or any(entry.number == noted.number and entry.hash == noted.hash for entry in books)
+    return "" if held else f"its ledger has another entry {noted.number} than it had"

@@ -21,7 +21,7 @@ def charged(plan: Plan, execute: Callable[[str, Callable[[], None]], None], warn
     the first record. It ends when the release is complete; if it raises after it has read something, the run can be recovered.
 
     It is a job like those of the app (`jobs`): if it ends before that, the reservation is given back, by the next one that looks if this
-    process was killed. warn: is told that the same file was charged to another population.
+    process was killed. warn: is told that the same file was charged to another population, and that the clock is behind the ledger.
     Raises CapExceeded, UnitDiffers or StoreFault and reserves nothing if the books do not allow it, and ChargedError where the
     reservation could not be given back.
     """
@@ -31,6 +31,8 @@ def charged(plan: Plan, execute: Callable[[str, Callable[[], None]], None], warn
         charge = ledger.charge_of(plan, run, fingerprints.of_data(spec.data))
         for name in () if spec.data.simulated else ledger.same_file_elsewhere(charge.fingerprint, spec.population):
             warn(f"the same table was charged to the population {name!r}: these are the same people, and their losses add up")
+        if problem := ledger.clock_problem():
+            warn(problem)
         with transaction() as db:
             jobs.reconcile(db)
             jobs.submit(db, job, charge)

@@ -2,7 +2,8 @@
 
 Write-ahead log, so that pages read while a worker writes; synchronous=FULL, because a charge that a power cut could take back
 would be a privacy bug; secure_delete, so that what is deleted is overwritten. The ledger's rules (append-only, unbroken chain,
-one reservation a run, no refund after the data was touched) are triggers: no code path can get around them.
+one reservation a run, no refund after the data was touched) are triggers: no code path can get around them, and `damage` sees whether they
+are in force.
 
 The file is made once, whole, in a home where nothing speaks of earlier use. Where something does, a missing or an empty database is a loss
 that somebody has to accept in words (`restoring`), not a new beginning with an unspent budget.
@@ -13,6 +14,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -26,6 +28,7 @@ from dpsynth_core.store.home import home, key_file
 DATABASE = "dpsynth.sqlite"
 _VERSION = 2
 _BUSY_SECONDS = 30.0
+_QUOTE = '"'
 
 _SCHEMA = f"""
 CREATE TABLE projects (
@@ -178,7 +181,7 @@ def transaction() -> Iterator[sqlite3.Connection]:
     If the ledger grew in it, the file with its head follows the commit. Raises StoreFault when the disk or the database refuses; nothing is
     kept then.
     """
-    with explained(), closing(_connect()) as connection:  # closing rolls back what was not committed
+    with explained(), closing(_connect()) as connection, _suspecting(connection):  # closing rolls back what was not committed
         connection.execute("BEGIN IMMEDIATE")
         before = head_of(connection)
         yield connection
@@ -190,7 +193,7 @@ def transaction() -> Iterator[sqlite3.Connection]:
 @contextmanager
 def reading() -> Iterator[sqlite3.Connection]:
     """A connection that sees one unchanging state of the database and cannot write. Raises StoreFault."""
-    with explained(), closing(_connect()) as connection:
+    with explained(), closing(_connect()) as connection, _suspecting(connection):
         connection.execute("PRAGMA query_only = ON")
         connection.execute("BEGIN")
         yield connection
@@ -211,9 +214,30 @@ def head_of(db: sqlite3.Connection) -> Head:
 
 
 def damage(db: sqlite3.Connection) -> str:
-    """What is wrong with the pages of the file, though the ledger could still be read; "" for nothing."""
-    whole = db.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
-    return "" if whole else "its database is damaged"
+    """What is wrong with the file, though the ledger could still be read; "" for nothing. Indices are compared with their tables, because
+    triggers search in them, and tables, views, indices and triggers with those that this program makes."""
+    try:
+        whole = db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"
+        changed = _schema_of(db) ^ _schema()
+    except sqlite3.DatabaseError:
+        whole, changed = False, frozenset()
+    if not whole:
+        return "its database is damaged"
+    ours = sorted({name for _, name, _, _ in changed & _schema()})
+    return f"tables or rules of its database were changed ({', '.join(ours) or 'something was added'})" if changed else ""
+
+
+def rebuild() -> None:
+    """Make again what follows from the tables and this program: indices, triggers and views. What is wrong with tables stays."""
+    with explained(), closing(_connect()) as connection, _suspecting(connection):
+        connection.execute("BEGIN IMMEDIATE")
+        for kind, name, _, statement in _schema_of(connection):
+            if kind != "table" and statement:
+                connection.execute(f'DROP {kind} IF EXISTS "{name.replace(_QUOTE, 2 * _QUOTE)}"')
+        for kind, _, _, statement in sorted(_schema(), key=lambda part: part[1]):
+            if kind != "table":
+                connection.execute(statement)
+        connection.execute("COMMIT")
 
 
 def forget_deleted() -> None:
@@ -223,10 +247,20 @@ def forget_deleted() -> None:
 
 
 def make() -> None:
-    """A database without content, unless there is one."""
-    with made_once(home() / DATABASE) as candidate, closing(_open(candidate)) as connection:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {_VERSION}; COMMIT;")
+    """A database without content, unless there is one. Nothing stays behind where the disk is full."""
+    with made_once(home() / DATABASE) as candidate:
+        try:
+            with closing(_open(candidate)) as connection:
+                connection.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {_VERSION}; COMMIT;")
+                connection.execute("PRAGMA journal_mode = WAL")  # only now: what is in a log SQLite may fail to copy, and say nothing
+        finally:
+            for path in beside(candidate):
+                path.unlink(missing_ok=True)
+
+
+def beside(place: Path) -> list[Path]:
+    """What SQLite may keep beside a database."""
+    return [place.with_name(place.name + ending) for ending in ("-journal", "-wal", "-shm")]
 
 
 def _connect() -> sqlite3.Connection:
@@ -259,6 +293,29 @@ def _open(path: Path) -> sqlite3.Connection:
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA secure_delete = ON")
     return connection
+
+
+@contextmanager
+def _suspecting(connection: sqlite3.Connection) -> Iterator[None]:
+    """Raises BooksLost where a statement fails because tables are not those that this program makes."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR and (problem := damage(connection)):
+            raise BooksLost(problem) from error
+        raise
+
+
+@cache
+def _schema() -> frozenset[tuple[str, str, str, str]]:
+    """Type, name, table and text of all that is in a database of this program."""
+    with closing(sqlite3.connect(":memory:")) as empty:
+        empty.executescript(_SCHEMA)
+        return _schema_of(empty)
+
+
+def _schema_of(db: sqlite3.Connection) -> frozenset[tuple[str, str, str, str]]:
+    return frozenset(tuple(row) for row in db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master"))
 
 
 def _check_version(connection: sqlite3.Connection) -> None:

@@ -10,7 +10,7 @@ from dataclasses import asdict, fields
 
 from dpsynth_core.foundation.documents import inert, parse_json
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.store.chain import Entry
+from dpsynth_core.store.chain import Entry, is_typed
 
 _FIELD = "ledger export"
 
@@ -26,7 +26,7 @@ def read(text: str) -> tuple[Entry, ...]:
         chain = tuple(Entry(**item) for item in parse_json(text, _FIELD))
     except TypeError as error:
         raise _no_export() from error
-    if any(not _typed(entry) for entry in chain):
+    if not all(is_typed(vars(entry).values()) for entry in chain):
         raise _no_export()
     return chain
 
@@ -43,10 +43,3 @@ def to_csv(chain: Sequence[Entry]) -> str:
 
 def _no_export() -> InputError:
     return InputError(_FIELD, "it is not a list of ledger entries", "use the JSON export of the ledger")
-
-
-def _typed(entry: Entry) -> bool:
-    """Whether every field has the type that the ledger gives it."""
-    plain = Entry("", "")
-    of_text = entry.person_column is None or isinstance(entry.person_column, str)
-    return of_text and all(type(value) is type(getattr(plain, key)) for key, value in vars(entry).items() if key != "person_column")

@@ -56,7 +56,7 @@ def explained() -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         code = getattr(error, "sqlite_errorcode", None)
         primary = None if code is None else code & 0xFF
-        if primary in _DAMAGED:
+        if primary in _DAMAGED or (primary is None and isinstance(error, sqlite3.OperationalError)):  # without a code: a text that is none
             raise BooksLost("its database is damaged and cannot be read") from error
         if primary not in _OF_SQLITE:
             raise

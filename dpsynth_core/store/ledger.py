@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import sqlite3
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,9 +28,10 @@ from dpsynth_core.privacy.accountant import GDP, ZCDP, Accountant
 from dpsynth_core.privacy.conversions import check_budget
 from dpsynth_core.store import accounts, chain, fingerprints
 from dpsynth_core.store.accounts import DEFAULT_CAP, Cap, Spent, Standing
-from dpsynth_core.store.chain import COLUMNS, Entry
-from dpsynth_core.store.database import reading, transaction
+from dpsynth_core.store.chain import SECOND, Entry
+from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import BooksLost
+from dpsynth_core.store.home import now
 
 
 @dataclass(frozen=True)
@@ -49,11 +51,16 @@ class Charge:
     accountant: str = ZCDP.name
 
 
+class PlanDiffers(InputError):
+    """A run is to be made, or was made, by another plan than its entry of the ledger commits to."""
+
+
 def open_population(owner: str, name: str, cap: tuple[float, float] = DEFAULT_CAP, note: str = "") -> None:
     """Name a population and cap it, unless somebody did before: then that cap stays. Raises InputError for a name or a cap that is none."""
     with transaction() as db:
-        if not accounts.cap_of(db, name):
-            _open(db, owner, name, cap, note)
+        books = chain.whole_in(db)
+        if not accounts.cap_of(books, name):
+            _open(db, books, owner, name, cap, note)
 
 
 def change_cap(owner: str, name: str, cap: tuple[float, float], note: str) -> None:
@@ -61,37 +68,45 @@ def change_cap(owner: str, name: str, cap: tuple[float, float], note: str) -> No
     check_budget(*cap)
     check_reason("reason", note, "why the cap changes (it is kept in the ledger)")
     with transaction() as db:
-        if not accounts.cap_of(db, name):
+        books = chain.whole_in(db)
+        if not accounts.cap_of(books, name):
             raise InputError(f"population {name!r}", "it does not exist", "open it first")
-        chain.append(db, Entry(owner, "cap", name, epsilon=float(cap[0]), delta=float(cap[1]), note=note))
+        chain.append(db, books, Entry(owner, "cap", name, epsilon=float(cap[0]), delta=float(cap[1]), note=note))
 
 
 def populations() -> tuple[str, ...]:
     """Names of all populations, in the order in which they were opened."""
-    with reading() as db:
-        return _names(db)
+    return accounts.names(chain.entries())
 
 
 def spent(population: str, following: Accountant = GDP, cap: tuple[float, float] = DEFAULT_CAP) -> Spent:
-    """The account of a population; of one that nobody opened yet, an empty account with this cap, (epsilon, delta).
+    """The account of a population; of one that nobody opened yet, an empty account with this cap, (epsilon, delta). Raises BooksLost.
 
     following: the accountant of the release that would come next. Where it is zCDP's, all has to be counted so.
     """
-    with reading() as db:
-        in_force = accounts.cap_of(db, population) or Cap(*cap)
-        return accounts.account(population, in_force, accounts.charges_of(db, population), following)
+    return _account(chain.whole(), population, following, Cap(*cap))
+
+
+def spent_by_all() -> tuple[Spent, ...]:
+    """The accounts of all populations, in the order in which they were opened. Raises BooksLost."""
+    books = chain.whole()
+    return tuple(_account(books, name, GDP, Cap(*DEFAULT_CAP)) for name in accounts.names(books))
 
 
 def same_file_elsewhere(fingerprint: str, population: str) -> tuple[str, ...]:
-    """Other populations against which anybody charged the same data file: a reason for a warning."""
-    with reading() as db:
-        rows = db.execute(
-            "SELECT population, run, fingerprint FROM ledger AS e WHERE population != ? AND kind = 'reserve'"
-            " AND NOT EXISTS (SELECT 1 FROM ledger WHERE run = e.run AND kind = 'return')",
-            (population,),
-        ).fetchall()
-    ours = fingerprints.seals(fingerprint, [row["run"] for row in rows])
-    return tuple(sorted({row["population"] for row, seal in zip(rows, ours, strict=True) if row["fingerprint"] == seal}))
+    """Other populations against which anybody charged the same data file: a reason for a warning. Raises BooksLost."""
+    others = [entry for entry in accounts.standing(chain.whole()) if entry.population != population]
+    ours = fingerprints.seals(fingerprint, [entry.run for entry in others])
+    return tuple(sorted({entry.population for entry, seal in zip(others, ours, strict=True) if entry.fingerprint == seal}))
+
+
+def clock_problem() -> str:
+    """Why the next entry would be dated before the newest one, or "". Raises BooksLost."""
+    newest = chain.whole()[-1:]
+    if not newest or now()[:SECOND] >= newest[0].at[:SECOND]:
+        return ""
+    problem = f"the clock of this machine is behind entry {newest[0].number} of the ledger, which is dated {newest[0].at[:SECOND]} UTC"
+    return f"{problem}: it was set back, or was wrong then"
 
 
 def check_name(name: str) -> None:
@@ -128,12 +143,12 @@ def reserve(db: sqlite3.Connection, owner: str, charge: Charge) -> Entry:
     Raises CapExceeded when the cap does not allow it, UnitDiffers where earlier charges protect something else, and BooksLost when the
     ledger is not whole. Recomputes the whole chain.
     """
-    chain.check_whole(db)
-    if not accounts.cap_of(db, charge.population):
-        _open(db, owner, charge.population, DEFAULT_CAP, "opened by its first run, with the default cap")
+    books = chain.whole_in(db)
+    if not accounts.cap_of(books, charge.population):
+        books = (*books, _open(db, books, owner, charge.population, DEFAULT_CAP, "opened by its first run, with the default cap"))
     wanted = Standing(charge.unit, charge.rho, charge.own_delta, charge.accountant)
-    cap = accounts.cap_of(db, charge.population) or Cap(*DEFAULT_CAP)
-    accounts.check_fits(charge.population, cap, accounts.charges_of(db, charge.population), wanted)
+    cap = accounts.cap_of(books, charge.population) or Cap(*DEFAULT_CAP)
+    accounts.check_fits(charge.population, cap, accounts.charges_of(books, charge.population), wanted)
     entry = Entry(
         curator=owner,
         kind="reserve",
@@ -151,13 +166,14 @@ def reserve(db: sqlite3.Connection, owner: str, charge: Charge) -> Entry:
         fingerprint=fingerprints.seal(charge.fingerprint, charge.run),
         note=charge.note,
     )
-    return chain.append(db, entry)
+    return chain.append(db, books, entry)
 
 
 def touch(db: sqlite3.Connection, run: str) -> None:
     """Record that the run is about to read private data: from here on its charge is final. Raises BooksLost."""
-    reserved = _reservation(db, run)
-    chain.append(db, replace(reserved, kind="touch", rho=0.0, own_delta=0.0, note=""))
+    books = chain.whole_in(db)
+    reserved = _reservation(books, run)
+    chain.append(db, books, replace(reserved, kind="touch", rho=0.0, own_delta=0.0, note=""))
 
 
 def give_back(db: sqlite3.Connection, run: str, why: str) -> None:
@@ -166,16 +182,16 @@ def give_back(db: sqlite3.Connection, run: str, why: str) -> None:
     Where the books are not whole it stays, so that what else ends with the run can end.
     """
     try:
-        reserved = _reservation(db, run)
-        chain.append(db, replace(reserved, kind="return", rho=-reserved.rho, own_delta=0.0 - reserved.own_delta, note=why))
+        books = chain.whole_in(db)
+        reserved = _reservation(books, run)
+        chain.append(db, books, replace(reserved, kind="return", rho=-reserved.rho, own_delta=0.0 - reserved.own_delta, note=why))
     except BooksLost:
         return
 
 
 def reservation(run: str) -> Entry:
     """The entry that charged a run. Raises BooksLost if there is none."""
-    with reading() as db:
-        return _reservation(db, run)
+    return _reservation(chain.whole(), run)
 
 
 def is_charged_for(run: str, fingerprint: str) -> bool:
@@ -183,16 +199,24 @@ def is_charged_for(run: str, fingerprint: str) -> bool:
     return reservation(run).fingerprint == fingerprints.seal(fingerprint, run)
 
 
+def check_plan(run: str, digest: str) -> None:
+    """Whether the run was charged for this very plan, by the digest that its entry names. Raises PlanDiffers, and BooksLost."""
+    charged = reservation(run)
+    if charged.spec != digest:
+        problem = f"it is another one than entry {charged.number} of the ledger was charged for"
+        raise PlanDiffers("plan", problem, "put back what the run kept, or run the plan anew")
+
+
 def citation(run: str) -> dict[str, Any]:
     """What a release says of the ledger: its own entry, what that protects, and the most that all releases of its population may lose.
 
-    earlier_caps: those that were replaced after charges existed. restored: how often a person accepted a ledger that was not whole.
+    earlier_caps: those that were replaced after charges existed. restored: how often a person accepted a ledger that was not whole. Raises
+    BooksLost.
     """
-    with reading() as db:
-        entry = _reservation(db, run)
-        caps = accounts.caps_of(db, entry.population)
-        first = db.execute("SELECT MIN(number) FROM ledger WHERE population = ? AND kind = 'reserve'", (entry.population,)).fetchone()[0]
-        restored = db.execute("SELECT COUNT(*) FROM ledger WHERE kind = 'restore'").fetchone()[0]
+    books = chain.whole()
+    entry = _reservation(books, run)
+    caps = accounts.caps_of(books, entry.population)
+    first = next(other.number for other in books if other.kind == "reserve" and other.population == entry.population)
     later = [number for number, _ in caps if number > first]
     earlier = [cap._asdict() for _, cap in caps[-1 - len(later) : -1]]
     return {
@@ -202,20 +226,22 @@ def citation(run: str) -> dict[str, Any]:
         "unit": accounts.unit_of(entry).model_dump(),
         "cap": caps[-1][1]._asdict(),
         "earlier_caps": earlier,
-        "restored": restored,
+        "restored": sum(other.kind == "restore" for other in books),
     }
 
 
-def _open(db: sqlite3.Connection, owner: str, name: str, cap: tuple[float, float], note: str) -> None:
+def _account(books: Sequence[Entry], population: str, following: Accountant, otherwise: Cap) -> Spent:
+    """otherwise: the cap of a population that nobody opened."""
+    in_force = accounts.cap_of(books, population) or otherwise
+    return accounts.account(population, in_force, accounts.charges_of(books, population), following)
+
+
+def _open(db: sqlite3.Connection, books: Sequence[Entry], owner: str, name: str, cap: tuple[float, float], note: str) -> Entry:
     check_budget(*cap)
     check_name(name)
-    if alike := [other for other in _names(db) if _plain(other) == _plain(name)]:
+    if alike := [other for other in accounts.names(books) if _plain(other) == _plain(name)]:
         raise InputError(f"population {name!r}", f"there is one called {alike[0]!r}", "use that name, or one that nobody mistakes for it")
-    chain.append(db, Entry(owner, "population", name, epsilon=float(cap[0]), delta=float(cap[1]), note=note))
-
-
-def _names(db: sqlite3.Connection) -> tuple[str, ...]:
-    return tuple(row[0] for row in db.execute("SELECT population FROM ledger WHERE kind = 'population' ORDER BY number"))
+    return chain.append(db, books, Entry(owner, "population", name, epsilon=float(cap[0]), delta=float(cap[1]), note=note))
 
 
 def _plain(name: str) -> str:
@@ -223,8 +249,8 @@ def _plain(name: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
-def _reservation(db: sqlite3.Connection, run: str) -> Entry:
-    row = db.execute(f"SELECT {COLUMNS} FROM ledger WHERE run = ? AND kind = 'reserve'", (run,)).fetchone()
-    if row is None:
-        raise BooksLost("its ledger has no entry of this charge any more")
-    return Entry(*row)
+def _reservation(books: Sequence[Entry], run: str) -> Entry:
+    for entry in books:
+        if entry.kind == "reserve" and entry.run == run:
+            return entry
+    raise BooksLost("its ledger has no entry of this charge any more")

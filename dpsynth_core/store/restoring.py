@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from contextlib import suppress
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import check_reason
 from dpsynth_core.store import chain, database, fingerprints, head
 from dpsynth_core.store.chain import Entry
-from dpsynth_core.store.faults import BooksLost
+from dpsynth_core.store.faults import BooksLost, StoreFault
 from dpsynth_core.store.head import Head
 from dpsynth_core.store.home import home, now
 
@@ -46,21 +47,32 @@ def restore(owner: str, reason: str, export: Sequence[Entry] = ()) -> Head:
 
 
 def _database() -> tuple[list[str], tuple[Entry, ...]]:
-    """Make sure that there is a database that can be opened. What was wrong with the one before, and its ledger, if that is whole."""
+    """Make sure that there is a database that can be opened. What was wrong with the one before, and its ledger, if that is whole and the
+    database had to be set aside."""
+    problem, entries = _look()
+    if not problem:
+        return [], ()
+    with suppress(StoreFault):
+        database.rebuild()
+        if not _look()[0]:
+            return [problem], ()
+    place, aside = home() / database.DATABASE, f"lost-{now().replace(':', '')}"
+    for path in [place, *database.beside(place)]:
+        if path.exists():
+            path.rename(path.with_name(f"{path.name}.{aside}"))
+    database.make()
+    return [problem], () if chain.check_chain(entries).problem else entries
+
+
+def _look() -> tuple[str, tuple[Entry, ...]]:
+    """What is wrong with the database, and the entries of its ledger as far as they can be read."""
     entries: tuple[Entry, ...] = ()
     try:
         with database.reading() as db:
             entries = chain.entries_in(db)
-            if problem := database.damage(db):
-                raise BooksLost(problem)
+            return database.damage(db), entries
     except BooksLost as error:
-        place, aside = home() / database.DATABASE, f"lost-{now().replace(':', '')}"
-        for path in [place, *(place.with_name(place.name + ending) for ending in ("-wal", "-shm"))]:
-            if path.exists():
-                path.rename(path.with_name(f"{path.name}.{aside}"))
-        database.make()
-        return [error.problem], () if chain.check_chain(entries).problem else entries
-    return [], ()
+        return error.problem, entries
 
 
 def _key() -> list[str]:

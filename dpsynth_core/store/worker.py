@@ -71,6 +71,8 @@ def _work_on_release(row: sqlite3.Row) -> None:
 def _work_on_sweep(row: sqlite3.Row) -> None:
     job, sweep = row["id"], Sweep.from_json(json.loads(row["document"]))
     try:
+        if row["charged"]:
+            ledger.check_plan(job, sweep.digest())
         if row["charged"] and _changed(job, sweep.base.data):
             raise InputError("data", "the file changed after the sweep was submitted", "start another one")
         trials = Trials(sweep)
@@ -118,6 +120,7 @@ def _fresh(run: str, spec: Spec) -> tuple[Release, Zoned[Times]]:
     """The release, and how long it took."""
     _record(run, Progress("phase", message="checking the plan and the file"))
     plan = synthesis.plan(spec)
+    ledger.check_plan(run, spec.digest())
     if _changed(run, spec.data):
         raise InputError("data", "the file changed after the run was submitted", "submit it again")
     synthesis.survey(plan)  # what cannot be read to its end is refused while that costs nothing
@@ -133,7 +136,9 @@ def _fresh(run: str, spec: Spec) -> tuple[Release, Zoned[Times]]:
 
 def _recovered(run: str) -> Release:
     """Only what was measured: a run that could not hold its model in memory would be lost again."""
-    return recovery.recover(spool.read(spools.spool_file(run)), partial(_record, run), answers=True)
+    kept = spool.read(spools.spool_file(run))
+    ledger.check_plan(run, kept.spec.digest())
+    return recovery.recover(kept, partial(_record, run), answers=True)
 
 
 def _record(run: str, progress: Progress) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.store import chain, exports, ledger
+from dpsynth_core.store import auditing, chain, exports, ledger
 from dpsynth_core.store.chain import COLUMNS, Entry, check_chain
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import BooksLost
@@ -163,3 +163,20 @@ def test_a_restore_vouches_for_what_is_before_it_and_for_nothing_else() -> None:
     after = chain.linked(Entry("local", "cap", "people", epsilon=2.0, delta=1e-9), Head(3, restore.hash))
     assert check_chain([*broken, restore, after]).ok
     assert not check_chain([*broken, restore, replace(after, epsilon=3.0)]).ok
+
+
+def test_a_clock_that_goes_back_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chain, "now", lambda: "2026-11-23T22:48:30.000+00:00")
+    reserve("r1", 0.01)
+    assert chain.verify().set_back == ()
+    monkeypatch.setattr(chain, "now", lambda: "2025-10-19T22:48:30.000+00:00")
+    monkeypatch.setattr(ledger, "now", lambda: "2025-10-19T22:48:30.000+00:00")
+    assert "behind entry 2 of the ledger, which is dated 2026-11-23T22:48:30 UTC" in ledger.clock_problem()
+    reserve("r2", 0.01)
+    reserve("r3", 0.01)
+    assert ledger.clock_problem() == ""
+    assert chain.verify().set_back == (3,)
+    assert chain.verify().ok
+    (note,) = [line for line in auditing.audit().lines if line.startswith("note: ")]
+    assert "entry 3 is dated before the entry before it" in note
+    assert check_chain(exports.read(exports.to_json(chain.entries()))).set_back == (3,)

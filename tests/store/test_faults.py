@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -151,3 +151,30 @@ def test_a_full_disk_at_the_last_moment_keeps_the_charge_and_says_nothing_wrong(
     assert ledger.spent("people").releases == 3
     with closing(sqlite3.connect(database.home() / database.DATABASE)) as db:
         assert db.execute("SELECT COUNT(*) FROM ledger").fetchone() == (4,)
+
+
+def test_a_new_database_is_whole_where_sqlite_cannot_copy_its_log_into_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk that is full by then: SQLite says nothing of it when a database is closed."""
+    home.mkdir()
+    with monkeypatch.context() as patch:
+        patch.setattr(database, "closing", nullcontext)
+        database.make()
+    assert [path.name for path in home.iterdir()] == ["dpsynth.sqlite"]
+    reserve("r1", 0.001)
+    assert chain.verify().ok
+
+
+def test_a_database_that_could_not_be_made_leaves_nothing_behind(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    connect = database._open
+
+    def small(path: Path) -> sqlite3.Connection:
+        connection = connect(path)
+        connection.execute("PRAGMA max_page_count = 5")
+        return connection
+
+    with monkeypatch.context() as patch:
+        patch.setattr(database, "_open", small)
+        with pytest.raises(StoreFault, match="full"):
+            reserve("r1", 0.001)
+    assert list(home.iterdir()) == []
+    reserve("r1", 0.001)

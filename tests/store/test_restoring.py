@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -11,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import ledger_damage
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.store import auditing, chain, exports, fingerprints, head, ledger, projects, runs
 from dpsynth_core.store.chain import Entry
-from dpsynth_core.store.database import reading
+from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.faults import BooksLost
 from dpsynth_core.store.restoring import restore
 from tests.store.conftest import Driver
@@ -107,6 +109,42 @@ def delete_key(home: Path) -> None:
     (home / "fingerprint.key").unlink()
 
 
+def drop_a_rule(home: Path) -> None:
+    change_schema(home, "DROP TRIGGER ledger_is_never_changed")
+
+
+def weaken_a_rule(home: Path) -> None:
+    """The same name, and nothing behind it."""
+    drop_a_rule(home)
+    change_schema(home, "CREATE TRIGGER ledger_is_never_changed BEFORE UPDATE ON ledger WHEN 0 BEGIN SELECT 1; END")
+
+
+def add_a_rule(home: Path) -> None:
+    change_schema(home, "CREATE TRIGGER more AFTER INSERT ON jobs BEGIN DELETE FROM points; END")
+
+
+def drop_the_ledger(home: Path) -> None:
+    change_schema(home, "DROP TABLE ledger")
+
+
+def change_schema(home: Path, statement: str) -> None:
+    with closing(sqlite3.connect(database(home))) as db:
+        db.execute(statement)
+        db.commit()
+
+
+def damage_the_index_of_populations(home: Path) -> None:
+    """One bit in each key: the index finds none of the charges, and every entry has its hash."""
+    settle(home)
+    with closing(sqlite3.connect(database(home))) as db:
+        (page,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'ledger_of_population'").fetchone()
+        (size,) = db.execute("PRAGMA page_size").fetchone()
+    content = database(home).read_bytes()
+    before, index, after = content[: (page - 1) * size], content[(page - 1) * size : page * size], content[page * size :]
+    assert b"people" in index
+    database(home).write_bytes(before + index.replace(b"people", b"peopld") + after)
+
+
 LOSSES: list[Callable[[Path], None]] = [
     delete_database,
     empty_database,
@@ -120,6 +158,11 @@ LOSSES: list[Callable[[Path], None]] = [
     empty_key,
     cut_key,
     delete_key,
+    drop_a_rule,
+    weaken_a_rule,
+    add_a_rule,
+    drop_the_ledger,
+    damage_the_index_of_populations,
 ]
 
 
@@ -142,6 +185,46 @@ def test_what_is_lost_stops_every_charge_until_a_person_accepts_it(home: Path, l
     reserve("after", RHO)
     assert ledger.citation("after")["restored"] == 1
     assert not auditing.audit().problem
+
+
+@pytest.mark.parametrize("lose", [drop_a_rule, weaken_a_rule, add_a_rule, damage_the_index_of_populations], ids=lambda lose: lose.__name__)
+def test_what_follows_from_the_tables_is_made_again_and_nothing_is_lost(home: Path, lose: Callable[[Path], None]) -> None:
+    reserve("r1", RHO)
+    project, before = projects.create("ann", "census").id, chain.entries()
+    lose(home)
+    restore("local", REASON)
+    assert chain.entries()[:-1] == before
+    assert [kept.id for kept in projects.list("ann")] == [project]
+    assert not list(home.glob("*.lost-*"))
+    with pytest.raises(sqlite3.IntegrityError, match="append-only"), transaction() as db:
+        db.execute("UPDATE ledger SET rho = 0")
+
+
+def test_sums_come_from_the_entries_that_were_hashed(home: Path) -> None:
+    """Not from an index, which may lead past some of them."""
+    reserve("r1", RHO)
+    reserve("r2", RHO)
+    damage_the_index_of_populations(home)
+    assert ledger.spent("people").rho == pytest.approx(2 * RHO)
+    assert ledger.citation("r2")["entry"] == 3
+
+
+def test_no_sums_are_told_of_a_ledger_that_was_altered(home: Path) -> None:
+    reserve("r1", RHO)
+    alter(home, "UPDATE ledger SET rho = 0.001 WHERE number = 2")
+    assert not [line for line in auditing.audit().lines if "population" in line]
+    with pytest.raises(BooksLost, match="entry 2 was altered"):
+        ledger.spent("people")
+
+
+def test_flipped_bits_of_the_database_give_no_budget_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))  # put back afterwards
+    seed = random.randrange(10**6)
+    print(f"seed {seed}")
+    ended = ledger_damage.damaged(tmp_path, 200, seed)
+    assert sum(ended.values()) == 200
+    assert not [where for where, end in ended if end in (ledger_damage.BROKEN, ledger_damage.UNCHECKED)]
+    assert {end for _, end in ended} == {ledger_damage.REFUSED, ledger_damage.UNCHANGED}
 
 
 def test_an_older_copy_of_the_database_is_noticed(home: Path) -> None:

@@ -13,7 +13,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
 from dpsynth_core.sources import csv_file, readers
-from dpsynth_core.store import chain, jobs, ledger, processes, runs, worker
+from dpsynth_core.store import chain, jobs, ledger, processes, runs, spools, worker
 from dpsynth_core.store.database import transaction
 from tests.store.conftest import measured
 
@@ -149,3 +149,34 @@ def test_the_release_cites_its_ledger_entry(started: str) -> None:
     entry = chain.entries()[cited["entry"] - 1]
     assert (entry.run, entry.hash) == (started, cited["hash"])
     assert cited["cap"] == {"epsilon": 10.0, "delta": 1e-9}
+
+
+def test_a_plan_that_is_not_the_charged_one_reads_nothing(started: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(synthesis, "open_source", lambda _: pytest.fail("a record was read"))
+    with transaction() as db:
+        db.execute("UPDATE jobs SET document = replace(document, '\"epsilon\":1.0', '\"epsilon\":8.0') WHERE id = ?", (started,))
+    worker.work(jobs.claim(started))
+    run = runs.get("ann", started)
+    assert (run.state, run.touched) == ("failed", False)
+    assert "another one than entry 2 of the ledger was charged for" in run.error
+    assert ledger.spent("people").rho == 0
+
+
+def test_what_is_kept_of_a_run_is_of_the_plan_that_was_charged(started: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A spool with another plan makes no release."""
+
+    def fail(*_: object) -> None:
+        raise OSError("the disk failed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(worker, "_keep", fail)
+        worker.work(jobs.claim(started))
+    spool = spools.spool_file(started)
+    spool.write_text(spool.read_text(encoding="utf-8").replace('"name": "test"', '"name": "fake"'), encoding="utf-8")
+    assert '"fake"' in spool.read_text(encoding="utf-8")
+    runs.keep("ann", started)
+    worker.work(jobs.claim(started))
+    run = runs.get("ann", started)
+    assert run.state == "failed"
+    assert "another one than entry 2" in run.error
+    assert spool.exists()

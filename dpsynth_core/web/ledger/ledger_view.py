@@ -9,11 +9,11 @@ import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.store import accounts, chain, exports, ledger, runs
+from dpsynth_core.store import accounts, auditing, chain, exports, ledger, runs
 from dpsynth_core.store.accounts import Spent
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.web.shell import frame, numbers
-from dpsynth_core.web.shell.text import literal, one_line
+from dpsynth_core.web.shell.text import capital, literal, one_line
 
 _KINDS = {
     "population": "population opened, with its limit",
@@ -25,7 +25,8 @@ _KINDS = {
 }
 
 
-def whole() -> None:
+def whole() -> bool:
+    """Say whether the chain is whole."""
     verdict = chain.verify()
     if verdict.ok:
         st.success(
@@ -35,7 +36,7 @@ def whole() -> None:
         )
     else:
         st.error(
-            f"The chain is broken: {literal(verdict.problem)}. Do not rely on the sums below. No run is charged until whoever keeps this"
+            f"The chain is broken: {literal(verdict.problem)}. So no sums are shown, and no run is charged until whoever keeps this"
             " server puts the newest copy of its directory back, or accepts the ledger as it is: `python -m dpsynth_core ledger restore`.",
             icon=":material/link_off:",
         )
@@ -44,6 +45,9 @@ def whole() -> None:
         st.warning(
             f"A person accepted the ledger as it was {times}, see the entries: charges may be missing from it.", icon=":material/history:"
         )
+    if sentence := auditing.clock_sentence(verdict):
+        st.info(f"{capital(sentence)}.", icon=":material/schedule:")
+    return verdict.ok
 
 
 def account_of(owner: str, account: Spent) -> None:

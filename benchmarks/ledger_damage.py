@@ -1,0 +1,160 @@
+"""Flip bits of the ledger's database and see that no budget comes back: ``python -m benchmarks.ledger_damage [--tries N] [--seed S]``.
+
+Each try takes a ledger of two populations with charges that stand, that were given back and a cap that was changed, flips 1 to 64 bits of
+its database and asks three questions: what `ledger check` says, what each population has
+spent, and whether one more charge is taken. Either the charge is refused, or every sum is what it was. Prints how many tries ended how, and
+every try that broke that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import re
+import shutil
+import sqlite3
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.planning.spec import UnitSpec
+from dpsynth_core.store import auditing, database, ledger
+from dpsynth_core.store.home import LOCAL_OWNER
+
+RHO = 0.01
+REFUSED, UNCHANGED, UNCHECKED = "refused", "taken, every sum unchanged", "taken, though `ledger check` finds damage"
+BROKEN = "BROKEN"
+ENDS = (REFUSED, UNCHANGED, UNCHECKED, BROKEN)
+Place = Callable[[Path, random.Random], Callable[[], int]]
+"""From a database to a function that draws a bit of it."""
+
+CLOSE_BYTES = 256
+"""Flips that are close together lie within so many bytes."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tries", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        tally = damaged(Path(folder), options.tries, options.seed)
+    print(f"| where | tried | {' | '.join(ENDS)} |\n|---|{'---|' * (1 + len(ENDS))}")
+    for where in PLACES:
+        counts = [tally[where, end] for end in ENDS]
+        print(f"| {where} | {sum(counts):,} | {' | '.join(f'{count:,}' for count in counts)} |")
+
+
+def damaged(folder: Path, tries: int, seed: int) -> Counter[tuple[str, str]]:
+    """How tries ended, by where the bits were flipped. Sets DPSYNTH_HOME."""
+    os.environ["DPSYNTH_HOME"] = str(folder / "whole")
+    fill()
+    sums, choose, tally = spent(), random.Random(seed), Counter[tuple[str, str]]()
+    for number in range(tries):
+        where = list(PLACES)[number % len(PLACES)]
+        home = Path(shutil.copytree(folder / "whole", folder / "hurt"))
+        flip(home / database.DATABASE, PLACES[where], choose)
+        os.environ["DPSYNTH_HOME"] = str(home)
+        end = outcome(sums)
+        if end not in ENDS:
+            print(f"{BROKEN}: {where}, try {number} of seed {seed}: {end}")
+        tally[where, end if end in ENDS else BROKEN] += 1
+        shutil.rmtree(home)
+    return tally
+
+
+def fill() -> None:
+    ledger.open_population(LOCAL_OWNER, "patients", (3.0, 1e-9))
+    for number in range(12):
+        charge(f"run {number}", "people" if number % 4 == 0 else "patients")
+    with database.transaction() as db:
+        ledger.touch(db, "run 1")
+        ledger.give_back(db, "run 2", "cancelled")
+    ledger.change_cap(LOCAL_OWNER, "patients", (4.0, 1e-9), "the board allowed more")
+    with closing(sqlite3.connect(Path(os.environ["DPSYNTH_HOME"]) / database.DATABASE)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def charge(run: str, population: str) -> None:
+    with database.transaction() as db:
+        ledger.reserve(db, LOCAL_OWNER, ledger.Charge(population, run, "d" * 64, UnitSpec(), RHO, 1.0, 1e-9, "f"))
+
+
+def spent() -> dict[str, tuple[float, float, float]]:
+    return {one.population: (one.rho, one.cap_epsilon, one.cap_delta) for one in ledger.spent_by_all()}
+
+
+def outcome(sums: dict[str, tuple[float, float, float]]) -> str:
+    """One of ENDS, or what went wrong in a few words."""
+    try:
+        checked = not auditing.audit().problem
+        try:
+            charge("one more", "people")
+        except InputError:
+            return REFUSED if spent_or_nothing() in (sums, None) else "refused, and other sums are shown"
+        rho, *cap = sums["people"]
+        if spent_or_nothing() != sums | {"people": (spent()["people"][0], *cap)} or abs(spent()["people"][0] - rho - RHO) > 1e-12:
+            return "taken, with other sums"
+        return UNCHANGED if checked else UNCHECKED
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def spent_or_nothing() -> dict[str, tuple[float, float, float]] | None:
+    try:
+        return spent()
+    except InputError:
+        return None
+
+
+def _anywhere(books: Path, choose: random.Random) -> Callable[[], int]:
+    bits = 8 * books.stat().st_size
+    return lambda: choose.randrange(bits)
+
+
+def _together(books: Path, choose: random.Random) -> Callable[[], int]:
+    begin = choose.randrange(books.stat().st_size - CLOSE_BYTES)
+    return lambda: 8 * begin + choose.randrange(8 * CLOSE_BYTES)
+
+
+def _at_an_entry(books: Path, choose: random.Random) -> Callable[[], int]:
+    """In the bytes of one charge, or beside them."""
+    begin = choose.choice([found.start() for found in re.finditer(b"reserve", books.read_bytes())]) - CLOSE_BYTES // 2
+    return lambda: 8 * begin + choose.randrange(8 * CLOSE_BYTES)
+
+
+def _on_a_page(part: str) -> Place:
+    """Within the page where an index begins: random bits seldom find it."""
+
+    def place(books: Path, choose: random.Random) -> Callable[[], int]:
+        with closing(sqlite3.connect(books)) as db:
+            (page,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (part,)).fetchone()
+            (size,) = db.execute("PRAGMA page_size").fetchone()
+        return lambda: 8 * (page - 1) * size + choose.randrange(8 * size)
+
+    return place
+
+
+PLACES: dict[str, Place] = {
+    "anywhere": _anywhere,
+    "close together": _together,
+    "at an entry": _at_an_entry,
+    "the index of its populations": _on_a_page("ledger_of_population"),
+    "the index of its runs": _on_a_page("ledger_of_run"),
+}
+
+
+def flip(path: Path, place: Place, choose: random.Random) -> None:
+    draw, content = place(path, choose), bytearray(path.read_bytes())
+    for _ in range(choose.choice((1, 1, 2, 4, 8, 16, 32, 64))):
+        bit = draw()
+        content[bit // 8] ^= 1 << bit % 8
+    path.write_bytes(content)
+
+
+if __name__ == "__main__":
+    main()
