@@ -91,8 +91,8 @@ def spent() -> dict[str, tuple[float, float, float]]:
 def outcome(sums: dict[str, tuple[float, float, float]]) -> str:
     """One of ENDS, or what went wrong in a few words."""
     try:
-        checked = not auditing.audit().problem
         try:
+            checked = not auditing.audit().problem
             charge("one more", "people")
         except InputError:
             return REFUSED if spent_or_nothing() in (sums, None) else "refused, and other sums are shown"

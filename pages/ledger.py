@@ -23,6 +23,7 @@ def main() -> None:
             with st.container(border=True, key=f"population_{number}"):
                 ledger_view.account_of(here.owner, spent)
     ledger_view.entries(here.owner, names)
+    ledger_view.key()
 
 
 main()

@@ -166,7 +166,8 @@ def _report(answer: dict[str, Any]) -> Report:
     if summary is not None:
         facts = tuple((name, text) for name, text in summary["facts"])
         summary = Summary(tuple(summary["warnings"]), summary["statement"], facts)
-    return Report(tuple(Check(**check) for check in answer["report"]["checks"]), answer["report"]["sha256"], summary)
+    checks = tuple(Check(**check) for check in answer["report"]["checks"])
+    return Report(checks, answer["report"]["sha256"], summary, answer["report"]["signer"])
 
 
 def _beyond(what: str, limits: Limits) -> CapacityError:

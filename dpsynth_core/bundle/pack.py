@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from dpsynth_core import report
+from dpsynth_core.bundle.signature import SIGNATURE, Signer, signed
 from dpsynth_core.foundation import build
 from dpsynth_core.foundation.content import PART_BYTES, Content, Digest, held, stored, written_aside
 from dpsynth_core.foundation.errors import InputError, ZoneError
@@ -51,11 +52,12 @@ if __name__ == "__main__":
 '''
 
 
-def pack(release: Release, stream: BinaryIO, folder: Path, written: Mapping[str, Path] | None = None) -> None:
+def pack(release: Release, stream: BinaryIO, folder: Path, written: Mapping[str, Path] | None = None, signer: Signer | None = None) -> None:
     """Write the bundle as a ZIP, part by part. Raises ZoneError for anything curator-only, before anything is written.
 
     folder: on its disk the rows are kept meanwhile, in files without names: the ZIP begins with what states their hashes. written: files of
-    the rows that were written just now, by their names in the bundle; they are read instead of being made again.
+    the rows that were written just now, by their names in the bundle; they are read instead of being made again. signer: of the
+    installation that made the release; without one the bundle is not signed.
     """
     _refuse_curator_only(release, "the release")
     with ExitStack() as asides:
@@ -64,6 +66,8 @@ def pack(release: Release, stream: BinaryIO, folder: Path, written: Mapping[str,
             if name not in rows:
                 rows[name] = asides.enter_context(written_aside(write, folder))
         parts = contents(release, {name: content.digest for name, content in rows.items()})
+        if signer is not None:
+            parts[SIGNATURE] = signed(signer, parts[MANIFEST], release.spec.digest(), release.ledger)
         zipped(rows | {name: held(content) for name, content in parts.items()}, stream)
 
 

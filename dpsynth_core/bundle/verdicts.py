@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 PASSED, FAILED, SKIPPED, ABSENT = "passed", "failed", "not checked", "nothing to check"
 CONSISTENT, PARTLY, INCONSISTENT = "consistent", "consistent as far as checked", "not consistent"
 REPLAYED = "Does all of it follow from the answers?"
+SIGNED = "Is it signed?"
+WHOSE = "; nothing here shows whose key that is"
 BOUNDS, CERTIFICATE, DECIDED = "Do the bounds follow?", "Does the certificate add up?", "Are the criteria decided rightly?"
 UNSEEN = (
     "What no bundle can show is its maker's word: who made it, when, and from which table; that the noise is real; that there was a "
@@ -37,11 +39,26 @@ class Summary:
 
 @dataclass(frozen=True)
 class Report:
-    """sha256: of the ZIP, "" for a folder. summary: None where release.json is damaged."""
+    """sha256: of the ZIP, "" for a folder. summary: None where release.json is damaged. signer: the public key that signed it, or ""."""
 
     checks: tuple[Check, ...]
     sha256: str
     summary: Summary | None
+    signer: str = ""
+
+    def by(self, key: str) -> Report:
+        """The same for somebody who knows the publisher's key: wrong unless it is the signer's."""
+        if self.signer == key:
+            found = Check(SIGNED, PASSED, f"{self.signature.removesuffix(WHOSE)}; that is the key that was given")
+        else:
+            signed = f"signed by {self.signer}, which is not the key that was given" if self.signer else "not signed by the key that was given"
+            found = Check(SIGNED, FAILED, f"{signed}: it may come from anybody")
+        return replace(self, checks=tuple(found if check.question == SIGNED else check for check in self.checks))
+
+    @property
+    def signature(self) -> str:
+        """What was found of it, in a sentence without full stop."""
+        return next((check.detail for check in self.checks if check.question == SIGNED), "")
 
     @property
     def verdict(self) -> str:

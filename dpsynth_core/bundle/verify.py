@@ -17,7 +17,21 @@ from dpsynth_core.bundle.checks import charges, criteria, files, quality, rows, 
 from dpsynth_core.bundle.checks.opened import Opened
 from dpsynth_core.bundle.checks.outcome import Nothing, Open, Wrong
 from dpsynth_core.bundle.unpack import DAMAGE, Bundle, plan_of
-from dpsynth_core.bundle.verdicts import ABSENT, BOUNDS, CERTIFICATE, DECIDED, FAILED, PASSED, REPLAYED, SKIPPED, Check, Report, Summary
+from dpsynth_core.bundle.verdicts import (
+    ABSENT,
+    BOUNDS,
+    CERTIFICATE,
+    DECIDED,
+    FAILED,
+    PASSED,
+    REPLAYED,
+    SIGNED,
+    SKIPPED,
+    WHOSE,
+    Check,
+    Report,
+    Summary,
+)
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release import document as releases
 
@@ -35,10 +49,19 @@ def verify(bundle: Bundle) -> Report:
         opened.append(Opened(bundle, releases.from_json(bundle.document)))
         return f"a release of {plan.mechanism.card.title} with {len(opened[0].release.charges):,} charges"
 
-    first = [_judged("Are the files unchanged?", lambda: files.unchanged(bundle)), _judged("Is release.json complete?", read)]
+    signers: list[str] = []
+
+    def signed() -> str:
+        signers.append(files.signed_by(bundle))
+        cited = bundle.document["ledger"]
+        charged = f"entry {cited['entry']:,} of its ledger" if cited else "charged to no ledger"
+        return f"signed by {signers[0]}, {charged}{WHOSE}"
+
+    unchanged = _judged("Are the files unchanged?", lambda: files.unchanged(bundle))
+    first = [unchanged, _judged(SIGNED, signed), _judged("Is release.json complete?", read)]
     others = [_judged(question, partial(check, opened[0])) for question, check in _CHECKS.items()] if opened else []
     checks = (*first, *others, Check(REPLAYED, SKIPPED, "the mechanism was not run again"))
-    return Report(checks, bundle.sha256, _summary(opened[0]) if opened else None)
+    return Report(checks, bundle.sha256, _summary(opened[0]) if opened else None, "".join(signers))
 
 
 def _summary(opened: Opened) -> Summary | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from dpsynth_core.cli.making import show
 from dpsynth_core.cli.options import add_command, check_writable, number
 from dpsynth_core.cli.terminal import FAILED, UNCHECKED, print_message, print_result
 from dpsynth_core.foundation.confinement import Limits
+from dpsynth_core.foundation.documents import read_document
 from dpsynth_core.foundation.errors import InputError, OracleError, shown
 from dpsynth_core.foundation.processors import available
 
@@ -22,6 +24,8 @@ def add(commands: Commands) -> None:
     check = add_command(commands, "verify", _verify, "check what a release bundle says, from the bundle alone")
     again = add_command(commands, "reproduce", _reproduce, "make the rows of a release bundle again, from the bundle alone")
     again.add_argument("--out", metavar="DIR", type=Path, required=True, help="folder for synthetic.csv and synthetic.parquet")
+    key = "the publisher's public key, as `ledger key` prints it, or a file with it: a bundle that this key did not sign fails"
+    check.add_argument("--key", metavar="KEY_OR_FILE", help=key)
     for parser in (check, again):
         parser.add_argument("bundle", metavar="BUNDLE", type=Path, help="release.zip, or the folder it was unpacked into")
         parser.add_argument("--public", metavar="FILE", type=Path, help="the public table, if the release used one; nothing else is opened")
@@ -33,7 +37,9 @@ def add(commands: Commands) -> None:
 def _verify(options: argparse.Namespace) -> int:
     from dpsynth_core.bundle import confined, verdicts
 
+    key = None if options.key is None else _key(options.key)
     report = confined.verified(options.bundle, _limits(options, Limits()), options.public)
+    report = report if key is None else report.by(key)
     for check in report.checks:
         print_result(f"{check.verdict}: {check.question} {check.detail}")
     if report.sha256:
@@ -45,6 +51,13 @@ def _verify(options: argparse.Namespace) -> int:
     }
     print_result(f"{conclusions[report.verdict]} {report.unseen}".strip())
     return {verdicts.CONSISTENT: 0, verdicts.PARTLY: UNCHECKED, verdicts.INCONSISTENT: FAILED}[report.verdict]
+
+
+def _key(given: str) -> str:
+    """The key, or what a file holds where there is one of that name."""
+    from dpsynth_core.bundle.signature import parse_key
+
+    return parse_key(read_document(Path(given), "--key") if os.path.isfile(given) else given, "--key")
 
 
 def _limits(options: argparse.Namespace, default: Limits) -> Limits:

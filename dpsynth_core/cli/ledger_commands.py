@@ -1,4 +1,4 @@
-"""`ledger check`, `ledger export` and `ledger restore`: the books of the whole installation."""
+"""`ledger check`, `ledger export`, `ledger restore` and `ledger key`: the books of the whole installation, and what signs its releases."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def add(commands: Commands) -> None:
-    ledger = commands.add_parser("ledger", help="check, export or restore the ledger in DPSYNTH_HOME", allow_abbrev=False)
+    ledger = commands.add_parser("ledger", help="check, export or restore the ledger in DPSYNTH_HOME; print its key", allow_abbrev=False)
     parts = ledger.add_subparsers(title="commands", required=True, metavar="COMMAND")
     check = add_command(parts, "check", _check, "is the ledger whole, and what is charged? ends with 0 if it is, 1 if not")
     check.add_argument("--head", metavar="HASH", help="the hash of an entry that was noted elsewhere; at least 16 of its characters")
@@ -24,6 +24,7 @@ def add(commands: Commands) -> None:
     export.add_argument("--format", choices=("json", "csv"), default="json", help="default: %(default)s, which `ledger check` reads")
     restore = add_command(parts, "restore", _restore, "accept a ledger that is not whole, with a reason, as it is")
     restore.add_argument("--reason", metavar="TEXT", required=True, help="why it may go on; kept in the ledger")
+    add_command(parts, "key", _key, "print the public key that signs this installation's releases, for `verify --key`")
     for parser, what in ((check, "check this JSON export instead"), (restore, "a JSON export with entries that the ledger has lost")):
         parser.add_argument("export", metavar="EXPORT", type=Path, nargs="?", help=what)
 
@@ -55,6 +56,13 @@ def _restore(options: argparse.Namespace) -> None:
     head = restoring.restore(home.LOCAL_OWNER, options.reason, _read_export(options.export) if options.export else ())
     print_message(f"done: the ledger goes on from entry {head.number}; releases will say that it was accepted by hand")
     print_result(f"head: {head}")
+
+
+def _key(_: argparse.Namespace) -> None:
+    from dpsynth_core.store import signing
+
+    print_result(signing.public_key())
+    print_message("announce it where recipients look for it, apart from the bundles")
 
 
 def _read_export(path: Path) -> tuple[Entry, ...]:

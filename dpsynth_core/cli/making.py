@@ -14,6 +14,7 @@ from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import CapacityError, ChargedError, InputError, shown
 
 if TYPE_CHECKING:
+    from dpsynth_core.bundle.signature import Signer
     from dpsynth_core.foundation.zones import Zoned
     from dpsynth_core.planning.plan import Plan
     from dpsynth_core.planning.spec import Spec
@@ -34,9 +35,10 @@ def release(spec: Spec, out: Path, population: str | None, formats: Sequence[str
     from dpsynth_core.release import spool, synthesis
 
     if population is not None:
-        from dpsynth_core.store import ledger
+        from dpsynth_core.store import ledger, signing
 
         ledger.check_name(population)
+        signing.check()
     plan = synthesis.plan(spec)
     check_out(out, formats)
     check_formats(plan, formats)
@@ -95,7 +97,8 @@ def _make(plan: Plan, out: Path, path: Path, run: str, touch: Callable[[], None]
     try:
         made = synthesis.synthesize(plan, synthesis.open_source(plan), noise, show, spool, stopwatch)
         interrupts.check()
-        write_files(replace(made, ledger=cited(run)), out, stopwatch.times(), formats)
+        entry = cited(run, plan.spec.digest())
+        write_files(replace(made, ledger=entry), out, stopwatch.times(), formats, ours=bool(entry) or not run)
     except BaseException as error:
         spool.close()
         if not spool.answers:
@@ -119,15 +122,17 @@ def spool_beside(out: Path) -> Path:
     return whole.with_name(f"{whole.name}.interrupted") if os.access(whole.parent, os.W_OK) else whole / "release.interrupted"
 
 
-def cited(run: str) -> dict[str, Any]:
-    """What the release says of the ledger. A ledger that was lost meanwhile is no reason to lose the release too."""
+def cited(run: str, digest: str) -> dict[str, Any]:
+    """What the release says of the ledger. A ledger that was lost meanwhile is no reason to lose the release too. digest: of its plan;
+    raises PlanDiffers where another one was charged."""
     if not run:
         return {}
-    from dpsynth_core.store import ledger
+    from dpsynth_core.store import faults, ledger
 
     try:
+        ledger.check_plan(run, digest)
         cited = ledger.citation(run)
-    except InputError:
+    except faults.StoreFault:
         print_message("warning: the ledger does not know this run, and the release does not cite it")
         return {}
     print_message(f"ledger: entry {cited['entry']}, hash {cited['hash']}")
@@ -157,8 +162,9 @@ def check_formats(plan: Plan, formats: Sequence[str]) -> None:
             raise CapacityError("--format", problem, f"use {unlimited}, or ask for fewer rows")
 
 
-def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: Sequence[str]) -> None:
-    """Write all files of a release and say what came out. taken: how long it took, for a file that stays here. formats: of the rows."""
+def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: Sequence[str], ours: bool) -> None:
+    """Write all files of a release and say what came out. taken: how long it took, for a file that stays here. formats: of the rows.
+    ours: it is known that this installation made it, so that its key may sign it."""
     from dpsynth_core.bundle.pack import pack
     from dpsynth_core.foundation.private_files import private_file
     from dpsynth_core.release import document as releases
@@ -169,8 +175,9 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
         out.mkdir(parents=True, exist_ok=True)
         written = _write_rows(made, out, formats)
         releases.write_document(made, out)
+        signer = _signer(made) if ours else None
         with private_file(out / BUNDLE) as stream:
-            pack(made, stream, out, written=written)
+            pack(made, stream, out, written=written, signer=signer)
         times.write(taken, out)
     except OSError as error:
         raise InputError("--out", f"{shown(out)} cannot be written ({error.strerror})", "recover the release to another folder") from error
@@ -198,6 +205,20 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
     if taken is not None:
         took = f"for your eyes only: it took {taken.value['phases']['total']:.1f} s"
         print_message(f"{took}; {times.TIMES} there has more and is not for publication")
+
+
+def _signer(made: Release) -> Signer | None:
+    """What signs the bundle. No fault of the key is a reason to lose a release that is paid for."""
+    from dpsynth_core.store import signing
+
+    try:
+        signer = signing.signer(made.ledger, made.spec.digest())
+    except (InputError, OSError) as error:
+        print_message(f"warning: {BUNDLE} is not signed: {error if isinstance(error, InputError) else error.strerror}")
+        return None
+    if signer is not None:
+        print_message(f"signed: by {signer.key}" + ("" if made.ledger else ", charged to no ledger"))
+    return signer
 
 
 def _write_rows(made: Release, out: Path, formats: Sequence[str]) -> dict[str, Path]:

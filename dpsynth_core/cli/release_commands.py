@@ -254,15 +254,23 @@ def _recover(options: argparse.Namespace) -> None:
     formats = chosen(options.format)
     check_out(options.out, formats)
     interrupts.defer()
+    entry = cited(kept.run, kept.spec.digest())
     made = recovery.recover(kept, show, options.answers)
     interrupts.check()
-    write_files(replace(made, ledger=cited(kept.run)), options.out, None, formats)
+    write_files(replace(made, ledger=entry), options.out, None, formats, ours=bool(entry) and _made_here(path, kept.run))
     if not kept.run:
         path.unlink()
         return
     from dpsynth_core.store import spools
 
     spools.settle(kept.run)
+
+
+def _made_here(path: Path, run: str) -> bool:
+    """Whether what was kept is where this installation keeps it. A file from elsewhere could hold anybody's answers."""
+    from dpsynth_core.store import spools
+
+    return os.path.realpath(path) == os.path.realpath(spools.spool_file(run))
 
 
 def _spool_of(run: str | None, out: Path) -> Path:

@@ -20,7 +20,7 @@ from streamlit import config
 from dpsynth_core.bundle.pack import pack
 from dpsynth_core.foundation.content import PART_BYTES
 from dpsynth_core.release import document as releases
-from dpsynth_core.store import runs
+from dpsynth_core.store import runs, signing
 from dpsynth_core.store.home import LOCAL_OWNER, home
 from dpsynth_core.store.runs import Run
 from dpsynth_core.web.results import downloads, offers
@@ -58,7 +58,8 @@ def asked(path: str, headers: Mapping[str, str] | None = None, method: str = "GE
 
 def test_the_owner_gets_the_bytes_of_the_command_line(done: dict[str, Run], cookie: dict[str, str]) -> None:
     release, packed, rows = runs.release(LOCAL_OWNER, done["good"].id), io.BytesIO(), io.BytesIO()
-    pack(release, packed, home())
+    pack(release, packed, home(), signer=signing.signer(release.ledger, release.spec.digest()))
+    assert SIGNATURE.encode() in packed.getvalue()
     assert release.values is not None
     releases.write_csv(release.values, rows)
     for key, expected in (("bundle", packed.getvalue()), ("csv", rows.getvalue())):

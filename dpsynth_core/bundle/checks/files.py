@@ -10,11 +10,12 @@ import pyarrow.parquet as pq
 
 from dpsynth_core import report
 from dpsynth_core.bundle.checks.opened import Opened
-from dpsynth_core.bundle.checks.outcome import Open, Wrong, expect, some
+from dpsynth_core.bundle.checks.outcome import Nothing, Open, Wrong, expect, some
 from dpsynth_core.bundle.pack import MANIFEST, SCRIPT, contents, manifest
 from dpsynth_core.bundle.passive import active_part
 from dpsynth_core.bundle.rounding import rounded, same
-from dpsynth_core.bundle.unpack import Bundle, parsed
+from dpsynth_core.bundle.signature import MAX_BYTES, SIGNATURE, key_of
+from dpsynth_core.bundle.unpack import DAMAGE, Bundle, parsed
 from dpsynth_core.foundation.content import Content, digest_written, held
 from dpsynth_core.release import document as releases
 from dpsynth_core.report.explore import EXPLORE, is_framed
@@ -32,11 +33,24 @@ def unchanged(bundle: Bundle) -> str:
     if MANIFEST not in files:
         raise Wrong("there is no MANIFEST.json")
     listed = parsed(MANIFEST, files[MANIFEST])["files"]
-    odd = sorted((listed.keys() ^ files.keys()) - {MANIFEST})
+    odd = sorted((listed.keys() ^ files.keys()) - {MANIFEST, SIGNATURE})
     expect(not odd, f"listed or there, but not both: {some(odd)}")
     changed = [name for name, entry in sorted(listed.items()) if files[name].digest.sha256 != entry["sha256"]]
     expect(not changed, f"changed since the bundle was made: {some(changed)}")
     return f"{len(listed):,} files have the SHA-256 that MANIFEST.json states"
+
+
+def signed_by(bundle: Bundle) -> str:
+    """The public key that signed all of it."""
+    files, document = bundle.files, bundle.document
+    if SIGNATURE not in files:
+        raise Nothing("it is unsigned: nothing ties its maker's statements to anybody")
+    unchanged(bundle)
+    expect(files[SIGNATURE].digest.size <= MAX_BYTES, f"{SIGNATURE} is no signature")
+    try:
+        return key_of(files[SIGNATURE].read(), files[MANIFEST].read(), document["spec_sha256"], document["ledger"])
+    except DAMAGE:
+        raise Wrong(f"{SIGNATURE} does not hold a valid signature of this bundle") from None
 
 
 def safe_pages(opened: Opened) -> str:
@@ -64,10 +78,10 @@ def same_copies(opened: Opened) -> str:
     theirs = opened.bundle.files
     rows = {name: digest_written(write) for name, write in releases.row_writers(opened.whole).items()}
     parts = contents(opened.whole, {name: theirs[name].digest if name in theirs else digest for name, digest in rows.items()})
-    parts[MANIFEST] = manifest({name: content.digest for name, content in theirs.items() if name != MANIFEST})
+    parts[MANIFEST] = manifest({name: content.digest for name, content in theirs.items() if name not in (MANIFEST, SIGNATURE)})
     rewritten = rows | {name: held(content).digest for name, content in parts.items()}
     different = sorted(name for name, digest in rewritten.items() if name not in theirs or theirs[name].digest != digest)
-    strangers = sorted(theirs.keys() - rewritten.keys())
+    strangers = sorted(theirs.keys() - rewritten.keys() - {SIGNATURE})
     if opened.other_versions:
         judged = {name: _judged(opened, name, parts.get(name, b"")) for name in different}
         wrong, different = ([name for name in different if judged[name] is found] for found in (False, None))

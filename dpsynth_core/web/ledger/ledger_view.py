@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.store import accounts, auditing, chain, exports, ledger, runs
+from dpsynth_core.store import accounts, auditing, chain, exports, ledger, runs, signing
 from dpsynth_core.store.accounts import Spent
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.web.shell import frame, numbers
@@ -48,6 +48,13 @@ def whole() -> bool:
     if sentence := auditing.clock_sentence(verdict):
         st.info(f"{capital(sentence)}.", icon=":material/schedule:")
     return verdict.ok
+
+
+def key() -> None:
+    """What recipients need to know that a release is from here."""
+    with frame.card("Key that signs releases", Zone.RELEASED):
+        st.code(signing.public_key(), language=None)
+        st.caption("Announce it where recipients look for it, apart from the bundles: the page Verify then tells yours from others.")
 
 
 def account_of(owner: str, account: Spent) -> None:

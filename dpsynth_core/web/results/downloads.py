@@ -94,6 +94,8 @@ def _asked_for(owner: str, run: str, key: str) -> tuple[Release, Offer]:
         raise InputError("release", "a condition that must be met is not, or was not measured", remedy)
     for offer in offers.of(release):
         if offer.key == key:
+            if key == offers.BUNDLE:
+                offers.signer(release)  # a key that cannot be used is said in words, before the headers go out
             return release, offer
     raise InputError("download", "this release has no such file", "take one from the Results page")
 

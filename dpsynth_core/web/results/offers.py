@@ -9,15 +9,19 @@ from typing import BinaryIO
 
 from dpsynth_core import report
 from dpsynth_core.bundle.pack import pack
+from dpsynth_core.bundle.signature import Signer
 from dpsynth_core.foundation.content import Writer
 from dpsynth_core.foundation.zones import Zoned, publishable
 from dpsynth_core.release import document as releases
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.row_files import FORMATS, RowFormat
 from dpsynth_core.release.rows import Rows
+from dpsynth_core.store import signing
 from dpsynth_core.store.home import home
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.shell.text import file_stem
+
+BUNDLE = "bundle"
 
 
 @dataclass(frozen=True)
@@ -48,13 +52,18 @@ def file_name(release: Release, offer: Offer) -> str:
 
 def _bundle(release: Release) -> Offer:
     return Offer(
-        "bundle",
+        BUNDLE,
         "Release bundle",
         "One ZIP with rows, plan, noisy tables, errors with their bounds, codebook and report. Page Verify checks it.",
         ".zip",
         "application/zip",
-        lambda stream: pack(release, stream, home()),
+        lambda stream: pack(release, stream, home(), signer=signer(release)),
     )
+
+
+def signer(release: Release) -> Signer | None:
+    """What signs its bundle; None for one that no entry of the ledger stands behind. Raises InputError as `signing.signer`."""
+    return signing.signer(release.ledger, release.spec.digest()) if release.ledger else None
 
 
 def _rows(values: Rows | None, domain: Domain) -> list[Offer]:

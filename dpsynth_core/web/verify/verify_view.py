@@ -12,6 +12,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dpsynth_core.bundle import confined
+from dpsynth_core.bundle.signature import parse_key
 from dpsynth_core.bundle.verdicts import ABSENT, CONSISTENT, FAILED, PARTLY, PASSED, SKIPPED, Check, Report, Summary
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_file
@@ -27,6 +28,10 @@ _PUBLIC_HELP = (
     "Some mechanisms start from a public table, which no bundle contains. With the same file the mechanism can be run again, and more of "
     "the release be checked. It is deleted when that is done."
 )
+_KEY_HELP = (
+    "64 hexadecimal digits that the publisher announced, apart from the bundle. The bundle then has to be signed by this very key; without "
+    "it anyone's signature is taken."
+)
 _LOOK = {
     PASSED: (":green[:material/check_circle:]", ""),
     FAILED: (":red[:material/error:]", "**Wrong:** "),
@@ -39,14 +44,17 @@ def upload() -> None:
     """Choose a bundle, and see what is reported of it."""
     file = st.file_uploader("Release bundle (ZIP)", "zip", key="verify_file", help="It is checked in memory and not kept.")
     public = st.file_uploader("The public table, if the release used one (optional)", key="verify_public", help=_PUBLIC_HELP)
+    known = st.text_input("The publisher's key (optional)", key="verify_key", help=_KEY_HELP)
     if file is None:
         st.caption("On the command line, with `--memory` and `--seconds` for larger ones: `python -m dpsynth_core verify BUNDLE.zip`")
         return
     try:
+        key = parse_key(known, "The publisher's key") if known.strip() else None
         report = _report(file, public)
     except InputError as error:
         frame.refused(error)
         return
+    report = report if key is None else report.by(key)
     _verdict(report)
     _checks(report.checks)
     if report.summary is not None:
@@ -87,6 +95,7 @@ def _verdict(report: Report) -> None:
     else:
         st.error(f"**This bundle is not consistent**: {wrong} of the checks failed. Do not rely on it.", icon=":material/gpp_bad:")
     st.markdown(f"SHA-256 of the file: `{report.sha256}`")
+    st.markdown(f"Signature: {literal(report.signature)}.")
 
 
 def _checks(checks: tuple[Check, ...]) -> None:

@@ -1,0 +1,84 @@
+"""The signature of a release bundle: what is signed, and the file that holds it.
+
+An installation signs with its own Ed25519 key (RFC 8032) which bundle it made, by which sealed plan, and which entry of its ledger was
+charged for it. MANIFEST.json has the SHA-256 of every other file, so its own stands for all of them. This module makes and reads the file;
+the key is in `store.signing`, and what a signature shows and what it does not is in SECURITY.md.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from dpsynth_core.foundation.errors import InputError, shown
+
+SIGNATURE = "SIGNATURE.json"
+MAX_BYTES = 4096
+FORMAT = 1
+_WHAT = "a release bundle of DPSynth Studio"
+_KEY, _SIGNED = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9a-f]{128}")
+
+
+@dataclass(frozen=True)
+class Signer:
+    """key: the public key, as 64 hexadecimal digits. sign: from bytes to their signature, 64 bytes; the same bytes give the same one."""
+
+    key: str
+    sign: Callable[[bytes], bytes]
+
+
+def signed(signer: Signer, manifest: bytes, spec: str, cited: Any) -> bytes:
+    """The file. manifest: MANIFEST.json. spec: digest of the sealed plan. cited: what release.json says of the ledger, or nothing."""
+    statement = _statement(signer.key, manifest, spec, cited)
+    return _written(statement, signer.sign(_message(statement)).hex())
+
+
+def key_of(content: bytes, manifest: bytes, spec: Any, cited: Any) -> str:
+    """The key that signed this very bundle. Raises ValueError for a file that `signed` did not write about it, to the last byte, and what
+    values of other types raise."""
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    stated = json.loads(content)
+    key, signature = str(stated["key"]), str(stated["signature"])
+    statement = _statement(key, manifest, spec, cited)
+    if not _KEY.fullmatch(key) or not _SIGNED.fullmatch(signature) or content != _written(statement, signature):
+        raise ValueError("it is not about this bundle")
+    try:
+        Ed25519PublicKey.from_public_bytes(bytes.fromhex(key)).verify(bytes.fromhex(signature), _message(statement))
+    except InvalidSignature:
+        raise ValueError("the signature is not of this key") from None
+    return key
+
+
+def parse_key(text: str, field: str) -> str:
+    """A public key as people copy it. Raises InputError about `field`."""
+    key = text.strip().lower()
+    if not _KEY.fullmatch(key):
+        problem = f"{shown(text.strip()[:80])} is no public key"
+        raise InputError(field, problem, "give the 64 hexadecimal digits that `ledger key` prints for the publisher")
+    return key
+
+
+def _statement(key: str, manifest: bytes, spec: Any, cited: Any) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "what": _WHAT,
+        "key": key,
+        "manifest_sha256": sha256(manifest).hexdigest(),
+        "spec_sha256": spec,
+        "ledger": {name: cited[name] for name in ("entry", "hash")} if cited else None,
+    }
+
+
+def _message(statement: dict[str, Any]) -> bytes:
+    """What is signed: the statement as canonical JSON (sorted keys, no spaces)."""
+    return json.dumps(statement, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _written(statement: dict[str, Any], signature: str) -> bytes:
+    return (json.dumps({**statement, "signature": signature}, indent=1) + "\n").encode()

@@ -1,0 +1,110 @@
+"""The installation's key, which signs the bundles of its releases (`bundle.signature`).
+
+It is made once and stays in the home directory: 32 secret bytes (RFC 8032) and the public key that follows from them, which shows damage.
+Whoever has the file can sign as this installation. A release that names an entry of the ledger is signed only while the ledger has that
+entry, for the release's plan, and the run had it before it read the first record.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpsynth_core.bundle.signature import Signer
+from dpsynth_core.foundation.private_files import made_once, sync_directory
+from dpsynth_core.store import accounts, chain
+from dpsynth_core.store.faults import FIELD, StoreFault, explained
+from dpsynth_core.store.home import home
+from dpsynth_core.store.ledger import PlanDiffers
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+NAME = "signing.key"
+_SECRET_BYTES, _BYTES = 32, 64
+_OTHERS = 0o077
+_REMEDY = "put a copy of it back, or delete it and announce the public key of the one that is made then"
+
+
+def public_key() -> str:
+    """What recipients compare signatures with: 64 hexadecimal digits. The key is made at the first call. Raises StoreFault."""
+    return _public(_key()).hex()
+
+
+def check() -> None:
+    """Raises StoreFault for a key that could not sign; makes none."""
+    if os.path.lexists(home() / NAME):
+        _read(home() / NAME)
+
+
+def signer(cited: Mapping[str, Any], plan: str) -> Signer | None:
+    """What signs a release of this installation. cited: what the release says of the ledger, empty where none was charged. plan: digest of
+    the release's plan. None where the ledger does not know the entry any more.
+
+    Raises PlanDiffers where that entry commits to another plan, and StoreFault for a key or a ledger that cannot be used.
+    """
+    if cited and not _knows(cited, plan):
+        return None
+    secret = _key()
+    return Signer(_public(secret).hex(), secret.sign)
+
+
+def _knows(cited: Mapping[str, Any], plan: str) -> bool:
+    """Whether the run of the cited entry was charged, for this plan, and had that charge made final before it read a record."""
+    books = chain.whole()
+    for entry in accounts.standing(books):
+        if (entry.number, entry.hash, entry.population) == (cited["entry"], cited["hash"], cited["population"]):
+            if entry.spec != plan:
+                problem = f"it is another one than entry {entry.number} of the ledger was charged for"
+                raise PlanDiffers("release", f"its plan was changed: {problem}", "make the release anew")
+            return any(other.kind == "touch" and other.run == entry.run for other in books)
+    return False
+
+
+def _key() -> Ed25519PrivateKey:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    path = home() / NAME
+    if not os.path.lexists(path):
+        with explained():
+            with made_once(path) as candidate:
+                made = Ed25519PrivateKey.generate()
+                candidate.write_bytes(made.private_bytes_raw() + _public(made))
+            sync_directory(path.parent)  # what it signs may leave this machine at once
+    return _read(path)
+
+
+def _read(path: Path) -> Ed25519PrivateKey:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    content = _content(path)
+    if len(content) == _BYTES:
+        secret = Ed25519PrivateKey.from_private_bytes(content[:_SECRET_BYTES])
+        if _public(secret) == content[_SECRET_BYTES:]:
+            return secret
+    raise StoreFault(FIELD, f"its {NAME} is damaged", _REMEDY)
+
+
+def _content(path: Path) -> bytes:
+    """Of an ordinary file that is nobody else's to read; nothing is followed or waited for. Raises StoreFault."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        raise StoreFault(FIELD, f"its {NAME} is a link, or cannot be read", _REMEDY) from None
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise StoreFault(FIELD, f"its {NAME} is no ordinary file", _REMEDY)
+        if found.st_mode & _OTHERS:
+            problem = f"its {NAME} is open to other accounts of this machine, who may have signed with it"
+            raise StoreFault(FIELD, problem, f"if nobody read it, make it yours alone (chmod 600); else {_REMEDY.split(', or ')[1]}")
+        return os.read(descriptor, _BYTES + 1)
+    finally:
+        os.close(descriptor)
+
+
+def _public(secret: Ed25519PrivateKey) -> bytes:
+    return secret.public_key().public_bytes_raw()
