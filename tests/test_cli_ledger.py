@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from dpsynth_core import cli
+from dpsynth_core.cli import making
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
-from dpsynth_core.store import chain, exports, ledger
+from dpsynth_core.store import chain, exports, ledger, signing
 
 
 @pytest.fixture(autouse=True)
@@ -159,3 +163,129 @@ def test_a_lost_ledger_charges_nothing_until_a_person_restores_it(home: Path, ca
     assert cli.main(["ledger", "check"]) == 0
     assert synthesize("--population", "people") == 0
     assert json.loads(Path("out/release.json").read_text())["ledger"]["restored"] == 1
+
+
+def verified(capsys: pytest.CaptureFixture[str], *extra: str) -> tuple[int, str]:
+    """Exit code of `verify`, and what it says of the signature."""
+    capsys.readouterr()
+    code = cli.main(["verify", "out/release.zip", *extra])
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "Is it signed?" in line]
+    return code, line
+
+
+def test_a_release_is_signed_and_its_recipient_can_demand_the_key(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert synthesize("--population", "people") == 0
+    capsys.readouterr()
+    assert cli.main(["ledger", "key"]) == 0
+    key = capsys.readouterr().out.strip()
+    Path("publisher.txt").write_text(f"{key}\n")
+    code, line = verified(capsys)
+    assert (code, line.partition(":")[0]) == (0, "passed")
+    assert f"signed by {key}, entry 2 of its ledger" in line
+    for given in (key, key.upper(), "publisher.txt"):
+        code, line = verified(capsys, "--key", given)
+        assert code == 0
+        assert "that is the key that was given" in line
+    code, line = verified(capsys, "--key", "0" * 64)
+    assert (code, line.partition(":")[0]) == (cli.FAILED, "failed")
+    for given in ("", "nowhere.txt", key[1:]):
+        assert cli.main(["verify", "out/release.zip", "--key", given]) == cli.BAD_INPUT
+        assert "--key" in last_line(capsys)
+    (home / signing.NAME).unlink()
+    assert synthesize("--population", "people") == 0
+    assert verified(capsys, "--key", key)[0] == cli.FAILED, "a new key is another one"
+
+
+def test_a_release_that_charged_no_ledger_is_signed_as_that(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert synthesize() == 0
+    assert "charged to no ledger" in verified(capsys)[1]
+    assert sorted(path.name for path in home.iterdir()) == [signing.NAME]
+
+
+def test_a_key_that_cannot_be_used_is_said_before_anything_is_charged(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    signing.public_key()
+    (home / signing.NAME).write_bytes(b"x" * 64)
+    assert synthesize("--population", "people") == cli.BAD_INPUT
+    assert "signing.key is damaged" in last_line(capsys)
+    assert chain.entries() == ()
+    assert synthesize() == 0
+    assert "warning: release.zip is not signed: DPSYNTH_HOME: its signing.key is damaged" in capsys.readouterr().err
+    assert "it is unsigned" in verified(capsys)[1]
+
+
+@pytest.mark.parametrize("command", ["synthesize", "run"])
+def test_the_ledger_commits_to_the_sealed_plan_before_a_record_is_counted(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    committed: list[list[tuple[str, str]]] = []
+    opened = synthesis.open_source
+
+    def spying(plan: Plan) -> object:
+        committed.append([(entry.kind, entry.spec) for entry in chain.entries() if entry.run])
+        return opened(plan)
+
+    monkeypatch.setattr(synthesis, "open_source", spying)
+    if command == "run":
+        assert synthesize() == 0
+        committed.clear()
+        spec = json.loads(Path("out/release.json").read_text())["spec"]
+        Path("spec.json").write_text(json.dumps(spec))
+        assert cli.main(["run", "spec.json", "--out", "out", "--population", "people"]) == 0
+    else:
+        assert synthesize("--population", "people") == 0
+    digest = json.loads(Path("out/release.json").read_text())["spec_sha256"]
+    assert committed == [[("reserve", digest), ("touch", digest)]]
+
+
+@pytest.fixture
+def kept(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What a charged run has measured that could not write its release."""
+    with monkeypatch.context() as patch:
+        patch.setattr(making, "write_files", lambda *_, **__: (_ for _ in ()).throw(InputError("--out", "it is gone", "name another")))
+        assert synthesize("--population", "people") == cli.FAILED
+    (spool,) = (home / "spools").iterdir()
+    return spool
+
+
+def test_a_recovered_release_is_signed_where_it_was_kept_here(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    elsewhere = Path("from-a-stranger.jsonl")
+    elsewhere.write_bytes(kept.read_bytes())
+    assert cli.main(["recover", str(elsewhere), "--out", "out"]) == 0
+    assert "it is unsigned" in verified(capsys)[1]
+
+
+def test_a_release_that_was_recovered_here_is_signed(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["recover", "--out", "out"]) == 0
+    assert "entry 2 of its ledger" in verified(capsys)[1]
+    assert not kept.exists()
+
+
+def test_what_was_kept_of_another_plan_than_the_charged_one_makes_no_release(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = kept.read_text(encoding="utf-8")
+    kept.write_text(before.replace('"name": "people"', '"name": "others"', 1), encoding="utf-8")
+    assert kept.read_text(encoding="utf-8") != before
+    assert cli.main(["recover", "--out", "out"]) == cli.BAD_INPUT
+    assert "another one than entry 2 of the ledger was charged for" in last_line(capsys)
+    assert kept.exists()
+    assert not Path("out/release.zip").exists()
+
+
+def test_a_ledger_without_its_table_is_not_whole(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert synthesize("--population", "people") == 0
+    with closing(sqlite3.connect(home / "dpsynth.sqlite")) as db:
+        db.execute("DROP TABLE ledger")
+        db.commit()
+    capsys.readouterr()
+    assert cli.main(["ledger", "check"]) == cli.FAILED
+    assert "NOT WHOLE: tables or rules of its database were changed" in capsys.readouterr().out
+    assert synthesize("--population", "people") == cli.BAD_INPUT
+    assert "nothing was read and nothing charged" in last_line(capsys)
+
+
+def test_a_clock_behind_the_ledger_is_said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert synthesize("--population", "people") == 0
+    assert "clock" not in capsys.readouterr().err
+    for module in (chain, ledger):
+        monkeypatch.setattr(module, "now", lambda: "2001-01-01T00:00:00.000+00:00")
+    assert synthesize("--population", "people") == 0
+    assert "warning: the clock of this machine is behind entry 3 of the ledger" in capsys.readouterr().err
+    assert cli.main(["ledger", "check"]) == 0
+    assert "note: entry 4 is dated before the entry before it" in capsys.readouterr().out
