@@ -51,8 +51,8 @@ class Report:
         if self.signer == key:
             found = Check(SIGNED, PASSED, f"{self.signature.removesuffix(WHOSE)}; that is the key that was given")
         else:
-            signed = f"signed by {self.signer}, which is not the key that was given" if self.signer else "not signed by the key that was given"
-            found = Check(SIGNED, FAILED, f"{signed}: it may come from anybody")
+            other = f", but by {self.signer}" if self.signer else ""
+            found = Check(SIGNED, FAILED, f"not signed by the key that was given{other}: it may come from anybody")
         return replace(self, checks=tuple(found if check.question == SIGNED else check for check in self.checks))
 
     @property

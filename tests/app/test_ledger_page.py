@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dpsynth_core.store import ledger, runs
+from dpsynth_core.store import ledger, runs, signing
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.shell import document
 from tests.app.demo_project import draft, open_page, project, words
@@ -73,6 +73,19 @@ def test_a_tampered_chain_is_announced(charged: str, home: Path) -> None:
     app = open_page("ledger", charged)
     assert "The chain is broken" in words(app)
     assert "entry 2 was altered" in words(app)
+
+
+def test_the_key_to_announce_is_shown(charged: str) -> None:
+    assert signing.public_key() in [code.value for code in open_page("ledger", charged).code]
+
+
+def test_a_ledger_that_is_not_whole_shows_no_sums(charged: str, home: Path) -> None:
+    with sqlite3.connect(home / "dpsynth.sqlite") as db:
+        db.execute("DROP TRIGGER ledger_is_never_changed")
+    app = open_page("ledger", charged)
+    assert "tables or rules of its database were changed" in words(app)
+    assert not app.metric
+    assert len(app.dataframe[0].value) == 2
 
 
 def test_populations_of_other_owners_are_shown_without_what_they_call_their_runs(charged: str) -> None:

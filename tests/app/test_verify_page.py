@@ -17,8 +17,9 @@ from dpsynth_core.sources import demo
 from dpsynth_core.store.home import home as home_folder
 from dpsynth_core.web.shell.text import literal
 from tests.app.demo_project import open_page, project, words
-from tests.bundle import pack
-from tests.bundle.bundles import DOMAIN, edited, packed, repacked, run, spec, verified
+from tests.bundle import pack, test_signature
+from tests.bundle.bundles import DOMAIN, edited, made, packed, repacked, run, spec, verified
+from tests.bundle.test_signature import OTHER, OURS
 
 HOSTILE = "<img src=x onerror=alert(1)> **bold** :smile:"
 
@@ -40,6 +41,11 @@ def shown(content: bytes) -> AppTest:
     app = open_page("verify", project())
     app.file_uploader[0].set_value(("release.zip", content, "application/zip"))
     return app.run()
+
+
+def plain(app: AppTest) -> str:
+    """The words without the marks that keep texts from being markup."""
+    return words(app).replace("\\", "").replace("\u2060", "")
 
 
 def test_the_page_is_open_before_anything_is_done_and_says_what_to_do() -> None:
@@ -64,6 +70,21 @@ def test_no_fact_that_somebody_decides_by_is_cut(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(confined, "verified", long)
     assert "word end" in words(shown(packed()))
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_the_signature_is_named_beside_the_verdict_and_a_known_key_decides() -> None:
+    assert "unsigned: nothing ties its maker" in plain(shown(packed()))
+    app = shown(test_signature.packed(made()))
+    assert f"Signed by {OURS.key}" in plain(app)
+    assert "This bundle is sound" in app.success[0].value
+    app.text_input(key="verify_key").set_value(OTHER.key).run()
+    assert "not sound" in app.error[0].value
+    assert f"Not signed by the key that was given, but by {OURS.key}" in plain(app)
+    app.text_input(key="verify_key").set_value(OURS.key.upper()).run()
+    assert "This bundle is sound" in app.success[0].value
+    app.text_input(key="verify_key").set_value("no key").run()
+    assert "is no public key" in app.error[0].value
 
 
 @pytest.mark.usefixtures("in_this_process")

@@ -18,6 +18,7 @@ from starlette.types import Message
 from streamlit import config
 
 from dpsynth_core.bundle.pack import pack
+from dpsynth_core.bundle.signature import SIGNATURE
 from dpsynth_core.foundation.content import PART_BYTES
 from dpsynth_core.release import document as releases
 from dpsynth_core.store import runs, signing
@@ -68,6 +69,19 @@ def test_the_owner_gets_the_bytes_of_the_command_line(done: dict[str, Run], cook
         assert headers["cache-control"] == "no-store"
         assert headers["content-disposition"].startswith('attachment; filename="trial-')
         assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_a_key_that_cannot_be_used_is_said_and_no_bundle_goes_out_unsigned(done: dict[str, Run], cookie: dict[str, str]) -> None:
+    key = home() / signing.NAME
+    signing.public_key()
+    kept = key.read_bytes()
+    key.write_bytes(b"x")
+    try:
+        status, _, body = asked(f"/download/{done['good'].id}/bundle", cookie)
+        assert (status, b"signing.key is damaged" in body) == (503, True)
+        assert asked(f"/download/{done['good'].id}/csv", cookie)[0] == 200
+    finally:
+        key.write_bytes(kept)
 
 
 def test_every_offer_is_at_its_address_and_leaves_nothing_behind(done: dict[str, Run], cookie: dict[str, str]) -> None:

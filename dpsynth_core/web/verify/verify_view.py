@@ -95,7 +95,7 @@ def _verdict(report: Report) -> None:
     else:
         st.error(f"**This bundle is not consistent**: {wrong} of the checks failed. Do not rely on it.", icon=":material/gpp_bad:")
     st.markdown(f"SHA-256 of the file: `{report.sha256}`")
-    st.markdown(f"Signature: {literal(report.signature)}.")
+    st.markdown(f"Signature: {literal(capital(report.signature), WHOLE)}.")
 
 
 def _checks(checks: tuple[Check, ...]) -> None:
