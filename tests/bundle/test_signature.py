@@ -16,7 +16,7 @@ from dpsynth_core.bundle import pack as packing
 from dpsynth_core.bundle import unpack
 from dpsynth_core.bundle.pack import MANIFEST
 from dpsynth_core.bundle.signature import SIGNATURE, Signer, parse_key, signed
-from dpsynth_core.bundle.verdicts import ABSENT, FAILED, PASSED, SIGNED, UNSOUND, Check, Report
+from dpsynth_core.bundle.verdicts import ABSENT, FAILED, PASSED, SIGNED, INCONSISTENT, Check, Report
 from dpsynth_core.bundle.verify import verify
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release.release import Release
@@ -73,7 +73,7 @@ def test_who_knows_the_key_takes_no_other_one_and_no_bundle_without_one() -> Non
     assert ours.by(OURS.key).verdict == ours.verdict
     assert "the key that was given" in ours.by(OURS.key).signature
     for wrong in (ours.by(OTHER.key), others.by(OURS.key), none.by(OURS.key)):
-        assert wrong.verdict == UNSOUND
+        assert wrong.verdict == INCONSISTENT
         assert "may come from anybody" in wrong.signature
 
 
@@ -124,7 +124,7 @@ FORGED = {
 def test_what_was_not_signed_is_not_taken_for_signed(forge: str) -> None:
     other = files(packed(replace(made(), created="2020-02-02")))
     one = report(pack.zipped(FORGED[forge](files(packed(made())), other)))
-    assert (found(one).verdict, one.signer, one.verdict) == (FAILED, "", UNSOUND)
+    assert (found(one).verdict, one.signer, one.verdict) == (FAILED, "", INCONSISTENT)
 
 
 def test_a_key_is_read_as_people_copy_it() -> None:
