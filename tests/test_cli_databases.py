@@ -49,7 +49,7 @@ def test_a_table_on_a_server_is_charged_and_recognised(
     section = database_tables.section("postgresql", tmp_path, RECORDS)
     for population in ("people", "others"):
         (tmp_path / population).mkdir()
-        released(tmp_path / population, domain, section["path"], "--table", section["table"], "--population", population)
+        released(tmp_path / population, domain, section["path"], "--table", section["table"], "--population", population, "--private-notes")
     assert "the same table was charged to the population 'people'" in capsys.readouterr().err
 
 

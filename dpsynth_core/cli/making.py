@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.cli.options import check_writable
-from dpsynth_core.cli.terminal import print_message
+from dpsynth_core.cli.terminal import print_message, private_notes, shows_private
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import CapacityError, ChargedError, InputError, shown
 
@@ -24,11 +24,19 @@ if TYPE_CHECKING:
 BUNDLE = "release.zip"
 
 
-def release(spec: Spec, out: Path, population: str | None, formats: Sequence[str], assumed: str = "", unstated: Sequence[str] = ()) -> None:
+def release(
+    spec: Spec,
+    out: Path,
+    population: str | None,
+    formats: Sequence[str],
+    assumed: str = "",
+    unstated: Sequence[str] = (),
+    notes: bool = False,
+) -> None:
     """Check everything, charge if asked to, make the release and write it with its rows in these formats.
 
     assumed: how the table is written, as far as nobody said. unstated: columns of which nobody said what happens to missing and unlisted
-    values.
+    values. notes: whether what is for the curator alone is printed even if stderr is no terminal.
     """
     from dpsynth_core.planning import precision, proposals
     from dpsynth_core.planning.discovery import sentences
@@ -44,24 +52,26 @@ def release(spec: Spec, out: Path, population: str | None, formats: Sequence[str
     check_formats(plan, formats)
     spool.check_room(plan, out, "--out")
     findings = (*synthesis.survey(plan).value.sentences(), *synthesis.recoded(plan).value)
-    lines = [f"assumed, for your eyes only: {assumed}"] if assumed else []
+    private = [f"assumed, for your eyes only: {assumed}"] if assumed else []
+    private += [f"warning, for your eyes only: {finding}" for finding in findings]
+    shown = shows_private(notes)
+    lines = private_notes(private, shown)
     lines += [f"note: {_unstated(unstated)}"] if unstated else []
-    lines += [f"warning, for your eyes only: {finding}" for finding in findings]
     for sentence in (*sentences(plan), *precision.models_sentences(plan)):
         print_message(sentence)
     if len(plan.workload.cliques) >= proposals.MANY_TABLES:
         print_message(f"note: {proposals.sentence(proposals.cost(plan.workload, plan.mechanism, plan.shares, plan.unit))}")
     interrupts.defer()  # from the charge to the last file
     if population is None:
-        _make(plan, out, spool_beside(out), "", lambda: None, lines, formats)
+        _make(plan, out, spool_beside(out), "", lambda: None, lines, formats, shown)
         return
     from dpsynth_core.store import charging, spools
 
     spools.check_room(plan)
     charging.charged(
         plan,
-        lambda run, touch: _make(plan, out, spools.spool_file(run), run, touch, lines, formats),
-        lambda line: print_message(f"warning: {line}"),
+        lambda run, touch: _make(plan, out, spools.spool_file(run), run, touch, lines, formats, shown),
+        lambda line: print_message(f"warning, for your eyes only: {line}") if shown else None,
     )
 
 
@@ -70,10 +80,19 @@ def _unstated(columns: Sequence[str]) -> str:
     return f'values that are missing or not declared get cells of their own in {named} (state it: "missing" and "other" in the domain)'
 
 
-def _make(plan: Plan, out: Path, path: Path, run: str, touch: Callable[[], None], lines: Sequence[str], formats: Sequence[str]) -> None:
+def _make(
+    plan: Plan,
+    out: Path,
+    path: Path,
+    run: str,
+    touch: Callable[[], None],
+    lines: Sequence[str],
+    formats: Sequence[str],
+    timed: bool,
+) -> None:
     """Make the release of a plan and write it; what was measured is kept at `path` until that is done. run: "" if nothing is charged.
-    lines: what the curator should read now that nothing stands in the way any more."""
-    from dpsynth_core.release import synthesis
+    lines: what the curator should read now that nothing stands in the way any more. timed: whether to say how long it took."""
+    from dpsynth_core.release import synthesis, times
     from dpsynth_core.release.spool import Spool
     from dpsynth_core.release.statement import NOT_PRIVATE
     from dpsynth_core.release.times import Stopwatch
@@ -97,8 +116,8 @@ def _make(plan: Plan, out: Path, path: Path, run: str, touch: Callable[[], None]
     try:
         made = synthesis.synthesize(plan, synthesis.open_source(plan), noise, show, spool, stopwatch)
         interrupts.check()
-        entry = cited(run, plan.spec.digest())
-        write_files(replace(made, ledger=entry), out, stopwatch.times(), formats, ours=bool(entry) or not run)
+        entry, taken = cited(run, plan.spec.digest()), stopwatch.times()
+        write_files(replace(made, ledger=entry), out, taken, formats, ours=bool(entry) or not run)
     except BaseException as error:
         spool.close()
         if not spool.answers:
@@ -114,6 +133,9 @@ def _make(plan: Plan, out: Path, path: Path, run: str, touch: Callable[[], None]
             raise ChargedError("run", f"it failed with {type(error).__name__}", remedy) from error
         raise
     spool.discard()
+    if timed:
+        took = f"for your eyes only: it took {taken.value['phases']['total']:.1f} s"
+        print_message(f"{took}; {times.TIMES} there has more and is not for publication")
 
 
 def spool_beside(out: Path) -> Path:
@@ -202,9 +224,6 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
     for line in models.sentences(made):
         print_message(f"models: {line}")
     print_message(f"done: {rows}, rho {made.rho_spent:.4g} of {made.rho:.4g} spent, written to {out}")
-    if taken is not None:
-        took = f"for your eyes only: it took {taken.value['phases']['total']:.1f} s"
-        print_message(f"{took}; {times.TIMES} there has more and is not for publication")
 
 
 def _signer(made: Release) -> Signer | None:

@@ -14,6 +14,7 @@ from dpsynth_core.cli.demo_table import NAME, PEOPLE, SECTION, demo_domain, is_d
 from dpsynth_core.cli.making import check_out, cited, release, show, spool_beside, write_files
 from dpsynth_core.cli.options import add_command, add_setting, number, settings, whole
 from dpsynth_core.cli.table_options import FILES, add_engine_options, add_table_options, assumed, stated_engine, stated_format
+from dpsynth_core.cli.terminal import PRIVATE_NOTES
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.planning.looks import LOOKS, NOTHING
@@ -90,6 +91,8 @@ def add(commands: Commands) -> None:
         parser.add_argument("--format", metavar="LIST", default="csv", help=kinds)
     for parser in (make, run):
         parser.add_argument("--population", metavar="NAME", help="charge the ledger in DPSYNTH_HOME for these people")
+        private = "print what is for the curator alone (exact counts, assumptions, time taken) even if stderr is no terminal"
+        parser.add_argument(PRIVATE_NOTES, dest="private_notes", action="store_true", help=private)
     recover.add_argument("--answers", action="store_true", help="write the noisy tables alone, also where rows could be made")
 
 
@@ -139,7 +142,8 @@ def _synthesize(options: argparse.Namespace) -> None:
         "mechanism": {"name": options.mechanism, "settings": registry.settings(mechanism, settings(options.set))},
         "output": {"rows": number(options.rows), "tables": number(options.tables), "seed": number(options.seed)},
     }
-    release(Spec.from_json(spec), options.out, options.population, formats, table.assumed, unstated_columns(declared))
+    sealed, unstated = Spec.from_json(spec), unstated_columns(declared)
+    release(sealed, options.out, options.population, formats, table.assumed, unstated, options.private_notes)
 
 
 @dataclass(frozen=True)
@@ -241,7 +245,8 @@ def _run(options: argparse.Namespace) -> None:
         raise InputError("data", problem, "add --connect if you wrote it or trust that machine")
     if options.population is not None:
         spec = spec.model_copy(update={"population": options.population})
-    release(spec, options.out, options.population, chosen(options.format), unstated=without_statement(spec.domain))
+    unstated = without_statement(spec.domain)
+    release(spec, options.out, options.population, chosen(options.format), unstated=unstated, notes=options.private_notes)
 
 
 def _recover(options: argparse.Namespace) -> None:

@@ -47,7 +47,7 @@ LEAST_WORK = 0.1
 SECONDS_SHARE = 1.0
 """Of the seconds that cases may take; a larger one for a slower machine."""
 LONGEST_LINE = 2000
-_ALLOWED = ("error: ", "for your eyes only: ", "assumed, for your eyes only: ", "warning, for your eyes only: ", "warning: ")
+_ALLOWED = ("error: ", "warning: ")
 _PROGRESS = (
     *("round ", "note: ", "certificate: ", "models: ", "ledger: entry ", "kept: ", "done"),
     *("counting ", "writing ", "measuring ", "training ", "0."),
@@ -193,7 +193,7 @@ def _of_lines(outcome: Outcome, replays: bool) -> Iterator[str]:
         yield f"a line has more than {LONGEST_LINE} characters"
     if outcome.code == REFUSED:
         errors = [line for line in lines if line.startswith("error: ")]
-        others = [line for line in lines if not line.startswith(("error: ", "warning: the same table"))]
+        others = [line for line in lines if not line.startswith("error: ")]
         if replays:
             others = [line for line in others if not line.startswith(_PROGRESS)]
         if len(errors) != 1 or others:
