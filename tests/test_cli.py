@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -146,13 +147,35 @@ def test_a_domain_that_does_not_say_gets_cells_of_its_own_and_one_note(capsys: p
 def test_what_would_count_as_something_else_is_told_before_the_charge(capsys: pytest.CaptureFixture[str]) -> None:
     with Path("people.csv").open("a") as table:
         table.write("25,x,\n200,,1\n")
-    assert synthesize() == 0
+    assert synthesize("--private-notes") == 0
     warnings = [line for line in capsys.readouterr().err.splitlines() if "count as" in line]
     assert warnings == [
         "warning, for your eyes only: 1 values of column 'age' are outside the declared ones and count as 'the nearest group'",
         "warning, for your eyes only: 1 values of column 'sex' are outside the declared ones and count as 'f'",
         "warning, for your eyes only: 1 values of column 'sex' are missing and count as 'f'",
     ]
+
+
+def test_what_says_something_of_records_without_noise_is_said_on_a_terminal_and_not_in_a_log(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def said(*extra: str) -> list[str]:
+        assert synthesize("--seed", "1", *extra) == 0
+        return capsys.readouterr().err.splitlines()
+
+    clean = said()
+    with Path("people.csv").open("a") as table:
+        table.write("25,x,\n200,,1\n")
+    logged = said()
+    for lines in (clean, logged):
+        assert [line for line in lines if "eyes only" in line or "count as" in line or "assumed:" in line] == []
+        assert len([line for line in lines if "--private-notes" in line]) == 1
+    asked = said("--private-notes")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    for lines in (asked, said()):
+        private = [line for line in lines if "for your eyes only: " in line]
+        assert [line.partition(",")[0].partition(":")[0] for line in private] == ["assumed", *["warning"] * 3, "for your eyes only"]
+        assert not any("--private-notes" in line for line in lines)
 
 
 def test_the_release_document_says_how_it_was_made() -> None:
@@ -310,7 +333,7 @@ def test_a_bundle_whose_brand_of_looks_was_taken_out_is_not_consistent() -> None
 
 
 def test_how_long_it_took_is_told_to_the_curator_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    assert synthesize("--seed", "7") == 0
+    assert synthesize("--seed", "7", "--private-notes") == 0
     out, err = capsys.readouterr()
     assert out == ""
     assert "for your eyes only: it took" in err
@@ -534,7 +557,7 @@ def test_control_characters_of_a_column_name_never_reach_the_terminal(capsys: py
 
 
 def test_how_the_table_is_written_is_stated_or_said_to_be_assumed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert synthesize() == 0
+    assert synthesize("--private-notes") == 0
     stored = capsys.readouterr().err
     assert "assumed, for your eyes only: encoding utf-8, fields separated by comma, quotes end with their line, decimal point" in stored
     rows = Path("people.csv").read_text().replace(",", ";").replace("m;", "é;")
@@ -543,7 +566,7 @@ def test_how_the_table_is_written_is_stated_or_said_to_be_assumed(capsys: pytest
     stated = ["--encoding", "cp1252", "--delimiter", "semicolon", "--quoting", "none", "--missing", "", "--missing", "-9"]
     stated += ["--decimal", "comma"]
     stated += ["--thousands", "none", "--date-format", "dd.mm.yyyy", "--time-format", "hh:mm"]
-    assert synthesize(*stated, "--seed", "1", data="other.csv", domain="other.json") == 0
+    assert synthesize(*stated, "--seed", "1", "--private-notes", data="other.csv", domain="other.json") == 0
     assert "assumed" not in capsys.readouterr().err
     assert set(pd.read_csv("out/synthetic.csv")["sex"]) == {"f", "é"}
     assert release()["spec"]["data"] == {"path": "other.csv", "kind": "csv"}
@@ -564,7 +587,7 @@ def test_one_persons_bytes_change_nothing_that_is_published_without_noise() -> N
 def test_what_cannot_be_read_is_said_before_the_charge_and_in_no_file(capsys: pytest.CaptureFixture[str]) -> None:
     with Path("people.csv").open("a") as table:
         table.write('7,f\n"8,f,1\n\n')
-    assert synthesize("--population", "people") == 0
+    assert synthesize("--population", "people", "--private-notes") == 0
     lines = capsys.readouterr().err.splitlines()
     (warning,) = [number for number, line in enumerate(lines) if "3 lines are malformed (1 of them blank)" in line]
     assert warning < next(number for number, line in enumerate(lines) if line.startswith(("round", "counting")))
@@ -579,6 +602,34 @@ def test_a_table_that_is_damaged_far_down_is_refused_before_the_charge(capsys: p
     assert synthesize("--population", "people", data="people.parquet") == 2
     assert capsys.readouterr().err.startswith("error: data: the file is damaged")
     assert chain.entries() == ()
+
+
+def test_too_little_memory_to_begin_is_said_at_once_and_nothing_is_charged(place: Path) -> None:
+    """Linear algebra never gives up asking for memory while it is loaded, and takes no signal then."""
+    given = ["people.csv", "--domain", "domain.json", "--epsilon", "1", "--out", "out", "--population", "people"]
+    for arguments in (["verify", "release.zip"], ["synthesize", *given]):
+        words = shlex.join([sys.executable, "-m", "dpsynth_core", *arguments])
+        limited = ["bash", "-c", f"ulimit -v 400000; exec {words}"]
+        done = subprocess.run(limited, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=120)
+        assert done.returncode == cli.BAD_INPUT
+        assert done.stderr.startswith("error: memory: too little is left for this process to begin: it takes 900 MB; raise the limit")
+        assert len(done.stderr.splitlines()) == 1
+    assert not (place / "home").exists()
+
+
+def test_a_package_that_is_missing_is_named_with_its_remedy(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "dpsynth_core.release.row_files", None)  # an import of it fails as if it was not there
+    assert synthesize() == cli.FAILED
+    assert "ModuleNotFoundError" in capsys.readouterr().err  # a mistake of this program, which no installation mends
+
+    def lacking(_: object) -> None:
+        raise ModuleNotFoundError("canary", name="sklearn.linear_model")
+
+    monkeypatch.setattr(release_commands, "_table", lacking)
+    monkeypatch.delitem(sys.modules, "dpsynth_core.release.row_files")
+    assert synthesize() == cli.BAD_INPUT
+    wanted = "error: packages: sklearn is missing; make run, or: pip install --require-hashes -r requirements.txt\n"
+    assert capsys.readouterr().err == wanted
 
 
 def test_the_ledger_is_used_only_when_asked(place: Path) -> None:

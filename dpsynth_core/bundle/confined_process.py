@@ -17,6 +17,7 @@ from dpsynth_core.bundle.reproduce import reproduce
 from dpsynth_core.bundle.unpack import Bundle
 from dpsynth_core.bundle.verify import verify
 from dpsynth_core.foundation import confinement
+from dpsynth_core.foundation.causes import cause_of
 from dpsynth_core.foundation.confinement import TOO_MUCH
 from dpsynth_core.foundation.content import PART_BYTES
 from dpsynth_core.foundation.errors import InputError, OracleError
@@ -25,7 +26,7 @@ from dpsynth_core.release.release import Progress
 
 
 def main(task: Task) -> int:
-    """0 with an answer on stdout; anything else means that it was too much."""
+    """0 with an answer on stdout, TOO_MUCH where memory did not do."""
     content = sys.stdin.buffer.read(task.size)
     confinement.end_with(sys.stdin.fileno())
     confinement.limit(task.limits)
@@ -38,6 +39,11 @@ def main(task: Task) -> int:
         _say(out, {"refused": [refused.field, refused.problem, refused.remedy]})
     except (MemoryError, RecursionError):
         return TOO_MUCH
+    except Exception as error:
+        if (cause := cause_of(error)) is None:
+            _say(out, {"failed": type(error).__name__})  # its text could quote the bundle
+        else:
+            _say(out, {"refused": [cause.field, cause.problem, cause.remedy]})
     return 0
 
 

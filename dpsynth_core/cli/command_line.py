@@ -1,8 +1,8 @@
 """The command line: make a release without the app, from options or from a spec. Tools are built on it, so it keeps its word.
 
 Files: DIR/synthetic.csv, DIR/release.json, and both with all else that is published in DIR/release.zip. DIR/times.json is for the curator
-only: how long it took may say something about the records, so no published file does. stderr, for the curator too: one line per round,
-warnings, and for bad input exactly one line. Exit codes: 0 done, 1 the run itself failed, 2 bad input (nothing was read and nothing
+only: how long it took may say something about the records, so no published file does. stderr: one line per round, warnings, and for bad
+input exactly one line; what is exact about the table is only said on a terminal, or with --private-notes, because logs are kept. Exit codes: 0 done, 1 the run itself failed, 2 bad input (nothing was read and nothing
 charged), 130 interrupted. What a run was charged that ended early stays charged, and what it measured is kept: `recover` finishes its
 release without spending again. For whoever gets a bundle: `verify` prints one line per check and ends with 0 (consistent), 1 (not) or 4 (so
 as far as checked); `reproduce` writes the rows again and ends with 0 (the same) or 1. `audit` runs the program on invented people and ends
@@ -20,6 +20,8 @@ from collections.abc import Sequence
 from dpsynth_core.cli import audit_command, bundle_commands, domain_command, ledger_commands, release_commands
 from dpsynth_core.cli.options import Parser, add_command, check_given
 from dpsynth_core.cli.terminal import BAD_INPUT, FAILED, UNPRINTED, Unprinted, print_message, print_text
+from dpsynth_core.foundation import allocation
+from dpsynth_core.foundation.causes import cause_of
 from dpsynth_core.foundation.errors import ChargedError, InputError
 from dpsynth_core.foundation.interrupts import INTERRUPTED
 
@@ -29,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = _parser().parse_args(arguments)
         check_given(options)
+        allocation.check_room()
         return options.command(options) or 0
     except ChargedError as error:
         print_message(f"error: {error}; no release was written, and what was charged stays charged")
@@ -45,6 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print_message("error: the result could not be printed to the end")
         return UNPRINTED
     except Exception as error:
+        if (cause := cause_of(error)) is not None:
+            print_message(f"error: {cause}")
+            return BAD_INPUT
         print_message(f"error: the run failed with {type(error).__name__}; no release was written")  # its text could quote a record
         if os.environ.get("DPSYNTH_DEBUG"):
             raise

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dpsynth_core.cli.options import check_writable
 from dpsynth_core.cli.terminal import print_message, private_notes, shows_private
 from dpsynth_core.foundation import interrupts
+from dpsynth_core.foundation.causes import cause_of
 from dpsynth_core.foundation.errors import CapacityError, ChargedError, InputError, shown
 
 if TYPE_CHECKING:
@@ -129,8 +130,9 @@ def _make(
         if isinstance(error, InputError):
             raise ChargedError(error.field, error.problem, error.remedy) from error
         if isinstance(error, Exception):  # its text could quote a record
-            remedy = "that is a mistake of the program: please report it"
-            raise ChargedError("run", f"it failed with {type(error).__name__}", remedy) from error
+            mistake = InputError("run", f"it failed with {type(error).__name__}", "that is a mistake of the program: please report it")
+            told = cause_of(error) or mistake
+            raise ChargedError(told.field, told.problem, told.remedy) from error
         raise
     spool.discard()
     if timed:

@@ -6,6 +6,7 @@ import math
 import os
 import random
 import resource
+import signal
 import sys
 import threading
 from dataclasses import dataclass
@@ -14,8 +15,8 @@ from pathlib import Path
 import dpsynth_core
 from dpsynth_core.foundation.threads import ONE_THREAD
 
-TOO_MUCH = 1
-"""Exit code of a process that gave up."""
+TOO_MUCH = 75
+"""Exit code of a process that gave up for lack of memory; Python ends with 1 where a program fails."""
 
 _ONE_THREAD = {
     **ONE_THREAD,
@@ -37,6 +38,20 @@ class Limits:
     @property
     def words(self) -> str:
         return f"{self.megabytes:,} MB of memory or {self.seconds:,} seconds of work"
+
+    def exceeded(self, code: int) -> str:
+        """Which of them a process went beyond that ended with this code, as `subprocess` has it; "" if none."""
+        if code == -signal.SIGXCPU:
+            return f"takes more than {self.seconds:,} seconds of work"
+        return f"takes more than {self.megabytes:,} MB of memory" if code == TOO_MUCH else ""
+
+
+def fate(code: int) -> str:
+    """How a process ended, if not by its limits, with this code as `subprocess` has it."""
+    if code >= 0:
+        return f"failed with exit code {code}"
+    system = ", as the system does where memory is used up" if code == -signal.SIGKILL else ""
+    return f"was ended by signal {-code} ({signal.Signals(-code).name}){system}"
 
 
 def command(module: str, *arguments: str) -> list[str]:

@@ -32,6 +32,7 @@ from dpsynth_core.vocabulary.declared import Declared
 
 LIMITS = Limits(megabytes=2048, seconds=60, processors=available())
 """Of an answer; of reading all records, each further batch has as many seconds again."""
+SAVE_AGAIN = "save it again with another program, or as CSV"
 LOAD = "load"
 """The question of `prepare`, to which there is no answer."""
 _PROGRAM = "dpsynth_core.sources.reader_process"
@@ -132,7 +133,7 @@ def _said(stream: BinaryIO) -> Any:
         line = b""
     if not line.endswith(b"\n"):
         problem = f"reading it takes more than {LIMITS.words}, or makes the program that reads such files fail"
-        raise InputError("data", problem, "save it again with another program, or as CSV")
+        raise InputError("data", problem, SAVE_AGAIN)
     answer = json.loads(line)
     if "refused" in answer:
         raise InputError(*answer["refused"])

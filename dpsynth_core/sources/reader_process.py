@@ -19,10 +19,11 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from dpsynth_core.foundation import confinement
+from dpsynth_core.foundation.causes import cause_of
 from dpsynth_core.foundation.confinement import TOO_MUCH, Limits
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.sources import readers, spreadsheet_file, statistical_file
-from dpsynth_core.sources.confined import LOAD, Question
+from dpsynth_core.sources.confined import LOAD, SAVE_AGAIN, Question
 from dpsynth_core.sources.formats import STATISTICAL, table_files
 from dpsynth_core.vocabulary.declared import Declared
 
@@ -55,7 +56,12 @@ def main(descriptor: int) -> None:
                 return
             with socket.socket(fileno=descriptors[0]) as asked, suppress(OSError, ValueError), asked.makefile("rb") as stream:
                 question = Question.from_json(stream.readline())
-                _load(question.form.kind)
+                try:
+                    _load(question.form.kind)
+                except ImportError as error:
+                    if (cause := cause_of(error)) is not None:
+                        _say(asked.makefile("wb"), refused=[cause.field, cause.problem, cause.remedy])
+                    continue
                 if question.which != LOAD and os.fork() == 0:
                     control.close()
                     os._exit(_work(question, asked))
@@ -86,8 +92,12 @@ def _work(question: Question, asked: socket.socket) -> int:
         _say(out, too_large=[refused.field, refused.problem, refused.remedy])
     except InputError as refused:
         _say(out, refused=[refused.field, refused.problem, refused.remedy])
-    except (MemoryError, RecursionError, BrokenPipeError, _TooLong):
+    except (RecursionError, BrokenPipeError):
         return TOO_MUCH
+    except MemoryError:
+        _say(out, refused=["data", f"reading it takes more than {question.limits.megabytes:,} MB of memory", SAVE_AGAIN])
+    except _TooLong as ended:
+        _say(out, refused=["data", f"reading it takes more than {ended} seconds of work", SAVE_AGAIN])
     except Exception as error:
         _say(out, failed=type(error).__name__)
     return 0
@@ -106,7 +116,7 @@ def _send_batches(question: Question, out: BinaryIO) -> None:
         out.flush()
         left = longest - time.process_time()
         if left <= 0:
-            raise _TooLong
+            raise _TooLong(f"{longest:,.0f}")
         confinement.limit_seconds(min(question.limits.seconds, left))
     _say(out, answer=0)
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import resource
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -81,8 +84,41 @@ def test_texts_that_a_parquet_file_repeats_are_not_written_out() -> None:
 
 
 def test_what_takes_longer_is_refused() -> None:
-    with pytest.raises(CapacityError, match="2,048 MB of memory or 1 seconds"):
+    with pytest.raises(CapacityError, match=r"bundle: checking it (takes more than 1 seconds of work|has not come to an end in 10 seconds); if you trust"):
         verified(many_objects(), Limits(2048, 1))
+
+
+ENDINGS = {
+    "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)": r"checking it was ended by signal 11 \(SIGSEGV\)",
+    "import os, signal; os.kill(os.getpid(), signal.SIGKILL)": r"checking it was ended by signal 9 \(SIGKILL\), as the system does",
+    "raise ValueError": "checking it failed with exit code 1",
+}
+
+
+@pytest.mark.parametrize("program", ENDINGS)
+def test_a_process_that_crashes_is_not_said_to_have_taken_too_much(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(confinement, "command", lambda *_: [sys.executable, "-c", program])
+    with pytest.raises(InputError, match=ENDINGS[program]) as raised:
+        verified(b"")
+    assert not isinstance(raised.value, CapacityError)
+    assert "MB" not in str(raised.value)
+
+
+def test_a_mistake_of_the_program_is_named_and_quotes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = r"""print('{"failed": "KeyError"}')"""
+    monkeypatch.setattr(confinement, "command", lambda *_: [sys.executable, "-c", answer])
+    with pytest.raises(InputError, match="bundle: checking it failed with KeyError; nothing is known of it"):
+        verified(b"")
+
+
+def test_a_package_that_is_missing_in_the_process_is_named_with_its_remedy(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['opendp'] = None\n")
+    (tmp_path / "release.zip").write_bytes(packed())
+    where = os.pathsep.join([str(tmp_path), confinement.environment()["PYTHONPATH"]])
+    command = [sys.executable, "-m", "dpsynth_core", "verify", str(tmp_path / "release.zip")]
+    done = subprocess.run(command, env={**os.environ, "PYTHONPATH": where}, capture_output=True, text=True, timeout=300)
+    wanted = "error: packages: opendp is missing; make run, or: pip install --require-hashes -r requirements.txt\n"
+    assert (done.returncode, done.stdout, done.stderr) == (cli.BAD_INPUT, "", wanted)
 
 
 def test_the_limits_are_the_other_process_s_alone() -> None:
@@ -113,8 +149,8 @@ def test_a_failed_search_is_told_apart_from_wrong_input(monkeypatch: pytest.Monk
         assert confined_process.main(task) == 0
 
     @contextmanager
-    def process(*_: object) -> Iterator[io.BytesIO]:
-        yield io.BytesIO(out.getvalue())
+    def process(*_: object) -> Iterator[SimpleNamespace]:
+        yield SimpleNamespace(output=io.BytesIO(out.getvalue()))
 
     monkeypatch.setattr(confined, "_process", process)
     with pytest.raises(OracleError, match="oracle: a solver process went far beyond its time limit; try again"):

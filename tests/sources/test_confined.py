@@ -139,6 +139,16 @@ def test_a_process_that_died_is_started_again(tmp_path: Path) -> None:
     assert files.column_names(tmp_path / "a.feather", form) == ("sex", "age", "pay")
 
 
+def test_a_package_that_is_missing_there_is_named_with_its_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    WRITERS[".sav"](TABLE, tmp_path / "a.sav")
+    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['pyreadstat'] = None\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(confined, "_READERS", confined._Readers())
+    for _ in range(2):  # the process goes on
+        with pytest.raises(InputError, match="packages: pyreadstat is missing; make run, or: pip install"):
+            confined.names(tmp_path / "a.sav", TableFormat("spss"))
+
+
 def _read(path: Path) -> None:
     form = files.sniff(path)
     files.check(path, form)
