@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gc
 import os
+import resource
 import shutil
 import sys
 import tempfile
@@ -46,6 +47,12 @@ def pytest_configure() -> None:
 def _is_closed(folder: Path) -> bool:
     """Whether nothing can be written there, or no program started."""
     return not os.access(folder, os.W_OK) or bool(os.statvfs(folder).f_flag & os.ST_NOEXEC)
+
+
+def pytest_runtest_teardown() -> None:
+    """A test that was a worker is kept to the memory of its run, the next one is not."""
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,4 +1,4 @@
-"""What stopped a program that is no mistake of it: a package that is missing, or memory. Said with field and remedy, like a mistake of input.
+"""What stopped the program and is no mistake of it: a package that is missing, or memory; said with field and remedy, as of input.
 
 The text of an exception may quote a record; what is said here never comes from there.
 """

@@ -9,6 +9,7 @@ import resource
 import signal
 import sys
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,8 +74,8 @@ def limit(limits: Limits) -> None:
     if hasattr(os, "sched_setaffinity"):
         there = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, random.sample(there, min(limits.processors, len(there))))
-    if (occupied := _occupied()) is not None:
-        reserved, resident = occupied
+    if (here := _statm()) is not None:
+        reserved, resident = here[0], here[1]
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         most = reserved + max(0, limits.megabytes * 2**20 - resident)
         most = most if hard == resource.RLIM_INFINITY else min(most, hard)
@@ -89,6 +90,22 @@ def limit_seconds(seconds: float) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
 
+def limit_data(megabytes: float) -> None:
+    """So much more memory to write to for this process, from here on, where the system keeps to such a limit. Can be called again. Address
+    space is not limited: of what libraries reserve, most is never used."""
+    if (here := _statm()) is None:
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    most = here[5] + math.ceil(megabytes * 1e6)
+    resource.setrlimit(resource.RLIMIT_DATA, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+
+
+def end_first() -> None:
+    """Where the memory of the machine is used up, the system shall rather end this process than others."""
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("500")
+
+
 def end_with(descriptor: int) -> None:
     """End this process when the other end of a pipe or socket is closed, because nobody waits for it any more."""
 
@@ -99,11 +116,11 @@ def end_with(descriptor: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _occupied() -> tuple[int, int] | None:
-    """Bytes of address space and of memory: what is reserved and not used does not count. None where the system does not say, and does
-    not keep to such a limit either."""
+def _statm() -> list[int] | None:
+    """Bytes of address space, of memory, ..., and sixth of data: what is reserved and not used does not count as memory. None where the
+    system does not say, and does not keep to such limits either."""
     try:
         pages = Path("/proc/self/statm").read_text().split()
     except OSError:
         return None
-    return int(pages[0]) * resource.getpagesize(), int(pages[1]) * resource.getpagesize()
+    return [int(number) * resource.getpagesize() for number in pages]

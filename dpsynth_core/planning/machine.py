@@ -24,15 +24,15 @@ BYTES_PER_CRITERION_CELL = 32
 """Of a table that is counted for criteria alone: counts, and what the release says of it while it is measured."""
 BYTES_PER_VALUE = 20
 """Of a row's column: its code, and what it takes to make and order it. Values are drawn and written a batch at a time."""
+LEAST_MB = 2000
+"""What any run may take beside its forecast: batches of records, threads, models that are trained."""
 MAX_DAYS = 7
 _SECONDS_PER_VALUE = 2e-6
 
 
 def check(plan: Plan) -> None:
     """CapacityError that names what to change where memory or time will not do."""
-    rows_mb = values(plan) * BYTES_PER_VALUE / MEGABYTE
-    tables_mb = max(plan.forecast.memory_mb, plan.workload.cells * BYTES_PER_CELL / MEGABYTE)
-    criteria_mb = sum(tables_alone(plan.criteria, plan.workload).values()) * BYTES_PER_CRITERION_CELL / MEGABYTE
+    rows_mb, tables_mb, criteria_mb = _megabytes(plan)
     needed, free = rows_mb + tables_mb + criteria_mb, free_mb()
     if free is not None and needed > free:
         problem = f"it may need {needed:,.0f} MB{left_out(plan)}, and {free:,.0f} MB are free here"
@@ -44,6 +44,20 @@ def check(plan: Plan) -> None:
     if days > MAX_DAYS:
         remedy = "ask for fewer models" if training > plan.forecast.seconds else _remedy(plan, False)
         raise CapacityError("time", f"it would take about {days:,.0f} days", remedy)
+
+
+def most_mb(plan: Plan) -> float:
+    """Twice what a run is expected to need, its rows counted as the most that they can be where their number is noisy, and what reading
+    and libraries take: a run that needs more has lost its way."""
+    unstated = MAX_UNSTATED_ROWS * len(plan.domain) * BYTES_PER_VALUE / MEGABYTE if left_out(plan) else 0.0
+    return 2 * (sum(_megabytes(plan)) + unstated) + LEAST_MB
+
+
+def _megabytes(plan: Plan) -> tuple[float, float, float]:
+    """What is expected to be needed for rows, tables and criteria."""
+    tables_mb = max(plan.forecast.memory_mb, plan.workload.cells * BYTES_PER_CELL / MEGABYTE)
+    criteria_mb = sum(tables_alone(plan.criteria, plan.workload).values()) * BYTES_PER_CRITERION_CELL / MEGABYTE
+    return values(plan) * BYTES_PER_VALUE / MEGABYTE, tables_mb, criteria_mb
 
 
 def free_mb() -> float | None:

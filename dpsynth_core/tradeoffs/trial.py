@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -64,10 +64,11 @@ class _Table:
 
 
 class Trials:
-    """The trials of one sweep in one process; each table is opened, and its true counts are taken, once."""
+    """The trials of one sweep in one process; each table is opened, and its true counts are taken, once. planned: is told the plan of a
+    trial before it begins."""
 
-    def __init__(self, sweep: Sweep) -> None:
-        self._sweep = sweep
+    def __init__(self, sweep: Sweep, planned: Callable[[Plan], None] = lambda _: None) -> None:
+        self._sweep, self._planned = sweep, planned
         self._tables: dict[float | None, _Table] = {}
 
     def run(self, number: int) -> Outcome:
@@ -75,6 +76,7 @@ class Trials:
         point = self._sweep.points[number]
         spec = self._sweep.spec(point)
         plan = synthesis.plan(spec)
+        self._planned(plan)
         table = self._table(point, plan)
         began, busy = time.perf_counter(), time.process_time()
         release = synthesis.synthesize(plan, table.source, synthesis.noise_for(spec), lambda _: None)

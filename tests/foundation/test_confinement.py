@@ -44,3 +44,13 @@ def test_a_lower_limit_that_is_there_already_stays() -> None:
         "assert resource.getrlimit(resource.RLIMIT_AS) == (3 << 30, 3 << 30)"
     )
     assert ended(program).returncode == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not keep to a limit on memory")
+def test_memory_to_write_to_is_limited_and_what_is_only_reserved_is_not() -> None:
+    program = (
+        "import mmap; from dpsynth_core.foundation.confinement import limit_data; limit_data(200);"
+        "mmap.mmap(-1, 4 << 30, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ); bytes(100 << 20)\n"
+        f"try: {GREEDY}\nexcept MemoryError: limit_data(900); {GREEDY}\nelse: raise SystemExit(1)"
+    )
+    assert ended(program).returncode == 0

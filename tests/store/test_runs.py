@@ -277,6 +277,9 @@ def test_a_real_worker_is_cancelled_in_the_middle_and_keeps_what_it_measured(mak
     pid = worker_of(run)
     assert os.getpriority(os.PRIO_PROCESS, pid) >= 5
     assert os.getsid(pid) == os.getpgid(pid) == pid
+    assert Path(f"/proc/{pid}/oom_score_adj").read_text() == "500\n"
+    (data,) = [line.split() for line in Path(f"/proc/{pid}/limits").read_text().splitlines() if line.startswith("Max data size")]
+    assert 2000e6 < int(data[3]) < 10000e6
     runs.cancel("ann", run)
     wait_for(lambda: ended(run))
     cancelled_run = runs.get("ann", run)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.planning import machine
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
@@ -89,6 +91,23 @@ def test_our_own_messages_do(started: str, monkeypatch: pytest.MonkeyPatch) -> N
     worker.work(jobs.claim(started))
     assert (runs.get("ann", started).state, runs.get("ann", started).error) == ("failed", "data: it is unusable; give another")
     assert ledger.spent("people").rho == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not keep to a limit on memory")
+def test_a_run_that_takes_far_more_memory_than_was_forecast_says_so_and_stays_charged(
+    started: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def greedy(*_: object) -> None:
+        held = [bytearray(100 << 20) for _ in range(50)]
+        pytest.fail(f"it has {len(held)} times 100 MB")
+
+    monkeypatch.setattr(machine, "LEAST_MB", 500)
+    monkeypatch.setattr(synthesis, "synthesize", greedy)
+    worker.work(jobs.claim(started))
+    ended = runs.get("ann", started)
+    assert (ended.state, ended.touched) == ("failed", True)
+    assert ended.error.startswith("It needed more memory than a run may take here")
+    assert ledger.spent("people").rho > 0
 
 
 def test_a_table_that_cannot_be_read_to_its_end_costs_nothing(started: str, monkeypatch: pytest.MonkeyPatch) -> None:
