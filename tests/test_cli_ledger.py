@@ -91,9 +91,9 @@ def test_the_same_file_under_another_name_is_noticed(capsys: pytest.CaptureFixtu
     assert "same table" not in capsys.readouterr().err
     assert synthesize("--population", "people", "--private-notes") == 0
     assert "same table" not in capsys.readouterr().err
-    assert synthesize("--population", "others") == 0
+    assert synthesize("--population", "others", "--out", "second") == 0
     assert "same table" not in capsys.readouterr().err
-    assert synthesize("--population", "more", "--private-notes") == 0
+    assert synthesize("--population", "more", "--private-notes", "--out", "third") == 0
     assert "warning, for your eyes only: the same table was charged to the population 'people'" in capsys.readouterr().err
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import shutil
+import sqlite3
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.spool import Spool
-from dpsynth_core.store import ledger, spools
+from dpsynth_core.store import chain, database, jobs, ledger, spools
 from tests.test_cli import place, release, synthesize
 
 __all__ = ["place"]
@@ -41,11 +44,11 @@ def interrupt_after(answers: int, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Spool, "keep", counted)
 
 
-def interrupted(answers: int, *extra: str) -> None:
+def interrupted(answers: int, *extra: str, out: str = "out") -> None:
     with pytest.MonkeyPatch.context() as patch:
         interrupt_after(answers, patch)
-        assert synthesize(*SEEDED, *extra) == cli.INTERRUPTED
-    assert not list(Path("out").iterdir())
+        assert synthesize(*SEEDED, *extra, out=out) == cli.INTERRUPTED
+    assert not list(Path(out).iterdir())
 
 
 def forbid_kernels(patch: pytest.MonkeyPatch) -> None:
@@ -134,6 +137,69 @@ def test_a_folder_in_the_place_of_a_file_is_refused_before_anything_is_charged(p
     assert ledger.populations() == ()
 
 
+@pytest.mark.parametrize("charge", [(), ("--population", "people")], ids=["uncharged", "charged"])
+def test_a_folder_with_the_longest_name_is_one_like_others(charge: tuple[str, ...]) -> None:
+    for name in ("x" * 255, "ä" * 127):
+        assert synthesize("--mechanism", "independent", *charge, out=name) == 0
+        assert (Path(name) / "release.zip").exists()
+
+
+def test_a_place_that_takes_no_spool_is_named_before_anything_is_read(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Spool, "_write", full)
+    assert synthesize() == cli.BAD_INPUT
+    assert "error: --out: what is measured cannot be kept in" in capsys.readouterr().err
+    assert synthesize("--population", "people") == cli.BAD_INPUT
+    assert "error: DPSYNTH_HOME: what is measured cannot be kept in" in capsys.readouterr().err
+    assert ledger.spent("people").rho == 0
+    assert spools.unfinished() == ()
+    assert not Path("out.interrupted").exists()
+
+
+def test_what_a_killed_run_left_half_written_is_removed_by_the_next_and_nothing_else(place: Path) -> None:
+    assert synthesize("--mechanism", "independent") == 0
+    left, others = place / "out" / ".release.zip.0123abcd.partial", place / "out" / ".my.partial"
+    for file in (left, others):
+        file.write_text("half")
+    assert synthesize("--mechanism", "independent") == 0
+    assert (left.exists(), others.exists()) == (False, True)
+    interrupted(5, "--population", "people", out="again")
+    left = place / "again" / ".synthetic.csv.0123abcd.partial"
+    left.write_text("half")
+    assert recover() == 0
+    assert not left.exists()
+
+
+def test_two_runs_do_not_write_into_one_folder(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    real, codes = synthesis.open_source, []
+
+    def meanwhile(plan: Any) -> Any:
+        codes.append(cli.main(["recover", "gone", "--out", "out"]))
+        codes.append(synthesize("--population", "people", out="./out"))
+        return real(plan)
+
+    monkeypatch.setattr(synthesis, "open_source", meanwhile)
+    assert synthesize("--mechanism", "independent", "--population", "others") == 0
+    assert codes == [cli.BAD_INPUT, cli.BAD_INPUT]
+    assert "error: --out: another run writes in 'out'; name another folder, or wait for its end" in capsys.readouterr().err.splitlines()
+    assert ledger.populations() == ("others",)
+
+
+def test_a_release_that_another_population_was_charged_for_is_not_replaced(capsys: pytest.CaptureFixture[str]) -> None:
+    assert synthesize("--mechanism", "independent", "--population", "people") == 0
+    kept = Path("out/release.zip").read_bytes()
+    for charge in (("--population", "others"), ()):
+        assert synthesize("--mechanism", "independent", *charge) == cli.BAD_INPUT
+        assert "holds a release that was charged to the population 'people'" in capsys.readouterr().err.splitlines()[-1]
+    assert Path("out/release.zip").read_bytes() == kept
+    assert ledger.populations() == ("people",)
+    assert synthesize("--mechanism", "independent", "--population", "people") == 0
+
+
 def test_a_disk_without_room_is_refused_before_anything_is_charged(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -189,3 +255,43 @@ def test_a_line_that_a_crash_cut_off_is_left_out_and_a_run_under_way_is_not_reco
     assert synthesize(*SEEDED) == 0
     assert set(statuses) == {cli.BAD_INPUT}
     assert "still under way" in capsys.readouterr().err
+
+
+def test_a_home_that_takes_nothing_more_from_any_moment_on_loses_nothing_and_says_whether_it_was_charged(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A disk that fills before, during or after the charge: nothing is written any more by the n-th connection to the database and all
+    after it."""
+    opened, codes = database._open, []
+    for before in count():
+        population, out, connections = f"people {before}", f"out {before}", []
+
+        def failing(path: Path, before: int = before, connections: list[Path] = connections) -> sqlite3.Connection:
+            connection = opened(path)
+            connections.append(path)
+            if len(connections) > before:
+                connection.execute("PRAGMA query_only = ON")
+            return connection
+
+        chain.entries()  # the home is there
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(database, "_open", failing)
+            code = synthesize("--seed", "7", "--mechanism", "independent", "--population", population, out=out)
+        codes.append(code)
+        said = capsys.readouterr().err.splitlines()[-1]
+        jobs.pump()
+        charged = population in ledger.populations() and ledger.spent(population).rho > 0
+        assert (Path(out) / "release.json").exists() == (code == 0)
+        if code == 0:
+            assert charged
+        else:
+            assert said.startswith("error: DPSYNTH_HOME: ")
+            assert ("stays charged" in said, "nothing charged" in said) == (code == cli.FAILED, code == cli.BAD_INPUT)
+            assert code == cli.FAILED or not charged
+        for run in spools.unfinished():
+            assert recover(run) == 0
+            shutil.rmtree("again")
+        assert chain.verify().ok
+        if len(connections) <= before:
+            break
+    assert set(codes) == {0, cli.FAILED, cli.BAD_INPUT}

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpsynth_core.cli.options import check_writable
+from dpsynth_core.cli.out_folder import BUNDLE, alone_in
 from dpsynth_core.cli.terminal import print_message, private_notes, shows_private
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.causes import cause_of
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from dpsynth_core.release.release import Progress, Release
     from dpsynth_core.release.times import Times
 
-BUNDLE = "release.zip"
+_LONGEST_NAME = 255
+"""Bytes, on most file systems."""
 
 
 def release(
@@ -39,9 +40,7 @@ def release(
     assumed: how the table is written, as far as nobody said. unstated: columns of which nobody said what happens to missing and unlisted
     values. notes: whether what is for the curator alone is printed even if stderr is no terminal.
     """
-    from dpsynth_core.planning import precision, proposals
-    from dpsynth_core.planning.discovery import sentences
-    from dpsynth_core.release import spool, synthesis
+    from dpsynth_core.release import synthesis
 
     if population is not None:
         from dpsynth_core.store import ledger, signing
@@ -49,14 +48,24 @@ def release(
         ledger.check_name(population)
         signing.check()
     plan = synthesis.plan(spec)
-    check_out(out, formats)
+    with alone_in(out, formats, population):
+        _charge_and_make(plan, out, population, formats, assumed, unstated, shows_private(notes))
+
+
+def _charge_and_make(
+    plan: Plan, out: Path, population: str | None, formats: Sequence[str], assumed: str, unstated: Sequence[str], shown_here: bool
+) -> None:
+    """shown_here: whether what is for the curator alone is printed."""
+    from dpsynth_core.planning import precision, proposals
+    from dpsynth_core.planning.discovery import sentences
+    from dpsynth_core.release import spool, synthesis
+
     check_formats(plan, formats)
     spool.check_room(plan, out, "--out")
     findings = (*synthesis.survey(plan).value.sentences(), *synthesis.recoded(plan).value)
     private = [f"assumed, for your eyes only: {assumed}"] if assumed else []
     private += [f"warning, for your eyes only: {finding}" for finding in findings]
-    shown = shows_private(notes)
-    lines = private_notes(private, shown)
+    lines = private_notes(private, shown_here)
     lines += [f"note: {_unstated(unstated)}"] if unstated else []
     for sentence in (*sentences(plan), *precision.models_sentences(plan)):
         print_message(sentence)
@@ -64,15 +73,15 @@ def release(
         print_message(f"note: {proposals.sentence(proposals.cost(plan.workload, plan.mechanism, plan.shares, plan.unit))}")
     interrupts.defer()  # from the charge to the last file
     if population is None:
-        _make(plan, out, spool_beside(out), "", lambda: None, lines, formats, shown)
+        _make(plan, out, spool_beside(out), "", lambda: None, lines, formats, shown_here)
         return
     from dpsynth_core.store import charging, spools
 
     spools.check_room(plan)
     charging.charged(
         plan,
-        lambda run, touch: _make(plan, out, spools.spool_file(run), run, touch, lines, formats, shown),
-        lambda line: print_message(f"warning, for your eyes only: {line}") if shown else None,
+        lambda run, touch: _make(plan, out, spools.spool_file(run), run, touch, lines, formats, shown_here),
+        lambda line: print_message(f"warning, for your eyes only: {line}") if shown_here else None,
     )
 
 
@@ -105,6 +114,9 @@ def _make(
         spool = Spool(path, run, plan, noise.private)
     except FileExistsError:
         raise InputError("--out", f"{shown(path)} holds a run that was interrupted", "recover it, or delete that file") from None
+    except OSError as error:
+        problem = f"what is measured cannot be kept in {shown(path.parent)} ({error.strerror})"
+        raise InputError("DPSYNTH_HOME" if run else "--out", problem, "make room there, or name another folder") from None
     try:
         for line in lines:
             print_message(line)
@@ -143,7 +155,9 @@ def _make(
 def spool_beside(out: Path) -> Path:
     """Where a run that nobody charges keeps what it measured: beside the folder, which may be lost, or in it where that cannot be."""
     whole = out.resolve()
-    return whole.with_name(f"{whole.name}.interrupted") if os.access(whole.parent, os.W_OK) else whole / "release.interrupted"
+    beside = f"{whole.name}.interrupted"
+    named = len(os.fsencode(beside)) <= _LONGEST_NAME
+    return whole.with_name(beside) if named and os.access(whole.parent, os.W_OK) else whole / "release.interrupted"
 
 
 def cited(run: str, digest: str) -> dict[str, Any]:
@@ -161,14 +175,6 @@ def cited(run: str, digest: str) -> dict[str, Any]:
         return {}
     print_message(f"ledger: entry {cited['entry']}, hash {cited['hash']}")
     return cited
-
-
-def check_out(out: Path, formats: Sequence[str]) -> None:
-    """Before anything is charged: nothing stands in the way of the files of a release. Raises InputError."""
-    check_writable(out)
-    for name in (*(f"synthetic.{name}" for name in formats), "release.json", "times.json", BUNDLE):
-        if (out / name).is_dir():
-            raise InputError("--out", f"{shown(out / name)} is a folder", "remove it, or name another folder")
 
 
 def check_formats(plan: Plan, formats: Sequence[str]) -> None:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.cli.database_options import DATABASES, add_database_options, database_name, database_section, is_database, place
 from dpsynth_core.cli.demo_table import NAME, PEOPLE, SECTION, demo_domain, is_demo
-from dpsynth_core.cli.making import check_out, cited, release, show, spool_beside, write_files
+from dpsynth_core.cli.making import cited, release, show, spool_beside, write_files
 from dpsynth_core.cli.options import add_command, add_setting, number, settings, whole
+from dpsynth_core.cli.out_folder import alone_in
 from dpsynth_core.cli.table_options import FILES, add_engine_options, add_table_options, assumed, stated_engine, stated_format
 from dpsynth_core.cli.terminal import PRIVATE_NOTES
 from dpsynth_core.foundation import interrupts
@@ -257,12 +258,12 @@ def _recover(options: argparse.Namespace) -> None:
     path = _spool_of(options.run, options.out)
     kept = spool.read(path)
     formats = chosen(options.format)
-    check_out(options.out, formats)
-    interrupts.defer()
-    entry = cited(kept.run, kept.spec.digest())
-    made = recovery.recover(kept, show, options.answers)
-    interrupts.check()
-    write_files(replace(made, ledger=entry), options.out, None, formats, ours=bool(entry) and _made_here(path, kept.run))
+    with alone_in(options.out, formats, kept.spec.population if kept.run else None):
+        interrupts.defer()
+        entry = cited(kept.run, kept.spec.digest())
+        made = recovery.recover(kept, show, options.answers)
+        interrupts.check()
+        write_files(replace(made, ledger=entry), options.out, None, formats, ours=bool(entry) and _made_here(path, kept.run))
     if not kept.run:
         path.unlink()
         return

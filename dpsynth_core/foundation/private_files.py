@@ -5,11 +5,14 @@ atomic, so that a crash leaves either the old content or the new. This module kn
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
+
+_PARTIAL = re.compile(r"\..+\.[0-9a-f]{8}\.partial")
 
 
 def private_directory(path: Path) -> Path:
@@ -36,6 +39,13 @@ def private_file(path: Path) -> Iterator[BinaryIO]:
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
+
+
+def remove_partial(folder: Path) -> None:
+    """What processes left in `folder` that were killed while they wrote a `private_file`. No other may write there meanwhile."""
+    for path in folder.glob(".*.partial"):
+        if _PARTIAL.fullmatch(path.name):
+            path.unlink(missing_ok=True)
 
 
 def sync_directory(path: Path) -> None:

@@ -55,8 +55,12 @@ class Spool:
         private_directory(path.parent)
         self._stream = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
         fcntl.flock(self._stream, fcntl.LOCK_EX)
-        self._write({"run": run, "spec": plan.spec.model_dump(mode="json"), "private": private})
-        sync_directory(path.parent)
+        try:
+            self._write({"run": run, "spec": plan.spec.model_dump(mode="json"), "private": private})
+            sync_directory(path.parent)
+        except OSError:
+            self.discard()
+            raise
 
     def keep(self, answer: RecordedAnswer, paid: Sequence[Event]) -> None:
         """On disk when this returns."""

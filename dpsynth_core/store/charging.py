@@ -53,7 +53,8 @@ def charged(plan: Plan, execute: Callable[[str, Callable[[], None]], None], warn
             if not touched:
                 _give_back(run, error)
             raise
-    jobs.remove(run)
+    with suppress(StoreFault):  # the release is complete; the next one that looks finds a job without a process
+        jobs.remove(run)
 
 
 def _give_back(run: str, reason: BaseException) -> None:

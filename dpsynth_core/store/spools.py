@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release import spool
 from dpsynth_core.store import jobs
+from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.store.home import home
 
 
@@ -39,5 +41,6 @@ def unfinished() -> tuple[str, ...]:
 def settle(run: str) -> None:
     """Delete the spool of a command whose release was recovered, and its job. A run of the app stays: its page recovers it."""
     if jobs.kind_of(run) != jobs.RELEASE:
-        jobs.remove(run)
         spool_file(run).unlink(missing_ok=True)
+        with suppress(StoreFault):  # a home that is full is no reason to call the release unfinished
+            jobs.remove(run)

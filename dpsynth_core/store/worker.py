@@ -32,6 +32,7 @@ from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.spool import Spool
 from dpsynth_core.release.times import Stopwatch, Times
 from dpsynth_core.store import failures, fingerprints, jobs, ledger, spools
+from dpsynth_core.store.faults import explained
 from dpsynth_core.store.heartbeat import beating
 from dpsynth_core.store.home import run_folder
 from dpsynth_core.tradeoffs.sweep import Sweep
@@ -132,7 +133,8 @@ def _make_release(row: sqlite3.Row) -> None:
     run, folder = row["id"], run_folder(row["project"], row["id"])
     spec = Spec.from_json(json.loads(row["document"]))
     made, taken = (_recovered(run), None) if row["touched"] else _fresh(run, spec)
-    _keep(replace(made, ledger=ledger.citation(run)), taken, folder)
+    with explained():
+        _keep(replace(made, ledger=ledger.citation(run)), taken, folder)
     spools.spool_file(run).unlink()
 
 
@@ -146,7 +148,8 @@ def _fresh(run: str, spec: Spec) -> tuple[Release, Zoned[Times]]:
     _limit(plan)
     synthesis.survey(plan)  # what cannot be read to its end is refused while that costs nothing
     noise = synthesis.noise_for(spec)
-    kept, stopwatch = Spool(spools.spool_file(run), run, plan, noise.private), Stopwatch()
+    with explained():
+        kept, stopwatch = Spool(spools.spool_file(run), run, plan, noise.private), Stopwatch()
     try:
         jobs.touch(run)  # nothing above keeps or counts a record, everything below may
         made = synthesis.synthesize(plan, synthesis.open_source(plan), noise, partial(_record, run), kept, stopwatch)
@@ -174,9 +177,13 @@ def _keep(release: Release, taken: Zoned[Times] | None, folder: Path) -> None:
     aside = folder / f"{jobs.RESULT}.partial"
     shutil.rmtree(aside, ignore_errors=True)  # of a worker that died here
     private_directory(aside)
-    releases.save(release, aside)
-    times.write(taken, aside)
-    aside.rename(folder / jobs.RESULT)
+    try:
+        releases.save(release, aside)
+        times.write(taken, aside)
+        aside.rename(folder / jobs.RESULT)
+    except OSError:
+        shutil.rmtree(aside, ignore_errors=True)  # a full disk gets back what it gave
+        raise
 
 
 if __name__ == "__main__":

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import sqlite3
 import sys
 from collections.abc import Callable
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +19,10 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
 from dpsynth_core.sources import csv_file, readers
-from dpsynth_core.store import chain, jobs, ledger, processes, runs, spools, worker
+from dpsynth_core.store import chain, database, jobs, ledger, processes, runs, spools, worker
 from dpsynth_core.store.database import transaction
+from dpsynth_core.store.faults import StoreFault
+from dpsynth_core.store.home import run_folder
 from tests.store.conftest import measured
 
 
@@ -108,6 +114,59 @@ def test_a_run_that_takes_far_more_memory_than_was_forecast_says_so_and_stays_ch
     assert (ended.state, ended.touched) == ("failed", True)
     assert ended.error.startswith("It needed more memory than a run may take here")
     assert ledger.spent("people").rho > 0
+
+
+def test_a_disk_that_is_full_when_the_release_is_kept_is_named_and_nothing_is_lost(started: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: object, folder: Path) -> None:
+        (folder / "release.json").write_text("half of it")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(worker.releases, "save", full)
+        worker.work(jobs.claim(started))
+    run = runs.get("ann", started)
+    assert (run.state, run.touched) == ("failed", True)
+    assert run.error == "DPSYNTH_HOME: the disk that it is on is full; free some space and try again"
+    assert list(run_folder(run.project, started).iterdir()) == []
+    assert runs.can_keep(run)
+
+
+@pytest.mark.usefixtures("no_workers")
+def test_a_home_that_takes_nothing_more_from_any_moment_on_loses_nothing_that_was_charged(
+    project: str, make_spec: Callable[..., Spec], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is written any more by the n-th connection to the database and all after it; then there is room again."""
+    opened, states = database._open, set()
+    for before in count():
+        run, connections = runs.submit("ann", project, make_spec(population=f"people {before}")), []
+        row = jobs.claim(run)
+
+        def failing(path: Path, before: int = before, connections: list[Path] = connections) -> sqlite3.Connection:
+            connection = opened(path)
+            connections.append(path)
+            if len(connections) > before:
+                connection.execute("PRAGMA query_only = ON")
+            return connection
+
+        with monkeypatch.context() as patch, suppress(StoreFault):
+            patch.setattr(database, "_open", failing)
+            worker.work(row)
+        with monkeypatch.context() as patch:  # the process is gone
+            patch.setattr(jobs, "_lives", lambda _: False)
+            jobs.pump()
+        ended = runs.get("ann", run)
+        states.add((ended.state, ended.touched))
+        assert ended.state == "done" or (ended.state in ("failed", "lost") and ended.error)
+        assert ended.touched == (ledger.spent(ended.population).rho > 0)
+        if runs.can_keep(ended):
+            runs.keep("ann", run)
+            worker.work(jobs.claim(run))
+            assert runs.release("ann", run).measurements
+        elif ended.touched and ended.state != "done":
+            assert not spools.holds_answers(run)
+        if len(connections) <= before:
+            break
+    assert states >= {("lost", False), ("lost", True), ("done", True)}
 
 
 def test_a_table_that_cannot_be_read_to_its_end_costs_nothing(started: str, monkeypatch: pytest.MonkeyPatch) -> None:
