@@ -8,14 +8,13 @@
 FROM python:3.11.14-slim-bookworm
 
 ENV PYTHONUNBUFFERED=1 \
-    PYTHONDONTWRITEBYTECODE=1 \
     DPSYNTH_HOME=/data
 
 WORKDIR /app
 
 # Packages first: they change rarely, so that layer is kept when only our code changes.
 COPY requirements.txt ./
-RUN pip install --no-cache-dir --no-compile --disable-pip-version-check --root-user-action=ignore \
+RUN pip install --no-cache-dir --disable-pip-version-check --root-user-action=ignore \
         --require-hashes --only-binary :all: --requirement requirements.txt
 
 # A fixed uid without a login shell; it owns the data directory and nothing of the program.
@@ -23,6 +22,9 @@ RUN useradd --system --uid 10001 --user-group --home-dir /data --no-create-home 
     && install --directory --owner=studio --group=studio --mode=0700 /data
 
 COPY . ./
+
+# Every start, and every process that it starts, would compile the program anew: its user cannot write here.
+RUN python -m compileall -q --invalidation-mode unchecked-hash .
 
 USER studio
 VOLUME ["/data"]

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-import streamlit as st
+import sys
+
+from dpsynth_core.foundation.causes import cause_of
+
+try:
+    import streamlit as st
+
+    if __name__ == "__main__":
+        from dpsynth_core.web.shell import frame
+    else:
+        from dpsynth_core.web.results import downloads
+        from dpsynth_core.web.shell import security
+except ImportError as error:
+    if (cause := cause_of(error)) is None:
+        raise
+    sys.exit(f"The wizard does not start. {cause}")
 
 if __name__ == "__main__":
-    from dpsynth_core.web.shell import frame
-
     frame.run()
 else:
-    from dpsynth_core.web.results import downloads
-    from dpsynth_core.web.shell import security
-
     security.check_settings()
     security.forbid_legacy_pages()
     app = st.App(__file__, lifespan=security.lifespan, routes=downloads.routes(), middleware=security.MIDDLEWARE)

@@ -1,4 +1,7 @@
-"""Identity of the running program: its version and a hash of its sources, because two checkouts can have the same version."""
+"""Identity of the running program: its version and a hash of its sources, because two checkouts can have the same version.
+
+Every file of the package counts: numbers and published files follow from its data as well as from its code.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,8 @@ from pathlib import Path
 
 import dpsynth_core
 
-_KINDS = (".py", ".html")
+KINDS = (".py", ".html", ".css", ".js", ".json", ".txt")
+"""Endings of the package's own files; others are of editors and of Python."""
 
 
 @cache
@@ -16,6 +20,6 @@ def identity() -> str:
     """For example 0.1.0+3f2a9c01. Equal sources have the same identity, wherever they are installed."""
     package, digest = Path(dpsynth_core.__file__).parent, sha256()
     for path in sorted(package.rglob("*"), key=lambda path: path.relative_to(package).as_posix()):
-        if path.suffix in _KINDS:
+        if path.suffix in KINDS:
             digest.update(f"{path.relative_to(package).as_posix()}\0".encode() + path.read_bytes().replace(b"\r\n", b"\n") + b"\0")
     return f"{dpsynth_core.__version__}+{digest.hexdigest()[:8]}"

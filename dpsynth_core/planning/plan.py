@@ -175,6 +175,10 @@ class Plan:
     public: PublicTable | None = None
     criteria: tuple[AnyCriterion, ...] = ()
 
+    def __repr__(self) -> str:
+        """Without the spec, which names a path and people: it may end in a notebook or a traceback that others read."""
+        return f"Plan({self.mechanism.card.title}, epsilon {self.spec.budget.epsilon:g}, {len(self.domain)} columns)"
+
     @classmethod
     def of(cls, spec: Spec) -> Plan:
         """Check the meaning of every field and build what they describe. Raises InputError naming the field; opens no table."""

@@ -7,7 +7,7 @@ and opens no data file. Every mistake becomes one InputError that names the fiel
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -54,6 +54,10 @@ STANDIN = "standin"
 
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
+        """None: a spec names a path and people, and may be printed by a notebook or with a traceback that others read."""
+        return ()
 
 
 class StandinSpec(_Part):

@@ -122,6 +122,10 @@ class Release:
     despite: str = ""
     further: tuple[Rows, ...] = ()
 
+    def __repr__(self) -> str:
+        """Without what its plan names, and without its tables."""
+        return f"Release({self.plan!r}, {self.rows} rows)"
+
     @property
     def spec(self) -> Spec:
         return self.plan.spec

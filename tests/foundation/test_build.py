@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -23,3 +24,24 @@ def test_it_is_the_version_with_a_hash_that_follows_the_sources(tmp_path: Path, 
     assert of("x = 1\n") == first
     assert of("x = 2\n") != first
     build.identity.cache_clear()
+
+
+def test_every_file_of_the_package_is_part_of_it() -> None:
+    package = Path(dpsynth_core.__file__).parent
+    files = subprocess.run(["git", "ls-files", "."], cwd=package, capture_output=True, text=True)
+    if files.returncode:
+        pytest.skip("this is no checkout")
+    assert {Path(name).suffix for name in files.stdout.splitlines()} <= set(build.KINDS)
+
+
+@pytest.mark.parametrize("ending", build.KINDS)
+def test_it_is_another_for_other_data(ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dpsynth_core, "__file__", str(tmp_path / "__init__.py"))
+    seen = set()
+    for text in ("x = 1", "x = 2"):
+        (tmp_path / "room").mkdir(exist_ok=True)
+        (tmp_path / "room" / f"usual{ending}").write_text(text)
+        build.identity.cache_clear()
+        seen.add(build.identity())
+    build.identity.cache_clear()
+    assert len(seen) == 2

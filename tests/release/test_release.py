@@ -185,3 +185,11 @@ def test_write_leaves_the_document_and_nothing_else(release: Release, tmp_path: 
     releases.write_document(release, tmp_path)
     assert [p.name for p in tmp_path.iterdir()] == ["release.json"]
     assert json.loads((tmp_path / "release.json").read_text()) == as_json(release)
+
+
+def test_what_a_notebook_or_a_traceback_prints_names_no_path_and_no_people(release: Release) -> None:
+    assert repr(release.plan) == "Plan(Independent, epsilon 1, 2 columns)"
+    assert repr(release) == "Release(Plan(Independent, epsilon 1, 2 columns), 3 rows)"
+    for text in (repr(release.spec), str(release.spec), repr(release.spec.data), f"{[release]}"):
+        assert "people" not in text
+        assert "ann" not in text

@@ -8,12 +8,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
+import sys
 from collections.abc import AsyncIterator
 
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.runtime.pages_manager import PagesManager
 
+from dpsynth_core.foundation.causes import cause_of
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store import jobs
 from dpsynth_core.web.shell.door import announce, doors
@@ -99,9 +102,16 @@ def forbid_legacy_pages() -> None:
 
 
 def _warm_up() -> None:
+    """Ends the program with one line where a package is missing."""
     from dpsynth_core.web.shell import warmup  # knows all pages, which this module does not
 
-    warmup.load()
+    try:
+        warmup.load()
+    except ImportError as error:
+        if (cause := cause_of(error)) is None:
+            raise
+        print(f"The wizard does not start. {cause}", file=sys.stderr, flush=True)
+        os._exit(1)  # from a thread, before anything was served
 
 
 async def _pump_forever() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -11,8 +12,10 @@ import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
+
 from tests.patience import SECONDS
-from tests.servers import ROOT, serving
+from tests.servers import ROOT, free_port, serving
 
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", "")
 
@@ -49,3 +52,14 @@ def test_it_serves_nobody_without_the_token_and_says_how_to_come_in(tmp_path: Pa
     assert f"docker exec CONTAINER cat {tmp_path / 'home' / 'token'}" in printed
     assert "set sign-in up" in printed
     assert token not in printed
+
+
+@pytest.mark.parametrize("package", ["pydantic", "opendp"], ids=["loaded at once", "loaded for the pages"])
+def test_a_package_that_is_missing_is_named_with_its_remedy(package: str, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(f"import sys; sys.modules[{package!r}] = None\n")
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={free_port()}"]
+    environment = {**os.environ, "DPSYNTH_HOME": str(tmp_path / "home"), "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS)
+    assert done.returncode != 0
+    assert f"The wizard does not start. packages: {package} is missing; make run, or: pip install" in done.stderr
+    assert "Traceback" not in done.stderr
