@@ -232,7 +232,7 @@ def test_which_run_is_meant_is_asked_where_it_is_not_clear(capsys: pytest.Captur
     assert recover() == cli.BAD_INPUT
     line, runs = capsys.readouterr().err, spools.unfinished()
     assert all(run in line for run in runs)
-    assert [recover(run) for run in runs] == [0, 0]
+    assert [recover(run, out=run) for run in runs] == [0, 0]
     assert recover(runs[0]) == cli.BAD_INPUT
 
 

@@ -132,7 +132,7 @@ def _make_release(row: sqlite3.Row) -> None:
     """Make the release and keep it; of a run that began to read records, what can be made of what it measured."""
     run, folder = row["id"], run_folder(row["project"], row["id"])
     spec = Spec.from_json(json.loads(row["document"]))
-    made, taken = (_recovered(run), None) if row["touched"] else _fresh(run, spec)
+    made, taken = (_recovered(run, spec), None) if row["touched"] else _fresh(run, spec)
     with explained():
         _keep(replace(made, ledger=ledger.citation(run)), taken, folder)
     spools.spool_file(run).unlink()
@@ -158,8 +158,9 @@ def _fresh(run: str, spec: Spec) -> tuple[Release, Zoned[Times]]:
         (kept.close if kept.answers else kept.discard)()
 
 
-def _recovered(run: str) -> Release:
+def _recovered(run: str, spec: Spec) -> Release:
     """Only what was measured: a run that could not hold its model in memory would be lost again."""
+    _limit(Plan.of(spec))
     kept = spool.read(spools.spool_file(run))
     ledger.check_plan(run, kept.spec.digest())
     return recovery.recover(kept, partial(_record, run), answers=True)
