@@ -7,7 +7,7 @@ import json
 import math
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -28,8 +28,10 @@ from dpsynth_core.report import codebook
 from dpsynth_core.report.explore import knowledge
 from dpsynth_core.report.notebook import notebook
 from dpsynth_core.sources.codec import decode
+from dpsynth_core.vocabulary.marginals import combined
 from tests.bundle import bundles, pack
 from tests.golden import goldens
+from tests.report import wizard
 from tests.report.explorable import hostile
 
 KINDS = {
@@ -131,9 +133,10 @@ class Ran:
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ran]:
     """All notebooks in their unpacked bundles, in a process that cannot import this project: one, for pandas takes its time."""
-    folders = {name: unpacked(make(), tmp_path_factory.mktemp("bundle")) for name, make in RELEASES.items()}
+    folders = {name: unpacked(make(), tmp_path_factory.mktemp("bundle")) for name, make in (RELEASES | wizard.RELEASES).items()}
     folders["gaussian twice"] = _with_another(unpacked(goldens.kept("gaussian"), tmp_path_factory.mktemp("bundle")), folders["gaussian"])
-    work = {name: [str(folder), ASKED.get(name, [])] for name, folder in folders.items()}
+    asked = ASKED | {name: list(_noisy_counts(make())) for name, make in wizard.RELEASES.items()}
+    work = {name: [str(folder), asked.get(name, [])] for name, folder in folders.items()}
     done = subprocess.run([sys.executable, "-I", "-c", PROGRAM], input=json.dumps(work), capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return {name: Ran(*result) for name, result in json.loads(done.stdout).items()}
@@ -147,6 +150,13 @@ def unpacked(release: Release, folder: Path) -> Path:
     for name, content in parts.items():
         (folder / name).write_bytes(content)
     return folder
+
+
+def _noisy_counts(made: Release) -> Iterator[str]:
+    """Expressions for the noisy counts and their noise in every column, and in a pair that was measured."""
+    cliques = [(name,) for name in made.domain.names] + [m.clique for m in made.tables_of_columns if len(m.clique) == 2][:3]
+    for clique in cliques:
+        yield from (f"noisy({list(clique)!r})[0].tolist()", f"noisy({list(clique)!r})[1]")
 
 
 def _with_another(folder: Path, other: Path) -> Path:
@@ -168,8 +178,19 @@ def source(release: Release, kind: str) -> str:
 
 
 def test_the_cells_run_in_order_on_the_bundle_alone(ran: dict[str, Ran]) -> None:
-    for name, make in RELEASES.items():
+    for name, make in (RELEASES | wizard.RELEASES).items():
         assert make().statement in ran[name].printed, name
+
+
+@pytest.mark.parametrize("name", wizard.RELEASES)
+def test_noisy_counts_are_those_of_all_tables_that_hold_the_columns(name: str, ran: dict[str, Ran]) -> None:
+    """Also where AIM counted groups of a column's values: such a table tells of the columns beside it alone."""
+    made = wizard.RELEASES[name]()
+    for expression, counts in ran[name].values.items():
+        columns = made.domain.clique(ast.literal_eval(expression.removeprefix("noisy(").split(")")[0]))
+        expected = combined(made.tables_of_columns, columns)
+        assert expected is not None
+        assert counts == pytest.approx(expected.values.ravel().tolist() if expression.endswith("tolist()") else expected.deviation), columns
 
 
 def test_several_tables_are_compared_and_not_combined(ran: dict[str, Ran]) -> None:

@@ -84,7 +84,7 @@ def _truths(release: Release) -> dict[str, bool]:
         "columns": rows and column is not None,
         "limits": rows and column is not None and _limited(release),
         "numbers": rows and number is not None,
-        "measured": not learnt(release) and any(m.clique for m in release.measurements),
+        "measured": not learnt(release) and bool(_smallest(release)),
         "numeric_table": _numeric_table(release) is not None,
     }
 
@@ -126,12 +126,12 @@ def _has_numbers(attribute: Attribute) -> bool:
 
 
 def _smallest(release: Release) -> Clique:
-    """The noisy table with the fewest cells; () without one."""
-    tables = [m.clique for m in release.measurements if m.clique and not m.groups]
+    """The noisy table of columns with the fewest cells; () without one."""
+    tables = [m.clique for m in release.tables_of_columns if m.clique]
     return min(tables, key=lambda clique: (release.domain.cells(clique), clique), default=())
 
 
 def _numeric_table(release: Release) -> str | None:
     """A column of numbers that a noisy table holds."""
-    measured = {name for m in release.measurements if not m.groups for name in m.clique}
+    measured = {name for m in release.tables_of_columns for name in m.clique}
     return next((name for name in release.domain.names if name in measured and _has_numbers(release.domain[name])), None)
