@@ -1,4 +1,4 @@
-"""A chart of a question broken down by a column: what the rows say for each value, and what is known of the true number."""
+"""A chart of a question broken down by a column: the answer for each value, and what is known of the true number."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from dpsynth_core.evaluation.questions.answer import COUNTED, LIMITED, Answer
+from dpsynth_core.evaluation.questions.answer import COUNTED, LIMITED, Answer, Stated
 from dpsynth_core.evaluation.questions.breakdown import BOUND, GUESS, MEASURED, Line
 from dpsynth_core.evaluation.questions.known import INFERRED
 from dpsynth_core.evaluation.questions.question import (
@@ -29,6 +29,8 @@ from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 
 CELLS_NAMED = 6
+LINE_TITLES = ("Answer", "At least", "At most", "In the rows", "How it is known")
+"""Of a breakdown."""
 
 PHRASES: Mapping[str, str] = {
     "everybody": "everybody",
@@ -41,11 +43,13 @@ PHRASES: Mapping[str, str] = {
     "difference of means": "The mean of {column} differs by {value}: {group}, less {versus}.",
     "difference of shares": "The share with {cells} differs by {value}: {group}, less {versus}.",
     TABLE: "How {group} divide over {columns}. The group is {value} of all people.",
-    "nobody": "No synthetic row is in this group, so that the rows have no answer.",
+    "nobody": "No synthetic row is in this group, and nothing else that was released says anything of it.",
+    "rows": "In the synthetic rows: {rows}.",
     "interval": "The true number is between {low} and {high}, with 95% confidence.",
     "intervals": "Each cell's interval holds with 95% confidence for that cell.",
     "open": "What was released does not say how large it is: the true number may be anything between {low} and {high}.",
-    "outside": "The synthetic rows say {value}, which the released evidence contradicts. Go by the interval.",
+    "disagree": "The noisy counts and the synthetic rows disagree; one in twenty intervals is wrong by chance. Treat it as unknown between the "
+    "lowest and the highest of both: the interval holds both.",
     COUNTED: "Known from noisy counts of these columns.",
     LIMITED: "Known from the measured error of the table {table}. This holds for every group in it at once, and is often far too wide.",
     INFERRED: "Known from what the mechanism preferred to the table {table}. This holds for every group in it, and is often far too wide.",
@@ -63,8 +67,9 @@ PHRASES: Mapping[str, str] = {
     f"{MEASURED} line": "measured",
     f"{BOUND} line": "bound",
     f"{GUESS} line": "the model's guess, not measured",
-    "worst": "{value} is where the release may be furthest off for its size: {people} people; the true number is between {low} and {high}.",
-    "worst for sure": "{value} is furthest off for its size: {people} people; the true number is between {low} and {high}.",
+    "disagree line": "measured, and the rows disagree",
+    "worst": "{value} is where the release may be furthest off for its size: it says {people}; the true number is between {low} and {high}.",
+    "worst for sure": "{value} is furthest off for its size: the release says {people}; the true number is between {low} and {high}.",
     "worst of": "All intervals of the subgroups hold together with 95% confidence. Subgroups of less than {least} are not looked at.",
     "worst none": "Nothing that was released says how far any subgroup is off.",
 }
@@ -118,17 +123,26 @@ def number(domain: Domain, question: Question, value: float) -> str:
 
 
 def sentences(domain: Domain, question: Question, answer: Answer) -> list[str]:
-    """What the answer is, its interval, where it comes from, and what to mind."""
+    """What the answer is, what the rows say where that is something else, the interval, where it comes from, and what to mind."""
     stated = answer.stated
     lines = [PHRASES["nobody"] if stated.value is None else _first(domain, question, number(domain, question, stated.value))]
+    lines += _beside(domain, question, stated)
     if question.statistic == TABLE:
         lines += [PHRASES["intervals"]] if answer.evidence else []
     elif stated.low is not None and stated.high is not None:
         low, high = (number(domain, question, end) for end in (stated.low, stated.high))
         lines.append(PHRASES["open" if _says_nothing(question, stated.low, stated.high) else "interval"].format(low=low, high=high))
-        if stated.value is not None and not stated.low <= stated.value <= stated.high:
-            lines.append(PHRASES["outside"].format(value=number(domain, question, stated.value)))
+        if stated.disagree:
+            lines.append(PHRASES["disagree"])
     return [*lines, evidence_sentence(answer), *_cautions(domain, question, answer)]
+
+
+def _beside(domain: Domain, question: Question, stated: Stated) -> list[str]:
+    """What the rows say, where the answer is another one as it is read."""
+    if stated.value is None or stated.rows is None or question.statistic == TABLE:
+        return []
+    value, rows = (number(domain, question, one) for one in (stated.value, stated.rows))
+    return [PHRASES["rows"].format(rows=rows)] if rows != value else []
 
 
 def _first(domain: Domain, question: Question, value: str) -> str:
@@ -184,11 +198,18 @@ def breakdown_sentences(domain: Domain, question: Question, by: str) -> list[str
     return [first, PHRASES["lines"]]
 
 
+def line_titles(by: str, has_rows: bool) -> list[str]:
+    """Above the texts of lines."""
+    return [visible(by), *LINE_TITLES[: 4 if has_rows else 3], LINE_TITLES[-1]]
+
+
 def line_texts(domain: Domain, question: Question, by: str, line: Line) -> list[str]:
-    """Which cell, what the rows say, both ends of the interval, and how that is known: “–” where there is nothing to say."""
+    """Which cell, the answer, both ends of its interval, what the rows say if there are any, and how it is known: “–” where there is
+    nothing to say. `line_titles` are the titles."""
     stated = line.answer.stated
-    numbers = ("–" if one is None else number(domain, question, one) for one in (stated.value, stated.low, stated.high))
-    return [visible(domain[by].cell_labels()[line.code]), *numbers, PHRASES[f"{line.standing} line"]]
+    shown = (stated.value, stated.low, stated.high, *(() if line.answer.rows is None else (stated.rows,)))
+    numbers = ("–" if one is None else number(domain, question, one) for one in shown)
+    return [visible(domain[by].cell_labels()[line.code]), *numbers, PHRASES[f"{'disagree' if stated.disagree else line.standing} line"]]
 
 
 def worst_sentences(domain: Domain, subgroups: Sequence[Subgroup]) -> list[str]:

@@ -24,6 +24,7 @@ from dpsynth_core.report import explore
 from dpsynth_core.report.answers import breakdown_sentences, line_texts, sentences, subgroup_texts, worst_sentences
 from tests.browser.test_accessibility import AXE
 from tests.golden import goldens
+from tests.report import wizard
 from tests.report.explorable import HOSTILE, PRINTABLE, as_json, hostile, questions
 
 pytestmark = pytest.mark.browser
@@ -122,6 +123,29 @@ def test_the_page_breaks_down_and_finds_the_worst_subgroups_as_the_core_does(nam
     assert_alike(said[0], ours, "worst")
     assert said[1] == worst_sentences(made.domain, expected)
     assert said[2] == [subgroup_texts(made.domain, one) for one in expected]
+
+
+@pytest.mark.parametrize("name", wizard.RELEASES)
+def test_the_page_of_a_release_as_the_wizard_makes_it_answers_as_the_core_does(name: str, page: Page, tmp_path: Path) -> None:
+    made = wizard.RELEASES[name]()
+    window = shown(page, made, tmp_path)
+    assert compare(window, made, 18) >= 10
+    assert compare_breakdowns(window, made, 6) >= 5
+
+
+def test_the_answer_that_is_read_lies_in_the_interval_that_is_drawn(page: Page, tmp_path: Path) -> None:
+    """Of each value of a column whose noisy counts say another number than the rows."""
+    made = wizard.by_default()
+    window = shown(page, made, tmp_path)
+    for column in made.domain.names:
+        window.get_by_label("Broken down by").select_option(label=column)
+        for line in window.locator("#table tbody tr").all():
+            value, low, high, rows = (int(text.replace(",", "")) for text in line.locator("td.n").all_text_contents())
+            assert low <= value <= high, column
+            assert low <= rows <= high, column
+        drawn = window.locator("#bar rect.range").all()
+        assert len(drawn) == made.domain[column].size
+        assert min(float(band.get_attribute("width") or 0) for band in drawn) >= 3
 
 
 def test_of_many_rows_the_page_has_tables(page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""The answer to a question: what the rows say, the interval that the evidence gives, and which evidence it is."""
+"""The answer to a question: the best estimate of what was released, its interval, which evidence both come from, and what the rows say."""
 
 from __future__ import annotations
 
@@ -36,6 +36,8 @@ from dpsynth_core.evaluation.questions.question import (
 )
 from dpsynth_core.vocabulary.measurement import Clique
 
+_ROUNDED = 1e-9
+"""What sums of the same numbers may differ by, in either program that adds them up."""
 _Weighed = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Values, and the rows' share of everybody that has each."""
 COUNTED, LIMITED, GUESSED = "noisy counts", "limit of a table", "guess"
@@ -44,12 +46,16 @@ COUNTED, LIMITED, GUESSED = "noisy counts", "limit of a table", "guess"
 
 @dataclass(frozen=True)
 class Stated:
-    """value: None where nobody is in the group. low, high: of the true number, with 95 % confidence; None for a guess. Of a median, cells
-    by number."""
+    """value: the best estimate, from all noisy counts where they say anything, else what the rows say; None where neither does.
+    low, high: of the true number, with 95 % confidence; None for a guess. rows: what the synthetic rows say, None where none is in the
+    group. Both are from low to high. disagree: whether the evidence alone gave an interval without `rows`, so that it was widened.
+    Of a median, cells by number."""
 
     value: float | None
     low: float | None
     high: float | None
+    rows: float | None = None
+    disagree: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,7 +77,8 @@ def answer(known: Known, question: Question) -> Answer:
     asked = _Asked(known, question.checked(known.domain))
     if question.statistic == TABLE:
         cells = asked.table()
-        whole = _Asked(known, Question(SHARE, cells=question.among)).share() if question.among else Stated(1.0, 1.0, 1.0)
+        everybody = Stated(1.0, 1.0, 1.0, None if known.codes is None else 1.0)
+        whole = _Asked(known, Question(SHARE, cells=question.among)).share() if question.among else everybody
         return asked.answered(whole, cells)
     ways: dict[str, Callable[[], Stated]] = {COUNT: asked.count, SHARE: asked.share, MEDIAN: asked.median, DIFFERENCE: asked.difference}
     return asked.answered(ways.get(question.statistic, asked.mean)())
@@ -122,11 +129,16 @@ class _Asked:
         return Answer(stated, evidence, support, table or (), rows, cells)
 
     def _stated(self, rows: float | None, counted: Interval | None, limited: Interval | None, estimate: float | None) -> Stated:
-        value = rows if self.known.codes is not None else estimate
+        """estimate: from noisy counts, None where they say nothing."""
+        value = rows if estimate is None else estimate
         if counted is None and limited is None:
-            return Stated(value, None, None)
+            return Stated(value, None, None, rows)
         low, high = agreeing(counted, limited) if counted and limited else counted or limited or (0.0, 0.0)
-        return Stated(value, low, high)
+        value = None if value is None else min(max(value, low), high)
+        slack = _ROUNDED * max(1.0, abs(low), abs(high))
+        if rows is None or low - slack <= rows <= high + slack:
+            return Stated(value, low, high, rows)
+        return Stated(value, min(low, rows), max(high, rows), rows, disagree=True)
 
     def count(self) -> Stated:
         """How many people are in the group."""
@@ -210,34 +222,38 @@ class _Asked:
         return self._mean_of(rows, None if self.noisy is None else self.noisy.mean(v, g), possible)
 
     def _mean_of(self, rows: _Weighed | None, estimated: Estimated | None, possible: Interval) -> Stated:
-        value = None if rows is None or not rows[1].sum() > 0 else float(rows[0] @ rows[1]) / float(rows[1].sum())
         counted = None if estimated is None else within(estimated.interval(self.z), *possible)
         limited = None if self.limit is None or rows is None else moved(*rows, self.limit)
-        estimate = None if estimated is None or math.isnan(estimated.value) else min(max(estimated.value, possible[0]), possible[1])
-        return self._stated(value, counted, limited, estimate)
+        return self._stated(_mean(rows), counted, limited, None if estimated is None else self._estimate(estimated, possible))
+
+    def _estimate(self, estimated: Estimated, possible: Interval) -> float | None:
+        """The part of it that can be; None where rows say more, because the group may be empty for all that is counted."""
+        if math.isnan(estimated.value) or (self.known.codes is not None and math.isinf(estimated.interval(self.z)[0])):
+            return None
+        return min(max(estimated.value, possible[0]), possible[1])
 
     def difference(self) -> Stated:
         """Of the means or shares of two groups."""
         groups = self.question.among, self.question.versus
         if self.question.column:
             products = [self._mean_products(group) for group in groups]
-            stated = [self._mean(group) for group in groups]
             rows = [self._mean_rows(group) for group in groups]
-            (low1, high1), (low2, high2) = (self._range(group) for group in groups)
+            ranges = [self._range(group) for group in groups]
         else:
             products = [self._share_products(self.question.cells, group) for group in groups]
-            stated = [self._share(self.question.cells, group) for group in groups]
             rows = [self._share_rows(self.question.cells, group) for group in groups]
-            low1, high1, low2, high2 = 0.0, 1.0, 0.0, 1.0
-        first, second = (one.value for one in stated)
-        value = None if first is None or second is None else first - second
-        counted = limited = None
-        if self.noisy is not None and not math.isnan(low1 + low2):
+            ranges = [(0.0, 1.0), (0.0, 1.0)]
+        (low1, high1), (low2, high2) = ranges
+        if math.isnan(low1 + low2):
+            return Stated(None, None, None)
+        counted = limited = estimate = None
+        if self.noisy is not None:
             counted = within(self._counted_difference(products), low1 - high2, high1 - low2)
-        if self.limit is not None and rows[0] is not None and rows[1] is not None and not math.isnan(low1 + low2):
+            estimate = _less(*(self._estimate(self.noisy.mean(v, g), one) for (v, g), one in zip(products, ranges, strict=True)))
+        if self.limit is not None and rows[0] is not None and rows[1] is not None:
             one, other = moved(*rows[0], self.limit), moved(*rows[1], self.limit)
             limited = one[0] - other[1], one[1] - other[0]
-        return self._stated(value, counted, limited, value)
+        return self._stated(_less(*map(_mean, rows)), counted, limited, estimate)
 
     def _counted_difference(self, products: list[tuple[Product, Product]]) -> Interval:
         noisy = self.noisy
@@ -300,7 +316,7 @@ class _Asked:
         for cell, codes in enumerate(np.ndindex(*known.domain.sizes(columns))):
             open_to = all(codes[i] in self.question.among.get(name, (codes[i],)) for i, name in enumerate(columns))
             if not open_to:
-                stated.append(Stated(0.0, 0.0, 0.0))
+                stated.append(Stated(0.0, 0.0, 0.0, None if counts is None else 0.0))
                 continue
             rows = None
             if counts is not None and known.codes is not None:
@@ -308,6 +324,15 @@ class _Asked:
                 rows = np.array([0.0, 1.0]), of_all
             stated.append(self._mean_of(rows, None if estimates is None else estimates[cell], (0.0, 1.0)))
         return tuple(stated)
+
+
+def _mean(rows: _Weighed | None) -> float | None:
+    """Of the rows; None where none is in the group."""
+    return None if rows is None or not rows[1].sum() > 0 else float(rows[0] @ rows[1]) / float(rows[1].sum())
+
+
+def _less(first: float | None, second: float | None) -> float | None:
+    return None if first is None or second is None else first - second
 
 
 def _covariance(noisy: Noisy, first: Estimated, second: Estimated, products: list[tuple[Product, Product]]) -> float:

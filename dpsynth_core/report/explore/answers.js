@@ -234,13 +234,13 @@ function differing(first, second, shared, z) {
 }
 
 // Answers
-const nothing = () => ({ value: null, low: null, high: null });
+const nothing = () => ({ value: null, low: null, high: null, rows: null, disagree: false });
 function answer(question) { // {statistic, among, cells, versus, column, columns}
   const asked = prepared(question), { statistic } = question;
   if (!asked.countable) return null;
   if (statistic === "table") {
     const everybody = Object.keys(question.among).length === 0;
-    const whole = everybody ? { value: 1, low: 1, high: 1 }
+    const whole = everybody ? { ...nothing(), value: 1, low: 1, high: 1, rows: hasRows ? 1 : null }
       : shareOf(prepared({ statistic: "share", among: {}, cells: question.among, versus: {}, column: "", columns: [] }), question.among, {});
     return answered(asked, whole, tableOf(asked));
   }
@@ -268,13 +268,22 @@ function answered(asked, stated, cells) {
   };
 }
 function stating(rows, counted, limited, estimate) {
-  const value = hasRows ? rows : estimate;
-  if (counted === null && limited === null) return { value, low: null, high: null };
+  const value = estimate === null ? rows : estimate;
+  if (counted === null && limited === null) return { ...nothing(), value, rows };
   const [low, high] = counted !== null && limited !== null ? agreeing(counted, limited) : counted ?? limited;
-  return { value, low, high };
+  const slack = 1e-9 * Math.max(1, Math.abs(low), Math.abs(high)), disagree = rows !== null && !(low - slack <= rows && rows <= high + slack);
+  return {
+    value: value === null ? null : clamped(value, low, high), low: disagree ? Math.min(low, rows) : low,
+    high: disagree ? Math.max(high, rows) : high, rows, disagree,
+  };
+}
+const meanOfRows = (rows) => (rows === null || !(sum(rows[1]) > 0) ? null : dot(rows[0], rows[1]) / sum(rows[1]));
+const less = (first, second) => (first === null || second === null ? null : first - second);
+function estimateIn(e, z, possible) { // null where rows say more, because the group may be empty for all that is counted
+  return Number.isNaN(e.value) || (hasRows && fieller(e, z)[0] === -Infinity) ? null : clamped(e.value, ...possible);
 }
 const rowsShare = (group) => (hasRows ? rowsIn(group, [])[0] / Math.max(1, data.rows) : null);
-const clamped = (x, low, high) => (Number.isNaN(x) ? null : Math.min(Math.max(x, low), high));
+const clamped = (x, low, high) => Math.min(Math.max(x, low), high);
 function countOf({ question, noisy, limit, z }) {
   const group = weights(question.among), share = rowsShare(group), total = data.total;
   const rows = share === null || total === null ? null : share * total.value;
@@ -321,33 +330,33 @@ const meanOf = (asked, among) =>
   meanOver(asked, meanProducts(asked.question, among), meanRows(asked.question, among), rangeOf(asked.question, among));
 function meanOver({ noisy, limit, z }, [v, g], rows, possible) {
   if (Number.isNaN(possible[0])) return nothing();
-  const value = rows === null || !(sum(rows[1]) > 0) ? null : dot(rows[0], rows[1]) / sum(rows[1]);
-  const e = noisy === null ? null : estimated(noisy, v, g);
+  return meanStated(rows, noisy === null ? null : estimated(noisy, v, g), limit, z, possible);
+}
+function meanStated(rows, e, limit, z, possible) {
   const counted = e === null ? null : within(fieller(e, z), ...possible);
   const limited = limit === null || rows === null ? null : moved(rows, limit);
-  return stating(value, counted, limited, e === null ? null : clamped(e.value, ...possible));
+  return stating(meanOfRows(rows), counted, limited, e === null ? null : estimateIn(e, z, possible));
 }
 function differenceOf(asked) {
   const { question, noisy, limit, z } = asked, groups = [question.among, question.versus], means = Boolean(question.column);
   const products = groups.map((group) => (means ? meanProducts(question, group) : shareProducts(question.cells, group)));
-  const stated = groups.map((group) => (means ? meanOf(asked, group) : shareOf(asked, question.cells, group)));
   const rows = groups.map((group) => (means ? meanRows(question, group) : shareRows(question.cells, group)));
   const ranges = groups.map((group) => (means ? rangeOf(question, group) : [0, 1]));
-  const value = stated[0].value === null || stated[1].value === null ? null : stated[0].value - stated[1].value;
-  if (ranges.some(([low]) => Number.isNaN(low))) return stating(value, null, null, value);
-  let counted = null, limited = null;
+  if (ranges.some(([low]) => Number.isNaN(low))) return nothing();
+  let counted = null, limited = null, estimate = null;
   if (noisy !== null) {
     const [first, second] = products.map(([v, g]) => estimated(noisy, v, g)), [[v1, g1], [v2, g2]] = products;
     const shared = noisy.bounded ? null : Number.isNaN(first.value) || Number.isNaN(second.value) ? 0
       : covariance(noisy, v1, v2) - second.value * covariance(noisy, v1, g2) - first.value * covariance(noisy, g1, v2)
         + first.value * second.value * covariance(noisy, g1, g2);
     counted = within(differing(first, second, shared, z), ranges[0][0] - ranges[1][1], ranges[0][1] - ranges[1][0]);
+    estimate = less(estimateIn(first, z, ranges[0]), estimateIn(second, z, ranges[1]));
   }
   if (limit !== null && rows[0] !== null) {
     const one = moved(rows[0], limit), other = moved(rows[1], limit);
     limited = [one[0] - other[1], one[1] - other[0]];
   }
-  return stating(value, counted, limited, value);
+  return stating(less(...rows.map(meanOfRows)), counted, limited, estimate);
 }
 function medianOf({ question, noisy, limit, z }) {
   const column = place.get(question.column), { ordered } = columns[column], group = weights(question.among);
@@ -393,12 +402,10 @@ function tableOf({ question, noisy, limit, z }) {
   const counts = hasRows ? rowsIn(group, kept) : null, total = counts === null ? 0 : sum(counts);
   const counted = noisy === null ? null : cellEstimates(noisy, group, kept), index = new Array(kept.length).fill(0), stated = [];
   for (let cell = 0; cell < cellsOf(kept); cell++) {
-    if (!kept.every((column, axis) => vectorOf(group, column)[index[axis]])) stated.push({ value: 0, low: 0, high: 0 });
+    if (!kept.every((column, axis) => vectorOf(group, column)[index[axis]])) stated.push({ ...nothing(), value: 0, low: 0, high: 0, rows: hasRows ? 0 : null });
     else {
       const rows = counts === null ? null : [[0, 1], [(total - counts[cell]) / Math.max(1, data.rows), counts[cell] / Math.max(1, data.rows)]];
-      const value = rows === null || !(sum(rows[1]) > 0) ? null : rows[1][1] / sum(rows[1]), e = counted === null ? null : counted[cell];
-      const interval = e === null ? null : within(fieller(e, z), 0, 1), limited = limit === null || rows === null ? null : moved(rows, limit);
-      stated.push(stating(value, interval, limited, e === null ? null : clamped(e.value, 0, 1)));
+      stated.push(meanStated(rows, counted === null ? null : counted[cell], limit, z, [0, 1]));
     }
     for (let axis = kept.length - 1; axis >= 0 && ++index[axis] === size(kept[axis]); axis--) index[axis] = 0;
   }
@@ -492,13 +499,14 @@ function sentences(question, { stated, evidence, support, table, rows }) {
     value: shown(stated.value), group: groupPhrase(question.among), versus: groupPhrase(question.versus), cells: cellsPhrase(question.cells),
     column: visible(question.column), columns: visible(question.columns.join(" × ")),
   }));
+  const beside = besideSentence(question, stated);
+  if (beside) said.push(beside);
   if (statistic === "table") { if (evidence.length) said.push(data.phrases.intervals); }
   else if (stated.low !== null) {
     const shares = statistic === "share" || (statistic === "difference" && !question.column);
     const open = shares && stated.high >= 1 && stated.low <= (statistic === "share" ? 0 : -1);
     said.push(phrase(open ? "open" : "interval", { low: shown(stated.low), high: shown(stated.high) }));
-    if (stated.value !== null && !(stated.low <= stated.value && stated.value <= stated.high))
-      said.push(phrase("outside", { value: shown(stated.value) }));
+    if (stated.disagree) said.push(data.phrases.disagree);
   }
   said.push(evidenceSentence(evidence, support, table));
   if (question.column && statistic !== "median") {
@@ -507,6 +515,10 @@ function sentences(question, { stated, evidence, support, table, rows }) {
   }
   if (rows !== null && rows > 0 && rows < data.few) said.push(phrase("few", { rows }));
   return said;
+}
+function besideSentence(question, { value, rows }) { // what the rows say, where the answer is another one as it is read
+  if (value === null || rows === null || question.statistic === "table" || numberText(question, rows) === numberText(question, value)) return "";
+  return phrase("rows", { rows: numberText(question, rows) });
 }
 function evidenceSentence(evidence, support, table) {
   if (!evidence.length) return data.phrases.guess;
@@ -518,8 +530,9 @@ function breakdownSentences(question, by) {
   return [phrase(`${question.statistic} by`, values), data.phrases.lines];
 }
 function lineTexts(question, by, line) {
-  const { value, low, high } = line.answer.stated, numbers = [value, low, high].map((x) => (x === null ? "–" : numberText(question, x)));
-  return [visible(columns[place.get(by)].cells[line.code]), ...numbers, data.phrases[`${line.standing} line`]];
+  const { value, low, high, rows, disagree } = line.answer.stated;
+  const numbers = [value, low, high, ...(hasRows ? [rows] : [])].map((x) => (x === null ? "–" : numberText(question, x)));
+  return [visible(columns[place.get(by)].cells[line.code]), ...numbers, data.phrases[`${disagree ? "disagree" : line.standing} line`]];
 }
 function subgroupTexts(one) {
   const who = cellsPhrase(Object.fromEntries(one.table.map((column, i) => [columns[column].name, [one.codes[i]]])));

@@ -150,23 +150,30 @@ function refresh() {
     return;
   }
   if (by) { showBreakdown(question, by, result); return; }
-  say(sentences(question, result));
+  say(sentences(question, result), besideSentence(question, result.stated));
   if (result.cells.length) place_of_table.append(drawnTable(question, result.cells));
-  else if (question.statistic === "share" && result.stated.low !== null) at("bar").append(drawnBar(result.stated));
+  else if (question.statistic !== "median" && result.stated.low !== null) {
+    const lines = [{ text: "", stated: result.stated, guess: false }];
+    at("bar").append(drawn(question, lines), keyOf(lines));
+  }
 }
-function say([first, ...rest]) {
-  at("answer").replaceChildren(make("p", { className: "claim", textContent: first }), ...rest.map((text) => make("p", { textContent: text })));
+function say([first, ...rest], small = "") { // small: which of the sentences is
+  at("answer").replaceChildren(make("p", { className: "claim", textContent: first }),
+    ...rest.map((text) => make("p", { className: text === small ? "quiet" : "", textContent: text })));
 }
 function showBreakdown(question, by, lines) {
   say(breakdownSentences(question, by));
   const texts = lines.map((line) => lineTexts(question, by, line));
-  if (lines.some(({ answer: { stated } }) => stated.value !== null || stated.low !== null)) at("bar").append(drawnLines(question, lines, texts));
-  at("table").append(listedTexts([by, "Answer", "At least", "At most", "How it is known"], texts));
+  if (lines.some(({ answer: { stated } }) => stated.value !== null || stated.low !== null)) {
+    const drawable = lines.map(({ answer: { stated }, standing }, i) => ({ text: texts[i][0], stated, guess: standing === "guess" }));
+    at("bar").append(drawn(question, drawable), keyOf(drawable));
+  }
+  at("table").append(listedTexts([by, "Answer", "At least", "At most", ...(hasRows ? ["In the rows"] : []), "How it is known"], texts));
 }
 function showWorst() {
   const subgroups = worst();
   say(worstSentences(subgroups));
-  const titles = ["Subgroup", "People", "At least", "At most", "Off for sure", "Off at most", "How it is known"];
+  const titles = ["Subgroup", hasRows ? "In the rows" : "People", "At least", "At most", "Off for sure", "Off at most", "How it is known"];
   if (subgroups.length) at("table").append(listedTexts(titles, subgroups.map(subgroupTexts)));
 }
 function listedTexts(titles, texts) { // the first column names the line, the last one is words, those between are numbers
@@ -182,43 +189,49 @@ function part(tag, attributes, text = "") {
   if (text) element.textContent = text;
   return element;
 }
-function drawnLines(question, lines, texts) { // the table beside it says the same
-  const ends = lines.flatMap(({ answer: { stated } }) => [stated.value, stated.low, stated.high]).filter((x) => x !== null);
-  const least = Math.min(...ends, ...(question.statistic === "mean" ? [] : [0])), most = Math.max(...ends, least + 1e-9), step = 26, height = step * lines.length + 24;
-  const x = (value) => String(160 + 400 * (value - least) / (most - least));
-  const svg = part("svg", { viewBox: `0 0 600 ${height}`, width: "600", height: String(height), "aria-hidden": "true" });
-  lines.forEach((line, i) => {
-    const { value, low, high } = line.answer.stated, y = String(step * i + 14);
-    svg.append(part("text", { x: "150", y: String(step * i + 18), "text-anchor": "end" }, texts[i][0].length > 22 ? `${texts[i][0].slice(0, 21)}…` : texts[i][0]));
-    svg.append(part("line", { class: "grid", x1: x(least), x2: x(most), y1: y, y2: y }));
-    if (low !== null) svg.append(part("line", { class: "range", x1: x(low), x2: x(high), y1: y, y2: y }));
-    if (value !== null) svg.append(part("circle", { class: line.standing === "guess" ? "mark guess" : "mark", cx: x(value), cy: y, r: "5" }));
-  });
-  for (const [value, anchor] of [[least, "start"], [most, "end"]])
-    svg.append(part("text", { x: x(value), y: String(height - 4), "text-anchor": anchor }, numberText(question, question.statistic === "median" ? Math.round(value) : value)));
-  return svg;
+function axisOf(statistic, ends) { // from zero where that leaves half of it; a share never beyond what it can be
+  const least = Math.min(...ends), most = Math.max(...ends), zero = (["count", "share"].includes(statistic) && 2 * least <= most) || statistic === "difference";
+  if (statistic === "median") return [least, Math.max(most, least + 1e-9)];
+  const from = zero ? Math.min(0, least) : least, to = zero ? Math.max(0, most) : most, room = (to - from || Math.abs(to) || 1) * 0.06;
+  const low = from === 0 ? 0 : from - room, high = to === 0 ? 0 : to + room;
+  return statistic === "share" ? [Math.max(0, low), Math.min(1, high)] : statistic === "count" ? [Math.max(0, low), high] : [low, high];
 }
-function drawnBar({ value, low, high }) {
-  const svg = part("svg", { viewBox: "0 0 400 34", width: "400", height: "34", "aria-hidden": "true" }), x = (share) => String(10 + 380 * share);
-  svg.append(part("line", { class: "grid", x1: x(0), x2: x(1), y1: "12", y2: "12" }));
-  svg.append(part("line", { class: "range", x1: x(low), x2: x(high), y1: "12", y2: "12" }));
-  if (value !== null) svg.append(part("circle", { class: "mark", cx: x(value), cy: "12", r: "5" }));
-  for (const share of [0, 0.5, 1]) {
-    const text = part("text", { x: x(share), y: "32", "text-anchor": share === 0 ? "start" : share === 1 ? "end" : "middle" });
-    text.textContent = `${100 * share}%`;
-    svg.append(text);
+function drawn(question, lines) { // lines: {text, stated, guess}; the words beside it say the same
+  const ends = lines.flatMap(({ stated }) => [stated.value, stated.low, stated.high, stated.rows]).filter((x) => x !== null);
+  const [least, most] = axisOf(question.statistic, ends), step = 26, height = step * lines.length + 24, left = lines[0].text ? 160 : 10;
+  const x = (value) => left + (560 - left) * (value - least) / (most - least);
+  const svg = part("svg", { viewBox: `0 0 600 ${height}`, width: "600", height: String(height), "aria-hidden": "true" });
+  lines.forEach(({ text, stated: { value, low, high, rows }, guess }, i) => {
+    const y = step * i + 14;
+    if (text) svg.append(part("text", { x: "150", y: String(y + 4), "text-anchor": "end" }, text.length > 22 ? `${text.slice(0, 21)}…` : text));
+    svg.append(part("line", { class: "grid", x1: String(x(least)), x2: String(x(most)), y1: String(y), y2: String(y) }));
+    if (low !== null) {
+      const width = Math.max(3, x(high) - x(low)), from = (x(low) + x(high) - width) / 2;
+      svg.append(part("rect", { class: "range", x: String(from), y: String(y - 8), width: String(width), height: "16", rx: "1.5" }));
+    }
+    if (rows !== null && rows !== value) svg.append(part("circle", { class: "rows", cx: String(x(rows)), cy: String(y), r: "4.5" }));
+    if (value !== null) svg.append(part("circle", { class: guess ? "mark guess" : "mark", cx: String(x(value)), cy: String(y), r: "3" }));
+  });
+  for (const [value, anchor] of [[least, "start"], [most, "end"]]) {
+    const text = numberText(question, question.statistic === "median" ? Math.round(value) : value);
+    svg.append(part("text", { x: String(x(value)), y: String(height - 4), "text-anchor": anchor }, text));
   }
   return svg;
+}
+function keyOf(lines) {
+  const band = lines.some(({ stated }) => stated.low !== null) ? "Band: the true number, with 95% confidence. " : "";
+  const ring = lines.some(({ stated }) => stated.rows !== null && stated.rows !== stated.value) ? " Ring: the synthetic rows." : "";
+  return make("p", { className: "quiet", textContent: `${band}Dot: the answer.${ring}` });
 }
 function drawnTable(question, cells) {
   const kept = question.columns.map((name) => columns[place.get(name)]), index = kept.map(() => 0);
   const head = make("tr", {}, ...kept.map((column) => make("th", { scope: "col" }, named(column.name))),
-    ...["Share of the group", "At least", "At most"].map((text) => make("th", { scope: "col", className: "n", textContent: text })));
+    ...["Share of the group", "At least", "At most", ...(hasRows ? ["In the rows"] : [])].map((text) => make("th", { scope: "col", className: "n", textContent: text })));
   const share = (value) => (value === null ? "–" : `${rounded(100 * value, 1)}%`);
   const body = make("tbody");
   for (const stated of cells) {
     body.append(make("tr", {}, ...kept.map((column, i) => make("th", { scope: "row" }, named(column.cells[index[i]]))),
-      ...[stated.value, stated.low, stated.high].map((value) => make("td", { className: "n", textContent: share(value) }))));
+      ...[stated.value, stated.low, stated.high, ...(hasRows ? [stated.rows] : [])].map((value) => make("td", { className: "n", textContent: share(value) }))));
     for (let axis = kept.length - 1; axis >= 0 && ++index[axis] === kept[axis].cells.length; axis--) index[axis] = 0;
   }
   const caption = make("caption", { textContent: "Shares of the group in each cell, with 95% intervals" });

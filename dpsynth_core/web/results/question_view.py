@@ -25,7 +25,7 @@ from dpsynth_core.evaluation.questions.worst import worst
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import released
 from dpsynth_core.report import can_answer
-from dpsynth_core.report.answers import breakdown_sentences, line_texts, sentences, subgroup_texts, worst_sentences
+from dpsynth_core.report.answers import breakdown_sentences, line_texts, line_titles, sentences, subgroup_texts, worst_sentences
 from dpsynth_core.report.noun import counted
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
@@ -44,7 +44,7 @@ _TITLES = {
     TABLE: "A table of columns",
     _WORST: "The worst subgroups",
 }
-_ENDS, _KNOWN = ("Answer", "At least", "At most"), "How it is known"
+_ENDS, _KNOWN = ("At least", "At most"), "How it is known"
 _MOST_PICKED = 1000
 """Cells that a list can be picked from."""
 _OF_MEANS, _OF_SHARES = "Means of a column", "Shares"
@@ -97,7 +97,7 @@ def _breakdown(domain: Domain, known: Known, question: Question, by: str) -> Non
     if question.statistic != MEDIAN:  # whose answers are cells and no numbers
         unit = {COUNT: "people", SHARE: "share of the group"}.get(question.statistic, one_line(question.column))
         show(charts.breakdown, released(frame_of_lines), one_line(by, 40), unit, name="breakdown")
-    st.dataframe(pd.DataFrame(texts, columns=[one_line(by), *_ENDS, _KNOWN]), hide_index=True)
+    st.dataframe(pd.DataFrame(texts, columns=list(map(one_line, line_titles(by, known.codes is not None)))), hide_index=True)
 
 
 def _worst(domain: Domain, known: Known) -> None:
@@ -105,7 +105,7 @@ def _worst(domain: Domain, known: Known) -> None:
     _say(worst_sentences(domain, subgroups))
     if subgroups:
         texts = [[one_line(text, 200) for text in subgroup_texts(domain, one)] for one in subgroups]
-        titles = ["Subgroup", "People", *_ENDS[1:], "Off for sure", "Off at most", _KNOWN]
+        titles = ["Subgroup", "People" if known.codes is None else "In the rows", *_ENDS, "Off for sure", "Off at most", _KNOWN]
         st.dataframe(pd.DataFrame(texts, columns=titles), hide_index=True)
 
 
@@ -204,7 +204,8 @@ def _table(domain: Domain, question: Question, answer: answers.Answer) -> pd.Dat
     labels = [[one_line(label) for label in domain[name].cell_labels()] for name in question.columns]
     lines = pd.MultiIndex.from_product(labels).to_frame(index=False)
     lines.columns = pd.Index([one_line(name) for name in question.columns])
-    for title, end in (("% of the group", "value"), ("at least", "low"), ("at most", "high")):
+    rows = () if answer.rows is None else (("in the rows", "rows"),)
+    for title, end in (("% of the group", "value"), ("at least", "low"), ("at most", "high"), *rows):
         shares = [getattr(stated, end) for stated in answer.cells]
         percents = [None if share is None else round(100 * share, 1) for share in shares]
         lines.insert(len(lines.columns), title, percents, allow_duplicates=True)

@@ -134,14 +134,15 @@ def exact(codes: np.ndarray, question: Question) -> float:
 
 
 def missed(total: Total | None, sigma: float, limited: bool, draws: int, seed: int) -> dict[str, float]:
-    """How often each interval misses. limited: tables have a limit, too, which is known with noise of its own."""
+    """How often each interval misses. limited: there are rows, too, of other people, and tables have a limit, which is known with noise of
+    its own."""
     rng = np.random.default_rng(seed)
     misses = dict.fromkeys(TRUE, 0.0)
     for _ in range(draws):
         codes = people(rng, 600)
         tables = [measured(rng, codes, ("sex", "age"), sigma), measured(rng, codes, ("age",), sigma), measured(rng, codes, ("sex",), sigma)]
-        rows = people(rng, 600) if limited else codes
-        limits = {("sex", "age"): _limit(rng, codes, rows)} if limited else {}
+        rows = people(rng, 600) if limited else None
+        limits = {} if rows is None else {("sex", "age"): _limit(rng, codes, rows)}
         answering = Known(DOMAIN, rows, tables, total, limits)
         for name, question in TRUE.items():
             stated, true = answer(answering, question).stated, exact(codes, question)
@@ -169,6 +170,45 @@ def test_intervals_are_not_wider_than_their_confidence_needs() -> None:
     misses = missed(Total(600.0, 0.0), 12.0, False, 200, seed=5)
     for name in ("count", "share", "share in a group", "difference of shares", "mean"):
         assert 0.02 <= misses[name] <= 0.09, name
+
+
+def test_the_estimate_and_the_rows_lie_in_the_interval() -> None:
+    """Whatever the rows say: of twenty tables with rows of other people, with and without limits, in which many disagree."""
+    rng, disagreeing = np.random.default_rng(11), 0
+    for number in range(20):
+        codes, rows = people(rng, 600), people(rng, 300)
+        tables = [measured(rng, codes, ("sex", "age"), 12.0), measured(rng, codes, ("age",), 12.0)]
+        limits = {("sex", "age"): _limit(rng, codes, rows)} if number % 2 else {}
+        answering = Known(DOMAIN, rows, tables, Total(600.0, 0.0), limits)
+        cross = answer(answering, Question("table", {"sex": (0,)}, columns=("age",))).cells
+        for stated in (*(answer(answering, question).stated for question in TRUE.values()), *cross):
+            assert stated.low is not None
+            assert stated.high is not None
+            for said in (stated.value, stated.rows):
+                assert said is None or stated.low - 1e-8 <= said <= stated.high + 1e-8
+            disagreeing += stated.disagree
+    assert disagreeing > 20
+
+
+def test_the_answer_is_the_best_estimate_and_the_rows_stand_beside_it() -> None:
+    """Noisy counts of 600 people, exact but for rounding, and rows of which half the people are missing."""
+    rng = np.random.default_rng(12)
+    codes = people(rng, 600)
+    question = TRUE["share in a group"]
+    answering = Known(DOMAIN, codes[:300], [measured(rng, codes, ("sex", "age"), 0.01)], Total(600.0, 0.0), {})
+    stated = answer(answering, question).stated
+    assert stated.value == pytest.approx(exact(codes, question), abs=1e-3)
+    assert stated.rows == pytest.approx(exact(codes[:300], question))
+    assert stated.disagree
+
+
+def test_where_noise_hides_a_group_the_rows_answer() -> None:
+    """Counts that leave open whether anybody is in it estimate nothing."""
+    rng = np.random.default_rng(13)
+    codes = people(rng, 30)
+    stated = answer(Known(DOMAIN, codes, [measured(rng, codes, ("sex", "age"), 500.0)], Total(30.0, 0.0), {}), TRUE["mean"]).stated
+    assert stated.value == stated.rows == pytest.approx(exact(codes, TRUE["mean"]))
+    assert (stated.low, stated.high, stated.disagree) == (9.5, 89.5, False)
 
 
 def test_evidence_is_named_and_a_guess_has_no_interval() -> None:
