@@ -207,7 +207,7 @@ def test_a_certificate_by_default_another_share_or_none(capsys: pytest.CaptureFi
     assert stored["certificate"]["rho"] == pytest.approx(DEFAULT_CERTIFICATE * stored["budget"]["rho"], rel=1e-6)
     assert [one["attributes"] for one in stored["certificate"]["marginals"]] == [["age", "sex"], ["age", "pay"], ["sex", "pay"]]
     assert {"attributes", "error", "bound95"} <= stored["certificate"]["marginals"][0].keys()
-    assert "certificate: mean error " in capsys.readouterr().err
+    assert "of people are in the wrong group" in capsys.readouterr().err
     assert synthesize("--certificate", "0.25") == 0
     assert release()["certificate"]["rho"] == pytest.approx(0.25 * stored["budget"]["rho"], rel=1e-6)
     assert synthesize("--certificate", "0") == 0
@@ -887,7 +887,7 @@ def test_criteria_from_a_file_are_sealed_decided_and_printed(capsys: pytest.Capt
     assert made["spec"]["budget"]["criteria"] == 0.2
     assert [one["outcome"] for one in made["criteria"]] == ["not met", "met"]
     assert "criterion: Not met (must): Every table of the workload" in printed
-    assert "warning: a criterion that must be met is not met" in printed
+    assert "verdict: Do not publish this as it is. Not met: its only must." in printed
     for wrong, field in (("{", "--criteria"), ('[{"kind": "magic"}]', "criteria.0.kind"), ('{"kind": "tables"}', "criteria")):
         Path("criteria.json").write_text(wrong)
         assert synthesize("--criteria", "criteria.json", out="other") == 2

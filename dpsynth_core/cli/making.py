@@ -199,7 +199,8 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
     from dpsynth_core.foundation.private_files import private_file
     from dpsynth_core.release import document as releases
     from dpsynth_core.release import tables, times
-    from dpsynth_core.report import criteria, models
+    from dpsynth_core.report import criteria, models, verdict_facts
+    from dpsynth_core.report.facts import certified
 
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -217,18 +218,13 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
     if made.further:
         rows = f"{1 + len(made.further)} tables of {rows}"
     if made.certificate is not None:
-        certificate, sure = made.certificate, "with 95% confidence"
-        over = f"{len(certificate.marginals)} marginals, as the share of people in the wrong group"
-        print_message(f"certificate: mean error {certificate.mean_error:.4f} over {over}, at most {certificate.mean_bound95:.4f} {sure}")
-        print_message(
-            f"certificate: largest error of a single share {certificate.max_error:.4f}, at most {certificate.max_bound95:.4f} {sure}"
-        )
+        print_message(f"certificate: {certified(made)}")
     if made.further:
         print_message(f"tables: {tables.explained(1 + len(made.further))}")
     for line in criteria.lines(made):
         print_message(f"criterion: {line}")
-    if made.needs_reason:
-        print_message("warning: a criterion that must be met is not met or not measured; the report says: do not publish this as it is")
+    for fact, text in verdict_facts(made)[:1]:
+        print_message(f"{fact.lower()}: {text}")
     for line in models.sentences(made):
         print_message(f"models: {line}")
     print_message(f"done: {rows}, rho {made.rho_spent:.4g} of {made.rho:.4g} spent, written to {out}")

@@ -47,11 +47,26 @@ EVERYBODY = Condition()
 
 
 def read_condition(obj: object, domain: Domain, field: str) -> Condition:
-    """From JSON. Raises InputError for columns and values that the domain does not have, and for what is still to be learnt."""
+    """From JSON. Raises InputError for columns and values that the domain does not have, for what is still to be learnt, and for a column
+    all of whose values are named."""
     if isinstance(obj, Mapping):
         check_known(map(str, obj), domain, field)
     cells = zeros.read_values(obj, domain, field)
+    for name, codes in cells.items():
+        if len(set(codes)) == domain[name].size:
+            problem = f"all values of {column_field(name)} are named, so that it holds for everybody"
+            raise InputError(field, problem, "leave values out, or leave out the column")
     return Condition(tuple((name, cells[name]) for name in domain.names if name in cells))
+
+
+def check_open(of: Condition, group: Condition, field: str) -> None:
+    """InputError where the group alone says whether its people are in `of`: a share of all or of nobody, whatever the table holds."""
+    within = dict(group.cells)
+    shared = [(set(within[name]), set(codes)) for name, codes in of.cells if name in within]
+    if any(inside.isdisjoint(meant) for inside, meant in shared):
+        raise InputError(field, "nobody of the group can be in it", "name other values, or another group")
+    if len(shared) == len(of.cells) and all(inside <= meant for inside, meant in shared):
+        raise InputError(field, "everybody of the group is in it", "name other values, or another group")
 
 
 def read_among(entries: Mapping[str, object], domain: Domain, field: str) -> Condition:

@@ -131,6 +131,11 @@ class Decided:
         return self.failed or self.unmeasured
 
     @property
+    def shown(self) -> bool:
+        """Whether it is met, if it must be."""
+        return self.criterion.importance != MUST or self.outcome == MET
+
+    @property
     def doubtful(self) -> bool:
         """Whether it must be met, and the noise leaves open whether it is."""
         return self.criterion.importance == MUST and self.outcome == UNDECIDED

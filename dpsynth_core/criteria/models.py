@@ -19,7 +19,7 @@ from scipy.special import ndtri
 from dpsynth_core.criteria.bounds import CONFIDENCE, Interval, Noisy, fraction
 from dpsynth_core.criteria.conditions import known_column
 from dpsynth_core.criteria.criterion import UNKNOWN, Entries, common
-from dpsynth_core.criteria.words import Within, percent
+from dpsynth_core.criteria.words import TOO_SMALL, Within, percent, possible
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain, column_field
@@ -94,7 +94,7 @@ class ModelCriterion(Within):
         return 1.0
 
     def uncertainty(self, margin: float) -> str:
-        return f"{percent(margin)} of the people"
+        return f"{percent(possible(margin))} of the people"
 
     def rule(self, margin: float) -> str:
         """See `Within.rule`: errors are what is missing, and people read shares."""
@@ -120,13 +120,15 @@ class ModelRight(ModelCriterion):
         return round(1 - self.least, 12)
 
     def amount(self, error: float) -> str:
-        return f"{percent(max(0.0, 1 - error))} {self.unit_of_error}"
+        return f"{percent(possible(1 - error))} {self.unit_of_error}"
 
     def requirement(self) -> str:
         return f"right for at least {self.amount(self.limit)}"
 
     def finding(self, interval: Interval) -> str:
-        value, least, most = (percent(max(0.0, 1 - error)) for error in (interval.error, interval.at_most, interval.at_least))
+        if interval.at_most >= 1 and interval.at_least <= 0:
+            return TOO_SMALL
+        value, least, most = (percent(possible(1 - error)) for error in (interval.error, interval.at_most, interval.at_least))
         return f"Measured: right for {value}; at least {least} and at most {most}, with 95% confidence each."
 
     def stated(self, guesses: Guesses) -> Interval:
@@ -156,13 +158,15 @@ class ModelGain(ModelCriterion):
         return -self.least
 
     def amount(self, error: float) -> str:
-        return f"{-error:+.1%} {self.unit_of_error}"
+        return f"{possible(-error, -1.0):+.1%} {self.unit_of_error}"
 
     def requirement(self) -> str:
         return f"right for at least {self.amount(self.limit)}"
 
     def finding(self, interval: Interval) -> str:
-        value, least, most = (f"{-error:+.1%}" for error in (interval.error, interval.at_most, interval.at_least))
+        if interval.at_most >= 1 and interval.at_least <= -1:
+            return TOO_SMALL
+        value, least, most = (f"{possible(-error, -1.0):+.1%}" for error in (interval.error, interval.at_most, interval.at_least))
         return f"Measured: {value} beside that guess; at least {least} and at most {most}, with 95% confidence each."
 
     def stated(self, guesses: Guesses) -> Interval:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dpsynth_core.criteria.bounds import CONFIDENCE, Interval, Noisy, Ratio, absolute
-from dpsynth_core.criteria.conditions import EVERYBODY, Condition, known_column, read_condition
+from dpsynth_core.criteria.conditions import EVERYBODY, Condition, check_open, known_column, read_condition
 from dpsynth_core.criteria.criterion import UNKNOWN, Entries, Published, common, positive
 from dpsynth_core.criteria.words import Within
 from dpsynth_core.foundation.errors import InputError
@@ -112,7 +112,10 @@ class Share(Statistic):
         """From its JSON, e.g. {"kind": "share", "of": {"sick": "yes"}, "among": {"sex": "f"}, "tolerance": 0.02}. Raises InputError."""
         importance, name = common(entries, field, ("of", "tolerance", *_GROUPS))
         of = read_condition(entries.get("of"), workload.domain, f"{field}.of")
-        return cls(importance, name, _groups(entries, workload.domain, field), positive(entries, "tolerance", field, 1.0), of)
+        groups = _groups(entries, workload.domain, field)
+        for group in groups:
+            check_open(of, group, f"{field}.of")
+        return cls(importance, name, groups, positive(entries, "tolerance", field, 1.0), of)
 
     def sentence(self, domain: Domain) -> str:
         return _compared(f"the share of people with {self.of.sentence(domain)}", self.groups, domain)
@@ -197,7 +200,10 @@ def measured_sum(kernel: SealedKernel, clique: Clique, parts: Floats, rho: float
 
 
 def _groups(entries: Entries, domain: Domain, field: str) -> tuple[Condition, ...]:
-    return tuple(_read_groups(entries, domain, field)) or (EVERYBODY,)
+    groups = tuple(_read_groups(entries, domain, field))
+    if len(set(groups)) < len(groups):
+        raise InputError(f"{field}.against", "both groups are the same", "name another group")
+    return groups or (EVERYBODY,)
 
 
 def _read_groups(entries: Mapping[str, object], domain: Domain, field: str) -> Iterator[Condition]:

@@ -11,6 +11,14 @@ if TYPE_CHECKING:
     from dpsynth_core.criteria.criterion import Criterion, Importance
 
 
+TOO_SMALL = "Too small a group to measure at this budget."
+
+
+def possible(share: float, least: float = 0.0) -> float:
+    """The part of an estimate of a share that can be; least: -1 of a difference."""
+    return min(1.0, max(least, share))
+
+
 def percent(share: float) -> str:
     """A share for reading; small ones with two digits after the point."""
     return f"{share:.1%}" if share >= 0.00995 or share == 0 else f"{share:.2%}"
@@ -27,7 +35,7 @@ class Within:
 
     def amount(self: Criterion, error: float) -> str:
         """An error or a limit with its unit."""
-        return f"{percent(error) if self.is_share else f'{error:.3g}'} {self.unit_of_error}"
+        return f"{percent(possible(error)) if self.is_share else f'{error:.3g}'} {self.unit_of_error}"
 
     def requirement(self: Criterion) -> str:
         """What must hold, after the sentence."""
@@ -35,9 +43,11 @@ class Within:
 
     def finding(self: Criterion, interval: Interval) -> str:
         """What was measured, where it says anything."""
+        if self.is_share and interval.at_most >= 1 and interval.at_least <= 0:
+            return TOO_SMALL
 
         def written(error: float) -> str:
-            return percent(max(0.0, error)) if self.is_share else f"{max(0.0, error):.3g}"
+            return percent(possible(error)) if self.is_share else f"{max(0.0, error):.3g}"
 
         low = f"at least {written(interval.at_least)} and " if interval.at_least > 0 else ""
         return f"Measured: {written(interval.error)}; {low}at most {written(interval.at_most)}, with 95% confidence each."

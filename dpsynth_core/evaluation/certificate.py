@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.evaluation.columns_alone import Columns, ColumnsAlone
 from dpsynth_core.evaluation.distances import IN_WRONG_CELL
-from dpsynth_core.evaluation.quantiles import margin
+from dpsynth_core.evaluation.quantiles import margin, normal
 from dpsynth_core.evaluation.subsampling import Cells, gather, sample_size
 from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.mechanisms.kernel import Kernel
@@ -89,6 +89,16 @@ class Certificate:
     def deviation(self) -> float:
         """The noise of each of its marginals' errors, as a share of people."""
         return IN_WRONG_CELL * self.sigma / self.total.value
+
+    @property
+    def noise(self) -> float:
+        """How many people the noise of each of its marginals' errors is, in 95 of 100 of them."""
+        return normal(0.975) * IN_WRONG_CELL * self.sigma
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether that is as many as there are: what was measured is then noise, also where it happens to look small."""
+        return self.noise >= self.total.value
 
     @property
     def mean_low95(self) -> float:

@@ -59,6 +59,11 @@ class Statements:
     rho: float
     unit: Unit
 
+    @property
+    def measured(self) -> Certificate | None:
+        """The certificate, unless its noise is as large as the table."""
+        return None if self.certificate is None or self.certificate.says_nothing else self.certificate
+
     def published(self, cliques: Sequence[Clique]) -> dict[Clique, Array]:
         """Marginals as published, as fractions; those there are (see `Evidence.published`)."""
         return self.evidence.published(cliques)
@@ -82,7 +87,7 @@ def _marginal_table(statements: Statements, truth: Mapping[Clique, NDArray[np.in
     cliques = statements.workload.cliques
     published = statements.published(cliques)
     frame = pd.DataFrame([_described(statements.evidence, clique) for clique in cliques], index=pd.Index(cliques, tupleize_cols=False))
-    frame = frame.join(_certified(statements.certificate, cliques)).join(_bounded(statements.bounds, cliques, statements.evidence))
+    frame = frame.join(_certified(statements.measured, cliques)).join(_bounded(statements.bounds, cliques, statements.evidence))
     frame["limit"] = frame["certified"].fillna(frame["bound"])
     for name, errors in _yardsticks(statements, published).items():
         frame[name] = np.minimum(1.0, [errors.get(clique, math.nan) for clique in cliques])
@@ -110,7 +115,7 @@ def _certified(certificate: Certificate | None, cliques: Sequence[Clique]) -> pd
     if certificate:
         below = normal(0.95) * certificate.deviation
         for one in certificate.marginals:
-            stated[one.attributes] = [max(0.0, share) for share in (one.error, one.error - below, one.bound95, one.simultaneous95)]
+            stated[one.attributes] = [_share(share) for share in (one.error, one.error - below, one.bound95, one.simultaneous95)]
     rows = [stated.get(clique, [math.nan] * len(names)) for clique in cliques]
     return pd.DataFrame(rows, columns=names, index=_index(cliques))
 
@@ -122,7 +127,7 @@ def _bounded(bounds: Mapping[Clique, Bound], cliques: Sequence[Clique], evidence
         if bound is None:
             rows.append([MEASURED if evidence.measured(clique) else GUESS, math.nan, math.nan])
         else:
-            rows.append([_SUPPORT[bound.support], *(math.nan if math.isinf(limit) else limit for limit in (bound.tight, bound.paper))])
+            rows.append([_SUPPORT[bound.support], *(math.nan if math.isinf(limit) else min(1.0, limit) for limit in (bound.tight, bound.paper))])
     return pd.DataFrame(rows, columns=["support", "bound", "paper"], index=_index(cliques))
 
 
@@ -135,7 +140,7 @@ def _yardsticks(statements: Statements, published: Mapping[Clique, Array]) -> di
     """Errors of the baselines table by table. A sample needs a certificate to be as good as."""
     rho, unit, total = statements.rho, statements.unit, max(1.0, statements.evidence.total)
     workload = statements.workload
-    sample = statements.certificate.sample if statements.certificate else None
+    sample = statements.measured.sample if statements.measured else None
     return {
         "gaussian": baselines.gaussian(workload, rho, unit.marginal_l2, total) if statements.mechanism != "gaussian" else {},
         "residuals": baselines.residual_planner(workload, rho, unit, total) if statements.mechanism != "residual_planner" else {},
@@ -144,14 +149,15 @@ def _yardsticks(statements: Statements, published: Mapping[Clique, Array]) -> di
 
 
 def _true_error(published: Array | None, counts: NDArray[np.int64]) -> float:
-    return math.nan if published is None else in_wrong_cell(counts / max(1, counts.sum()), published)
+    return math.nan if published is None else min(1.0, in_wrong_cell(counts / max(1, counts.sum()), published))
 
 
 @dataclass(frozen=True)
 class Headline:
     """What a release amounts to, in shares of people over all tables.
 
-    certified: whether mean and worst are measured. mean, mean_low, mean_limit: on average, at least and at most (95 % each); without a
+    certified: whether mean and worst are measured. noise: of a certificate that says nothing, in people, because it is as large as the
+    table (`Certificate.noise`); NaN elsewhere. mean, mean_low, mean_limit: on average, at least and at most (95 % each); without a
     certificate the mean of the bounds. worst: the largest limit; worst_table. bounded: tables with a limit. sample: a random sample of so
     many records is as accurate (None where the certificate says nothing of it); people: records that there are. columns: the yardstick,
     where it was measured. gaussian, residuals: means of the baselines, NaN where there are none. largest, largest_limit: the largest error
@@ -163,6 +169,7 @@ class Headline:
     bounded: int
     measured: int
     certified: bool
+    noise: float
     has_rows: bool
     mean: float
     mean_low: float
@@ -178,6 +185,11 @@ class Headline:
     largest_limit: float
     threshold: int | None
 
+    @property
+    def says_nothing(self) -> bool:
+        """Whether everybody may be in a wrong group in every table, for all that was released."""
+        return not self.certified and (not self.bounded or self.mean_limit >= 1)
+
 
 def mean_limit(statements: Zoned[Statements], labels: Collection[str]) -> Zoned[float]:
     """The share of people in a wrong cell, on average over the tables with these labels: what it is at most, with 95 % confidence.
@@ -189,8 +201,8 @@ def mean_limit(statements: Zoned[Statements], labels: Collection[str]) -> Zoned[
 
 
 def _mean_limit(statements: Statements, cliques: Sequence[Clique]) -> float:
-    if statements.certificate and cliques:
-        return min(1.0, mean_bound(statements.certificate, statements.published(cliques)))
+    if statements.measured and cliques:
+        return min(1.0, mean_bound(statements.measured, statements.published(cliques)))
     limits = [limit for r, limit in marginal_limits(statements).items() if r in cliques and not math.isnan(limit)]
     return math.fsum(limits) / len(limits) if limits else math.nan
 
@@ -201,16 +213,17 @@ def headline(statements: Zoned[Statements], table: Zoned[pd.DataFrame]) -> Zoned
 
 
 def _headline(statements: Statements, table: pd.DataFrame) -> Headline:
-    certificate, bounded = statements.certificate, table[table["limit"].notna()]
+    certificate, bounded = statements.measured, table[table["limit"].notna()]
     return Headline(
         tables=len(table),
         bounded=len(bounded),
         measured=int((table["support"] == MEASURED).sum()),
         certified=certificate is not None,
         has_rows=statements.evidence.codes is not None,
-        mean=max(0.0, certificate.mean_error) if certificate else math.nan,
-        mean_low=certificate.mean_low95 if certificate else math.nan,
-        mean_limit=min(1.0, certificate.mean_bound95) if certificate else float(bounded["limit"].mean()),
+        noise=math.nan if certificate or not statements.certificate else statements.certificate.noise,
+        mean=_share(certificate.mean_error if certificate else None),
+        mean_low=_share(certificate.mean_low95 if certificate else None),
+        mean_limit=_share(certificate.mean_bound95) if certificate else float(bounded["limit"].mean()),
         worst=float(bounded["limit"].iloc[0]) if len(bounded) else math.nan,
         worst_table=str(bounded["marginal"].iloc[0]) if len(bounded) else "",
         sample=certificate.sample if certificate else None,
@@ -225,6 +238,7 @@ def _headline(statements: Statements, table: pd.DataFrame) -> Headline:
 
 
 def _share(stated: float | None) -> float:
+    """The part of an estimate of a share that can be; NaN where there is none."""
     return math.nan if stated is None else min(1.0, max(0.0, stated))
 
 
@@ -259,7 +273,7 @@ def all_tables(threshold: int | None) -> str:
 
 
 def _largest_stated(statements: Statements) -> pd.DataFrame:
-    certificate = statements.certificate
+    certificate = statements.measured
     error = low = limit = math.nan
     if certificate is not None:
         below = normal(0.95) * certificate.max_sigma / certificate.total.value
@@ -290,7 +304,7 @@ def _means(head: Headline, table: pd.DataFrame) -> pd.DataFrame:
     certain = math.nan, math.nan
     rows = [(OURS, head.mean, head.mean_low, head.mean_limit) if head.certified else (OURS_BOUND, head.mean_limit, *certain)]
     if head.columns is not None:
-        rows.append((INDEPENDENT, max(0.0, head.columns.error), head.columns.low95, head.columns.high95))
+        rows.append((INDEPENDENT, *map(_share, (head.columns.error, head.columns.low95, head.columns.high95))))
     rows += [(GAUSSIAN, head.gaussian, *certain), (RESIDUALS, head.residuals, *certain)]
     if "true" in table:
         rows.append((TRUE, float(table["true"].mean()), *certain))
@@ -346,5 +360,5 @@ def _basis(part: Clique, source: Clique | None) -> str:
 def marginal_limits(statements: Statements) -> dict[Clique, float]:
     """The 95 % limit of every table of the workload: the certificate's, else what the noisy tables bound; NaN where neither does."""
     cliques = statements.workload.cliques
-    certified = _certified(statements.certificate, cliques)["certified"]
+    certified = _certified(statements.measured, cliques)["certified"]
     return dict(zip(cliques, certified.fillna(_bounded(statements.bounds, cliques, statements.evidence)["bound"]), strict=True))

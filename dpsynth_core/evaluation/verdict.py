@@ -5,7 +5,9 @@ what a survey of 1,600 people gives for a table of a hundred cells that are equa
 readers of surveys are used to reading tables with such an error. Closer limits are for a purpose to state.
 
 A criterion that was fixed beforehand, must be met and is not, decides alone: such a release is not to be published, unless somebody says
-why. So does one that was never measured, for whoever ends a run early must not hide with it what the criterion would have said.
+why. So does one that was never measured, for whoever ends a run early must not hide with it what the criterion would have said. One that
+noise leaves undecided, or that somebody gave a reason for, does not hold the release back; but then the verdict is that it is not shown,
+however good the tables are.
 
 A purpose is a group of tables: all of so many columns, or all with one column in them. It holds if `MOSTLY` of its tables are good enough,
 and those that are not are named. The release can be published where every number of columns holds that was asked for; for some purposes,
@@ -20,7 +22,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dpsynth_core.criteria.criterion import Decided
+from dpsynth_core.criteria.criterion import MUST, Decided
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.bounds import SUPPORTED, bounds
 from dpsynth_core.evaluation.comparison import label
@@ -31,7 +33,7 @@ from dpsynth_core.vocabulary.measurement import Clique, subsets
 
 LIMIT, MOSTLY = feasibility.READABLE, feasibility.MOSTLY
 
-PUBLISH, PARTLY, WITHHOLD = "publish", "publish for these purposes", "do not publish"
+PUBLISH, PARTLY, UNSHOWN, WITHHOLD = "publish", "publish for these purposes", "a must is not shown", "do not publish"
 
 
 @dataclass(frozen=True)
@@ -64,11 +66,11 @@ class Simpler:
 
 @dataclass(frozen=True)
 class Verdict:
-    """kind: PUBLISH, PARTLY or WITHHOLD. tables: of the workload; within: how many of them are good enough, `good` and `poor` by their
+    """kind: PUBLISH, PARTLY, UNSHOWN or WITHHOLD. tables: of the workload; within: how many of them are good enough, `good` and `poor` by their
     labels, the best and the worst first. bounded: of how many anything is known. sizes: a purpose for each number of columns, ascending;
     columns: for each column, as far as tables have others in them. simpler: the ways that were compared. private: whether the noise was.
-    failed, unmeasured, undecided: the criteria that must be met and are not, were never measured, or may not be met. despite: why the
-    release is published all the same."""
+    failed, unmeasured, undecided: the criteria that must be met and are not, were never measured, or may not be met; of so many `musts`.
+    despite: why the release is published all the same. noise, people, says_nothing: as in `quality.Headline`."""
 
     kind: str
     tables: int
@@ -83,7 +85,11 @@ class Verdict:
     failed: tuple[str, ...] = ()
     unmeasured: tuple[str, ...] = ()
     undecided: tuple[str, ...] = ()
+    musts: int = 0
     despite: str = ""
+    noise: float = math.nan
+    people: float = math.nan
+    says_nothing: bool = False
 
     @property
     def largest(self) -> int:
@@ -109,7 +115,7 @@ def judge(
     domain = statements.evidence.domain
     needs_reason = any(one.needs_reason for one in decided)
     return Verdict(
-        kind=WITHHOLD if needs_reason and not despite else _kind(sizes, columns, private),
+        kind=WITHHOLD if needs_reason and not despite else _kind(sizes, columns, private, all(one.shown for one in decided)),
         tables=len(limits),
         within=len(good),
         bounded=headline.bounded,
@@ -122,15 +128,21 @@ def judge(
         failed=tuple(one.criterion.sentence(domain) for one in decided if one.failed),
         unmeasured=tuple(one.criterion.sentence(domain) for one in decided if one.unmeasured),
         undecided=tuple(one.criterion.sentence(domain) for one in decided if one.doubtful),
+        musts=sum(one.criterion.importance == MUST for one in decided),
         despite=despite if needs_reason else "",
+        noise=headline.noise,
+        people=headline.people,
+        says_nothing=headline.says_nothing,
     )
 
 
-def _kind(sizes: Sequence[Purpose], columns: Sequence[Purpose], private: bool) -> str:
-    if private and all(purpose.holds for purpose in sizes):
-        return PUBLISH
-    usable = sizes[0].holds or any(purpose.holds for purpose in columns)
-    return PARTLY if private and usable else WITHHOLD
+def _kind(sizes: Sequence[Purpose], columns: Sequence[Purpose], private: bool, shown: bool) -> str:
+    """shown: whether all that must be met is."""
+    if not private or not (sizes[0].holds or any(purpose.holds for purpose in columns)):
+        return WITHHOLD
+    if not shown:
+        return UNSHOWN
+    return PUBLISH if all(purpose.holds for purpose in sizes) else PARTLY
 
 
 def _by_size(statements: Statements, limits: Mapping[Clique, float]) -> tuple[Purpose, ...]:
@@ -173,7 +185,7 @@ def _simpler(head: Headline) -> Iterable[Simpler]:
     if not head.certified:
         return
     if (alone := head.columns) is not None:
-        yield _compared(head, INDEPENDENT, max(0.0, alone.error), alone.low95, alone.high95)
+        yield _compared(head, INDEPENDENT, *(min(1.0, max(0.0, share)) for share in (alone.error, alone.low95, alone.high95)))
     for series, error in ((GAUSSIAN, head.gaussian), (RESIDUALS, head.residuals)):
         if not math.isnan(error):
             yield _compared(head, series, error, error, error)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from dpsynth_core.criteria.criterion import MET, MUST, NOT_MET, UNDECIDED, UNMEASURED, Criterion, Decided
+from dpsynth_core.criteria.words import TOO_SMALL
 from dpsynth_core.release.release import Release
 from dpsynth_core.vocabulary.domain import Domain
 
@@ -40,7 +41,7 @@ def measured(one: Decided) -> str:
     if interval is None:
         return "The run ended before it was measured, or what was measured of it is left out."
     if not math.isfinite(interval.at_most):
-        return "What was measured says nothing of it."
+        return f"{TOO_SMALL[:-1]}, or nothing was released of it."
     return one.criterion.finding(interval)
 
 

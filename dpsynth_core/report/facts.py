@@ -15,6 +15,7 @@ from dpsynth_core.planning.spec import UNNAMED
 from dpsynth_core.release import tables
 from dpsynth_core.release.release import Release
 from dpsynth_core.report.rule import learnt, rule_facts
+from dpsynth_core.report.verdict import nothing_said
 from dpsynth_core.vocabulary.domain import Domain
 
 
@@ -30,6 +31,8 @@ def sentence(headline: Headline) -> str:
     """How good a release is, in a few short sentences. The table's name in it is hostile text."""
     tables = f"{headline.tables:,}"
     what = "synthetic rows" if headline.has_rows else "published answers"
+    if headline.says_nothing and (headline.bounded or not math.isnan(headline.noise)):
+        return nothing_said(headline.people, headline.noise)
     if not headline.bounded:
         return f"Nothing was measured that bounds the errors of the {tables} tables asked for: what the {what} say there is a guess."
     worst = f"In the worst one, {headline.worst_table}, it is at most {percent(headline.worst)}."
@@ -40,8 +43,11 @@ def sentence(headline: Headline) -> str:
         )
     unknown = headline.tables - headline.bounded
     guess = f" Nothing bounds the other {unknown:,}." if unknown else ""
+    lead = "No certificate was made." if math.isnan(headline.noise) else (
+        f"The certificate says nothing: about {headline.people:,.0f} people, and noise of ± {headline.noise:,.0f} of them."
+    )
     return (
-        f"No certificate was made. The noisy tables bound the errors of {headline.bounded:,} of the {tables} tables asked for: on average,"
+        f"{lead} The noisy tables bound the errors of {headline.bounded:,} of the {tables} tables asked for: on average,"
         f" the {what} put at most {percent(headline.mean_limit)} of people into the wrong group. {worst}{guess} True errors are often"
         " several times smaller than such bounds."
     )
@@ -114,15 +120,17 @@ def certified(release: Release) -> str:
     """What the certificate says, in a few short sentences."""
     if learnt(release):
         return "none: no table was published; how good the rule is was measured instead"
-    if release.certificate is None:
-        return "none: no budget was set aside to measure the errors"
     certificate = release.certificate
+    if certificate is None:
+        return "none: no budget was set aside to measure the errors"
+    if certificate.says_nothing:
+        return f"it says nothing: about {certificate.total.value:,.0f} people, and noise of ± {certificate.noise:,.0f} in each of its errors"
     what = "answers" if certificate.of == ANSWERS else "synthetic rows"
     sample = ""
     if certificate.sample is not None:
         share = min(1.0, certificate.sample / certificate.total.value)
         sample = f" That is as accurate as publishing a random {certificate.sample:,.0f} of the records would be ({share:.0%} of them)."
-    mean, most = max(0.0, certificate.mean_error), certificate.mean_bound95
+    mean, most = (min(1.0, max(0.0, share)) for share in (certificate.mean_error, certificate.mean_bound95))
     return (
         f"{release.spec.budget.certificate:.0%} of the budget measured how far the {what} are from the private table: on average"
         f" over the {len(certificate.marginals):,} tables, {mean:.1%} of people are in the wrong group; with 95% confidence, {most:.1%} at"

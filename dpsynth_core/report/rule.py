@@ -24,15 +24,22 @@ def rule_facts(release: Release) -> list[tuple[str, str]]:
 def goodness(rule: Mapping[str, Any]) -> str:
     """How often the rule is wrong or holds, as measured with noise."""
     if "wrong" in rule:
-        measured = rule["wrong"]
-        return (
-            f"It is wrong for {measured['share']:.1%} of the people, ± {measured['within']:.1%} with 95% confidence; always giving the "
-            f"more common answer would be wrong for about {rule['wrong_without_rule']:.1%}."
-        )
+        without = _percent(rule["wrong_without_rule"])
+        return f"It is wrong for {_measured(rule['wrong'])}; always giving the more common answer would be wrong for about {without}."
     if "holds" in rule:
-        measured = rule["holds"]
-        return f"It holds for {measured['share']:.1%} of the people, ± {measured['within']:.1%} with 95% confidence."
+        return f"It holds for {_measured(rule['holds'])}."
     return "There is no rule."
+
+
+def _measured(stated: Mapping[str, Any]) -> str:
+    if stated["within"] >= 1:
+        return "nobody knows how many of the people: the noise is larger than the table"
+    return f"{_percent(stated['share'])} of the people, ± {_percent(stated['within'])} with 95% confidence"
+
+
+def _percent(share: float) -> str:
+    """Of the part of an estimate that can be."""
+    return f"{min(1.0, max(0.0, share)):.1%}"
 
 
 def _guarantee(rule: Mapping[str, Any]) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from dpsynth_core.criteria.words import percent
 from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, RESIDUALS
-from dpsynth_core.evaluation.verdict import LIMIT, PARTLY, PUBLISH, Purpose, Simpler, Verdict
+from dpsynth_core.evaluation.verdict import LIMIT, PARTLY, PUBLISH, UNSHOWN, Purpose, Simpler, Verdict
 from dpsynth_core.vocabulary import purposes
 
+_ADVICE = "Fewer tables, fewer or wider groups, or a larger budget would help."
 _TABLES_NAMED = 4
 _PURPOSES_NAMED = 8
 _CRITERIA_NAMED = 4
@@ -26,7 +28,19 @@ def ruling(verdict: Verdict) -> str:
         return f"Publish for {_sizes(verdict)}."
     if verdict.kind == PARTLY:
         return f"Publish for these purposes only: {_listed(_held(verdict), _PURPOSES_NAMED)}."
-    return "Do not publish this as it is."
+    if verdict.kind == UNSHOWN:
+        return _musts(verdict)
+    return f"Do not publish this as it is. {_musts(verdict)}".strip()
+
+
+def _musts(verdict: Verdict) -> str:
+    """How many of the criteria that must be met are not, or are not shown to be; "" where all are met."""
+    numbers = {"Not met": len(verdict.failed), "not shown": len(verdict.unmeasured) + len(verdict.undecided)}
+    counts = [f"{what}: {number:,}" for what, number in numbers.items() if number]
+    if not counts:
+        return ""
+    said = " and ".join(counts) + f" of its {verdict.musts:,} musts" if verdict.musts > 1 else f"{counts[0][:-3]}: its only must"
+    return f"{said[0].upper()}{said[1:]}."
 
 
 def reasons(verdict: Verdict) -> str:
@@ -58,11 +72,19 @@ def _about_criteria(verdict: Verdict) -> Iterator[str]:
         yield f"Not decided, because of the noise, although a must: {_listed(verdict.undecided, _CRITERIA_NAMED)}."
 
 
+def nothing_said(people: float, noise: float) -> str:
+    """Where the noise of a certificate is as large as the table; NaN where there was none."""
+    about = "" if math.isnan(noise) else f" about {people:,.0f} people, and noise of ± {noise:,.0f} in the number that is in the wrong group"
+    return f"Nothing can be said of the tables:{about or ' the noise is as large as they are'}."
+
+
 def _tables(verdict: Verdict) -> str:
+    if verdict.says_nothing and not math.isnan(verdict.noise):
+        return f"{nothing_said(verdict.people, verdict.noise)} {_ADVICE}"
     if not verdict.bounded:
         return f"Nothing that was released says how far any of the {verdict.tables:,} tables is off. Set budget aside for a certificate."
     good_enough = verdict.private and all(purpose.holds for purpose in verdict.sizes)  # then a criterion decided
-    advice = "" if good_enough else " Fewer tables, fewer or wider groups, or a larger budget would help."
+    advice = "" if good_enough else f" {_ADVICE}"
     return f"{_count(verdict)} good enough {_ENOUGH}.{_exceptions(verdict)}{advice}"
 
 
@@ -95,7 +117,10 @@ def fit_for(verdict: Verdict) -> list[str]:
 
 def unfit_for(verdict: Verdict) -> list[str]:
     """What it is not for."""
-    return [_line(purpose) for purpose in _purposes(verdict) if not purpose.holds or not verdict.private]
+    undecided = [*verdict.unmeasured, *verdict.undecided]
+    musts = [(verdict.failed, "is not met"), (undecided, "is not shown")]
+    unmet = [f"What rests on a must that {how}: {_listed(named, _CRITERIA_NAMED)}." for named, how in musts if named]
+    return [*unmet, *(_line(purpose) for purpose in _purposes(verdict) if not purpose.holds or not verdict.private)]
 
 
 def _purposes(verdict: Verdict) -> tuple[Purpose, ...]:

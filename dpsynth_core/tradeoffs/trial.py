@@ -91,7 +91,7 @@ class Trials:
         return Outcome(
             workload_error=workload_error(plan.workload, true, published, 1.0),
             largest=max(largests),
-            errors=tuple(round(in_wrong_cell(true[r], published[r]), 7) for r in cliques),
+            errors=tuple(min(1.0, round(in_wrong_cell(true[r], published[r]), 7)) for r in cliques),
             measured=_measured(release),
             seconds=round(seconds, 3),
             cpu_seconds=round(cpu_seconds, 3),

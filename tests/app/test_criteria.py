@@ -45,6 +45,11 @@ def test_criteria_are_edited_on_the_budget_page_and_sealed_as_they_stand_there()
     assert field(app, "radio", "Conditions").value == 1
     field(app, "multiselect", "People with").set_value(["sex"]).run()
     field(app, "multiselect", "Among").set_value(["age"]).run()
+    assert stored(place)["criteria"][1]["of"] == {"sex": []}  # nothing is chosen before somebody chooses it
+    assert app.button(key="next_budget").disabled
+    for name, value in (("sex", "female"), ("age", "16 to 20")):
+        field(app, "multiselect", name).set_value([value]).run()
+    assert "How many of 50,000 people are in the group, nobody has looked." in captions(app)
     field(app, "number_input", "Off by at most").set_value(3.0).run()
     assert not app.exception
     assert not app.button(key="next_budget").disabled

@@ -104,6 +104,13 @@ def test_criteria_take_their_share_from_the_mechanism_and_change_the_digest() ->
         (SHARE | {"of": {"sex": "neither"}}, "criteria.0.of"),
         (SHARE | {"of": {"town": "Paris"}}, "criteria.0.of"),
         (SHARE | {"against": {"sex": "male"}}, "criteria.0.against"),
+        (SHARE | {"of": {"sex": []}}, "criteria.0.of"),
+        (SHARE | {"of": {"sex": ["female", "male"]}}, "criteria.0.of"),  # which always holds
+        (SHARE | {"of": {"age": "0..39"}, "among": {"age": "0..19"}}, "criteria.0.of"),
+        (SHARE | {"of": {"sex": "male"}, "among": {"sex": "female"}}, "criteria.0.of"),  # which never does
+        (SHARE | {"among": {"sex": ["female", "male"]}}, "criteria.0.among"),
+        (MEAN | {"among": {"sex": "male"}, "against": {"sex": ["male"]}}, "criteria.0.against"),
+        ({"kind": "subgroup", "where": {"sex": ["female", "male"]}, "limit": 0.1}, "criteria.0.where"),
         (SHARE | {"tolerance": float("1e400")}, "criteria.0"),
         ({"kind": "subgroup", "where": {}, "limit": 0.1}, "criteria.0.where"),
         ({"kind": "subgroup", "where": {"age": "-5..3"}, "limit": 0.1}, "criteria.0.where"),
@@ -153,7 +160,7 @@ def test_a_share_that_cannot_be_is_refused_where_there_are_criteria(share: float
 
 def test_answers_can_be_asked_only_for_what_they_say() -> None:
     known = {**DOMAIN, "attributes": DOMAIN["attributes"][:3]}
-    wide = SHARE | {"among": {"age": ["0..39"], "born": ["1920-01-01..2020-12-31"]}}
+    wide = SHARE | {"among": {"age": ["0..39"], "born": ["1920-01-01..1969-12-31"]}}
     answers = spec(wide, mechanism="gaussian").model_copy(update={"domain": known})
     with pytest.raises(InputError, match="none of them has all of its columns"):
         Plan.of(answers)

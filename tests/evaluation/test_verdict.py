@@ -8,11 +8,16 @@ import numpy as np
 import pytest
 
 from dpsynth_core import report
+from dpsynth_core.criteria.bounds import Interval
+from dpsynth_core.criteria.criterion import MET, NOT_MET, UNDECIDED, Decided
+from dpsynth_core.criteria.criterion import UNMEASURED as NOT_MEASURED
+from dpsynth_core.criteria.tables import TablesWithin
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.columns_alone import ColumnsAlone
 from dpsynth_core.evaluation.comparison import Evidence
 from dpsynth_core.evaluation.quality import INDEPENDENT, Headline, Statements
 from dpsynth_core.evaluation.verdict import LIMIT, PARTLY, PUBLISH, WITHHOLD, Verdict, judge
+from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.foundation.zones import released
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.vocabulary.workload import all_kway, hand_picked
@@ -70,6 +75,50 @@ def test_do_not_publish_where_no_purpose_holds_and_say_what_is_left() -> None:
     assert "1 of the 3 tables asked for is good enough" in report.reasons(made)
     assert "Only these: a × b." in report.reasons(made)
     assert report.fit_for(made) == []
+
+
+def criterion(outcome: str, importance: str = "must") -> Decided:
+    """On every table, within 10 %."""
+    interval = {MET: Interval(0.01, 0.0, 0.02), NOT_MET: Interval(0.5, 0.4, 0.6), UNDECIDED: Interval(0.1, 0.0, 0.2)}.get(outcome)
+    one = Decided(TablesWithin(importance, "", (), 0.1), interval)  # type: ignore[arg-type]
+    assert one.outcome == outcome
+    return one
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "despite", "headline"),
+    [
+        ([MET, MET], "", "Publish for tables of up to two columns."),
+        ([MET, UNDECIDED, UNDECIDED], "", "Not shown: 2 of its 3 musts."),
+        ([UNDECIDED], "", "Not shown: its only must."),
+        ([NOT_MET, MET], "", "Do not publish this as it is. Not met: 1 of its 2 musts."),
+        ([NOT_MET, MET], "A typing error.", "Not met: 1 of its 2 musts."),
+        ([NOT_MEASURED, UNDECIDED], "", "Do not publish this as it is. Not shown: 2 of its 2 musts."),
+        ([NOT_MET, UNDECIDED, MET], "A typing error.", "Not met: 1 and not shown: 1 of its 3 musts."),
+    ],
+)
+def test_a_must_that_is_not_shown_is_the_headline_however_good_the_tables_are(outcomes: list[str], despite: str, headline: str) -> None:
+    stated = statements(certificate(dict.fromkeys(all_kway(DOMAIN, 2).cliques, 0.02), margin=0.0))
+    decided = [*map(criterion, outcomes), criterion(UNDECIDED, "should")]
+    made = judge(stated, head(stated), True, decided, despite)
+    assert report.ruling(made) == headline
+    assert (made.kind == PUBLISH) == all(outcome == MET for outcome in outcomes)
+    rests = [line for line in report.unfit_for(made) if line.startswith("What rests on a must that is not ")]
+    assert len(rests) == len({"is not met" if one == NOT_MET else "is not shown" for one in outcomes if one != MET})
+
+
+def test_noise_as_large_as_the_table_says_nothing_however_small_the_error_looks() -> None:
+    """Three people, and a certificate that is off by twenty of them: it found less than nothing wrong."""
+    few = replace(certificate(dict.fromkeys(all_kway(DOMAIN, 2).cliques, -5.0), margin=0.0), total=Total(3.0, 0.0), sigma=20.0)
+    assert few.says_nothing
+    assert not CERTIFIED.says_nothing
+    stated = replace(statements(few), evidence=replace(UNMEASURED, total=3.0))
+    made, heading = judge(stated, head(stated), True), head(stated)
+    assert (made.kind, made.within) == (WITHHOLD, 0)
+    said = "Nothing can be said of the tables: about 3 people, and noise of ± 20 in the number that is in the wrong group."
+    assert report.reasons(made).startswith(said)
+    assert report.sentence(heading) == said
+    assert report.sample_reading(heading) == report.comparison(made) == ""
 
 
 def test_predictable_noise_is_never_published_however_small_the_errors() -> None:

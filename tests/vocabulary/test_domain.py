@@ -153,7 +153,7 @@ def test_codebook_labels_are_shown_instead_of_codes() -> None:
     ("attribute", "problem"),
     [
         (Attribute.integer("x", 0, 5, missing=True), "go to 'missing'"),
-        (Attribute.integer("x", 0, 5), "says that none is empty; one that was would count as '0'"),
+        (Attribute.integer("x", 0, 5), "It is stated that none is empty; one that was would count as '0'"),
         (Attribute.integer("x", 0, 5), "no value is below 0 or above 5; one that was would count in the nearest group"),
         (Attribute.integer("x", 0, 5, other=True), "below 0 or above 5, and text that is not a number, go to 'other'"),
         (Attribute.integer("x", 0, 5, nearest=True), "count in the nearest group, by the curator's choice"),

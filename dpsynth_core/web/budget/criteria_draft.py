@@ -71,8 +71,10 @@ _USUAL = {
     ModelRight.kind: 0.7,
     ModelGain.kind: 0.02,
 }
-_ANY_GROUP = (TablesWithin.kind, Quantile.kind, ModelRight.kind, ModelGain.kind)
-"""Kinds that are about nobody in particular, or of which the uncertainty in people is the same for every group."""
+_GROUPS = ("where", "among", "against")
+"""What a criterion says of whom it is about."""
+_SMALL = 10
+"""The forecast is told for a group of one in so many, too."""
 EXAMPLE_PEOPLE = 1000
 """People that precision is told for where nobody has said how many there are."""
 
@@ -138,15 +140,29 @@ def part(shares: Shares, draft: Mapping[str, Any], criterion: AnyCriterion) -> f
     return shares.models / len({one.get("column") for one in asked})
 
 
-def precision(criterion: AnyCriterion, unit: Unit, rho: float, workload: Workload, people: int | None) -> str:
-    """How precisely it can be decided, for its part rho of the budget, in the unit of its limit."""
+def is_partial(entry: Mapping[str, Any]) -> bool:
+    """Whether a criterion is about a group, of which a smaller one is known less well. Of quantiles every group is known alike."""
+    return entry.get("kind") != Quantile.kind and any(entry.get(name) for name in _GROUPS)
+
+
+def precision(criterion: AnyCriterion, unit: Unit, rho: float, workload: Workload, people: int | None, partial: bool) -> str:
+    """How precisely it can be decided, for its part rho of the budget, in the unit of its limit. partial: see `is_partial`."""
     count = people or EXAMPLE_PEOPLE
     margin = criterion.margin(unit, rho, workload, count)
-    group = "" if criterion.kind in _ANY_GROUP else " of which it is about all; a group of half of them is known half as well"
-    known = f"With {count:,} people{group}: the measurement is uncertain by"
-    if not math.isfinite(margin) or criterion.hopeless(margin):
-        return (
-            f"{known} ± {criterion.uncertainty(margin)}. That is so much that it can hardly come out as met, however good the rows are. "
-            "Give it a larger share of the budget, state fewer conditions, or ask for less."
-        )
-    return f"{known} about ± {criterion.uncertainty(margin)}. {criterion.rule(margin)}"
+    hopeless = not math.isfinite(margin) or criterion.hopeless(margin)
+    if partial:
+        few = _told(criterion, criterion.margin(unit, rho, workload, count / _SMALL))
+        group = f"How many of {count:,} people are in the group, nobody has looked. If nearly all: the measurement is uncertain by about "
+        return f"{group}{_told(criterion, margin)}; if one in {_SMALL}: {few}." + (f" {_ADVICE}" if hopeless else "")
+    known = f"With {count:,} people: the measurement is uncertain by"
+    if hopeless:
+        return f"{known} {_told(criterion, margin)}, however good the rows are. {_ADVICE}"
+    return f"{known} about {_told(criterion, margin)}. {criterion.rule(margin)}"
+
+
+def _told(criterion: AnyCriterion, margin: float) -> str:
+    hopeless = not math.isfinite(margin) or criterion.hopeless(margin)
+    return f"± {criterion.uncertainty(margin)}" + (", so much that it can hardly come out as met" if hopeless else "")
+
+
+_ADVICE = "Give it a larger share of the budget, state fewer conditions, or ask for less."

@@ -180,8 +180,7 @@ def _condition(domain: Domain, entry: Entry, number: int, name: str, title: str)
     names = [a.name for a in domain if not a.most]
 
     def take(picked: list[str]) -> None:
-        first = {column: [domain[column].cell_labels()[0]] for column in picked}
-        _restate(number, name, lambda now: {column: now.get(column, values) for column, values in first.items()})
+        _restate(number, name, lambda now: {column: now.get(column, []) for column in picked})
 
     meant = [column for column in stated if column in names]
     look = {"options": names, "format_func": one_line, "placeholder": "columns"}
@@ -231,7 +230,8 @@ def _precision(here: Current, workload: Workload, unit: Unit, shares: Shares, nu
         return
     st.markdown(literal(words.asked(criterion, workload.domain), 600))
     rho = criteria_draft.part(shares, here.draft, criterion)
-    st.caption(literal(criteria_draft.precision(criterion, unit, rho, workload, document.people(here.draft)), 600))
+    partial = criteria_draft.is_partial(here.draft["criteria"][number])
+    st.caption(literal(criteria_draft.precision(criterion, unit, rho, workload, document.people(here.draft), partial), 600))
 
 
 def _remove(here: Current, number: int, entry: Entry) -> None:

@@ -13,7 +13,7 @@ import streamlit as st
 from dpsynth_core import charts, report
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.quality import GUESS, INFERRED, Headline
-from dpsynth_core.evaluation.verdict import LIMIT, PARTLY, PUBLISH, WITHHOLD, Verdict
+from dpsynth_core.evaluation.verdict import LIMIT, PARTLY, PUBLISH, UNSHOWN, WITHHOLD, Verdict
 from dpsynth_core.foundation.zones import Zone, Zoned, combine
 from dpsynth_core.release import tables as several
 from dpsynth_core.report import percent
@@ -82,7 +82,8 @@ def _rule(opened: OpenRun) -> None:
 
 def _verdict(verdict: Verdict, note: str) -> None:
     """What the curator must decide: publish, for what, and whether a simpler way would have been better."""
-    icon = {PUBLISH: ":material/check_circle:", PARTLY: ":material/rule:"}.get(verdict.kind, ":material/block:")
+    icons = {PUBLISH: ":material/check_circle:", PARTLY: ":material/rule:", UNSHOWN: ":material/help:"}
+    icon = icons.get(verdict.kind, ":material/block:")
     with frame.card("May this be published?", Zone.RELEASED, VERDICT_HELP):
         st.markdown(f"#### {icon} {literal(report.ruling(verdict), 1000)}")
         st.markdown(literal(report.reasons(verdict), 1000))
