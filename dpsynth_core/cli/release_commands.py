@@ -228,10 +228,10 @@ def parse_workload(text: str, domain: Domain) -> Workload:
 
 def _public_table(path: Path) -> dict[str, Any]:
     """The spec's section about a public table: how the file is written, and its content's digest."""
-    from dpsynth_core.sources.files import sniff
     from dpsynth_core.sources.public import digest
+    from dpsynth_core.sources.sniff import without_doubt
 
-    form = sniff(path)
+    form = without_doubt(path, "public")
     return form.section(path) | {"sha256": digest(path)}
 
 

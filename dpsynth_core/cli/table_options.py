@@ -11,6 +11,7 @@ from dpsynth_core.foundation.errors import InputError
 
 if TYPE_CHECKING:
     from dpsynth_core.sources.formats import TableFormat
+    from dpsynth_core.sources.suggest import Doubt
 
 FILES = "a CSV, JSON lines, Parquet, Feather, Excel, ODS, SPSS, Stata or SAS file, or a folder of files of one kind"
 _FIELDS = {"missing": "missing_markers", "columns": "names"}
@@ -50,12 +51,18 @@ def stated_engine(options: argparse.Namespace) -> dict[str, object]:
 
 
 def stated_format(options: argparse.Namespace) -> TableFormat:
-    """How the table is written: as stated, and where nothing is, as its first bytes suggest. Raises InputError."""
-    from dpsynth_core.sources.files import sniff
+    """How the table is written: as stated, and where nothing is, as its first bytes suggest. Raises InputError; also for what they leave
+    open, such as whether 10,584 is ten and a half."""
     from dpsynth_core.sources.formats import DELIMITERS
+    from dpsynth_core.sources.sniff import suggested as suggestion
 
     named = {name: sign for sign, name in DELIMITERS.items()} | {r"\t": "\t"}
-    suggested = sniff(options.data, options.encoding, named.get(options.delimiter, options.delimiter))
+    delimiter, notation = named.get(options.delimiter, options.delimiter), stated_notation(options)
+    given = {name: str(value) for name, value in notation.items() if name != "missing_markers"}
+    found = suggestion(options.data, options.encoding, delimiter, given)
+    for doubt in found.doubts:
+        raise InputError("data", doubt.question, f"state it: {_alternatives(doubt)}")
+    suggested = found.form
     stated: dict[str, object] = {}
     for name in STATED:
         if (given := getattr(options, name)) is None:
@@ -63,9 +70,7 @@ def stated_format(options: argparse.Namespace) -> TableFormat:
         if not suggested.applies(_FIELDS.get(name, name)):
             raise InputError(_option(name), "files of this kind do not have that", "leave it out")
         stated[_FIELDS.get(name, name)] = given
-    for name in ("decimal", "thousands"):
-        if name in stated:
-            stated[name] = _MARKS.get(str(stated[name]), stated[name])
+    stated |= {name: value for name, value in notation.items() if name in stated}
     if "names" in stated:
         stated["names"] = tuple(str(stated["names"]).split(","))
     if "missing_markers" in stated:
@@ -73,6 +78,13 @@ def stated_format(options: argparse.Namespace) -> TableFormat:
     if "delimiter" in stated:
         stated["delimiter"] = suggested.delimiter
     return replace(suggested, **stated)  # type: ignore[arg-type]
+
+
+def _alternatives(doubt: Doubt) -> str:
+    """The options that answer it, one way or the other."""
+    words = {sign: name for name, sign in _MARKS.items()}
+    answers = ([f"{_option(field)} {words.get(value, value)}" for field, value in stated.items()] for _, stated in doubt.answers)
+    return ", or ".join(" ".join(answer) for answer in answers)
 
 
 def stated_notation(options: argparse.Namespace) -> dict[str, object]:
@@ -87,14 +99,14 @@ def stated_notation(options: argparse.Namespace) -> dict[str, object]:
 def assumed(options: argparse.Namespace, form: TableFormat) -> str:
     """What was not stated of how the table is written, in words; nothing if all was."""
     from dpsynth_core.sources.formats import DELIMITERS, WRITTEN_AS_TEXT
-    from dpsynth_core.sources.notation import DECIMALS, THOUSANDS
+    from dpsynth_core.sources.notation import DECIMALS, THOUSANDS, spelling
 
     markers = ", ".join(repr(marker) for marker in sorted(form.missing_markers))
     words = {
         "encoding": f"encoding {form.encoding}",
         "delimiter": f"fields separated by {DELIMITERS.get(form.delimiter, repr(form.delimiter))}",
         "quoting": "quotes end with their line",
-        "decimal": f"decimal {DECIMALS[form.decimal]}",
+        "decimal": f"decimal {DECIMALS[form.decimal]} ({spelling(form.decimal, form.thousands)})",
         "thousands": f"{THOUSANDS[form.thousands]} between thousands" if form.thousands else "no mark between thousands",
         "date_format": f"dates written {form.date_format}",
         "time_format": f"times of day written {form.time_format}",

@@ -149,8 +149,13 @@ class Notation:
     def number_pattern(self) -> str:
         """The regular expression of a number with the stated marks."""
         point, marks = re.escape(self.decimal), "".join(re.escape(mark) for mark in thousands_marks(self.thousands))
-        whole = f"([0-9]+|[0-9]{{1,3}}([{marks}][0-9]{{3}})+)" if marks else "[0-9]+"
+        whole = f"([0-9]+|[1-9][0-9]{{0,2}}([{marks}][0-9]{{3}})+)" if marks else "[0-9]+"  # no group of thousands begins with 0
         return rf"^[+-]?({whole}({point}[0-9]*)?|{point}[0-9]+)([eE][+-]?[0-9]+)?$"
+
+
+def spelling(decimal: str, thousands: str) -> str:
+    """A number that shows both marks."""
+    return f"1{thousands}234{decimal}5"
 
 
 def thousands_marks(thousands: str) -> str:

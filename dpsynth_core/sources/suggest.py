@@ -1,56 +1,211 @@
-"""Suggest from the first records of a text how its numbers and dates are spelled: for the curator, who states it; never published."""
+"""Suggest from the first records of a text how its numbers and dates are spelled: for the curator, who states it; never published.
+
+10,584 is ten and a half or ten thousand. Values that can be read in one way only decide (170,3; 2.784,95; 0,584; 1,234,567); where there
+are none, or where columns contradict each other, nothing is suggested and the curator is asked. No question repeats a value of the table.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
-from dpsynth_core.sources.notation import DATE_FORMATS, Notation, date_pattern
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dpsynth_core.sources.notation import DATE_FORMATS, DECIMALS, Notation, date_pattern, spelling
+from dpsynth_core.vocabulary.names import column_field
+
+Marks = tuple[str, str]
+"""The decimal mark, and the mark between thousands."""
+MARKS: tuple[Marks, ...] = ((".", ""), (".", ","), (".", " "), (".", "'"), (",", ""), (",", "."), (",", " "), (",", "'"))
+"""All that can be stated; of those that read as much, the first is suggested."""
 
 _ALMOST_ALL = 0.95
-_PLAIN = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?$")
-_WITH_COMMA = re.compile(r"[+-]?([0-9]+|[0-9]{1,3}(?P<mark>[. '\u2019\u00a0\u202f])[0-9]{3}((?P=mark)[0-9]{3})*),[0-9]+$")
-_GROUPED = re.compile(r"[+-]?[0-9]{1,3}(?P<mark>[,. '\u2019\u00a0\u202f])[0-9]{3}((?P=mark)[0-9]{3})*(?P<rest>[.,][0-9]+)?$")
-_SAME = {"\u2019": "'", "\u00a0": " ", "\u202f": " "}
+_MOSTLY_NUMBERS = 0.5
+_LONGEST = 40
+"""Characters of a number."""
+_SIGNS = re.compile("[.,' \u2019\u00a0\u2009\u202f]")
+_PERCENT = re.compile(r"\s*%$")
+_CODE = re.compile("[+-]?0[0-9]")
+_LATER_DIGIT = re.compile("(?<=[0-9])0|[1-9]")
 _TIMES = {
     "hhmm": re.compile("([01][0-9]|2[0-3])[0-5][0-9]$"),
     "hh.mm": re.compile("([01][0-9]|2[0-3])[.][0-5][0-9]$"),
     "hhhmm": re.compile("[0-9]{1,2} ?[hH] ?[0-5][0-9]$"),
 }
 _STATED_DATES = {form: re.compile(str(date_pattern(form))) for form in DATE_FORMATS[1:] if form != "yyyymmdd"}  # those could be numbers
+_MONTH_SECOND, _MONTH_FIRST = "dd/mm/yyyy", "mm/dd/yyyy"
 
 
-def suggested_notation(records: Sequence[Sequence[str]], notation: Notation) -> dict[str, Any]:
-    """What of decimal, thousands, date_format and time_format differs from the usual in almost all values of some column."""
-    columns = dict.fromkeys(_present(cells, notation) for cells in zip(*_even(records), strict=True))  # equal ones say the same
-    return _marks(columns) | _dates(columns) | _times(columns)
+@dataclass(frozen=True)
+class Doubt:
+    """What the records leave open. question: with examples that are made up. answers: each with the fields of `TableFormat` it states."""
+
+    question: str
+    answers: tuple[tuple[str, Mapping[str, str]], ...]
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """What has to be stated."""
+        return frozenset(field for _, stated in self.answers for field in stated)
 
 
-def _marks(columns: Iterable[Sequence[str]]) -> dict[str, str]:
-    marks: dict[str, str] = {}
-    for cells in columns:
-        if not cells or _share(cells, _PLAIN) >= _ALMOST_ALL:
-            continue
-        if _share(cells, _WITH_COMMA) + _share(cells, re.compile("[0-9]+$")) >= _ALMOST_ALL:
-            marks["decimal"] = ","
-        elif _share(cells, _GROUPED) + _share(cells, re.compile("[0-9]{1,3}([.][0-9]+)?$")) < _ALMOST_ALL:
-            continue
-        if groups := [match["mark"] for cell in cells if (match := _GROUPED.match(cell))]:
-            marks["thousands"] = _SAME.get(groups[0], groups[0])
-    if marks.get("thousands") == ",":
-        marks.pop("decimal", None)
-    if marks.get("thousands") == ".":
-        marks["decimal"] = ","
-    return marks
+@dataclass(frozen=True)
+class Suggested:
+    """stated: fields of `TableFormat` that are not as usual. doubts: what only the curator can tell; `stated` says nothing of it."""
+
+    stated: Mapping[str, str]
+    doubts: tuple[Doubt, ...] = ()
 
 
-def _dates(columns: Iterable[Sequence[str]]) -> dict[str, str]:
-    for cells in columns:
-        for form, pattern in _STATED_DATES.items():
-            if cells and _share(cells, pattern) >= _ALMOST_ALL and _are_dates(cells, form):
-                return {"date_format": form}
-    return {}
+def suggested_notation(
+    records: Sequence[Sequence[str]],
+    notation: Notation,
+    names: Sequence[str] = (),
+    given: Mapping[str, str] | None = None,
+    comma_separates: bool = True,
+) -> Suggested:
+    """What of decimal, thousands, date_format and time_format differs from the usual in almost all values of some column.
+
+    names: what to call the columns. given: what is stated already, which nothing suggests otherwise. comma_separates: False where fields
+    are separated by semicolons, as they are where numbers have decimal commas.
+    """
+    given = given or {}
+    columns = [_present(cells, notation) for cells in zip(*_even(records), strict=True)]
+    marks, dates = suggested_marks(columns, names, given, comma_separates), _dates(columns)
+    asked = () if "date_format" in given else dates.doubts
+    return Suggested({**marks.stated, **dates.stated, **_times(columns), **given}, (*marks.doubts, *asked))
+
+
+def suggested_marks(
+    columns: Iterable[Sequence[str]], names: Sequence[str] = (), given: Mapping[str, str] | None = None, comma_separates: bool = True
+) -> Suggested:
+    """The same of decimal and thousands alone; columns: of trimmed texts that do not mean missing."""
+    given = given or {}
+    shapes = {place: found for place, cells in enumerate(columns) if (found := _shapes(cells))}
+    offered = [one for one in MARKS if given.get("decimal", one[0]) == one[0] and given.get("thousands", one[1]) == one[1]]
+    fitting = {place: _fitting(found, offered) for place, found in shapes.items()}
+    possible = [one for one in offered if all(one in marks for marks in fitting.values())]
+    if not possible:
+        if "decimal" in given:
+            return Suggested(_stated(_best(offered, shapes.values())) if offered else {})
+        return Suggested({}, (_contradiction(fitting, shapes, names),))
+    open_ones = [shape for found in shapes.values() for shape in found if _is_open(shape)]
+    if open_ones and not comma_separates and not any("." in shape for shape in open_ones):
+        commas = [one for one in possible if one[0] == ","]
+        clear = (shape for found in shapes.values() for shape in found if not _is_open(shape))
+        if not commas and not any("," in shape for shape in clear):  # the separator says one thing, other columns another
+            return Suggested({}, (_open_question(open_ones, offered, shapes.values()),))
+        possible = commas or possible
+    if open_ones and len({decimal for decimal, _ in possible}) > 1:
+        return Suggested({}, (_open_question(open_ones, possible, shapes.values()),))
+    return Suggested(_stated(_best(possible, shapes.values())))
+
+
+def other_marks(values: Sequence[tuple[str, int]], lower: float, upper: float, notation: Notation) -> Marks | None:
+    """The marks with which most values that are not between these bounds, each with its count, would be; None where no others do that."""
+    texts, counts = pa.array([text.strip() for text, _ in values], pa.string()), np.array([count for _, count in values])
+
+    def inside(marks: Marks) -> float:
+        numbers = replace(notation, decimal=marks[0], thousands=marks[1]).numbers(texts)
+        read = pc.fill_null(numbers, np.nan).to_numpy(zero_copy_only=False)
+        return float(counts[(read >= lower) & (read <= upper)].sum() / max(1, counts.sum()))
+
+    best = max(MARKS, key=inside)
+    return best if inside(best) > _MOSTLY_NUMBERS and best != (notation.decimal, notation.thousands) else None
+
+
+def _shapes(cells: Sequence[str]) -> Counter[str]:
+    """How the numbers of a column are written that have a mark, and how often; nothing where few values are numbers, or are codes."""
+    every = Counter(_LATER_DIGIT.sub("9", _PERCENT.sub("", cell)) if len(cell) <= _LONGEST else "" for cell in cells)
+    if sum(count for shape, count in every.items() if _CODE.match(shape)) > (1 - _ALMOST_ALL) * len(cells):
+        return Counter()
+    numbers = Counter({shape: count for shape, count in every.items() if _readings(shape)})
+    if numbers.total() < _MOSTLY_NUMBERS * len(cells):
+        return Counter()
+    return Counter({shape: count for shape, count in numbers.items() if _SIGNS.search(shape)})
+
+
+@lru_cache(maxsize=4096)
+def _readings(shape: str) -> frozenset[Marks]:
+    """The marks with which this is a number. What has an exponent has no thousands."""
+    exponent = "e" in shape.lower()
+    patterns = {one: Notation(decimal=one[0], thousands="" if exponent else one[1]).number_pattern for one in MARKS}
+    return frozenset(one for one, pattern in patterns.items() if re.match(pattern, shape))
+
+
+def _is_open(shape: str) -> bool:
+    """Whether it is one number with a decimal point, and another one with a decimal comma."""
+    return ("," in shape or "." in shape) and len({decimal for decimal, _ in _readings(shape)}) > 1
+
+
+def _fitting(found: Counter[str], offered: Iterable[Marks]) -> list[Marks]:
+    """The marks with which almost all numbers of a column are numbers, and almost all of those that can be read in one way only."""
+    clear = Counter({shape: count for shape, count in found.items() if not _is_open(shape)})
+    return [one for one in offered if all(_share(part, one) >= _ALMOST_ALL for part in (found, clear) if part)]
+
+
+def _share(found: Counter[str], marks: Marks) -> float:
+    return sum(count for shape, count in found.items() if marks in _readings(shape)) / found.total()
+
+
+def _best(offered: Sequence[Marks], columns: Collection[Counter[str]]) -> Marks:
+    """The marks with which most numbers are numbers, and of those the most usual."""
+    return max(offered, key=lambda one: sum(_share(found, one) for found in columns))
+
+
+def _stated(marks: Marks) -> dict[str, str]:
+    return {"decimal": marks[0], "thousands": marks[1]}
+
+
+def _open_question(open_ones: Sequence[str], possible: Sequence[Marks], columns: Collection[Counter[str]]) -> Doubt:
+    sign = "," if any("," in shape for shape in open_ones) else "."
+    halves = _best([one for one in possible if one[0] == sign], columns)
+    thousands = _best([one for one in possible if one[0] != sign], columns)
+    answers = (("Ten and a half", _stated(halves)), ("Ten thousand", _stated(thousands)))
+    return Doubt(f"Is 10{sign}584 ten and a half, or ten thousand? The numbers of this table can be read either way", answers)
+
+
+def _contradiction(fitting: Mapping[int, Sequence[Marks]], shapes: Mapping[int, Counter[str]], names: Sequence[str]) -> Doubt:
+    """Between two columns, or within one."""
+    places = list(fitting)
+    mixed = next((place for place in places if not fitting[place]), None)
+    if mixed is None:
+        usual = {place: _best(fitting[place], [shapes[place]]) for place in places}
+        apart = ((a, b) for a in places for b in places if not set(fitting[a]) & set(fitting[b]))
+        a, b = next(apart, (places[0], next((b for b in places if usual[b] != usual[places[0]]), places[-1])))
+        spelled, first, second = [usual[a], usual[b]], f"{_named(a, names)} has numbers", f"and {_named(b, names)}"
+    else:
+        spelled = [_best([one for one in MARKS if one[0] == decimal], [shapes[mixed]]) for decimal in DECIMALS]
+        first, second = f"{_named(mixed, names)} has numbers", "and others"
+    question = f"{first} like {spelling(*spelled[0])} {second} like {spelling(*spelled[1])}"
+    answers = tuple((f"Like {spelling(*marks)}", _stated(marks)) for marks in spelled)
+    return Doubt(f"{question}; only one of both can be read, and the others are missing", answers)
+
+
+def _named(place: int, names: Sequence[str]) -> str:
+    return column_field(names[place].strip()) if place < len(names) and names[place].strip() else f"column {place + 1}"
+
+
+def _dates(columns: Iterable[Sequence[str]]) -> Suggested:
+    """The form that fits all columns of dates, else the first; in doubt where day and month can be taken for each other in all of them."""
+    found = [forms for cells in columns if (forms := _date_forms(cells))]
+    if not found:
+        return Suggested({})
+    common = [form for form in found[0] if all(form in forms for forms in found)] or found[0]
+    if len(common) == 1:
+        return Suggested({"date_format": common[0]})
+    answers = (("Of April", {"date_format": _MONTH_SECOND}), ("Of March", {"date_format": _MONTH_FIRST}))
+    return Suggested({}, (Doubt("Is 03/04/2023 a day of April, or of March? The dates of this table can be read either way", answers),))
+
+
+def _date_forms(cells: Sequence[str]) -> list[str]:
+    fitting = (form for form, pattern in _STATED_DATES.items() if cells and _fit(cells, pattern) >= _ALMOST_ALL)
+    return [form for form in fitting if _are_dates(cells, form)]
 
 
 def _times(columns: Iterable[Sequence[str]]) -> dict[str, str]:
@@ -58,7 +213,7 @@ def _times(columns: Iterable[Sequence[str]]) -> dict[str, str]:
     for cells in columns:
         for form, pattern in _TIMES.items():
             shown_as_time = "h" in form[2:-2] or any(cell.startswith("0") for cell in cells)
-            if cells and shown_as_time and _share(cells, pattern) >= _ALMOST_ALL:
+            if cells and shown_as_time and _fit(cells, pattern) >= _ALMOST_ALL:
                 return {"time_format": form}
     return {}
 
@@ -72,7 +227,7 @@ def _present(cells: Iterable[str], notation: Notation) -> tuple[str, ...]:
     return tuple(text for cell in cells if (text := cell.strip()) and text not in notation.missing_markers)
 
 
-def _share(cells: Sequence[str], pattern: re.Pattern[str]) -> float:
+def _fit(cells: Sequence[str], pattern: re.Pattern[str]) -> float:
     return sum(bool(pattern.match(cell)) for cell in cells) / len(cells)
 
 

@@ -32,7 +32,7 @@ def test_a_number_means_the_same_in_every_notation(whole: int, cents: int, marks
 
 def test_a_number_that_breaks_its_notation_is_none() -> None:
     comma = Notation(decimal=",", thousands=".")
-    assert numbers(comma, "1.5", "1.23,4", "1.2345", "12.34.567", "1,2,3", "1,234.5", "", ",") == [None] * 8
+    assert numbers(comma, "1.5", "1.23,4", "1.2345", "12.34.567", "1,2,3", "1,234.5", "", ",", "0.584", "012.584") == [None] * 10
     assert numbers(comma, "1.234", "1.234.567,8", ",5", "-2,", "1,5e3") == [1234.0, 1234567.8, 0.5, -2.0, 1500.0]
     assert numbers(Notation(), "1,5", "1 000", "0x10", "nan", "inf", "1_000", "\u0661") == [None] * 7
     assert numbers(Notation(thousands=" "), "1\u00a0234", "1\u202f234 567", "1  234") == [1234.0, 1234567.0, None]

@@ -126,6 +126,7 @@ def _chosen(here: Current) -> None:
         what = _REMOVING.get(here.draft["wizard"]["source"], "The file stays where it is.")
         st.button("Remove", icon=":material/delete:", type="tertiary", key="remove_table", on_click=_remove, args=(here,), help=what)
     if KINDS[data["kind"]].is_file:
+        reading_view.doubts(here, partial(_again, project_table.reread))
         reading_view.panel(here, data, partial(_again, project_table.reread))
         engine_view.panel(here)
     elif project_table.gives_counts_alone(here.draft):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
@@ -30,10 +30,12 @@ from dpsynth_core.sources.guess import Guess
 from dpsynth_core.sources.locations import Location, located
 from dpsynth_core.sources.outside import ColumnFit
 from dpsynth_core.sources.registry import KINDS
+from dpsynth_core.sources.sniff import suggested, without_doubt
+from dpsynth_core.sources.suggest import Doubt
 from dpsynth_core.sources.survey import Survey
 from dpsynth_core.store import home, projects
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.web.shell import plan_first
+from dpsynth_core.web.shell import document, plan_first
 from dpsynth_core.web.shell.document import Draft
 
 PREVIEW_ROWS = 8
@@ -48,6 +50,8 @@ QUOTING_NAMES = {
     "none": "Quotes mean nothing",
     "standard": "Quoted cells may contain line breaks",
 }
+SPELLED = ("decimal", "thousands", "date_format", "time_format")
+"""What columns suggest of how values are written."""
 _DECLARING = ("spss", "stata", "sas", "parquet", "feather")
 """Kinds of files that declare types or labels."""
 SMALL_BYTES = 20_000_000
@@ -57,13 +61,14 @@ SMALL_BYTES = 20_000_000
 @dataclass(frozen=True)
 class Table:
     """A table that can be used. section: the draft's "data". label: what to call it on screen. declared: what the file says of its columns
-    besides their names, labels and types (`sources.labels`)."""
+    besides their names, labels and types (`sources.labels`). doubts: what of how it is written only the curator can tell (`Doubt`)."""
 
     section: dict[str, Any]
     columns: tuple[str, ...]
     source: str
     label: str
     declared: tuple[dict[str, Any], ...] = ()
+    doubts: tuple[Doubt, ...] = ()
 
 
 def from_upload(owner: str, project: str, name: str, content: BinaryIO) -> Table:
@@ -103,13 +108,17 @@ def simulated() -> Table:
 
 
 def reread(draft: Draft, **changes: Any) -> Table:
-    """The same file read differently. Raises InputError if it is no table that way."""
-    form = TableFormat.of({**draft["data"], **changes})
+    """The same file read differently. Raises InputError if it is no table that way. What is stated settles what was in doubt of it; with
+    another delimiter the columns are others, and what they suggest is too."""
+    form, doubts = TableFormat.of({**draft["data"], **changes}), document.doubts(draft, changes)
     path, wizard = draft["data"]["path"], draft["wizard"]
+    if "delimiter" in changes:
+        found = suggested(path, form.encoding, form.delimiter)
+        form, doubts = replace(form, **{name: getattr(found.form, name) for name in SPELLED}), found.doubts
     files.check(path, form)
     engine = {name: draft["data"][name] for name in ("engine", "scheduler", "workers") if draft["data"].get(name) is not None}
-    section = form.section(path) | engine
-    return Table(section, files.column_names(path, form), wizard["source"], wizard["label"], _declared(located(path), form))
+    section, declared = form.section(path) | engine, _declared(located(path), form)
+    return Table(section, files.column_names(path, form), wizard["source"], wizard["label"], declared, doubts)
 
 
 def restated(draft: Draft, **changes: Any) -> Table:
@@ -140,6 +149,7 @@ def adopt(draft: Draft, table: Table) -> None:
     wizard.pop("comparison", None)  # it was made, or declined, for another table: the Domain page asks again
     wizard["passed"] = [step for step in wizard.get("passed", []) if step != "domain"]
     wizard.update(source=table.source, label=table.label, columns=list(table.columns), declared=list(table.declared))
+    document.note_doubts(draft, table.doubts)
 
 
 def disown(draft: Draft) -> None:
@@ -148,7 +158,7 @@ def disown(draft: Draft) -> None:
     if planned := plan_first.planned(draft):
         plan_first.begin(draft, planned)
         return
-    for name in ("source", "label", "columns", "declared"):
+    for name in ("source", "label", "columns", "declared", "doubts"):
         draft.get("wizard", {}).pop(name, None)
 
 
@@ -232,6 +242,15 @@ def _fit_of_simulated(domain: Domain) -> tuple[ColumnFit, ...]:
     return outside.fit(domain, demo.simulate(), TableFormat()).value
 
 
+def state(draft: Draft, stated: Mapping[str, str]) -> None:
+    """State how numbers or dates are written, where nothing else changes. Raises InputError for marks that do not go together."""
+    left = document.doubts(draft, stated)
+    section = {**draft["data"], **stated}
+    TableFormat.of(section)
+    draft["data"] = section
+    document.note_doubts(draft, left)
+
+
 def with_marker(draft: Draft, text: str) -> list[str]:
     """The missing markers of the draft's table and one more."""
     return sorted({*TableFormat.of(draft["data"]).notation.missing_markers, text})
@@ -239,7 +258,7 @@ def with_marker(draft: Draft, text: str) -> list[str]:
 
 def look_at_public(path: Path) -> tuple[Guess, ...]:
     """What the columns of a public table look like."""
-    form = files.sniff(path)
+    form = without_doubt(path, "public table")
     files.check(path, form)
     return guess.propose(path, form, is_public=True).value
 
@@ -252,9 +271,10 @@ def _file(draft: Mapping[str, Any]) -> tuple[str, TableFormat]:
 
 
 def _inspect(path: Location, source: str) -> Table:
-    form = files.sniff(path)
-    files.check(path, form)
-    return Table(form.section(path), files.column_names(path, form), source, path.name, _declared(path, form))
+    found = suggested(path)
+    files.check(path, found.form)
+    names = files.column_names(path, found.form)
+    return Table(found.form.section(path), names, source, path.name, _declared(path, found.form), found.doubts)
 
 
 def _declared(path: Location, form: TableFormat) -> tuple[dict[str, Any], ...]:

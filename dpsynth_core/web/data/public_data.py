@@ -16,6 +16,7 @@ from dpsynth_core.sources import demo, files, guess, public
 from dpsynth_core.sources.files import TableFormat
 from dpsynth_core.sources.guess import Guess
 from dpsynth_core.sources.public import FIELD, Differences
+from dpsynth_core.sources.sniff import without_doubt
 from dpsynth_core.store import projects
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.data import project_table
@@ -38,7 +39,7 @@ def from_upload(owner: str, project: str, name: str, content: BinaryIO, draft: D
     table, or is the private table itself."""
 
     def look_at(path: Path) -> PublicFile:
-        form = files.sniff(path)
+        form = without_doubt(path, "public table")
         files.check(path, form)
         _check_not_private(path, draft)
         return PublicFile(form.section(path) | {"sha256": public.digest(path)}, files.column_names(path, form))

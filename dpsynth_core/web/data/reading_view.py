@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -10,25 +11,26 @@ import streamlit as st
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.clocks import COLON, TIME_FORMATS
 from dpsynth_core.sources.formats import WRITTEN_AS_TEXT, TableFormat
-from dpsynth_core.sources.notation import DATE_FORMATS
+from dpsynth_core.sources.notation import DATE_FORMATS, DECIMALS, THOUSANDS, spelling
+from dpsynth_core.sources.suggest import MARKS
 from dpsynth_core.web.data import project_table
 from dpsynth_core.web.shell import document, fields, frame
 from dpsynth_core.web.shell.session import Current
+from dpsynth_core.web.shell.text import literal
 
 _QUOTING_HELP = (
     "A quoted cell ends with its line, so that one person's stray quote cannot swallow other people's lines. Cells with line breaks need a "
     "well-formed file: it is checked, refused if it is not, and the release states the assumption."
 )
-_DECIMAL_NAMES = {".": "Point  1234.5", ",": "Comma  1234,5"}
-_THOUSANDS_NAMES = {"": "Nothing", ",": "Comma  1,234", ".": "Point  1.234", " ": "Space  1 234", "'": "Apostrophe  1'234"}
+_USUAL = ((".", ""), (".", ","), (",", ""), (",", "."), (",", " "))
+_SPELLINGS = {marks: spelling(*marks) for marks in dict.fromkeys((*_USUAL, *MARKS))}
+"""The five that most tables are written in, then the others."""
 _TIME_NAMES = dict(zip(TIME_FORMATS, ("08:30", "0830", "08.30", "8h30"), strict=True))
+_BETWEEN = THOUSANDS | {"": "nothing"}
 _DATE_NAMES = {form: form for form in DATE_FORMATS}
 
-_NUMBERS_AND_DATES = (
-    ("Decimal mark", "decimal", _DECIMAL_NAMES, None),
-    ("Between thousands", "thousands", _THOUSANDS_NAMES, None),
-    ("Dates", "date_format", _DATE_NAMES, "Dates such as 2023-12-31 are always understood."),
-)
+_DATES = ("Dates", "date_format", _DATE_NAMES, "Dates such as 2023-12-31 are always understood.")
+_MARKS_HELP = "Both marks at once. A number may also have no mark between thousands."
 _TIMES = ("Times of day", "time_format", _TIME_NAMES, "Times such as 08:30 are always understood.")
 
 Reread = Callable[..., None]
@@ -52,26 +54,36 @@ def panel(here: Current, data: Mapping[str, Any], reread: Reread) -> None:
         elif form.applies("encoding"):
             _choice(here, "Text encoding", "encoding", project_table.ENCODING_NAMES, reread)
         if form.kind in WRITTEN_AS_TEXT:
-            _values(here, reread, (*_NUMBERS_AND_DATES, _TIMES))
+            _values(here, reread, (_DATES, _TIMES))
         if form.applies("names"):
             _header(here, form, reread)
         _missing(data, reread)
 
 
 def _summary(form: TableFormat) -> str:
-    if form.kind != "csv":
+    """How the file is read, in one line; of numbers always both marks, with an example."""
+    if form.kind not in WRITTEN_AS_TEXT:
         return "How this file is written"
-    separator = project_table.DELIMITER_NAMES.get(form.delimiter, "another sign").split()[0].lower()
-    marks = "".join(
-        f", {words}"
-        for words, is_stated in (
-            ("decimal commas", form.decimal == ","),
-            (f"dates {form.date_format}", form.date_format != DATE_FORMATS[0]),
-            (f"times {form.time_format}", form.time_format != COLON),
-        )
-        if is_stated
-    )
-    return f"Read as {separator}-separated, {project_table.ENCODING_NAMES.get(form.encoding, 'another encoding')}{marks}"
+    marks = f"{spelling(form.decimal, form.thousands)} (decimal {DECIMALS[form.decimal]}, {_BETWEEN[form.thousands]} between thousands)"
+    written = [f"numbers like {marks}"]
+    if form.date_format != DATE_FORMATS[0]:
+        written.append(f"dates {form.date_format}")
+    if form.time_format != COLON:
+        written.append(f"times {form.time_format}")
+    if form.kind == "csv":
+        separator = project_table.DELIMITER_NAMES.get(form.delimiter, "another sign").split()[0].lower()
+        written = [f"{separator}-separated", project_table.ENCODING_NAMES.get(form.encoding, "another encoding"), *written]
+    return f"Read as {', '.join(written)}" if form.kind == "csv" else f"Text in it is read as {', '.join(written)}"
+
+
+def doubts(here: Current, reread: Reread) -> None:
+    """What only the curator can tell of how the table is written, with a button for each answer."""
+    for number, doubt in enumerate(document.doubts(here.draft)):
+        with st.container(border=True, key=f"doubt_{number}"):
+            st.markdown(f":orange[:material/help:] **{literal(doubt.question, 400)}.**")
+            with st.container(horizontal=True, gap="small"):
+                for place, (label, stated) in enumerate(doubt.answers):
+                    st.button(label, key=f"doubt_{number}_{place}", type="primary", on_click=partial(reread, **stated))
 
 
 def texts_panel(here: Current, data: Mapping[str, Any], restate: Reread) -> None:
@@ -80,12 +92,15 @@ def texts_panel(here: Current, data: Mapping[str, Any], restate: Reread) -> None
         st.caption(
             "Columns of numbers and dates need nothing said. By going on you state this of columns of text; none of it is published."
         )
-        _values(here, restate, _NUMBERS_AND_DATES)
+        _values(here, restate, (_DATES,))
         _missing(data, restate)
 
 
 def _values(here: Current, reread: Reread, stated: Sequence[tuple[str, str, Mapping[str, str], str | None]]) -> None:
     """Numbers and dates as text: what is written otherwise is missing, never another number."""
+    form = TableFormat.of(here.draft["data"])
+    now, look = (form.decimal, form.thousands), {"options": list(_SPELLINGS), "format_func": _SPELLINGS.get, "help": _MARKS_HELP}
+    fields.linked("marks", now, lambda one: reread(decimal=one[0], thousands=one[1]), st.selectbox, "Numbers are written like", **look)
     for first in range(0, len(stated), 2):  # four beside each other would cut what they say
         for place, (label, name, names, help) in zip(st.columns(2), stated[first : first + 2], strict=False):
             with place:

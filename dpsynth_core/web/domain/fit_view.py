@@ -16,7 +16,10 @@ import streamlit as st
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import is_reason
 from dpsynth_core.foundation.zones import Zone, Zoned, public
+from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.notation import DECIMALS, THOUSANDS, spelling
 from dpsynth_core.sources.outside import ColumnFit
+from dpsynth_core.sources.suggest import Marks, other_marks
 from dpsynth_core.vocabulary.recoding import other_is_missing
 from dpsynth_core.web.data import project_table
 from dpsynth_core.web.domain import domain_table
@@ -31,6 +34,7 @@ MOST = 0.5
 FEWEST = 20
 """Rarer values are not offered to be added: they could point to a person."""
 _SHOWN = 6
+_NUMBERS = ("integer", "numeric")
 _CONFIRMED = "wizard.outside_is_right"
 _DECISION, _MADE, _DECLINED = "wizard.comparison", "made", "declined"
 _BUTTON = "compare"
@@ -140,9 +144,15 @@ def _columns(here: Current, rows: dict[str, Row], fits: Sequence[ColumnFit], tak
 
 
 def _column(here: Current, row: Row, one: ColumnFit, take: TakeRow, add: AddValues) -> None:
-    st.markdown(f"{code(one.column)} {_in_words(one, other_is_missing(domain_table.attribute(row)))}")
+    declared, form = domain_table.attribute(row), TableFormat.of(here.draft["data"])
+    spelled = other_marks(one.values, declared.lower, declared.upper, form.notation) if declared.kind in _NUMBERS and one.values else None
+    st.markdown(f"{code(one.column)} {_in_words(one, other_is_missing(declared) and not spelled)}")
+    if spelled:
+        st.markdown(f":orange[:material/help:] {_differently(spelled, (form.decimal, form.thousands))}")
     with st.container(horizontal=True, gap="small"):
         mend = partial(_mend, here, one.column)
+        if spelled:
+            mend("Read it so", "marks", _read_so, spelled)
         if one.missing and one.missing_to:
             change = domain_table.treated("missing", OWN)
             mend("Give empty values a cell of their own", "missing", take, one.column, change)
@@ -166,13 +176,28 @@ def _in_words(one: ColumnFit, lost: bool) -> str:
         parts.append(f":red[**{one.missing:,} empty values would count as {literal(one.missing_to)}.**]")
     if one.outside:
         share = f"{one.outside:,} values ({one.share_outside:.1%})"
-        shown = ", ".join(f"{code(value, 30)} {count:,}" for value, count in one.values[:_SHOWN])
+        shown = ", ".join(f"{code(value, 30)} ({count:,} ×)" for value, count in one.values[:_SHOWN])
         more = f" and {len(one.values) - _SHOWN:,} other values" if len(one.values) > _SHOWN else ""
         fate = f":red[**{share} would count as {literal(one.outside_to)}**]" if one.outside_to else f"{share} go to “other”"
         parts.append(f"{fate}: {shown}{more}." if one.values else f"{fate}.")
         if lost:
             parts.append(f":orange[{_LOST}]")
     return " ".join(parts)
+
+
+def _differently(spelled: Marks, now: Marks) -> str:
+    """How the values seem to be written, and how the table is read."""
+    if spelled[0] != now[0]:
+        theirs, ours = f"a decimal {DECIMALS[spelled[0]]}", f"a decimal {DECIMALS[now[0]]}"
+    else:
+        theirs, ours = (f"{THOUSANDS[mark] if mark else 'nothing'} between thousands" for mark in (spelled[1], now[1]))
+    examples = code(spelling(*spelled)), code(spelling(*now))
+    return f"They look like numbers with {theirs}, as in {examples[0]}; the file is read with {ours}, as in {examples[1]}."
+
+
+def _read_so(marks: Marks) -> None:
+    """State that the file writes its numbers so."""
+    session.edit(lambda draft: project_table.state(draft, {"decimal": marks[0], "thousands": marks[1]}))
 
 
 def _confirmation(far_off: list[str]) -> str:

@@ -7,6 +7,7 @@ each present once it is known. `wizard` holds what only the pages need:
     passed    names of the steps left through Continue
     source    "upload" | "path" | "database" | "demo" | "plan"; label: what to call the table on screen; columns: its column names
     declared  what the table's file says of its columns: types and labels (`sources.labels`)
+    doubts    what only the curator can tell of how the table is written (`sources.suggest.Doubt`), until it is stated
     database  {"address", "tables", "form", "table", "query", "timeout"} as they stand on the Data page, chosen or not yet
     planned   the columns of a plan that was made before there was a table; source is then "plan" until one is chosen
     comparison  "made" or "declined": whether the table is compared with the domain, as the curator decided
@@ -46,6 +47,7 @@ from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, BudgetSpec, ModelSpe
 from dpsynth_core.privacy import conversions
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.sources.registry import KINDS
+from dpsynth_core.sources.suggest import Doubt
 from dpsynth_core.store import accounts, ledger
 from dpsynth_core.vocabulary import workload as workloads
 from dpsynth_core.vocabulary.attribute import Attribute
@@ -108,6 +110,17 @@ def domain_zone(draft: Mapping[str, Any]) -> Zone:
 def columns(draft: Mapping[str, Any]) -> tuple[str, ...]:
     """Column names of the table, known from its header."""
     return tuple(wizard(draft).get("columns", ()))
+
+
+def doubts(draft: Mapping[str, Any], stated: Mapping[str, Any] | None = None) -> tuple[Doubt, ...]:
+    """What is open of how the table is written. stated: what is said now, which settles what is about it."""
+    kept = (Doubt(question, tuple((label, fields) for label, fields in answers)) for question, answers in wizard(draft).get("doubts", ()))
+    return tuple(one for one in kept if not one.fields & (stated or {}).keys())
+
+
+def note_doubts(draft: Draft, open_ones: Sequence[Doubt]) -> None:
+    listed = [[one.question, [[label, dict(fields)] for label, fields in one.answers]] for one in open_ones]
+    draft.setdefault("wizard", {})["doubts"] = listed
 
 
 def domain(draft: Mapping[str, Any]) -> Domain:
@@ -249,6 +262,8 @@ def problem(draft: Mapping[str, Any], step: str) -> InputError | None:
 def _check_data(draft: Mapping[str, Any]) -> None:
     if not columns(draft) or not (draft.get("data") or wizard(draft).get("planned")):
         raise InputError("data", "no table is chosen yet", "upload one, give its path or database, take the demo, or begin with a codebook")
+    for doubt in doubts(draft):
+        raise InputError("how the table is written", doubt.question, "answer the question above")
     person = draft["unit"]["person_column"]
     if wizard(draft).get("several") and person not in columns(draft):
         raise InputError("person column", "it is not chosen", "choose the column that tells people apart")
