@@ -23,5 +23,6 @@ if __name__ == "__main__":
     frame.run()
 else:
     security.check_settings()
+    security.describe_exceptions()
     security.forbid_legacy_pages()
     app = st.App(__file__, lifespan=security.lifespan, routes=downloads.routes(), middleware=security.MIDDLEWARE)

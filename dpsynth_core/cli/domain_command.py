@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +46,9 @@ def _declared(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _domain(options: argparse.Namespace) -> None:
-    made = _declared(options)
+    from dpsynth_core.vocabulary.declared import KINDS_LINE, guessed
+
+    made, left_out = guessed(_declared(options))
     try:
         with options.out.open("x", encoding="utf-8") as stream:
             stream.write(json.dumps(made, indent=1, ensure_ascii=False) + "\n")
@@ -55,8 +58,13 @@ def _domain(options: argparse.Namespace) -> None:
         raise InputError("--out", f"{shown(options.out)} cannot be written", "name a file that you may write") from None
     open_ones = [entry["name"] for entry in made["attributes"] if "to_do" in entry]
     done = len(made["attributes"]) - len(open_ones)
+    if left_out:
+        print_message(f"left out, for their names promise identifiers or free text: {_some(left_out)}")
     print_message(f"done: {done} columns are declared, written to {options.out}")
     print_message("note: labels are public only if they were before anybody answered; look through them before you use the domain")
     if open_ones:
-        named = ", ".join(open_ones[:10]) + (f" and {len(open_ones) - 10} more" if len(open_ones) > 10 else "")
-        print_message(f'still to be said ("to_do" in the file): {named}')
+        print_message(f'still to be said ("to_do" in the file): {_some(open_ones)}; {KINDS_LINE}')
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")

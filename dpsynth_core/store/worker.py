@@ -140,9 +140,10 @@ def _make_release(row: sqlite3.Row) -> None:
 
 def _fresh(run: str, spec: Spec) -> tuple[Release, Zoned[Times]]:
     """The release, and how long it took."""
-    _record(run, Progress("phase", message="checking the plan and the file"))
+    _record(run, Progress("phase", message="checking the plan"))
     plan = synthesis.plan(spec)
     ledger.check_plan(run, spec.digest())
+    _record(run, Progress("phase", message="looking whether the table is the one that was charged, and can be read to its end"))
     if _changed(run, spec.data):
         raise InputError("data", "the file changed after the run was submitted", "submit it again")
     _limit(plan)
@@ -151,6 +152,7 @@ def _fresh(run: str, spec: Spec) -> tuple[Release, Zoned[Times]]:
     with explained():
         kept, stopwatch = Spool(spools.spool_file(run), run, plan, noise.private), Stopwatch()
     try:
+        _record(run, Progress("phase", message="opening the records"))
         jobs.touch(run)  # nothing above keeps or counts a record, everything below may
         made = synthesis.synthesize(plan, synthesis.open_source(plan), noise, partial(_record, run), kept, stopwatch)
         return made, stopwatch.times()

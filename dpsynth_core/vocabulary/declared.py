@@ -13,14 +13,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.vocabulary import usual
 from dpsynth_core.vocabulary.bins import MAX_CELLS
 from dpsynth_core.vocabulary.kinds.numbers import plain_number
 from dpsynth_core.vocabulary.kinds.registry import KINDS
 from dpsynth_core.vocabulary.names import column_field
+from dpsynth_core.vocabulary.usual import Role, UsualList, UsualRange
 
 _BOUNDS = "give the smallest and the largest value that can occur"
 _VALUES = "list the values that can occur, or drop the column"
-_UNKNOWN = f"say what it holds ({', '.join(KINDS)}) and which values can occur, or drop the column"
+_UNKNOWN = "say its kind and which values can occur, or drop the column"
+KINDS_LINE = f"kinds: {', '.join(KINDS)}"
+"""What `_UNKNOWN` leaves to be said once for all columns."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,33 @@ def domain_json(columns: Iterable[Declared], origin: str = "") -> dict[str, Any]
     entries = [_entry(column) for column in columns]
     complete = not any("to_do" in entry for entry in entries)
     return {"version": 1, "attributes": entries} | ({"origin": origin} if origin and complete else {})
+
+
+def guessed(made: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The JSON of a domain, in which names of columns, which are public, fill what nothing else says; and the columns that are left out,
+    because their names promise identifiers or free text."""
+    entries, left_out = [], []
+    for entry in made["attributes"]:
+        if "to_do" not in entry:
+            entries.append(entry)
+        elif usual.role(entry["name"]) in (Role.IDENTIFIER, Role.TEXT):
+            left_out.append(entry["name"])
+        else:
+            entries.append(_from_name(entry))
+    return {**made, "attributes": entries}, left_out
+
+
+def _from_name(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """An open entry with usual bounds, or with the kind that its name suggests."""
+    suggestion, unknown = usual.suggested(entry["name"]), entry["kind"] == "categorical"
+    plain = {key: value for key, value in entry.items() if key not in ("categories", "to_do")}
+    if isinstance(suggestion, UsualRange) and (unknown or entry["kind"] == suggestion.kind):
+        return plain | usual.entry(suggestion)
+    if unknown and isinstance(suggestion, UsualList):
+        return {**entry, "kind": suggestion.kind, "to_do": f"{_VALUES}; often {', '.join(suggestion.writings[0].values[:3])}"}
+    if unknown and usual.role(entry["name"]) is Role.DATE:
+        return plain | {"kind": "date", "lower": None, "upper": None, "to_do": _BOUNDS}
+    return dict(entry)
 
 
 def _entry(column: Declared) -> dict[str, Any]:

@@ -91,6 +91,18 @@ def suggested(column: str) -> UsualList | UsualRange | None:
     return library.by_word[max(matching, key=len)] if matching else None
 
 
+def entry(chosen: UsualRange) -> dict[str, Any]:
+    """Its part of a column's entry in the JSON of a domain."""
+    is_number = chosen.kind in ("integer", "numeric")
+    stated = {"lower": chosen.lower, "upper": chosen.upper} | ({"width": chosen.bins} if chosen.bins else {})
+    decimals = {} if chosen.decimals is None else {"decimals": chosen.decimals}
+    return {"kind": chosen.kind, **{name: _number(text) if is_number else text for name, text in stated.items()}, **decimals}
+
+
+def _number(text: str) -> int | float:
+    return float(text) if "." in text else int(text)
+
+
 def role(column: str) -> Role:
     """What the last words of a name promise: an identifier, free text, a date."""
     words, parts = _library().words, _parts(column)

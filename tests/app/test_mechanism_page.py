@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -124,6 +126,26 @@ def test_the_cards_say_which_mechanisms_take_thresholds() -> None:
     assert not app.button(key="choose_mwem").disabled
 
 
+def by_hand(name: str) -> dict[str, Any]:
+    """A draft whose mechanism somebody chose."""
+    fields = draft(mechanism={"name": name, "settings": {}})
+    fields["wizard"]["recommended"] = None
+    return fields
+
+
+def test_the_recommended_mechanism_is_the_chosen_one_until_somebody_chooses_another() -> None:
+    place = project(mechanism=document.new()["mechanism"], workload={"kind": "all", "k": 1}, budget={"epsilon": 0.1, "delta": 1e-9})
+    app = open_page("mechanism", place)
+    taken = sealed(place).mechanism.name
+    assert taken != document.new()["mechanism"]["name"]  # else this plan shows nothing
+    assert "We would choose" not in words(app)
+    app.button(key="change_mechanism").click().run()
+    app.button(key="choose_aim").click().run()
+    assert sealed(place).mechanism.name == "aim"
+    assert "We would choose" in words(open_page("mechanism", place))
+    assert sealed(place).mechanism.name == "aim"
+
+
 def test_choosing_a_card_is_saved_and_changes_the_plan() -> None:
     place = project()
     app = open_page("mechanism", place)
@@ -157,7 +179,7 @@ def test_without_a_number_of_people_the_recommendation_asks_for_it() -> None:
 
 @pytest.mark.parametrize("name", [p.name for p in parameters(registry.get("aim"))])
 def test_every_parameter_reaches_the_sealed_plan(name: str) -> None:
-    place = project(mechanism={"name": "aim", "settings": {}})
+    place = project(**by_hand("aim"))
     parameter = next(p for p in parameters(registry.get("aim")) if p.name == name)
     assert getattr(Plan.of(sealed(place)).mechanism, name) == parameter.default
     wanted = 0.5 if parameter.high <= 1 else min(20, parameter.high)
@@ -198,7 +220,7 @@ def test_rows_that_are_no_number_block_the_run_instead_of_being_dropped(typed: s
 
 
 def test_a_parameter_that_cannot_be_used_is_named_and_nothing_can_be_run() -> None:
-    place = project(mechanism={"name": "aim", "settings": {}})
+    place = project(**by_hand("aim"))
     field = next(t for t in open_page("mechanism", place).text_input if t.key.endswith("measure_share"))
     app = field.input("lots").run()
     assert "measure" in words(app)

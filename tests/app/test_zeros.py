@@ -130,8 +130,13 @@ def test_two_columns_are_put_in_order() -> None:
     assert "come in any order?" in plain(app)
     next(g for g in app.get("button_group") if g.key.endswith("zeros:way")).set_value("order").run()
     boxes = {box.label: box for box in app.selectbox}
+    assert (boxes["Column"].value, boxes["Other column"].value) == (None, None)  # which comes first is for the curator to say
+    assert app.button(key="zeros_order").disabled
+    boxes["Column"].set_value("age").run()
+    boxes = {box.label: box for box in app.selectbox}
     assert boxes["Other column"].options == ["region"]  # neither itself nor a column of categories
-    boxes["Order"].set_value("below").run()
+    boxes["Other column"].set_value("region").run()
+    {box.label: box for box in app.selectbox}["Order"].set_value("below").run()
     app.button(key="zeros_order").click().run()
     assert not app.exception
     assert stored()["domain"]["impossible"] == [{"column": "age", "below": "region"}]

@@ -8,6 +8,7 @@ import pytest
 from dpsynth_core.sources.codec import decode
 from dpsynth_core.vocabulary import usual
 from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.declared import Declared, domain_json, guessed
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.usual import Role, UsualList, UsualRange, Writing
 
@@ -85,3 +86,22 @@ def test_a_name_that_says_nothing_suggests_nothing(column: str) -> None:
 )
 def test_a_name_promises_a_role(column: str, role: Role) -> None:
     assert usual.role(column) is role
+
+
+def test_names_fill_what_a_file_does_not_say_and_the_domain_that_follows_is_one() -> None:
+    columns = ("id", "name", "remark", "age", "birth_date", "percent", "sex", "date", "ward")
+    made, left_out = guessed(domain_json(Declared(column) for column in columns))
+    entries = {entry["name"]: entry for entry in made["attributes"]}
+    assert left_out == ["id", "name", "remark"]
+    assert [name for name, entry in entries.items() if "to_do" not in entry] == ["age", "birth_date", "percent"]
+    assert (entries["sex"]["kind"], entries["date"]["kind"]) == ("categorical", "date")
+    assert "female" in entries["sex"]["to_do"]
+    assert len(entries["ward"]["to_do"].split()) < 15  # what is the same for all columns is said once
+    closed = [entry for entry in made["attributes"] if "to_do" not in entry]
+    assert Domain.from_json({"version": 1, "attributes": closed}).names == ("age", "birth_date", "percent")
+
+
+@pytest.mark.parametrize("one", usual.ranges(), ids=lambda one: one.name)
+def test_every_usual_range_is_an_entry_of_a_domain(one: usual.UsualRange) -> None:
+    stated = {"name": "x", "missing": True, "other": True, **usual.entry(one)}
+    assert Domain.from_json({"version": 1, "attributes": [stated]})["x"].kind == one.kind

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Literal
 
@@ -122,14 +123,15 @@ def _order(here: Current, attributes: Sequence[Attribute]) -> None:
         return
     left, middle, right = st.columns(3, gap="medium")
     with left:
-        first = _choose("Column", names, _key(here, "first"))
+        first = _pick("Column", names, _key(here, "first"))
     with middle:
         relation = _choose("Order", list(ORDERS), _key(here, "relation"), ORDERS)
     with right:
-        second = _choose("Other column", [name for name in names if name != first], _key(here, "second"))
+        second = _pick("Other column", [name for name in names if name != first], _key(here, "second"))
     st.caption("It holds in every synthetic row, where both columns have a value.")
     rule: Rule = {"column": first, relation: second}
-    st.button("Add order", icon=":material/add:", key="zeros_order", on_click=_add, args=(here, rule, attributes))
+    add, incomplete = partial(_add, here, rule, attributes), first is None or second is None
+    st.button("Add order", icon=":material/add:", key="zeros_order", disabled=incomplete, on_click=add)
 
 
 def _rule(here: Current, given: Attribute, target: Attribute) -> Rule:
@@ -189,6 +191,13 @@ def _choose(label: str, options: Sequence[str], key: str, names: Mapping[str, st
     if st.session_state.get(key) not in options:
         st.session_state[key] = options[0]
     return st.selectbox(label, options, key=key, format_func=lambda option: names.get(option, option))
+
+
+def _pick(label: str, options: Sequence[str], key: str) -> str | None:
+    """The same where nothing is chosen beforehand: which of two columns comes first is not known from their places."""
+    if st.session_state.get(key) not in options:
+        st.session_state[key] = None
+    return st.selectbox(label, options, key=key, placeholder="Choose a column")
 
 
 def _grid(here: Current, rules: Sequence[Rule], attributes: Sequence[Attribute]) -> None:

@@ -13,10 +13,20 @@ from dpsynth_core.mechanisms.mechanism import Forecast
 from dpsynth_core.planning.recommendation import Recommendation
 from dpsynth_core.report import percent
 from dpsynth_core.web.mechanism import plan_view, recommendation_view
-from dpsynth_core.web.shell import frame
+from dpsynth_core.web.shell import document, frame
 from dpsynth_core.web.shell.session import Current
 
 _OPEN = "mechanism_change"
+
+
+def follow(here: Current, forecasts: Mapping[str, Forecast | InputError]) -> bool:
+    """Whether another mechanism is in the plan now: until somebody chooses one, it is the recommended one."""
+    chosen, recommended = here.draft["mechanism"], recommendation_view.ranked(here, forecasts)
+    followed = here.draft["wizard"].get("recommended", document.new()["mechanism"]["name"])
+    if not recommended or chosen != {"name": followed, "settings": {}} or recommended[0].name == followed:
+        return False
+    plan_view.recommend(recommended[0].name)
+    return True
 
 
 def card(here: Current, forecasts: Mapping[str, Forecast | InputError]) -> None:

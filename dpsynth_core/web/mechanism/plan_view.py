@@ -20,7 +20,8 @@ from dpsynth_core.planning.feasibility import READABLE_GROUP, Feasibility, Level
 from dpsynth_core.planning.leaks import Leak, Severity
 from dpsynth_core.planning.spec import MAX_ROWS, MAX_TABLES, MAX_UNSTATED_ROWS
 from dpsynth_core.web.run.history import in_words
-from dpsynth_core.web.shell import fields, frame, guide, numbers
+from dpsynth_core.web.shell import fields, frame, guide, numbers, session
+from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.text import literal, one_line
 
 _BOX = {
@@ -157,9 +158,19 @@ def fitting(forecast: Forecast | InputError) -> None:
         st.markdown(f":red[:material/block:] Does not fit: {literal(reason)}.")
 
 
-def choose(name: str) -> None:
-    """Take a mechanism into the plan, with its defaults."""
-    fields.store("mechanism", {"name": name, "settings": {}})
+def choose(name: str, settings: Mapping[str, Setting] | None = None) -> None:
+    """Take a mechanism into the plan, with its defaults unless said otherwise: from now on no recommendation replaces it."""
+    session.edit(lambda draft: _take(draft, name, settings or {}, recommended=None))
+
+
+def recommend(name: str) -> None:
+    """Take a mechanism into the plan until somebody chooses one."""
+    session.edit(lambda draft: _take(draft, name, {}, recommended=name))
+
+
+def _take(draft: Draft, name: str, settings: Mapping[str, Setting], recommended: str | None) -> None:
+    draft["mechanism"] = {"name": name, "settings": dict(settings)}
+    draft["wizard"]["recommended"] = recommended
 
 
 def parameters(default: Mechanism, columns: Sequence[str] = ()) -> None:
@@ -214,7 +225,7 @@ def _preset(mechanism: Mechanism) -> Mechanism:
     published, now = registry.PUBLISHED[name], fields.value(f"mechanism.settings.{registry.PRESET}")
 
     def switch(on: bool) -> None:
-        fields.store("mechanism", {"name": name, "settings": {registry.PRESET: registry.PAPER} if on else {}})
+        choose(name, {registry.PRESET: registry.PAPER} if on else {})
 
     help = "\n".join(["The algorithm and the constants that its paper prints, instead of our defaults. Left open there, or kept:", ""])
     help += "\n".join(f"- {chosen}" for chosen in published.card.differences)

@@ -20,7 +20,7 @@ from dpsynth_core.store.accounts import Spent
 from dpsynth_core.web.data import check_view
 from dpsynth_core.web.mechanism import choice_view, plan_view, recommendation_view
 from dpsynth_core.web.run import launch
-from dpsynth_core.web.shell import document, frame, numbers, refusals
+from dpsynth_core.web.shell import document, frame, numbers, refusals, session
 from dpsynth_core.web.shell.numbers import short
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import code, literal
@@ -40,6 +40,10 @@ def planning(here: Current) -> None:
             choice_view.card(here, recommendation_view.forecasts(here.draft))
         plan_view.parameters(mechanism)
         return
+    forecasts = recommendation_view.forecasts(here.draft)
+    if choice_view.follow(here, forecasts):
+        planning(session.current())
+        return
     spec, shares = plan.spec, plan.shares
     account = ledger.spent(spec.population, shares.accountant, document.cap(here.draft))
     people = document.people(here.draft)
@@ -47,7 +51,6 @@ def planning(here: Current) -> None:
     elsewhere = _charged_before(spec.data, spec.population)
     was_private = _charged_before(DataSpec(path=spec.public.path)) if spec.public else ()
     plan_view.leaks(leaks.find(spec, account.releases, elsewhere, was_private, plan.condition))
-    forecasts = recommendation_view.forecasts(here.draft)
     choice_view.card(here, forecasts)
     frame.link("tradeoffs", "Try several on simulated data first, at no cost")
     plan_view.parameters(mechanism, plan.domain.names)

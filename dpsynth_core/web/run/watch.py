@@ -82,7 +82,7 @@ def _live(run: Run) -> None:
             _confirm_cancel(run.owner, run.id)
     left = history.in_words(history.seconds_left(steps, elapsed, forecast))
     share = history.done(steps)
-    st.progress(share, f"{share:.0%} of the work")
+    st.progress(share, f"{share:.0%} of the work" if share else "Getting ready: nothing is measured yet")
     if run.started:
         _for_your_eyes(f"{history.in_words(elapsed)} so far, about {left} left.")
     st.caption(
@@ -99,7 +99,7 @@ def _now(run: Run, steps: Sequence[Progress]) -> str:
     if run.state == "queued":
         before = runs.queue_position(run.owner, run.id)
         return f"{before} run{'s' * (before > 1)} before this one" if before else "next in line"
-    return literal(steps[-1].message or label(steps[-1].attributes), 120) if steps else "starting"
+    return literal(steps[-1].message or label(steps[-1].attributes), 120) if steps else "starting: a process of its own loads the program"
 
 
 @refusals.dialog("Stop this run?")

@@ -12,7 +12,7 @@ _ASSETS = Path(__file__).resolve().parents[3] / "assets"
 ICON = str(_ASSETS / "icon.svg")
 STYLE = _ASSETS / "style.css"
 DOOR = _ASSETS / "door"
-_SCRIPTS = ("navigation.js", "pictures.js")
+_SCRIPTS = ("navigation.js", "pictures.js", "dialogs.js")
 
 _INK = {"light": "#16233a", "dark": "#eef2f8"}
 

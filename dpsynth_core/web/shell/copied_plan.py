@@ -17,7 +17,7 @@ from dpsynth_core.web.shell import document, plan_first
 from dpsynth_core.web.shell.document import Draft
 
 _PLAN = ("unit", "domain", "domain_origin", "workload", "criteria", "models", "mechanism")
-_NOTES = ("rows", "impossible", "workloads", "several")
+_NOTES = ("rows", "impossible", "workloads", "several", "recommended")
 _ABOUT_THE_PEOPLE = ("people", "cap")
 
 

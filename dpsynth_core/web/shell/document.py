@@ -13,6 +13,7 @@ each present once it is known. `wizard` holds what only the pages need:
     comparison  "made" or "declined": whether the table is compared with the domain, as the curator decided
     several   whether a person may own several rows
     cap       {"epsilon", "delta"} for a population that the ledger does not know yet
+    recommended  the mechanism that was taken because it is recommended; None once somebody chose one
     people    about how many people there are, as far as publicly known, or None
     rows      the domain page's table, one dict per column (see domain_table)
     typed     texts that could not be read as a value, by field path, so that nothing typed is lost
@@ -29,6 +30,7 @@ from functools import lru_cache
 from typing import Any
 
 from dpsynth_core.criteria.registry import AnyCriterion, of_models, read_criteria
+from dpsynth_core.foundation.documents import base_name
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import check_reason, is_reason
 from dpsynth_core.foundation.zones import Zone
@@ -43,9 +45,10 @@ from dpsynth_core.planning.looks import Look
 from dpsynth_core.planning.models import Target
 from dpsynth_core.planning.plan import Plan, Shares, budgeted
 from dpsynth_core.planning.proposals import Cost, Proposal
-from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, BudgetSpec, ModelSpec, Spec
+from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, DEMO, BudgetSpec, ModelSpec, Spec
 from dpsynth_core.privacy import conversions
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.sources.notation import DEFAULT_MISSING
 from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.sources.suggest import Doubt
 from dpsynth_core.store import accounts, ledger
@@ -73,6 +76,22 @@ def new() -> Draft:
         "output": {"rows": None, "seed": None},
         "wizard": {"passed": [], "several": False, "cap": dict(DEFAULT_CAP), "people": None, "typed": {}},
     }
+
+
+def completed(draft: Mapping[str, Any]) -> Draft:
+    """The draft with a default for each field that pages rely on and it lacks: one of another version, or damaged, still opens.
+
+    A budget without a certificate has none: that is a statement.
+    """
+    fresh = new()
+    fresh["budget"] = {name: fresh["budget"][name] for name in ("epsilon", "delta")} if draft.get("budget") else fresh["budget"]
+    whole = {**draft, **{name: {**default, **(draft.get(name) or {})} for name, default in fresh.items()}}
+    if data := draft.get("data"):
+        kind = data.get("kind", "csv")
+        whole["data"] = {"kind": kind, "path": "", **({} if kind == DEMO else {"missing_markers": sorted(DEFAULT_MISSING)}), **data}
+        about = {"source": "path", "label": base_name(str(data.get("path", ""))), "columns": [], "declared": []}
+        whole["wizard"] = about | whole["wizard"]
+    return whole
 
 
 def wizard(draft: Mapping[str, Any]) -> Mapping[str, Any]:

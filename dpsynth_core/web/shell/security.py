@@ -11,14 +11,16 @@ import logging
 import os
 import sys
 from collections.abc import AsyncIterator
+from typing import Any
 
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import config
 from streamlit.runtime.pages_manager import PagesManager
 
 from dpsynth_core.foundation.causes import cause_of
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.store import jobs
+from dpsynth_core.store import failures, jobs
 from dpsynth_core.web.shell.door import announce, doors
 from dpsynth_core.web.shell.door.guard import Guard
 
@@ -80,6 +82,21 @@ def check_settings() -> None:
         doors.chosen()
     except InputError as error:
         raise SystemExit(f"The wizard does not start. {error}") from None
+
+
+def describe_exceptions() -> None:
+    """From now on what this process logs of an exception is its type and place, whoever logs it: its text may quote a cell of the table."""
+    config.set_option("logger.enableRich", False)  # it prints tracebacks around the log
+    made = logging.getLogRecordFactory()
+
+    def described(*arguments: Any, **further: Any) -> logging.LogRecord:
+        record = made(*arguments, **further)
+        if record.exc_info and record.exc_info[1] is not None:
+            record.msg, record.args = "uncaught: %s", (failures.describe(record.exc_info[1]),)
+            record.exc_info = record.exc_text = None
+        return record
+
+    logging.setLogRecordFactory(described)
 
 
 @contextlib.asynccontextmanager

@@ -107,7 +107,7 @@ def _edit(change: Callable[[Draft], None]) -> None:
             stored = projects.load(owner, project)
         except InputError:  # deleted in another tab: `begin` says so and opens another one
             return
-        draft = copy.deepcopy(dict(stored.draft))
+        draft = document.completed(copy.deepcopy(dict(stored.draft)))
         change(draft)
         try:
             _open(projects.save(owner, project, draft, stored.revision))
@@ -155,5 +155,5 @@ def check_idle(field: str) -> None:
 
 def _open(project: projects.Project) -> Current:
     st.session_state[_CURRENT] = project.id
-    st.session_state[_LOADED] = Current(project.owner, project.id, project.name, dict(project.draft))
+    st.session_state[_LOADED] = Current(project.owner, project.id, project.name, document.completed(project.draft))
     return st.session_state[_LOADED]

@@ -26,6 +26,7 @@ from dpsynth_core.tradeoffs.beside import Beside
 from dpsynth_core.tradeoffs.curves import METRICS, Metric, Setting
 from dpsynth_core.tradeoffs.sweep import PRIVATE, PUBLIC, Sweep
 from dpsynth_core.tradeoffs.trial import Outcome
+from dpsynth_core.web.mechanism import plan_view
 from dpsynth_core.web.run.history import in_words
 from dpsynth_core.web.shell import curator, fields, frame, refusals
 from dpsynth_core.web.shell.figures import draw
@@ -307,7 +308,7 @@ def _way_on(stored: Stored, chosen: Setting) -> None:
 
 def _adopt(stored: Stored, name: str, epsilon: float) -> None:
     own = stored.sweep.base.mechanism
-    fields.store("mechanism", {"name": name, "settings": dict(own.settings) if own.name == name else {}})
+    plan_view.choose(name, dict(own.settings) if own.name == name else {})
     fields.store("budget.epsilon", epsilon)
 
 

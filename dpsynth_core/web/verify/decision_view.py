@@ -18,6 +18,7 @@ from dpsynth_core.web.shell.text import literal
 
 _SIGNED, _PLACE = "decided", "decision"
 _ANSWER, _REASON, _NAME, _ROLE = "decision_answer", "decision_reason", "decision_name", "decision_role"
+_LABELS = {"answer": "Your decision", "reason": "Why, or for which purposes", "name": "Your name", "role": "Your role"}
 _MOST_SHOWN, _MOST_DIGITS = 2000, 200
 _TITLES = {
     decision.PUBLISH: "Publish",
@@ -64,11 +65,11 @@ def sign(report: Report) -> None:
 
 def _form(report: Report) -> None:
     offered = [decision.WITHHOLD] if report.verdict == INCONSISTENT else list(decision.ANSWERS)
-    st.radio("Your decision", offered, format_func=_TITLES.get, index=None, key=_ANSWER, horizontal=True)
-    st.text_area("Why, or for which purposes", key=_REASON, max_chars=MAX_REASON, height=90)
+    st.radio(_LABELS["answer"], offered, format_func=_TITLES.get, index=None, key=_ANSWER, horizontal=True)
+    st.text_area(_LABELS["reason"], key=_REASON, max_chars=MAX_REASON, height=90)
     name, role = st.columns(2)
-    name.text_input("Your name", key=_NAME, max_chars=decision.MOST_LETTERS)
-    role.text_input("Your role", key=_ROLE, max_chars=decision.MOST_LETTERS, placeholder="Data protection officer")
+    name.text_input(_LABELS["name"], key=_NAME, max_chars=decision.MOST_LETTERS)
+    role.text_input(_LABELS["role"], key=_ROLE, max_chars=decision.MOST_LETTERS, placeholder="Data protection officer")
     attempt = partial(refusals.attempt, _PLACE, partial(_sign, report))
     st.button("Sign", type="primary", icon=":material/signature:", key="decision_sign", on_click=attempt)
     frame.refused_at(_PLACE)
@@ -77,7 +78,10 @@ def _form(report: Report) -> None:
 def _sign(report: Report) -> None:
     typed = st.session_state
     today = datetime.now(UTC).date()
-    typed[_SIGNED] = decision.of(report, typed[_ANSWER], typed[_REASON], typed[_NAME], typed[_ROLE], today)
+    try:
+        typed[_SIGNED] = decision.of(report, typed[_ANSWER], typed[_REASON], typed[_NAME], typed[_ROLE], today)
+    except InputError as error:
+        raise InputError(_LABELS.get(error.field, error.field), error.problem, error.remedy) from None
 
 
 def _forget() -> None:
