@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.store import projects
 from dpsynth_core.store.home import LOCAL_OWNER
-from tests.app.demo_project import ROOT, words
+from tests.app.demo_project import ROOT, open_page, words
 from tests.patience import SECONDS
 
 OPEN = b'lab,sex\n"10,584",f\n"7,127",m\n'
@@ -69,7 +70,7 @@ def test_both_marks_are_always_said_and_another_separator_is_looked_at_anew() ->
 
 def test_columns_that_contradict_each_other_are_named_and_stop_continue() -> None:
     app = uploaded(b'cost,size\n"1,999.5","170,3"\n"2,999.5","171,9"\n')
-    assert "column 'cost' has numbers like 1,234.5 and column 'size' like 1234,5" in words(app).replace("\\", "")
+    assert "Column 'cost' has numbers like 1,234.5 and column 'size' like 1234,5" in words(app).replace("\\", "")
     assert app.button(key="next_data").disabled
     app.button(key="doubt_0_1").click().run()
     assert marks() == (",", "")
@@ -89,3 +90,23 @@ def test_numbers_that_are_written_otherwise_are_offered_to_be_read_so() -> None:
     next(one for one in app.button if one.label == "Read it so").click().run()
     assert marks() == (",", "")
     assert "Every value has a cell of its own." in words(app)
+
+
+LACKING = ("data.missing_markers", "data.kind", "unit", "wizard.label", "wizard.source", "budget", "output", "wizard.passed")
+
+
+@pytest.mark.parametrize("path", LACKING)
+def test_a_draft_that_lacks_a_field_opens_with_the_default(path: str) -> None:
+    uploaded(b"a,b\n1,x\n2,y\n")
+    place = projects.list(LOCAL_OWNER)[0]
+    draft = dict(place.draft)
+    *parents, last = path.split(".")
+    holder = draft
+    for name in parents:
+        holder[name] = dict(holder[name])
+        holder = holder[name]
+    del holder[last]
+    projects.save(LOCAL_OWNER, place.id, draft)
+    app = open_page("data", place.id)
+    assert not app.exception
+    assert "2 columns" in words(app)

@@ -162,6 +162,7 @@ def test_a_decision_is_signed_saved_and_checked_again() -> None:
     app = shown(packed())
     app.button(key="decision_sign").click().run()
     assert "none is chosen" in app.error[0].value, "nothing is decided yet"
+    assert "**Your name**: it is empty" in decided(app, "").error[0].value  # the field is named as the form calls it
     decided(app, "Ann [Ross](x)")
     assert not app.exception
     signed = app.session_state["decided"]

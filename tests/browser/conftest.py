@@ -157,9 +157,10 @@ def in_project(page: Page, server: Server, name: str, step: str = "data", fields
 
 
 def simulated(**fields: Any) -> dict[str, Any]:
-    """The draft of a project that takes the simulated people with all of their columns, ready to run with every default."""
+    """The draft of a project that takes the simulated people with all of their columns, ready to run with every default, as if AIM had been
+    chosen by hand."""
     ready = draft(domain=demo.demo_domain().to_json(), mechanism=document.new()["mechanism"])
-    ready["wizard"] |= {"columns": list(demo.demo_domain().names)}
+    ready["wizard"] |= {"columns": list(demo.demo_domain().names), "recommended": None}
     return ready | fields
 
 

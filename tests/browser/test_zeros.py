@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
+import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from dpsynth_core.store import runs
+from dpsynth_core.store.home import LOCAL_OWNER
+from tests.app.demo_project import finished_run
 from tests.browser.conftest import Server, choose, in_project, settled, simulated
 
 pytestmark = pytest.mark.browser
 
 
-def test_what_is_ticked_in_the_grid_survives_a_reload_and_is_downloaded(page: Page, server: Server) -> None:
-    in_project(page, server, "Impossible", "domain", simulated())
+def test_what_is_ticked_survives_a_reload_and_what_is_said_is_kept_in_every_row(
+    page: Page, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_project(page, server, "Impossible", "domain", simulated(workload={"kind": "all", "k": 1}))
     page.get_by_text("Combinations that cannot occur").click()
     page.get_by_text("Tick it in a grid").click()
     settled(page)
@@ -39,3 +46,22 @@ def test_what_is_ticked_in_the_grid_survives_a_reload_and_is_downloaded(page: Pa
     assert len(rule["cells"]) == 1
     page.get_by_role("button", name="Delete").last.click()
     expect(page.get_by_text("never goes with")).to_have_count(0)
+
+    page.get_by_text("Say it in a sentence").click()
+    settled(page)
+    for column, side, value in (("sex", "If", "female"), ("employment", "then", "employed")):
+        choose(page, side, column)
+        page.get_by_placeholder("Choose values").first.click()
+        page.get_by_role("option", name=value, exact=True).click()
+        page.keyboard.press("Escape")
+        settled(page)
+    page.get_by_role("button", name="Add rule").click()
+    expect(page.get_by_text("never goes with").first).to_be_visible()
+    monkeypatch.setenv("DPSYNTH_HOME", str(server.home))
+    made = runs.release(LOCAL_OWNER, finished_run(parse_qs(urlsplit(page.url).query)["project"][0]).id)
+    assert made.codes is not None
+    sex, employment = (np.asarray(made.codes[:, made.domain.names.index(name)]) for name in ("sex", "employment"))
+    female, employed = (made.domain[name].cell_labels().index(label) for name, label in (("sex", "female"), ("employment", "employed")))
+    both = [(sex == female).sum(), (employment == employed).sum()]
+    assert min(both) > 5_000  # independent columns would put thousands of rows there
+    assert not ((sex == female) & (employment == employed)).any()

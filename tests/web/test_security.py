@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from pathlib import Path
 
 import pytest
 from streamlit.runtime.pages_manager import PagesManager
 
+from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.store import jobs
 from dpsynth_core.web.shell import security
 from dpsynth_core.web.shell.door import doors
@@ -61,3 +63,19 @@ def test_starting_settles_the_runs_and_survives_a_failure(monkeypatch: pytest.Mo
     asyncio.run(serve())
     assert "RuntimeError" in caplog.text
     assert "person 17" not in caplog.text
+
+
+def test_the_log_has_type_and_place_of_an_exception_and_never_its_text(caplog: pytest.LogCaptureFixture) -> None:
+    made = logging.getLogRecordFactory()
+    security.describe_exceptions()
+    try:
+        for logger in ("streamlit.error_util", "uvicorn.error", "asyncio"):
+            try:
+                TableFormat.of({"kind": "csv", "missing_markers": 7})
+            except TypeError as error:
+                logging.getLogger(logger).error("Uncaught: %s", ValueError("canary: Ms Smith"), exc_info=error)
+    finally:
+        logging.setLogRecordFactory(made)
+    assert "TypeError in sources/formats.py, line" in caplog.text
+    assert "canary" not in caplog.text
+    assert "Traceback" not in caplog.text

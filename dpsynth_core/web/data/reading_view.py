@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,7 @@ from dpsynth_core.sources.suggest import MARKS
 from dpsynth_core.web.data import project_table
 from dpsynth_core.web.shell import document, fields, frame
 from dpsynth_core.web.shell.session import Current
-from dpsynth_core.web.shell.text import literal
+from dpsynth_core.web.shell.text import capital, literal
 
 _QUOTING_HELP = (
     "A quoted cell ends with its line, so that one person's stray quote cannot swallow other people's lines. Cells with line breaks need a "
@@ -40,7 +40,8 @@ Reread = Callable[..., None]
 def panel(here: Current, data: Mapping[str, Any], reread: Reread) -> None:
     """Everything that can be stated of this kind of file."""
     form = TableFormat.of(data)
-    with st.expander(_summary(form), icon=":material/tune:"):
+    open_ones = {field for doubt in document.doubts(here.draft) for field in doubt.fields}
+    with st.expander(_summary(form, open_ones), icon=":material/tune:"):
         st.caption("Suggested by the beginning of the file. By going on you state that it is written so; none of this is published.")
         if form.applies("sheet"):
             _sheet(here, reread)
@@ -60,12 +61,12 @@ def panel(here: Current, data: Mapping[str, Any], reread: Reread) -> None:
         _missing(data, reread)
 
 
-def _summary(form: TableFormat) -> str:
-    """How the file is read, in one line; of numbers always both marks, with an example."""
+def _summary(form: TableFormat, open_ones: Collection[str]) -> str:
+    """How the file is read, in one line; of numbers always both marks, with an example. open_ones: fields that nobody stated yet."""
     if form.kind not in WRITTEN_AS_TEXT:
         return "How this file is written"
     marks = f"{spelling(form.decimal, form.thousands)} (decimal {DECIMALS[form.decimal]}, {_BETWEEN[form.thousands]} between thousands)"
-    written = [f"numbers like {marks}"]
+    written = ["numbers as you say above" if "decimal" in open_ones else f"numbers like {marks}"]
     if form.date_format != DATE_FORMATS[0]:
         written.append(f"dates {form.date_format}")
     if form.time_format != COLON:
@@ -80,7 +81,7 @@ def doubts(here: Current, reread: Reread) -> None:
     """What only the curator can tell of how the table is written, with a button for each answer."""
     for number, doubt in enumerate(document.doubts(here.draft)):
         with st.container(border=True, key=f"doubt_{number}"):
-            st.markdown(f":orange[:material/help:] **{literal(doubt.question, 400)}.**")
+            st.markdown(f":orange[:material/help:] **{literal(capital(doubt.question), 400)}.**")
             with st.container(horizontal=True, gap="small"):
                 for place, (label, stated) in enumerate(doubt.answers):
                     st.button(label, key=f"doubt_{number}_{place}", type="primary", on_click=partial(reread, **stated))

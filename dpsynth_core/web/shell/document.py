@@ -281,8 +281,8 @@ def problem(draft: Mapping[str, Any], step: str) -> InputError | None:
 def _check_data(draft: Mapping[str, Any]) -> None:
     if not columns(draft) or not (draft.get("data") or wizard(draft).get("planned")):
         raise InputError("data", "no table is chosen yet", "upload one, give its path or database, take the demo, or begin with a codebook")
-    for doubt in doubts(draft):
-        raise InputError("how the table is written", doubt.question, "answer the question above")
+    if doubts(draft):
+        raise InputError("table", "it can be read in more than one way", "answer the question above")
     person = draft["unit"]["person_column"]
     if wizard(draft).get("several") and person not in columns(draft):
         raise InputError("person column", "it is not chosen", "choose the column that tells people apart")
