@@ -39,7 +39,7 @@ _MILLISECONDS = 86_400_000
 
 @dataclass(frozen=True)
 class _Book:
-    """texts: the shared ones. formats: what each style makes of a number, by the style's. zero: the day before day 1, which is one of two."""
+    """texts: the shared ones. formats: what each style makes of a number, by the style. zero: the day before day 1, which is one of two."""
 
     texts: Sequence[str]
     formats: Mapping[str, str]
@@ -50,7 +50,7 @@ def is_xlsx(path: Path) -> bool:
     """Whether this is such a workbook."""
     try:
         with zipfile.ZipFile(path) as archive:
-            return "xl/workbook.xml" in archive.namelist()
+            return _member(archive, "xl/workbook.xml") is not None
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
         return False
 
@@ -169,13 +169,13 @@ def _found(archive: zipfile.ZipFile) -> tuple[datetime, dict[str, str]]:
 
 
 def _shared(archive: zipfile.ZipFile) -> Iterator[str]:
-    if "xl/sharedStrings.xml" in archive.namelist():
+    if _member(archive, "xl/sharedStrings.xml"):
         yield from map(_text, _each(archive, "xl/sharedStrings.xml", "si"))
 
 
 def _formats(archive: zipfile.ZipFile) -> Iterator[str]:
     """What the format of each style says of a number."""
-    if "xl/styles.xml" not in archive.namelist():
+    if not _member(archive, "xl/styles.xml"):
         return
     own: dict[str, str] = {}
     for element in _each(archive, "xl/styles.xml", "numFmt", "cellXfs"):
@@ -195,10 +195,15 @@ def _meaning(code: str) -> str:
     return _DAY if re.search("[dmyhs]", re.sub(r"\[[^\]]*\]|general", "", shown)) else ""
 
 
+def _member(archive: zipfile.ZipFile, part: str) -> str | None:
+    """A part as the archive writes its name, in which case does not count."""
+    return next((name for name in archive.namelist() if name.lower() == part.lower()), None)
+
+
 def _each(archive: zipfile.ZipFile, part: str, *names: str) -> Iterator[Element]:
     """The elements of these names in a part, each emptied when the next one is asked for."""
     parser: XMLPullParser[Element] = XMLPullParser(("end",))
-    with archive.open(part) as stream:
+    with archive.open(_member(archive, part) or part) as stream:
         for text in _legal_pieces(stream):
             parser.feed(text)
             for _, element in cast(Iterator[tuple[str, Element]], parser.read_events()):
