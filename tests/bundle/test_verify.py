@@ -33,6 +33,7 @@ from tests.bundle.bundles import edited, failed, files, made, packed, repacked, 
 def test_a_bundle_as_it_was_made_is_consistent_and_nothing_is_left_unchecked() -> None:
     report = verified(packed())
     assert [(c.question, c.detail) for c in report.checks if c.verdict != PASSED] == [
+        ("Is it signed?", "it is unsigned: nothing ties its maker's statements to anybody"),
         ("Do learnt values follow?", "all values were declared"),
         ("Are the criteria decided rightly?", "no criteria were fixed"),
         ("Does it follow how often models are right?", "no models were asked for"),
