@@ -10,7 +10,9 @@ exponential mechanism; RSPM with Laplace noise is offered as well.
 The paper's camera-ready version leaves the details of the algorithm to its appendix. Ours: T rounds of equal cost; the learner is asked
 about the class closed under negation at once, whose separators are one more (`oracles.rules`), where the paper asks it twice and then
 chooses; the records of the first half of the rounds, before the rules mean much, are left out. The defaults come from a search on invented
-people (`benchmarks/oraclequery_defaults.py`); with more rounds, 20 columns would take longer than five minutes.
+people (`benchmarks/oraclequery_defaults.py`); with more rounds, 20 columns would take longer than five minutes. Beyond 20 columns, where
+rules are learnt by RSPM and both searches are CP-SAT's, a round takes seconds and there are half as many: with that learner the search
+found the largest error to be 0.11 instead of 0.12 on average over its two budgets.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from dpsynth_core.mechanisms.mechanism import Card, Forecast, Split, printed
 from dpsynth_core.mechanisms.parameters import choice, real, whole
 from dpsynth_core.mechanisms.rounds import count_people, people
 from dpsynth_core.mechanisms.rules import learners
-from dpsynth_core.mechanisms.rules.learners import EXPONENTIAL, GAUSSIAN, LAPLACE, PRSMA, Question
+from dpsynth_core.mechanisms.rules.learners import AUTO, EXPONENTIAL, GAUSSIAN, LAPLACE, PRSMA, Question
 from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.oracles.pool import Pool
 from dpsynth_core.oracles.rules.dual import DUALLY_SEPARABLE, RecordFinder, exhausts
@@ -41,6 +43,8 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import Workload
 
+ROUNDS, ROUNDS_OF_SEARCHES = 160, 80
+"""T unless set: where all sets of columns are gone through, and where they are searched."""
 _HALF = "The records of the first half of the rounds are left out; the theorem averages all."
 _KEPT = (
     "All rounds cost the same; the paper's text leaves the algorithm's details to an appendix.",
@@ -67,15 +71,16 @@ class OracleQuery:
         ),
         accountant=ZCDP,
         differences=(
-            "The learner is the exponential mechanism over all rules; in Theorem 10 it is one of three.",
+            "The learner is the exponential mechanism over all rules where they can be gone through, in Theorem 10 one of three; beyond "
+            "20 columns RSPM with Laplace noise, half as many rounds, and up to 9 seconds for each of them.",
             *_KEPT[:-1],
             _HALF,
             learners.NUMBERS_OF_PRSMA,
         ),
     )
     rule: str = choice(DUALLY_SEPARABLE, text="Queries: all of some columns, any of them, an odd number, more than of the others.")
-    learner: str = learners.learner_choice(EXPONENTIAL, LAPLACE, GAUSSIAN, PRSMA)
-    rounds: int = whole(160, least=1, most=1000, text="Number of rounds T; each names one rule.")
+    learner: str = learners.learner_choice(AUTO, EXPONENTIAL, LAPLACE, GAUSSIAN, PRSMA)
+    rounds: int = whole(0, least=0, most=1000, text="Number of rounds T; each names one rule. 0: 160 up to 20 columns, 80 beyond.")
     records: int = whole(50, least=1, most=1000, text="Records that are drawn in each round, s.")
     perturbation: float = real(
         0.25, least=0.0, most=100.0, text="Scale of the noise on each column, as a multiple of the square root of T."
@@ -98,7 +103,7 @@ class OracleQuery:
         sets = 2 ** len(domain) if exhausts(rules) else 0
         search, search_mb = learners.searching(rules, self)
         finding = 0.0 if sets else self.records * self.solve_seconds / 10
-        seconds = 2.0 + self.rounds * (0.04 + search + finding + sets * (1.3e-8 * self.records + 8e-7))
+        seconds = 2.0 + self.rounds_for(rules) * (0.04 + search + finding + sets * (1.3e-8 * self.records + 8e-7))
         return Forecast(not reason, seconds, 200.0 + search_mb + 150e-6 * sets, reason)
 
     def needs_delta(self) -> bool:
@@ -107,7 +112,8 @@ class OracleQuery:
 
     def obstacle(self, domain: Domain, rho: float, delta: float, unit: Unit) -> str:
         """PRSMA's: its relation, and the number of its oracle calls in all rounds."""
-        return learners.obstacle(self._rules(domain), self, rho, delta, self.rounds, unit)
+        rules = self._rules(domain)
+        return learners.obstacle(rules, self, rho, delta, self.rounds_for(rules), unit)
 
     def condition(self, domain: Domain) -> str:
         """RSPM's, where its oracle may fail."""
@@ -119,13 +125,14 @@ class OracleQuery:
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
         """T rounds. Yields Measured (the number of people, where it is secret), a Fitted event per round, then Finished."""
-        rules, rounds = self._rules(kernel.domain), self.rounds
+        rules = self._rules(kernel.domain)
+        rounds = self.rounds_for(rules)
         with ExitStack() as closing:
             pool = None if exhausts(rules) else closing.enter_context(Pool())
             finder = RecordFinder(rules, query_game.search_limit(self.solve_seconds), pool)
             rng = np.random.default_rng(kernel.seed())
             total = people((yield from count_people(kernel, query_game.TOTAL_SHARE)))
-            question = Question.spending(self.learner, kernel.rho_left / rounds, kernel.delta_total / rounds)
+            question = Question.spending(learners.chosen(self, rules), kernel.rho_left / rounds, kernel.delta_total / rounds)
             oracle, scale = learners.oracle(self), self.perturbation * rounds**0.5
             named: list[Rule] = []
             drawn: list[Codes] = []
@@ -142,6 +149,10 @@ class OracleQuery:
         details = {"rounds": rounds, "rules_named": len(named), "guarantee": f"each round: {question.guarantee(oracle.may_fail(rules))}"}
         details |= searches.to_json()
         yield Finished(query_game.together(kernel.domain, drawn, self.skip, total), total, details)
+
+    def rounds_for(self, rules: RuleClass) -> int:
+        """T as it was set, or what suits the class."""
+        return self.rounds or (ROUNDS if exhausts(rules) else ROUNDS_OF_SEARCHES)
 
     def _rules(self, domain: Domain) -> RuleClass:
         """All rules of the class over all columns, closed under negation. Raises InputError."""
