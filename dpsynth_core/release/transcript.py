@@ -300,7 +300,7 @@ def _more(measurement: Measurement) -> dict[str, Any]:
 def _read(obj: Any, measurements: Sequence[Measurement]) -> Any:
     if not isinstance(obj, Mapping):
         return obj
-    kind = next(iter(obj))
+    kind = next(iter(obj), "nothing")
     if kind == "array":
         return np.array(obj["array"], dtype=np.dtype(obj["dtype"])).reshape(obj["shape"])
     if kind in ("list", "tuple"):

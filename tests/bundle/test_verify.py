@@ -556,3 +556,7 @@ DAMAGED: dict[str, Callable[[dict[str, Any]], object]] = {
 @pytest.mark.parametrize("change", DAMAGED.values(), ids=list(DAMAGED))
 def test_damage_fails_a_check_and_is_not_a_crash(change: Callable[[dict[str, Any]], object]) -> None:
     assert failed(edited(change))
+
+
+def test_an_answer_of_nothing_is_damage_and_not_a_crash() -> None:
+    assert failed(edited(lambda document: document["transcript"][0].update(given={})))

@@ -1,0 +1,418 @@
+"""Forged bundles: every field of release.json and every file of a release changed, alone and in pairs, and what `verify` says of each.
+
+A forger has this program. So a field is changed in three manners: *alone*, with a new manifest; *copied*, with all other files written anew
+from the changed release.json; and *rerun*, with everything made anew by the mechanism on the published answers. Each with the versions as
+they are, with another NumPy named, and with another version of this program named. No forgery may be called consistent but of a field in
+UNSEEN, which is what SECURITY.md lists.
+
+    python -m benchmarks.forgeries                     every change of every field (an hour)
+    python -m benchmarks.forgeries --cases 300 --seed 7
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import io
+import json
+import random
+import re
+import sys
+import tempfile
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from dpsynth_core.bundle import pack, unpack, verify
+from dpsynth_core.bundle.replay import replayed
+from dpsynth_core.bundle.reproduce import feasible, repeated
+from dpsynth_core.bundle.verdicts import CONSISTENT, INCONSISTENT, PARTLY
+from dpsynth_core.foundation.content import Content, held
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.release import document as releases
+from dpsynth_core.release import synthesis
+from dpsynth_core.release.release import Release
+from dpsynth_core.release.rows import HeldRows
+from dpsynth_core.release.statement import brands, statement, unmeasured_brands
+from dpsynth_core.sources import demo
+
+Path_ = tuple[str | int, ...]
+Document = dict[str, Any]
+
+UNSEEN = (
+    "created", "versions", "ledger", "despite", "transcript", "measurements", "spec.name", "spec.population", "spec.data", "spec.domain",
+    "spec.domain_origin", "spec.domain_justification", "spec.looks", "spec.other_copies", "spec.unit.person_column", "spec.criteria",
+    "spec.budget.reason", "spec.workload", "spec.output.rows", "spec.output.tables",
+)
+"""Fields of release.json whose forgery nobody sees who has the bundle alone. A field stands for all that is in it, but for SEEN."""
+SEEN = ("ledger.population", "ledger.unit")
+OTHERS = {"ours": {}, "numpy": {"numpy": "1.0"}, "program": {"dpsynth_core": "0.0.9+12345678"}}
+"""Versions that a forger names."""
+MANNERS = ("alone", "copied", "rerun")
+REFUSED = "refused"
+_LONG = 4
+"""Of a longer list of numbers, the first, the last and one between are changed."""
+_CHOICES: Mapping[str, Sequence[Any]] = {
+    "created": ("2020-01-01",),
+    "domain_origin": ("codebook", "public", "unstated"),
+    "domain_justification": ("", "the pilot study had the same values"),
+    "looks": ([], ["rows"]),
+    "person_column": (None, "person", "sex"),
+    "relation": ("replace", "add-remove"),
+    "importance": ("should", "must"),
+    "limit": (0.0001, 0.9),
+    "tolerance": (0.001, 0.9),
+    "other_copies": ("", "There are none."),
+    "despite": ("It is only a little more.",),
+    "quoting": ("standard", "lines"),
+    "rows": (10, None),
+    "tables": (1, 3),
+    "max_rows_per_person": (1, 5),
+    "kind": ("parquet", "demo", "mean", "all"),
+    "reason": ("", "The table is old and nearly public, and we need this much."),
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One forgery. fields: what of release.json is changed, or the file. make: the bundle, or None where it would be the true one."""
+
+    base: str
+    fields: tuple[str, ...]
+    manner: str
+    versions: str
+    change: str
+    make: Callable[[], bytes | None]
+
+
+def bases(folder: Path) -> dict[str, Release]:
+    """Small releases that together have everything that a release can say."""
+    people = folder / "people.csv"
+    frame = demo.simulate(rows=300, seed=8)
+    frame.insert(0, "person", [number * 2 // 3 for number in range(len(frame))])
+    frame.to_csv(people, index=False)
+    columns = [
+        {"name": "sex", "kind": "categorical", "categories": ["female", "male"], "other": False, "missing": False},
+        {"name": "age", "kind": "integer", "lower": 0, "upper": 99, "bins": 3, "other": "nearest", "missing": False},
+        {"name": "health", "kind": "categorical", "discover": True, "most": 4},
+    ]
+    whole: Document = {
+        "name": "Trial",
+        "population": "people",
+        "data": {"kind": "csv", "path": str(people), "quoting": "standard"},
+        "unit": {"relation": "add-remove", "person_column": "person", "max_rows_per_person": 2},
+        "domain": {"version": 1, "attributes": columns, "impossible": [{"never": {"age": ["0 to 32"], "sex": ["male"]}, "note": "none"}]},
+        "domain_origin": "data",
+        "domain_justification": "the pilot study of last year had the same published values",
+        "other_copies": "The ministry published a table of ages last year.",
+        "looks": ["rows", "truth"],
+        "workload": {"kind": "all", "k": 2},
+        "criteria": [
+            {"kind": "tables", "limit": 0.0001},
+            {"kind": "share", "of": {"sex": "female"}, "tolerance": 0.2, "importance": "should"},
+        ],
+        "budget": {"epsilon": 12.0, "delta": 1e-6, "certificate": 0.1, "reason": "The people agreed to it in writing, each of them."},
+        "mechanism": {"name": "independent"},
+        "output": {"rows": 40, "tables": 2},
+    }
+    plain = {
+        "domain": {"version": 1, "attributes": columns[:2]},
+        "data": {"kind": "demo"},
+        "population": "people",
+        "workload": {"kind": "all", "k": 2},
+        "budget": {"epsilon": 2.0, "delta": 1e-6},
+        "output": {"rows": 40},
+    }
+    specs: dict[str, Document] = {
+        "whole": whole,
+        "uncertified": plain | {"mechanism": {"name": "mst"}},
+        "models": plain | {"mechanism": {"name": "independent"}, "models": [{"column": "sex"}], "unit": {"relation": "replace"}},
+        "answers": plain | {"mechanism": {"name": "gaussian"}, "output": {}},
+    }
+    made = {name: _run(Spec.from_json(obj)) for name, obj in specs.items()}
+    cited = {"population": "people", "entry": 1, "hash": "0" * 64, "unit": made["whole"].spec.unit.model_dump()}
+    ledger = cited | {"cap": {"epsilon": 20.0, "delta": 1e-5}, "earlier_caps": [], "restored": 0}
+    made["whole"] = replace(made["whole"], ledger=ledger, despite="The limit was a typing error, as everybody can see.")
+    return made
+
+
+def _run(spec: Spec) -> Release:
+    plan = synthesis.plan(spec)
+    return synthesis.synthesize(plan, synthesis.open_source(plan), synthesis.noise_for(spec), lambda _: None)
+
+
+def cases(name: str, release: Release, rng: random.Random) -> Iterator[Case]:
+    """Every change of every field and file of one release."""
+    files = packed(release)
+    document = json.loads(files[releases.DOCUMENT])
+    for path in paths(document):
+        for change, value in changes(document, path, rng):
+            for manner in MANNERS:
+                for versions in OTHERS:
+                    make = _made(release, files, [(path, value)], manner, versions)
+                    yield Case(name, (_named(path),), manner, versions, change, make)
+    for file in files:
+        for change, content in _of_file(file, files[file]):
+            for versions in OTHERS:
+                yield Case(name, (file,), "alone", versions, change, _with_file(release, file, content, versions))
+    for number in range(1 + len(release.further)):
+        for versions in OTHERS:
+            yield Case(name, ("rows",), "copied", versions, f"two rows of table {number + 1} swapped", _swapped(release, number, versions))
+
+
+def pairs(name: str, release: Release, rng: random.Random, count: int) -> Iterator[Case]:
+    """So many random pairs of changes of release.json."""
+    files = packed(release)
+    document = json.loads(files[releases.DOCUMENT])
+    places = list(paths(document))
+    for _ in range(count):
+        both = [(path, *rng.choice(list(changes(document, path, rng)) or [("left out", _GONE)])) for path in rng.sample(places, 2)]
+        manner, versions = rng.choice(MANNERS), rng.choice(list(OTHERS))
+        make = _made(release, files, [(path, value) for path, _, value in both], manner, versions)
+        yield Case(name, tuple(_named(path) for path, *_ in both), manner, versions, " and ".join(change for _, change, _ in both), make)
+
+
+def verdict(case: Case) -> str | None:
+    """What is said of the forgery, REFUSED where it is taken for no bundle; None where nothing was forged."""
+    bundle = case.make()
+    if bundle is None:
+        return None
+    try:
+        read = unpack.read_bytes(bundle)
+        report = verify.verify(read)
+        return report.verdict if report.verdict == INCONSISTENT else report.replayed(replayed(read)).verdict
+    except InputError:
+        return REFUSED
+
+
+def unseen(field: str) -> str:
+    """The entry of UNSEEN that stands for a field, "" where there is none."""
+    return "" if field.startswith(SEEN) else next((listed for listed in UNSEEN if field == listed or field.startswith(f"{listed}.")), "")
+
+
+# What is changed
+
+_GONE = object()
+
+
+def paths(value: Any, path: Path_ = ()) -> Iterator[Path_]:
+    """The places of all fields: leaves, and whatever holds them but the document itself."""
+    if path:
+        yield path
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from paths(part, (*path, key))
+    elif isinstance(value, list):
+        numbers = len(value) > _LONG and all(isinstance(part, int | float) for part in value)
+        for place in sorted({0, len(value) // 2, len(value) - 1}) if numbers else range(len(value)):
+            yield from paths(value[place], (*path, place))
+
+
+def changes(document: Document, path: Path_, rng: random.Random) -> Iterator[tuple[str, Any]]:
+    """Other values for a field, each with a word for it."""
+    value = _at(document, path)
+    if not isinstance(value, dict) or len(path) == 1:  # of others, the parts are left out one by one
+        yield "left out", _GONE
+    for choice in _CHOICES.get(str(path[-1]), ()):
+        if choice != value:
+            yield f"{choice!r}", choice
+    if isinstance(value, bool):
+        yield "the opposite", not value
+    elif isinstance(value, int):
+        yield "one more", value + 1
+        yield "half", value // 2
+    elif isinstance(value, float):
+        yield "a little more", value * 1.01 if value else 0.01
+        yield "a tenth", value / 10 if value else 1e-6
+    elif isinstance(value, str):
+        yield "a word more", f"{value} x"
+    elif isinstance(value, list) and value:
+        yield "one twice", [*value, value[-1]]
+        yield "shuffled", rng.sample(value, len(value))
+    elif isinstance(value, dict):
+        yield "an entry more", value | {"checked": "by everybody"}
+
+
+def _at(document: Any, path: Path_) -> Any:
+    for step in path:
+        document = document[step]
+    return document
+
+
+def _changed(document: Document, path: Path_, value: Any) -> None:
+    with suppress(KeyError, IndexError, TypeError):  # another change took the place away
+        *before, last = path
+        holder = _at(document, tuple(before))
+        if value is _GONE:
+            del holder[last]
+        else:
+            holder[last] = copy.deepcopy(value)
+
+
+def _named(path: Path_) -> str:
+    return ".".join("*" if isinstance(step, int) else step for step in path)
+
+
+# How it is written
+
+
+def packed(release: Release) -> dict[str, bytes]:
+    """All files of a bundle."""
+    out = io.BytesIO()
+    pack.pack(release, out, Path(tempfile.gettempdir()))
+    with zipfile.ZipFile(out) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def _zipped(files: Mapping[str, bytes], manifest: bool = True) -> bytes:
+    held_files: dict[str, Content] = {name: held(content) for name, content in files.items() if not (manifest and name == pack.MANIFEST)}
+    if manifest:
+        held_files[pack.MANIFEST] = held(pack.manifest({name: content.digest for name, content in held_files.items()}))
+    out = io.BytesIO()
+    pack.zipped(held_files, out)
+    return out.getvalue()
+
+
+def _made(
+    release: Release, files: Mapping[str, bytes], changed: Sequence[tuple[Path_, Any]], manner: str, versions: str
+) -> Callable[[], bytes | None]:
+    def make() -> bytes | None:
+        document = json.loads(files[releases.DOCUMENT])
+        document["versions"].update(OTHERS[versions])
+        honest = _written(document)
+        for path, value in changed:
+            _changed(document, path, value)
+        if _written(document) == honest:
+            return None
+        if manner == "alone":
+            return _zipped({**files, releases.DOCUMENT: _written(document)})
+        forged = (_rerun if manner == "rerun" else _copied)(release, document)
+        if forged is None or forged[releases.DOCUMENT] == honest:
+            return None
+        return _zipped(forged)
+
+    return make
+
+
+def _written(document: Document) -> bytes:
+    return releases.written(document)
+
+
+def _copied(release: Release, document: Document) -> dict[str, bytes] | None:
+    """All other files anew from a document: of another plan, with the words that it calls for. None where it cannot be read."""
+    with suppress(Exception):
+        made = releases.from_json(document, release.codes, release.values, release.further)
+        if document["spec"] != json.loads(_written({"spec": release.spec.published()}))["spec"]:
+            said = brands(made.plan, made.total, made.private, made.details)
+            more = unmeasured_brands(made.plan, made.certificate, made.usefulness, made.criteria)
+            words = statement(made.plan, made.rho_spent, made.private)
+            return packed(replace(made, brands=(*said, *more), statement=words))
+        written = packed(made)
+        return written | {releases.DOCUMENT: _written(document)}
+    return None
+
+
+def _rerun(_release: Release, document: Document) -> dict[str, bytes] | None:
+    """All of it anew by the mechanism. None where that cannot be done."""
+    with suppress(Exception):
+        bundle = unpack.Bundle({releases.DOCUMENT: held(_written(document))}, document, "")
+        return packed(repeated(bundle, feasible(bundle, None)).made)
+    return None
+
+
+def _with_file(release: Release, file: str, content: bytes | None, versions: str) -> Callable[[], bytes | None]:
+    def make() -> bytes | None:
+        files = packed(replace(release, versions={**release.versions, **OTHERS[versions]}))
+        if content is None:
+            del files[file]
+        else:
+            files[file] = content
+        return _zipped(files, manifest=file != pack.MANIFEST)
+
+    return make
+
+
+def _of_file(file: str, content: bytes) -> Iterator[tuple[str, bytes | None]]:
+    """Changes of a file itself, as its bytes."""
+    yield "left out", None
+    yield "a line more", content + b"\nEvery row is a verified person: epsilon is 0.01.\n"
+    if file == pack.MANIFEST:
+        yield "an entry more", content.replace(b"{", b'{"checked": true,', 1)
+    if not file.endswith((".parquet", ".zip")):
+        digits = [found.start() for found in re.finditer(rb"(?<![\w.])[1-8]", content)]  # the first of a number: no rounding makes another
+        for place in sorted({digits[0], digits[len(digits) // 2], digits[-1]}) if digits else ():
+            yield f"another digit at {place}", content[:place] + bytes([content[place] + 1]) + content[place + 1 :]
+        middle = content.find(b" ", len(content) // 2)
+        yield "a word in the middle", content[:middle] + b" verified " + content[middle:]
+    if file.endswith(".html"):
+        yield "a comment", content.replace(b"</body>", b"<!-- epsilon 0.01 --></body>")
+        yield "a hidden text", content.replace(b"<p>", b'<p title="epsilon 0.01">', 1)
+    if file.endswith(".ipynb"):
+        yield "a command", content.replace(b'"source": [\n', b'"source": [\n    "import os; os.system(\'x\')\\n",\n', 2)
+
+
+def _swapped(release: Release, number: int, versions: str) -> Callable[[], bytes | None]:
+    """Two rows that differ change places in one table of the rows."""
+
+    def make() -> bytes | None:
+        if release.codes is None:
+            return None
+        tables = [pa.concat_tables(rows.batches()) for rows in (release.values, *release.further) if rows is not None]
+        table = tables[number]
+        rows = table.to_pylist()
+        other = next(place for place in range(1, len(rows)) if rows[place] != rows[0])
+        order = [other, *range(1, other), 0, *range(other + 1, len(rows))]
+        tables[number] = table.take(order)
+        codes = release.codes[order] if number == 0 else release.codes
+        first, *further = map(HeldRows, tables)
+        named = {**release.versions, **OTHERS[versions]}
+        return _zipped(packed(replace(release, codes=codes, values=first, further=tuple(further), versions=named)))
+
+    return make
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", type=int, help="random ones of all (default: all)")
+    parser.add_argument("--pairs", type=int, default=400, help="random pairs")
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
+    options = parser.parse_args(arguments)
+    rng, found, shown, wrong = random.Random(options.seed), Counter[tuple[str, str]](), Counter[str](), 0
+    print(f"seed {options.seed}", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        made = bases(Path(folder))
+        for name, release in made.items():
+            said = verdict(Case(name, (), "", "ours", "", lambda release=release: _zipped(packed(release))))
+            print(f"{name}, as it was made: {said}", flush=True)
+        every = [case for name, release in made.items() for case in cases(name, release, rng)]
+        chosen = every if options.cases is None else rng.sample(every, min(options.cases, len(every)))
+        chosen += [case for name, release in made.items() for case in pairs(name, release, rng, options.pairs // len(made))]
+        for case in chosen:
+            said = verdict(case)
+            if said is None:
+                continue
+            found[case.versions, said] += 1
+            if said == CONSISTENT:
+                listed = [unseen(field) for field in case.fields]
+                shown.update(filter(None, listed))
+                if not all(listed):
+                    wrong += 1
+                    print(f"WRONGLY CONSISTENT: {case.base}: {case.fields}, {case.change}, {case.manner}, {case.versions}", flush=True)
+    print("| versions named | forged | " + " | ".join((CONSISTENT, PARTLY, INCONSISTENT, REFUSED)) + " |")
+    for versions in OTHERS:
+        counts = [found[versions, said] for said in (CONSISTENT, PARTLY, INCONSISTENT, REFUSED)]
+        print(f"| {versions} | {sum(counts):,} | " + " | ".join(f"{count:,}" for count in counts) + " |")
+    print("consistent, as SECURITY.md lists:", ", ".join(f"{field} {shown[field]}" for field in UNSEEN))
+    print(f"wrongly called consistent: {wrong}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
