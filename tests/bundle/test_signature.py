@@ -16,7 +16,7 @@ from dpsynth_core.bundle import pack as packing
 from dpsynth_core.bundle import unpack
 from dpsynth_core.bundle.pack import MANIFEST
 from dpsynth_core.bundle.signature import SIGNATURE, Signer, parse_key, signed
-from dpsynth_core.bundle.verdicts import ABSENT, FAILED, PASSED, SIGNED, INCONSISTENT, Check, Report
+from dpsynth_core.bundle.verdicts import ABSENT, FAILED, INCONSISTENT, PASSED, SIGNED, Check, Report
 from dpsynth_core.bundle.verify import verify
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release.release import Release

@@ -16,8 +16,8 @@ from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.columns_alone import ColumnsAlone
 from dpsynth_core.evaluation.comparison import Evidence
 from dpsynth_core.evaluation.quality import INDEPENDENT, Headline, Statements
-from dpsynth_core.evaluation.verdict import LIMIT, PARTLY, PUBLISH, WITHHOLD, Verdict, judge
 from dpsynth_core.evaluation.totals import Total
+from dpsynth_core.evaluation.verdict import LIMIT, PARTLY, PUBLISH, WITHHOLD, Verdict, judge
 from dpsynth_core.foundation.zones import released
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.vocabulary.workload import all_kway, hand_picked
