@@ -4,9 +4,10 @@ workloads at epsilon 0.1; delta = 1/N^2, means over runs.
     python -m benchmarks.fem --figures 1 --epsilons 0.1 0.25 1 --runs 3
     python -m benchmarks.fem --figures 2 --marginals 16 128 455 --programs fem dualquery zero
 
-Beside FEM, sepFEM, DualQuery and DQRS at their defaults: the naive answer 0 to every query; Gaussian noise on every marginal, the same on
-every cell; ResidualPlanner (the best unbiased answers on average, in place of the paper's HDMM); and AIM. A point that is in the record is
-not measured again, so it can be run in slices. It looks at true counts: right for a public table, and for nothing else.
+Beside FEM, sepFEM, DualQuery and DQRS at their defaults: the naive answer 0 to every query; HDMM, which the paper compares with, and
+HDMM+PGM; Gaussian noise on every marginal, the same on every cell; ResidualPlanner; and AIM. What a mechanism refuses is recorded as
+refused. A point that is in the record is not measured again, so it can be run in slices. It looks at true counts: right for a public table,
+and for nothing else.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from benchmarks import figures, slices
@@ -31,7 +33,7 @@ from benchmarks.table import RESULTS
 NAME = "fem"
 GROWING = (16, 64, 128, 256, 455)
 """Numbers of marginals of Figure 2; Adult has 455 three-way ones."""
-_NOISE = "gaussian-even"
+_NOISE, _HDMM = "gaussian-even", "hdmm"
 
 
 @dataclass(frozen=True)
@@ -53,8 +55,10 @@ PROGRAMS = {
     "dqrs": Program("DQRS", "dqrs", {}),
     "dualquery-slow": Program("DualQuery, eta 0.1", "dualquery", {"eta": 0.1}),
     "dqrs-slow": Program("DQRS, eta 0.1", "dqrs", {"eta": 0.1}),
+    _HDMM: Program("HDMM (answers)", "hdmm", {}),
+    "hdmm_pgm": Program("HDMM+PGM", "hdmm_pgm", {}),
     _NOISE: Program("Gaussian, evenly split (answers)", "", {}),
-    "residual_planner": Program("ResidualPlanner (answers, for the mean error)", "residual_planner", {}),
+    "residual_planner": Program("ResidualPlanner (answers)", "residual_planner", {}),
     "aim": Program("AIM", "aim", {}),
 }
 
@@ -94,6 +98,8 @@ def measure(point: Point) -> dict[str, Any]:
     if not program.mechanism:
         error = setting.zero_error() if point.program == "zero" else setting.noise_error(point.epsilon)
         return about | {"error": round(error, 5), "seconds": 0.0, "cpu_seconds": 0.0}
+    if reason := figures.refusal(program.mechanism, setting, point.epsilon, program.settings):
+        return about | {"refused": reason}
     outcome = figures.run(program.mechanism, setting, point.epsilon, program.settings)
     error = setting.model_error(outcome.finished.model, outcome.finished.total)
     times = {"seconds": round(outcome.seconds, 1), "cpu_seconds": round(outcome.cpu_seconds, 1)}
@@ -108,14 +114,16 @@ def _setting(k: int, marginals: int) -> figures.Setting:
 def write(record: Mapping[str, Any], place: Path) -> None:
     """The means as a table, with what they say about the paper's claims; a chart for each figure."""
     frame = pd.DataFrame(record["runs"])
+    frame["refused"] = frame.get("refused", np.nan)
+    measured = frame.dropna(subset=["error"])
     text = [
         f"Adult binned as in the AIM paper, {record['cores']} cores, runs of {min(frame['began'])[:10]} to {max(frame['began'])[:10]}. "
         "Largest error of any cell, as a fraction of the people: mean over runs (their number).",
         *(line for figure, part in frame.groupby("figure") for line in ("", *_table(int(str(figure)), part))),
-        *("", claims(frame)),
+        *("", claims(measured)),
     ]
     place.with_suffix(".md").write_text("\n".join(text) + "\n", encoding="utf-8")
-    charts = [_chart(int(str(figure)), part) for figure, part in frame.groupby("figure")]
+    charts = [_chart(int(str(figure)), part) for figure, part in measured.groupby("figure")]
     alt.vconcat(*charts).resolve_scale(x="independent").save(place.with_suffix(".vl.json"), format="json")
 
 
@@ -126,16 +134,22 @@ def _table(figure: int, frame: pd.DataFrame) -> Iterator[str]:
         values = sorted(part[across].unique())
         yield f"Figure {figure}, {k}-way marginals, by {across}:"
         yield ""
-        yield f"| program | {' | '.join(f'{value:g}' for value in values)} | seconds (processor) at {values[-1]:g} |"
+        yield f"| program | {' | '.join(f'{value:g}' for value in values)} | processor seconds at {values[-1]:g} |"
         yield "|---" * (len(values) + 2) + "|"
         for name, program in PROGRAMS.items():
             mine = part[part["program"] == name]
             cells = [mine[mine[across] == value] for value in values]
-            errors = [f"{cell['error'].mean():.3f} ({len(cell)})" if len(cell) else "" for cell in cells]
-            cost = f"{cells[-1]['seconds'].mean():.0f} ({cells[-1]['cpu_seconds'].mean():.0f})" if len(cells[-1]) else ""
+            seconds = cells[-1]["cpu_seconds"].mean()
             if len(mine):
-                yield f"| {program.title} | {' | '.join(errors)} | {cost} |"
+                yield f"| {program.title} | {' | '.join(map(_told, cells))} | {'' if math.isnan(seconds) else f'{seconds:.0f}'} |"
         yield ""
+
+
+def _told(cell: pd.DataFrame) -> str:
+    """The mean error of some runs of one program, and how many they are."""
+    if cell["refused"].notna().any():
+        return "refused"
+    return f"{cell['error'].mean():.3f} ({len(cell)})" if len(cell) else ""
 
 
 def claims(frame: pd.DataFrame) -> str:
@@ -146,6 +160,7 @@ def claims(frame: pd.DataFrame) -> str:
         for claim, one, other in (
             ("FEM is better than the naive answer 0", "fem", "zero"),
             ("FEM is better than DualQuery", "fem", "dualquery"),
+            ("FEM is better than HDMM", "fem", _HDMM),
             ("FEM is better than Gaussian noise on every marginal", "fem", _NOISE),
             ("DQRS is at least as good as DualQuery", "dqrs", "dualquery"),
             ("DQRS is at least as good as DualQuery where both have eta 0.1", "dqrs-slow", "dualquery-slow"),
@@ -176,15 +191,17 @@ def _verdict(claim: str, one: pd.DataFrame, other: pd.DataFrame) -> str:
 
 
 def _slopes(means: pd.DataFrame, when: str, *, falling: bool) -> list[str]:
-    """How much the errors grow from one end to the other."""
-    if not {"fem", _NOISE} <= set(means.columns):
-        return []
-    both = means[["fem", _NOISE]].dropna().sort_index(ascending=not falling)
-    if len(both) < 2:
-        return []
-    fem, noise = (float(both[name].iloc[-1] / both[name].iloc[0]) for name in ("fem", _NOISE))
-    holds = "holds" if fem < noise else "does not hold"
-    return [f"FEM's error grows more slowly than that of Gaussian answers {when}: {holds}, {fem:.1f}-fold against {noise:.1f}-fold."]
+    """How much FEM's error grows from one end to the other, beside that of each rival."""
+    sentences = []
+    for rival, title in ((_HDMM, "HDMM"), (_NOISE, "Gaussian answers")):
+        if not {"fem", rival} <= set(means.columns):
+            continue
+        both = means[["fem", rival]].dropna().sort_index(ascending=not falling)
+        if len(both) >= 2:
+            fem, other = (float(both[name].iloc[-1] / both[name].iloc[0]) for name in ("fem", rival))
+            found = f"{'holds' if fem < other else 'does not hold'}, {fem:.1f}-fold against {other:.1f}-fold."
+            sentences.append(f"FEM's error grows more slowly than that of {title} {when}: {found}")
+    return sentences
 
 
 def _across(figure: int) -> str:

@@ -127,6 +127,14 @@ def random_marginals(domain: Domain, k: int, count: int, seed: int) -> list[Cliq
     return [possible[i] for i in np.random.default_rng(seed).permutation(len(possible))[:count]]
 
 
+def refusal(name: str, setting: Setting, epsilon: float, given: Mapping[str, Any]) -> str:
+    """Why a mechanism cannot answer these marginals; "" where it can."""
+    mechanism = registry.configured(registry.get(name), given)
+    accountant = in_force(mechanism.card.accountant, epsilon, setting.delta)
+    forecast = mechanism.forecast(setting.workload, accountant.rho_from(epsilon, setting.delta))
+    return "" if forecast.fits else forecast.reason
+
+
 def run(
     name: str, setting: Setting, epsilon: float, given: Mapping[str, Any], relation: str = ADD_REMOVE, public: PublicTable | None = None
 ) -> Outcome:

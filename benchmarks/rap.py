@@ -1,11 +1,12 @@
-"""Figures 2, 5 (b) and 6 of Aydore et al. 2021 on Adult: RAP's largest error against epsilon beside other mechanisms, what rounding its
-relaxed table to rows costs, and error and time against the number of relaxed rows; delta = 1/N^2, 64 random marginals.
+"""Figures 2, 5 and 6 of Aydore et al. 2021 on Adult: RAP's largest error against epsilon beside other mechanisms, of 64 random marginals
+and (5a) of 15, what rounding its relaxed table to rows costs (5b), and error and time against the number of relaxed rows; delta = 1/N^2.
 
     python -m benchmarks.rap --figures 2 --epsilons 0.1 0.5 1 --programs zero rap fem aim --runs 3
-    python -m benchmarks.rap --figures 5 6 --runs 2
+    python -m benchmarks.rap --figures 5a --epsilons 0.1 1 --programs rap hdmm hdmm_pgm aim --runs 3
+    python -m benchmarks.rap --figures 5b 6 --runs 2
 
-What is in the record is not measured again, so it can be run in slices. It looks at true counts: right for a public table, and for
-nothing else.
+What a mechanism refuses is recorded as refused; what is in the record is not measured again, so it can be run in slices. It looks at true
+counts: right for a public table, and for nothing else.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ from dpsynth_core.inference.relaxed.rounding import rounded
 
 NAME = "rap"
 OVERSAMPLING = (1, 2, 5, 10, 20, 50)
+FEW = 15
+"""Marginals of Figure 5 (a). The paper's are those that HDMM's authors chose; ours are drawn."""
 RELAXED_ROWS = (50, 100, 300, 1000, 3000)
 
 PROGRAMS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
@@ -39,6 +42,9 @@ PROGRAMS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
     "rap": ("RAP", "rap", {}),
     "rp": ("RP: all measured at once", "rap", {"rounds": 1}),
     "fem": ("FEM", "fem", {}),
+    "hdmm": ("HDMM (answers)", "hdmm", {}),
+    "hdmm_pgm": ("HDMM+PGM", "hdmm_pgm", {}),
+    "residual_planner": ("ResidualPlanner (answers)", "residual_planner", {}),
     "aim": ("AIM", "aim", {}),
 }
 """By name: title, mechanism, settings that are not at their default."""
@@ -48,7 +54,7 @@ PROGRAMS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
 class Point:
     """What is measured several times. figure: of the paper.  k: columns of a marginal.  relaxed_rows: n', 0 where it is the default."""
 
-    figure: int
+    figure: str
     k: int
     epsilon: float
     program: str
@@ -65,40 +71,44 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def points(options: argparse.Namespace) -> Iterator[Point]:
     for k in options.k:
-        if 2 in options.figures:
-            yield from (Point(2, k, epsilon, name) for epsilon in options.epsilons for name in options.programs)
-        if 5 in options.figures:
-            yield Point(5, k, 1.0, "rap")
-        if 6 in options.figures:
-            yield from (Point(6, k, 1.0, "rap", rows) for rows in RELAXED_ROWS)
+        for figure in (name for name in _BY_EPSILON if name in options.figures):
+            yield from (Point(figure, k, epsilon, name) for epsilon in options.epsilons for name in options.programs)
+        if "5b" in options.figures:
+            yield Point("5b", k, 1.0, "rap")
+        if "6" in options.figures:
+            yield from (Point("6", k, 1.0, "rap", rows) for rows in RELAXED_ROWS)
 
 
 def measure(point: Point) -> dict[str, Any]:
-    """One run with fresh noise. error: of the model's answers; rows_error: of as many rows as Adult has; rounded: of rounded rows without
-    refinement, by oversampling."""
-    setting = _setting(point.k)
+    """One run with fresh noise. error: of the model's answers; rows_error: of as many rows as Adult has, if it makes rows; rounded: of
+    rounded rows without refinement, by oversampling."""
+    setting = _setting(point.k, FEW if point.figure == "5a" else figures.MARGINALS)
     _, mechanism, given = PROGRAMS[point.program]
     about: dict[str, Any] = {"began": datetime.now(UTC).isoformat(timespec="seconds"), "load": round(os.getloadavg()[0], 1)}
     if not mechanism:
         return about | {"error": round(setting.zero_error(), 5), "seconds": 0.0, "cpu_seconds": 0.0}
-    more = {"relaxed_rows": point.relaxed_rows} if point.relaxed_rows else {}
-    outcome = figures.run(mechanism, setting, point.epsilon, {**given, **more})
+    given = {**given, **({"relaxed_rows": point.relaxed_rows} if point.relaxed_rows else {})}
+    if reason := figures.refusal(mechanism, setting, point.epsilon, given):
+        return about | {"refused": reason}
+    outcome = figures.run(mechanism, setting, point.epsilon, given)
     model, rng = outcome.finished.model, np.random.default_rng()
     record_of_run = about | {
         "error": round(setting.model_error(model, outcome.finished.total), 5),
-        "rows_error": round(setting.rows_error(model.rows(setting.rows, setting.workload.weights, rng)), 5),  # type: ignore[attr-defined]
+        "mean_error": round(setting.mean_error(model, outcome.finished.total), 5),
         "seconds": round(outcome.seconds, 1),
         "cpu_seconds": round(outcome.cpu_seconds, 1),
     }
-    if point.figure == 5 and isinstance(model, RelaxedTable):
+    if hasattr(model, "rows"):
+        record_of_run["rows_error"] = round(setting.rows_error(model.rows(setting.rows, setting.workload.weights, rng)), 5)
+    if point.figure == "5b" and isinstance(model, RelaxedTable):
         copies = {times: rounded(setting.domain, model.columns, times * model.columns.shape[1], rng) for times in OVERSAMPLING}
         record_of_run["rounded"] = {str(times): round(setting.rows_error(codes), 5) for times, codes in copies.items()}
     return record_of_run
 
 
 @lru_cache(maxsize=1)
-def _setting(k: int) -> figures.Setting:
-    return figures.adult(k)
+def _setting(k: int, marginals: int) -> figures.Setting:
+    return figures.adult(k, marginals)
 
 
 def write(record: Mapping[str, Any], place: Path) -> None:
@@ -106,40 +116,45 @@ def write(record: Mapping[str, Any], place: Path) -> None:
     frame = pd.DataFrame(record["runs"])
     if frame.empty:
         return
+    frame["refused"] = frame.get("refused", np.nan)
+    measured = frame.dropna(subset=["error"])
+    days = f"{min(frame['began'])[:10]} to {max(frame['began'])[:10]}"
     text = [
-        f"Adult binned as in the AIM paper, 64 random marginals, delta = 1/N^2, {record['cores']} cores, {min(frame['began'])[:10]}. "
+        f"Adult binned as in the AIM paper, delta = 1/N^2, {record['cores']} cores, runs of {days}. "
         "Largest error of any cell, as a fraction of the people: mean over runs (their number).",
         *(line for figure, k in sorted(set(zip(frame["figure"], frame["k"], strict=True))) for line in ("", *_table(figure, k, frame))),
-        *("", claims(frame)),
+        *("", claims(measured)),
     ]
     place.with_suffix(".md").write_text("\n".join(text) + "\n", encoding="utf-8")
-    charts = [_CHARTS[int(str(figure))](part) for figure, part in frame.groupby("figure")]
+    charts = [_CHARTS[str(figure)](part) for figure, part in measured.groupby("figure")]
     alt.vconcat(*charts).resolve_scale(color="independent").save(place.with_suffix(".vl.json"), format="json")
 
 
-def _table(figure: int, k: int, frame: pd.DataFrame) -> Iterator[str]:
-    return _TABLES[figure](k, frame[(frame["figure"] == figure) & (frame["k"] == k)])
+def _table(figure: str, k: int, frame: pd.DataFrame) -> Iterator[str]:
+    return _TABLES[figure](figure, k, frame[(frame["figure"] == figure) & (frame["k"] == k)])
 
 
 def _told(cell: pd.DataFrame, field: str = "error") -> str:
+    if cell["refused"].notna().any():
+        return "refused"
     return f"{cell[field].mean():.4f} ({len(cell)})" if len(cell) else ""
 
 
-def _table_of_errors(k: int, frame: pd.DataFrame) -> Iterator[str]:
+def _table_of_errors(figure: str, k: int, frame: pd.DataFrame) -> Iterator[str]:
     epsilons = sorted(frame["epsilon"].unique())
-    yield f"Figure 2, {k}-way marginals, by epsilon:"
+    yield f"Figure {figure}, {_BY_EPSILON[figure]} {k}-way marginals, by epsilon:"
     yield ""
-    yield f"| program | {' | '.join(f'{epsilon:g}' for epsilon in epsilons)} | seconds (processor) at {epsilons[-1]:g} |"
+    yield f"| program | {' | '.join(f'{epsilon:g}' for epsilon in epsilons)} | processor seconds at {epsilons[-1]:g} |"
     yield "|---" * (len(epsilons) + 2) + "|"
     for name, (title, _, _) in PROGRAMS.items():
         mine = frame[frame["program"] == name]
         if len(mine):
-            last = mine[mine["epsilon"] == epsilons[-1]]
-            cost = f"{last['seconds'].mean():.0f} ({last['cpu_seconds'].mean():.0f})" if len(last) else ""
+            seconds = mine.loc[mine["epsilon"] == epsilons[-1], "cpu_seconds"].mean()
+            cost = "" if np.isnan(seconds) else f"{seconds:.0f}"
             yield f"| {title} | {' | '.join(_told(mine[mine['epsilon'] == epsilon]) for epsilon in epsilons)} | {cost} |"
 
 
-def _table_of_rounding(k: int, frame: pd.DataFrame) -> Iterator[str]:
+def _table_of_rounding(_figure: str, k: int, frame: pd.DataFrame) -> Iterator[str]:
     yield f"Figure 5 (b), {k}-way marginals, epsilon 1: rows rounded from the relaxed table, by rows per relaxed row (runs: {len(frame)}):"
     yield ""
     yield f"| relaxed table | {' | '.join(map(str, OVERSAMPLING))} | as many rows as Adult, refined |"
@@ -148,7 +163,7 @@ def _table_of_rounding(k: int, frame: pd.DataFrame) -> Iterator[str]:
     yield f"| {frame['error'].mean():.4f} | {' | '.join(f'{mean:.4f}' for mean in means)} | {frame['rows_error'].mean():.4f} |"
 
 
-def _table_of_sizes(k: int, frame: pd.DataFrame) -> Iterator[str]:
+def _table_of_sizes(_figure: str, k: int, frame: pd.DataFrame) -> Iterator[str]:
     yield f"Figure 6, {k}-way marginals, epsilon 1, by relaxed rows n':"
     yield ""
     yield "| n' | error | seconds | processor seconds |"
@@ -157,21 +172,24 @@ def _table_of_sizes(k: int, frame: pd.DataFrame) -> Iterator[str]:
         yield f"| {rows} | {_told(part)} | {part['seconds'].mean():.0f} | {part['cpu_seconds'].mean():.0f} |"
 
 
-_TABLES = {2: _table_of_errors, 5: _table_of_rounding, 6: _table_of_sizes}
+_BY_EPSILON = {"2": f"{figures.MARGINALS} random", "5a": f"{FEW} random"}
+"""Figures of errors against epsilon, and their marginals."""
+_TABLES = {**dict.fromkeys(_BY_EPSILON, _table_of_errors), "5b": _table_of_rounding, "6": _table_of_sizes}
 
 
 def claims(frame: pd.DataFrame) -> str:
     """What the paper claims and what was measured here, as one paragraph; a claim that nothing was measured for is left out."""
     sentences = [f"**The paper's claims** ({DECIDED})."]
-    for k, part in frame[frame["figure"] == 2].groupby("k"):
-        for other in [name for name in PROGRAMS if name != "rap"]:
-            if comparison := by_epsilon(part[part["program"] == "rap"], part[part["program"] == other]):
-                sentences.append(f"RAP's error against that of {PROGRAMS[other][0]} ({k}-way): {comparison}.")
-    for k, part in frame[frame["figure"] == 5].groupby("k"):
+    for figure, marginals in _BY_EPSILON.items():
+        for k, part in frame[frame["figure"] == figure].groupby("k"):
+            for other in [name for name in PROGRAMS if name != "rap"]:
+                if comparison := by_epsilon(part[part["program"] == "rap"], part[part["program"] == other]):
+                    sentences.append(f"RAP's error against that of {PROGRAMS[other][0]} ({marginals} {k}-way): {comparison}.")
+    for k, part in frame[frame["figure"] == "5b"].groupby("k"):
         five = float(np.mean([each["5"] for each in part["rounded"]])) / part["error"].mean() - 1
         close = "close, as claimed" if five < 0.1 else "not close"
         sentences.append(f"Rounded five times, rows err {five:+.0%} against the relaxed table ({k}-way): {close}.")
-    for k, part in frame[frame["figure"] == 6].groupby("k"):
+    for k, part in frame[frame["figure"] == "6"].groupby("k"):
         by_size = part.groupby("relaxed_rows")["error"].mean().to_dict()
         if 1000 in by_size:
             near = "holds" if by_size[1000] < 1.25 * min(by_size.values()) else "does not hold"
@@ -189,7 +207,7 @@ def _chart_of_errors(frame: pd.DataFrame) -> alt.FacetChart:
     across = alt.Y("mean(error):Q", title="Largest error of a cell", scale=alt.Scale(type="log"))
     layers = alt.layer(base.mark_line(point=True).encode(y=across), base.mark_point(size=12, opacity=0.4).encode(y="error:Q"))
     facets = layers.properties(width=320, height=240).facet(column=alt.Column("k:N", title="columns of a marginal"))
-    return facets.properties(title="Figure 2, on Adult")
+    return facets.properties(title=f"Figure {frame['figure'].iloc[0]}, on Adult")
 
 
 def _chart_of_rounding(frame: pd.DataFrame) -> alt.LayerChart:
@@ -209,15 +227,15 @@ def _chart_of_sizes(frame: pd.DataFrame) -> alt.HConcatChart:
 
 
 _PANELS = (("error", "Largest error of a cell"), ("cpu_seconds", "Processor seconds"))
-_CHARTS = {2: _chart_of_errors, 5: _chart_of_rounding, 6: _chart_of_sizes}
+_CHARTS = {**dict.fromkeys(_BY_EPSILON, _chart_of_errors), "5b": _chart_of_rounding, "6": _chart_of_sizes}
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=f"benchmarks.{NAME}", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--figures", type=int, nargs="+", choices=(2, 5, 6), default=[2, 5, 6])
+    parser.add_argument("--figures", nargs="+", choices=list(_TABLES), default=list(_TABLES))
     parser.add_argument("--k", type=int, nargs="+", choices=(2, 3, 4, 5), default=[3], help="columns of a marginal; the paper has 3 and 5")
-    parser.add_argument("--epsilons", type=float, nargs="+", default=list(figures.EPSILONS), help="of Figure 2")
-    parser.add_argument("--programs", nargs="+", choices=list(PROGRAMS), default=list(PROGRAMS), metavar="NAME", help="of Figure 2")
+    parser.add_argument("--epsilons", type=float, nargs="+", default=list(figures.EPSILONS), help="of Figures 2 and 5a")
+    parser.add_argument("--programs", nargs="+", choices=list(PROGRAMS), default=list(PROGRAMS), metavar="NAME", help="of these")
     parser.add_argument("--runs", type=int, default=3, help="of each point, those in the record included")
     parser.add_argument("--results", type=Path, default=RESULTS)
     return parser

@@ -21,7 +21,7 @@ PAIRS = all_kway(DOMAIN, 2)
 def setting(monkeypatch: pytest.MonkeyPatch) -> figures.Setting:
     source = people()
     small = figures.Setting(source, source.rows, PAIRS)  # type: ignore[arg-type]
-    monkeypatch.setattr(rap, "_setting", lambda _k: small)
+    monkeypatch.setattr(rap, "_setting", lambda _k, _marginals: small)
     return small
 
 
@@ -49,21 +49,33 @@ def test_the_same_seed_draws_the_same_distinct_marginals() -> None:
     assert len(figures.random_marginals(domain, 8, 64, 0)) == 9
 
 
+@pytest.mark.usefixtures("setting")
+def test_what_is_refused_is_recorded_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figures, "refusal", lambda name, *_: "too large" if name == "hdmm_pgm" else "")
+    asked = ["--figures", "5a", "--epsilons", "1", "--programs", "zero", "hdmm_pgm", "--runs", "1", "--results", str(tmp_path)]
+    assert rap.main(asked) == 0
+    assert json.loads((tmp_path / "rap.json").read_text(encoding="utf-8"))["runs"][1]["refused"] == "too large"
+    assert "| HDMM+PGM | refused |  |" in (tmp_path / "rap.md").read_text(encoding="utf-8")
+
+
 def test_every_figure_is_measured_once_and_written(setting: figures.Setting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rap, "RELAXED_ROWS", (50, 1000))
     monkeypatch.setattr(rap, "OVERSAMPLING", (1, 5))
-    asked = ["--epsilons", "1", "--programs", "zero", "rap", "aim", "--runs", "1", "--results", str(tmp_path)]
+    asked = ["--epsilons", "1", "--programs", "zero", "rap", "hdmm", "--runs", "1", "--results", str(tmp_path)]
     assert rap.main(asked) == 0
     runs = json.loads((tmp_path / "rap.json").read_text(encoding="utf-8"))["runs"]
     assert [(run["figure"], run["program"], run["relaxed_rows"]) for run in runs] == [
-        *((2, "zero", 0), (2, "rap", 0), (2, "aim", 0), (5, "rap", 0), (6, "rap", 50), (6, "rap", 1000))
+        *((figure, program, 0) for figure in ("2", "5a") for program in ("zero", "rap", "hdmm")),
+        *(("5b", "rap", 0), ("6", "rap", 50), ("6", "rap", 1000)),
     ]
     assert runs[0]["error"] == pytest.approx(setting.zero_error(), abs=1e-5)
     assert runs[1]["error"] < 0.2 * runs[0]["error"]
-    assert set(runs[3]["rounded"]) == {"1", "5"}
+    assert "rows_error" not in runs[2]  # HDMM makes none
+    assert set(runs[6]["rounded"]) == {"1", "5"}
     text = (tmp_path / "rap.md").read_text(encoding="utf-8")
-    assert all(f"Figure {figure}" in text for figure in ("2, 3-way", "5 (b), 3-way", "6, 3-way"))
-    assert "RAP's error against that of naive answer 0 (3-way): undecided at epsilon 1." in text
+    assert all(f"Figure {figure}" in text for figure in ("2, 64 random 3-way", "5a, 15 random 3-way", "5 (b), 3-way", "6, 3-way"))
+    assert "RAP's error against that of naive answer 0 (64 random 3-way): undecided at epsilon 1." in text
+    assert "RAP's error against that of HDMM (answers) (15 random 3-way): undecided at epsilon 1." in text
     assert (tmp_path / "rap.vl.json").stat().st_size > 1000
     monkeypatch.setattr(rap, "measure", None)  # nothing is measured again
     assert rap.main(asked) == 0
