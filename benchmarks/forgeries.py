@@ -24,6 +24,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -389,7 +390,7 @@ def main(arguments: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         made = bases(Path(folder))
         for name, release in made.items():
-            said = verdict(Case(name, (), "", "ours", "", lambda release=release: _zipped(packed(release))))
+            said = verdict(Case(name, (), "", "ours", "", partial(_zipped, packed(release))))
             print(f"{name}, as it was made: {said}", flush=True)
         every = [case for name, release in made.items() for case in cases(name, release, rng)]
         chosen = every if options.cases is None else rng.sample(every, min(options.cases, len(every)))

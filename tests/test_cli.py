@@ -800,7 +800,8 @@ def test_a_bundle_that_could_not_be_checked_to_the_end_ends_with_four(capsys: py
         files = {name: archive.read(name) for name in archive.namelist() if name != "MANIFEST.json"} | {"notes.txt": b"x"}
     Path("forged.zip").write_bytes(pack.zipped(files | {"MANIFEST.json": pack.manifest(files)}))
     capsys.readouterr()
-    assert cli.main(["verify", "forged.zip"]) == 4
+    assert cli.main(["verify", "forged.zip", "--report", "ours.html"]) == 4
+    assert Path("ours.html").read_bytes() == files["report.html"]
     *_, last = capsys.readouterr().out.splitlines()
     assert last.startswith("consistent as far as checked; not checked: Do report, cards and tables agree? What no bundle can show")
 

@@ -201,7 +201,7 @@ def _report(answer: dict[str, Any]) -> Report:
         facts = tuple((name, text) for name, text in summary["facts"])
         summary = Summary(tuple(summary["warnings"]), summary["statement"], facts)
     checks = tuple(Check(**check) for check in answer["report"]["checks"])
-    return Report(checks, answer["report"]["sha256"], summary, answer["report"]["signer"])
+    return Report(checks, answer["report"]["sha256"], summary, answer["report"]["page"], answer["report"]["signer"])
 
 
 def _unanswered(what: str, ended: _Ended) -> InputError:

@@ -61,7 +61,15 @@ def verify(bundle: Bundle) -> Report:
     first = [unchanged, _judged(SIGNED, signed), _judged("Is release.json complete?", read)]
     others = [_judged(question, partial(check, opened[0])) for question, check in _CHECKS.items()] if opened else []
     checks = (*first, *others, Check(REPLAYED, SKIPPED, "the mechanism was not run again"))
-    return Report(checks, bundle.sha256, _summary(opened[0]) if opened else None, "".join(signers))
+    shown = (_summary(opened[0]), _page(opened[0])) if opened else (None, "")
+    return Report(checks, bundle.sha256, *shown, "".join(signers))
+
+
+def _page(opened: Opened) -> str:
+    try:
+        return report.report_page(opened.whole).value.decode()
+    except (Wrong, InputError, *_DAMAGE):
+        return ""
 
 
 def _summary(opened: Opened) -> Summary | None:

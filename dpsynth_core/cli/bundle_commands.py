@@ -14,6 +14,7 @@ from dpsynth_core.cli.terminal import FAILED, UNCHECKED, print_message, print_re
 from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.documents import read_document
 from dpsynth_core.foundation.errors import InputError, OracleError, shown
+from dpsynth_core.foundation.private_files import private_file
 from dpsynth_core.foundation.processors import available
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def add(commands: Commands) -> None:
     again.add_argument("--out", metavar="DIR", type=Path, required=True, help="folder for synthetic.csv and synthetic.parquet")
     key = "the publisher's public key, as `ledger key` prints it, or a file with it: a bundle that this key did not sign fails"
     check.add_argument("--key", metavar="KEY_OR_FILE", help=key)
+    check.add_argument("--report", metavar="FILE", type=Path, help="write the report there, as this program writes it from release.json")
     for parser in (check, again):
         parser.add_argument("bundle", metavar="BUNDLE", type=Path, help="release.zip, or the folder it was unpacked into")
         parser.add_argument("--public", metavar="FILE", type=Path, help="the public table, if the release used one; nothing else is opened")
@@ -49,6 +51,9 @@ def _verify(options: argparse.Namespace) -> int:
         verdicts.PARTLY: f"consistent as far as checked; not checked: {' '.join(report.unchecked)}",
         verdicts.INCONSISTENT: "NOT CONSISTENT: do not rely on this release",
     }
+    if options.report is not None and report.page and report.verdict != verdicts.INCONSISTENT:
+        with private_file(options.report) as stream:
+            stream.write(report.page.encode())
     print_result(f"{conclusions[report.verdict]} {report.unseen}".strip())
     return {verdicts.CONSISTENT: 0, verdicts.PARTLY: UNCHECKED, verdicts.INCONSISTENT: FAILED}[report.verdict]
 

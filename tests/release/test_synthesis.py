@@ -438,3 +438,12 @@ def test_counts_are_read_in_one_pass_and_only_through_the_kernel(make_spec: Make
 
     synthesis.synthesize(plan, Counted(), synthesis.noise_for(spec), lambda _: None)
     assert asked == [{("a", "b"), ("a", "c"), ("b", "c"), ("a",), ("b",), ("c",)}]
+
+
+def test_versions_name_the_width_of_vectors_and_nothing_that_tells_machines_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = {"SIMD Extensions": {"baseline": ["X86_V2"], "found": ["X86_V3", "X86_V4", "AVX512_ICL", "AVX512_SPR"]}}
+    monkeypatch.setattr(np, "show_config", lambda **_: found)
+    monkeypatch.setattr(synthesis.platform, "machine", lambda: "x86_64")
+    synthesis._processor.cache_clear()
+    assert synthesis.versions()["processor"] == "x86_64 X86_V4"
+    synthesis._processor.cache_clear()

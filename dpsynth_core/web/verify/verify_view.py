@@ -13,7 +13,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dpsynth_core.bundle import confined
 from dpsynth_core.bundle.signature import parse_key
-from dpsynth_core.bundle.verdicts import ABSENT, CONSISTENT, FAILED, PARTLY, PASSED, SKIPPED, Check, Report, Summary
+from dpsynth_core.bundle.verdicts import ABSENT, CONSISTENT, FAILED, INCONSISTENT, PARTLY, PASSED, SKIPPED, Check, Report, Summary
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_file
 from dpsynth_core.foundation.zones import Zone
@@ -59,6 +59,9 @@ def upload() -> None:
     _checks(report.checks)
     if report.summary is not None:
         _says(report.summary)
+    if report.page and report.verdict != INCONSISTENT:
+        help_text = "Written here from release.json and the rows, whatever the bundle's own report says."
+        st.download_button("Read its report, as this program writes it", report.page, "report.html", "text/html", help=help_text)
     decision_view.sign(report)  # last: whoever signs has passed what was checked and what the release warns of
 
 
