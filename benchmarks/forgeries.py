@@ -24,7 +24,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +56,9 @@ SEEN = ("ledger.population", "ledger.unit")
 OTHERS = {"ours": {}, "numpy": {"numpy": "1.0"}, "program": {"dpsynth_core": "0.0.9+12345678"}}
 """Versions that a forger names."""
 MANNERS = ("alone", "copied", "rerun")
+Forged = tuple[bytes, tuple[str, ...]]
+"""A bundle, and the fields of it that are forged: the mechanism, run again, may put one right."""
+Make = Callable[[], Forged | None]
 REFUSED = "refused"
 _LONG = 4
 """Of a longer list of numbers, the first, the last and one between are changed."""
@@ -83,14 +85,14 @@ _CHOICES: Mapping[str, Sequence[Any]] = {
 
 @dataclass(frozen=True)
 class Case:
-    """One forgery. fields: what of release.json is changed, or the file. make: the bundle, or None where it would be the true one."""
+    """One forgery. fields: what of release.json is changed, or the file."""
 
     base: str
     fields: tuple[str, ...]
     manner: str
     versions: str
     change: str
-    make: Callable[[], bytes | None]
+    make: Make
 
 
 def bases(folder: Path) -> dict[str, Release]:
@@ -180,17 +182,25 @@ def pairs(name: str, release: Release, rng: random.Random, count: int) -> Iterat
         yield Case(name, tuple(_named(path) for path, *_ in both), manner, versions, " and ".join(change for _, change, _ in both), make)
 
 
-def verdict(case: Case) -> str | None:
-    """What is said of the forgery, REFUSED where it is taken for no bundle; None where nothing was forged."""
-    bundle = case.make()
-    if bundle is None:
-        return None
+def verdict(case: Case) -> tuple[str, tuple[str, ...]] | None:
+    """What is said of the forgery, REFUSED where it is taken for no bundle, and what is forged in it; None where that is nothing."""
+    forged = case.make()
+    return None if forged is None else (said_of(forged[0]), forged[1])
+
+
+def said_of(bundle: bytes) -> str:
+    """The verdict on a bundle, without processes of its own."""
     try:
         read = unpack.read_bytes(bundle)
         report = verify.verify(read)
         return report.verdict if report.verdict == INCONSISTENT else report.replayed(replayed(read)).verdict
     except InputError:
         return REFUSED
+
+
+def wrongly(judged: tuple[str, tuple[str, ...]] | None) -> bool:
+    """Whether a forgery was called consistent that SECURITY.md does not list."""
+    return judged is not None and judged[0] == CONSISTENT and not all(map(unseen, judged[1]))
 
 
 def unseen(field: str) -> str:
@@ -257,6 +267,14 @@ def _changed(document: Document, path: Path_, value: Any) -> None:
             holder[last] = copy.deepcopy(value)
 
 
+def _holds(document: Document, path: Path_, value: Any) -> bool:
+    """Whether a field is still as it was forged."""
+    try:
+        return bool(_at(document, path) == value)
+    except (KeyError, IndexError, TypeError):
+        return value is _GONE
+
+
 def _named(path: Path_) -> str:
     return ".".join("*" if isinstance(step, int) else step for step in path)
 
@@ -281,10 +299,8 @@ def _zipped(files: Mapping[str, bytes], manifest: bool = True) -> bytes:
     return out.getvalue()
 
 
-def _made(
-    release: Release, files: Mapping[str, bytes], changed: Sequence[tuple[Path_, Any]], manner: str, versions: str
-) -> Callable[[], bytes | None]:
-    def make() -> bytes | None:
+def _made(release: Release, files: Mapping[str, bytes], changed: Sequence[tuple[Path_, Any]], manner: str, versions: str) -> Make:
+    def make() -> Forged | None:
         document = json.loads(files[releases.DOCUMENT])
         document["versions"].update(OTHERS[versions])
         honest = _written(document)
@@ -292,12 +308,14 @@ def _made(
             _changed(document, path, value)
         if _written(document) == honest:
             return None
-        if manner == "alone":
-            return _zipped({**files, releases.DOCUMENT: _written(document)})
-        forged = (_rerun if manner == "rerun" else _copied)(release, document)
-        if forged is None or forged[releases.DOCUMENT] == honest:
+        forged: Mapping[str, bytes] | None = {**files, releases.DOCUMENT: _written(document)}
+        if manner != "alone":
+            forged = (_rerun if manner == "rerun" else _copied)(release, document)
+        if forged is None:
             return None
-        return _zipped(forged)
+        written = json.loads(forged[releases.DOCUMENT])
+        left = tuple(_named(path) for path, value in changed if _holds(written, path, value))
+        return (_zipped(forged), left) if left and forged[releases.DOCUMENT] != honest else None
 
     return make
 
@@ -328,14 +346,14 @@ def _rerun(_release: Release, document: Document) -> dict[str, bytes] | None:
     return None
 
 
-def _with_file(release: Release, file: str, content: bytes | None, versions: str) -> Callable[[], bytes | None]:
-    def make() -> bytes | None:
+def _with_file(release: Release, file: str, content: bytes | None, versions: str) -> Make:
+    def make() -> Forged | None:
         files = packed(replace(release, versions={**release.versions, **OTHERS[versions]}))
         if content is None:
             del files[file]
         else:
             files[file] = content
-        return _zipped(files, manifest=file != pack.MANIFEST)
+        return _zipped(files, manifest=file != pack.MANIFEST), (file,)
 
     return make
 
@@ -359,10 +377,10 @@ def _of_file(file: str, content: bytes) -> Iterator[tuple[str, bytes | None]]:
         yield "a command", content.replace(b'"source": [\n', b'"source": [\n    "import os; os.system(\'x\')\\n",\n', 2)
 
 
-def _swapped(release: Release, number: int, versions: str) -> Callable[[], bytes | None]:
+def _swapped(release: Release, number: int, versions: str) -> Make:
     """Two rows that differ change places in one table of the rows."""
 
-    def make() -> bytes | None:
+    def make() -> Forged | None:
         if release.codes is None:
             return None
         tables = [pa.concat_tables(rows.batches()) for rows in (release.values, *release.further) if rows is not None]
@@ -374,7 +392,7 @@ def _swapped(release: Release, number: int, versions: str) -> Callable[[], bytes
         codes = release.codes[order] if number == 0 else release.codes
         first, *further = map(HeldRows, tables)
         named = {**release.versions, **OTHERS[versions]}
-        return _zipped(packed(replace(release, codes=codes, values=first, further=tuple(further), versions=named)))
+        return _zipped(packed(replace(release, codes=codes, values=first, further=tuple(further), versions=named))), ("rows",)
 
     return make
 
@@ -390,22 +408,21 @@ def main(arguments: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         made = bases(Path(folder))
         for name, release in made.items():
-            said = verdict(Case(name, (), "", "ours", "", partial(_zipped, packed(release))))
-            print(f"{name}, as it was made: {said}", flush=True)
+            print(f"{name}, as it was made: {said_of(_zipped(packed(release)))}", flush=True)
         every = [case for name, release in made.items() for case in cases(name, release, rng)]
         chosen = every if options.cases is None else rng.sample(every, min(options.cases, len(every)))
         chosen += [case for name, release in made.items() for case in pairs(name, release, rng, options.pairs // len(made))]
         for case in chosen:
-            said = verdict(case)
-            if said is None:
+            judged = verdict(case)
+            if judged is None:
                 continue
+            said, forged = judged
             found[case.versions, said] += 1
-            if said == CONSISTENT:
-                listed = [unseen(field) for field in case.fields]
-                shown.update(filter(None, listed))
-                if not all(listed):
-                    wrong += 1
-                    print(f"WRONGLY CONSISTENT: {case.base}: {case.fields}, {case.change}, {case.manner}, {case.versions}", flush=True)
+            if wrongly(judged):
+                wrong += 1
+                print(f"WRONGLY CONSISTENT: {case.base}: {forged}, {case.change}, {case.manner}, {case.versions}", flush=True)
+            elif said == CONSISTENT:
+                shown.update(map(unseen, forged))
     print("| versions named | forged | " + " | ".join((CONSISTENT, PARTLY, INCONSISTENT, REFUSED)) + " |")
     for versions in OTHERS:
         counts = [found[versions, said] for said in (CONSISTENT, PARTLY, INCONSISTENT, REFUSED)]
