@@ -97,8 +97,8 @@ class Certificate:
 
     @property
     def says_nothing(self) -> bool:
-        """Whether that is as many as there are: what was measured is then noise, also where it happens to look small."""
-        return self.noise >= self.total.value
+        """Whether that may be as many as there are: what was measured is then noise, also where it happens to look small."""
+        return self.noise >= self.total.at_least(CONFIDENCE)
 
     @property
     def mean_low95(self) -> float:

@@ -127,7 +127,8 @@ def _bounded(bounds: Mapping[Clique, Bound], cliques: Sequence[Clique], evidence
         if bound is None:
             rows.append([MEASURED if evidence.measured(clique) else GUESS, math.nan, math.nan])
         else:
-            rows.append([_SUPPORT[bound.support], *(math.nan if math.isinf(limit) else min(1.0, limit) for limit in (bound.tight, bound.paper))])
+            limits = (math.nan if math.isinf(limit) else _share(limit) for limit in (bound.tight, bound.paper))
+            rows.append([_SUPPORT[bound.support], *limits])
     return pd.DataFrame(rows, columns=["support", "bound", "paper"], index=_index(cliques))
 
 
@@ -304,7 +305,8 @@ def _means(head: Headline, table: pd.DataFrame) -> pd.DataFrame:
     certain = math.nan, math.nan
     rows = [(OURS, head.mean, head.mean_low, head.mean_limit) if head.certified else (OURS_BOUND, head.mean_limit, *certain)]
     if head.columns is not None:
-        rows.append((INDEPENDENT, *map(_share, (head.columns.error, head.columns.low95, head.columns.high95))))
+        alone = head.columns
+        rows.append((INDEPENDENT, _share(alone.error), _share(alone.low95), _share(alone.high95)))
     rows += [(GAUSSIAN, head.gaussian, *certain), (RESIDUALS, head.residuals, *certain)]
     if "true" in table:
         rows.append((TRUE, float(table["true"].mean()), *certain))

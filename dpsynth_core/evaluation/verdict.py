@@ -66,9 +66,10 @@ class Simpler:
 
 @dataclass(frozen=True)
 class Verdict:
-    """kind: PUBLISH, PARTLY, UNSHOWN or WITHHOLD. tables: of the workload; within: how many of them are good enough, `good` and `poor` by their
-    labels, the best and the worst first. bounded: of how many anything is known. sizes: a purpose for each number of columns, ascending;
-    columns: for each column, as far as tables have others in them. simpler: the ways that were compared. private: whether the noise was.
+    """kind: PUBLISH, PARTLY, UNSHOWN or WITHHOLD. tables: of the workload; within: how many of them are good enough, `good` and `poor` by
+    their labels, the best and the worst first. bounded: of how many anything is known. sizes: a purpose for each number of columns,
+    ascending; columns: for each column, as far as tables have others in them. simpler: the ways that were compared. private: whether the
+    noise was.
     failed, unmeasured, undecided: the criteria that must be met and are not, were never measured, or may not be met; of so many `musts`.
     despite: why the release is published all the same. noise, people, says_nothing: as in `quality.Headline`."""
 

@@ -48,8 +48,8 @@ PHRASES: Mapping[str, str] = {
     "interval": "The true number is between {low} and {high}, with 95% confidence.",
     "intervals": "Each cell's interval holds with 95% confidence for that cell.",
     "open": "What was released does not say how large it is: the true number may be anything between {low} and {high}.",
-    "disagree": "The noisy counts and the synthetic rows disagree; one in twenty intervals is wrong by chance. Treat it as unknown between the "
-    "lowest and the highest of both: the interval holds both.",
+    "disagree": "The noisy counts and the synthetic rows disagree; one in twenty intervals is wrong by chance. Treat it as unknown between "
+    "the lowest and the highest of both: the interval holds both.",
     COUNTED: "Known from noisy counts of these columns.",
     LIMITED: "Known from the measured error of the table {table}. This holds for every group in it at once, and is often far too wide.",
     INFERRED: "Known from what the mechanism preferred to the table {table}. This holds for every group in it, and is often far too wide.",
@@ -68,9 +68,10 @@ PHRASES: Mapping[str, str] = {
     f"{BOUND} line": "bound",
     f"{GUESS} line": "the model's guess, not measured",
     "disagree line": "measured, and the rows disagree",
-    "worst": "{value} is where the release may be furthest off for its size: it says {people}; the true number is between {low} and {high}.",
-    "worst for sure": "{value} is furthest off for its size: the release says {people}; the true number is between {low} and {high}.",
+    "worst": "{value} is where the release may be furthest off for its size: it says {people}, the true number is {low} to {high}.",
+    "worst for sure": "{value} is furthest off for its size: the release says {people}, the true number is {low} to {high}.",
     "worst of": "All intervals of the subgroups hold together with 95% confidence. Subgroups of less than {least} are not looked at.",
+    "whole": "more than all",
     "worst none": "Nothing that was released says how far any subgroup is off.",
 }
 _LOST = 1e-7
@@ -118,8 +119,7 @@ def number(domain: Domain, question: Question, value: float) -> str:
         return visible(domain[question.column].cell_labels()[int(value)])
     if question.column:
         return rounded(value, decimals(domain[question.column]))
-    unit = "points" if question.statistic == DIFFERENCE else "%"
-    return f"{rounded(100 * value, 1)} {unit}"
+    return rounded(100 * value, 1) + (" points" if question.statistic == DIFFERENCE else "%")
 
 
 def sentences(domain: Domain, question: Question, answer: Answer) -> list[str]:
@@ -224,6 +224,6 @@ def worst_sentences(domain: Domain, subgroups: Sequence[Subgroup]) -> list[str]:
 def subgroup_texts(domain: Domain, one: Subgroup) -> list[str]:
     """Who, how many, both ends of the interval, how far off at least and at most as a share of that, and how it is known."""
     who = cells_phrase(domain, {name: (code,) for name, code in zip(one.table, one.codes, strict=True)})
-    shares = (f"{rounded(100 * share, 1)}%" for share in (one.surely, one.perhaps))
+    shares = (PHRASES["whole"] if share > 1 else f"{rounded(100 * share, 1)}%" for share in (one.surely, one.perhaps))
     standing = PHRASES[f"{MEASURED if one.measured else BOUND} line"]
     return [who, *(rounded(value, 0) for value in (one.value, one.low, one.high)), *shares, standing]

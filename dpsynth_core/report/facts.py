@@ -15,7 +15,6 @@ from dpsynth_core.planning.spec import UNNAMED
 from dpsynth_core.release import tables
 from dpsynth_core.release.release import Release
 from dpsynth_core.report.rule import learnt, rule_facts
-from dpsynth_core.report.verdict import nothing_said
 from dpsynth_core.vocabulary.domain import Domain
 
 
@@ -32,7 +31,7 @@ def sentence(headline: Headline) -> str:
     tables = f"{headline.tables:,}"
     what = "synthetic rows" if headline.has_rows else "published answers"
     if headline.says_nothing and (headline.bounded or not math.isnan(headline.noise)):
-        return nothing_said(headline.people, headline.noise)
+        return "How large the errors are is not known: the noise is as large as the table."
     if not headline.bounded:
         return f"Nothing was measured that bounds the errors of the {tables} tables asked for: what the {what} say there is a guess."
     worst = f"In the worst one, {headline.worst_table}, it is at most {percent(headline.worst)}."
@@ -124,7 +123,7 @@ def certified(release: Release) -> str:
     if certificate is None:
         return "none: no budget was set aside to measure the errors"
     if certificate.says_nothing:
-        return f"it says nothing: about {certificate.total.value:,.0f} people, and noise of ± {certificate.noise:,.0f} in each of its errors"
+        return f"it says nothing: about {certificate.total.value:,.0f} people, and noise of ± {certificate.noise:,.0f} in each error"
     what = "answers" if certificate.of == ANSWERS else "synthetic rows"
     sample = ""
     if certificate.sample is not None:

@@ -72,15 +72,15 @@ def _about_criteria(verdict: Verdict) -> Iterator[str]:
         yield f"Not decided, because of the noise, although a must: {_listed(verdict.undecided, _CRITERIA_NAMED)}."
 
 
-def nothing_said(people: float, noise: float) -> str:
-    """Where the noise of a certificate is as large as the table; NaN where there was none."""
-    about = "" if math.isnan(noise) else f" about {people:,.0f} people, and noise of ± {noise:,.0f} in the number that is in the wrong group"
-    return f"Nothing can be said of the tables:{about or ' the noise is as large as they are'}."
+def _nothing_said(people: float, noise: float) -> str:
+    """Where the noise of a certificate is as large as the table."""
+    among = f"about {people:,.0f} people, and noise of ± {noise:,.0f} in the number that is in the wrong group"
+    return f"Nothing can be said of the tables: {among}."
 
 
 def _tables(verdict: Verdict) -> str:
     if verdict.says_nothing and not math.isnan(verdict.noise):
-        return f"{nothing_said(verdict.people, verdict.noise)} {_ADVICE}"
+        return f"{_nothing_said(verdict.people, verdict.noise)} {_ADVICE}"
     if not verdict.bounded:
         return f"Nothing that was released says how far any of the {verdict.tables:,} tables is off. Set budget aside for a certificate."
     good_enough = verdict.private and all(purpose.holds for purpose in verdict.sizes)  # then a criterion decided

@@ -117,7 +117,7 @@ def test_noise_as_large_as_the_table_says_nothing_however_small_the_error_looks(
     assert (made.kind, made.within) == (WITHHOLD, 0)
     said = "Nothing can be said of the tables: about 3 people, and noise of ± 20 in the number that is in the wrong group."
     assert report.reasons(made).startswith(said)
-    assert report.sentence(heading) == said
+    assert report.sentence(heading) == "How large the errors are is not known: the noise is as large as the table."
     assert report.sample_reading(heading) == report.comparison(made) == ""
 
 

@@ -96,8 +96,8 @@ def known(
 
 
 def _limits(bounds: Mapping[Clique, Bound], certificate: Certificate | None) -> dict[Clique, Limit]:
-    """The certificate's where there is one that says anything, else what the mechanism's choices say of tables that no noisy table contains. Bounds of
-    measured tables say nothing here that their noisy counts do not say better."""
+    """The certificate's where there is one that says anything, else what the mechanism's choices say of tables that no noisy table
+    contains. Bounds of measured tables say nothing here that their noisy counts do not say better."""
     if certificate is not None and certificate.of == ROWS and not certificate.says_nothing:
         kept = TOTAL_ALPHA if certificate.total.sigma else 0.0
         levels = ALPHA - kept, LIMIT_ALPHA - kept, (LIMIT_ALPHA - kept) / len(certificate.marginals)

@@ -488,7 +488,7 @@ function numberText(question, value) {
   const column = question.column ? columns[place.get(question.column)] : null;
   if (question.statistic === "median") return visible(column.cells[value]);
   if (column !== null) return rounded(value, column.decimals);
-  return `${rounded(100 * value, 1)} ${question.statistic === "difference" ? "points" : "%"}`;
+  return rounded(100 * value, 1) + (question.statistic === "difference" ? " points" : "%");
 }
 function sentences(question, { stated, evidence, support, table, rows }) {
   const { statistic } = question, shown = (value) => numberText(question, value), said = [];
@@ -536,7 +536,7 @@ function lineTexts(question, by, line) {
 }
 function subgroupTexts(one) {
   const who = cellsPhrase(Object.fromEntries(one.table.map((column, i) => [columns[column].name, [one.codes[i]]])));
-  const people = [one.value, one.low, one.high].map((x) => rounded(x, 0)), shares = [one.surely, one.perhaps].map((x) => `${rounded(100 * x, 1)}%`);
+  const people = [one.value, one.low, one.high].map((x) => rounded(x, 0)), shares = [one.surely, one.perhaps].map((x) => (x > 1 ? data.phrases.whole : `${rounded(100 * x, 1)}%`));
   return [who, ...people, ...shares, data.phrases[one.measured ? "measured line" : "bound line"]];
 }
 function worstSentences(subgroups) {

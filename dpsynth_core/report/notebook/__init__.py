@@ -32,8 +32,8 @@ NOTEBOOK = "analysis.ipynb"
 _CELLS = Path(__file__).with_name("analysis.txt")
 _OPENING = re.compile(r"^%% (text|code)(?: if ([a-z_, ]+?))?(?: unless ([a-z_, ]+))?\n", re.MULTILINE)
 _SOURCES = (
-    "No certificate was made, or its noise is as large as the table: these limits follow from the noisy tables, and from what the mechanism "
-    "preferred to a table.",
+    "No certificate was made, or its noise is as large as the table: these limits follow from the noisy tables, and from what the "
+    "mechanism preferred to a table.",
     "A share of the budget was spent on measuring how far the rows are from the people.",
 )
 _TOGETHER = (
@@ -101,8 +101,8 @@ def _facts(release: Release) -> dict[str, dict[str, str]]:
     """What stands for names in cells of text, where no mark of them is Markdown, and in cells of code, where they are literals."""
     certified = _certified(release)
     column, group, number = _examples(release)
-    code: dict[str, object] = {"limits": "certificate" if certified else "bounds"}
-    code |= {"column": column, "group": group, "number": number, "table": list(_smallest(release)), "numeric_table": _numeric_table(release)}
+    code: dict[str, object] = {"column": column, "group": group, "number": number, "limits": "certificate" if certified else "bounds"}
+    code |= {"table": list(_smallest(release)), "numeric_table": _numeric_table(release)}
     text = {"title": release.spec.name, "about": " ".join(filter(None, (byline(release), counted(release.spec.unit))))}
     return {
         "text": {name: plain(value) for name, value in text.items()} | {"source": _SOURCES[certified], "together": _TOGETHER[certified]},
