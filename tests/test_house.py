@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 import shutil
 import stat
@@ -14,6 +15,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from dpsynth_core.sources.demo import demo_domain
 
 ROOT = Path(__file__).resolve().parents[1]
 CORE = ROOT / "dpsynth_core"
@@ -117,18 +120,22 @@ def test_every_make_target_in_the_readme_exists() -> None:
     assert set(re.findall(r"\bmake ([a-z]+)\b(?=[ `\n])", "\n".join(re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL)))) <= targets
 
 
-# The readme's example
+# The readme's examples
 
 
-def test_the_readme_example_makes_a_release(tmp_path: Path) -> None:
-    block = next(block for block in re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL) if "people.csv" in block)
-    script = block.replace(".venv/bin/python", sys.executable)
+@pytest.mark.parametrize(
+    ("block", "out", "columns"), [(0, "release", list(demo_domain().names)), (1, "release-of-three", ["age", "sex", "region"])]
+)
+def test_the_readme_examples_make_a_release_that_is_worth_reading(block: int, out: str, columns: list[str], tmp_path: Path) -> None:
+    examples = [example for example in re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL) if "synthesize demo" in example]
+    script = examples[block].replace(".venv/bin/python", sys.executable)
     environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "DPSYNTH_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
     done = run("sh", "-eu", "-c", script, cwd=tmp_path, env=environment)
     assert done.returncode == 0, done.stderr
-    with (tmp_path / "release" / "synthetic.csv").open(encoding="utf-8", newline="") as rows:
-        assert next(csv.reader(rows)) == ["age", "sex", "region"]
-    assert (tmp_path / "release" / "release.json").exists()
+    with (tmp_path / out / "synthetic.csv").open(encoding="utf-8", newline="") as rows:
+        assert next(csv.reader(rows)) == columns
+    certificate = json.loads((tmp_path / out / "release.json").read_text(encoding="utf-8"))["certificate"]
+    assert 0 <= certificate["mean_bound95"] < 0.1  # of 2 at worst
 
 
 # Who may import whom
