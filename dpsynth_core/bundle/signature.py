@@ -32,7 +32,7 @@ class Signer:
 
 
 def signed(signer: Signer, manifest: bytes, spec: str, cited: Any) -> bytes:
-    """The file. manifest: MANIFEST.json. spec: digest of the sealed plan. cited: what release.json says of the ledger, or nothing."""
+    """The file. manifest: MANIFEST.json. spec: digest of the sealed plan. cited: what release.json says of the ledger."""
     statement = _statement(signer.key, manifest, spec, cited)
     return _written(statement, signer.sign(_message(statement)).hex())
 
@@ -71,7 +71,7 @@ def _statement(key: str, manifest: bytes, spec: Any, cited: Any) -> dict[str, An
         "key": key,
         "manifest_sha256": sha256(manifest).hexdigest(),
         "spec_sha256": spec,
-        "ledger": {name: cited[name] for name in ("entry", "hash")} if cited else None,
+        "ledger": {name: cited[name] for name in ("entry", "hash")},
     }
 
 

@@ -53,9 +53,7 @@ def verify(bundle: Bundle) -> Report:
 
     def signed() -> str:
         signers.append(files.signed_by(bundle))
-        cited = bundle.document["ledger"]
-        charged = f"entry {cited['entry']:,} of its ledger" if cited else "charged to no ledger"
-        return f"signed by {signers[0]}, {charged}{WHOSE}"
+        return f"signed by {signers[0]}, entry {bundle.document['ledger']['entry']:,} of its ledger{WHOSE}"
 
     unchanged = _judged("Are the files unchanged?", lambda: files.unchanged(bundle))
     first = [unchanged, _judged(SIGNED, signed), _judged("Is release.json complete?", read)]

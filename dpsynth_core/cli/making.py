@@ -129,8 +129,8 @@ def _make(
     try:
         made = synthesis.synthesize(plan, synthesis.open_source(plan), noise, show, spool, stopwatch)
         interrupts.check()
-        entry, taken = cited(run, plan.spec.digest()), stopwatch.times()
-        write_files(replace(made, ledger=entry), out, taken, formats, ours=bool(entry) or not run)
+        taken = stopwatch.times()
+        write_files(replace(made, ledger=cited(run, plan.spec.digest())), out, taken, formats, ours=True)
     except BaseException as error:
         spool.close()
         if not spool.answers:
@@ -206,7 +206,7 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
         out.mkdir(parents=True, exist_ok=True)
         written = _write_rows(made, out, formats)
         releases.write_document(made, out)
-        signer = _signer(made) if ours else None
+        signer = _signer(made) if ours and made.ledger else None
         with private_file(out / BUNDLE) as stream:
             pack(made, stream, out, written=written, signer=signer)
         times.write(taken, out)
@@ -240,7 +240,7 @@ def _signer(made: Release) -> Signer | None:
         print_message(f"warning: {BUNDLE} is not signed: {error if isinstance(error, InputError) else error.strerror}")
         return None
     if signer is not None:
-        print_message(f"signed: by {signer.key}" + ("" if made.ledger else ", charged to no ledger"))
+        print_message(f"signed: by {signer.key}")
     return signer
 
 

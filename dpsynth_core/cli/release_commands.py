@@ -263,7 +263,7 @@ def _recover(options: argparse.Namespace) -> None:
         entry = cited(kept.run, kept.spec.digest())
         made = recovery.recover(kept, show, options.answers)
         interrupts.check()
-        write_files(replace(made, ledger=entry), options.out, None, formats, ours=bool(entry) and _made_here(path, kept.run))
+        write_files(replace(made, ledger=entry), options.out, None, formats, ours=_made_here(path, kept.run))
     if not kept.run:
         path.unlink()
         return

@@ -1,8 +1,8 @@
 """The installation's key, which signs the bundles of its releases (`bundle.signature`).
 
 It is made once and stays in the home directory: 32 secret bytes (RFC 8032) and the public key that follows from them, which shows damage.
-Whoever has the file can sign as this installation. A release that names an entry of the ledger is signed only while the ledger has that
-entry, for the release's plan, and the run had it before it read the first record.
+Whoever has the file can sign as this installation. A release is signed only while the ledger has the entry that it names, for its plan, and
+the run had that before it read the first record. One that was charged to no ledger is not signed: nothing here would stand behind it.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ def check() -> None:
 
 
 def signer(cited: Mapping[str, Any], plan: str) -> Signer | None:
-    """What signs a release of this installation. cited: what the release says of the ledger, empty where none was charged. plan: digest of
-    the release's plan. None where the ledger does not know the entry any more.
+    """What signs a release of this installation. cited: what the release says of the ledger. plan: digest of the release's plan. None where
+    none was charged, and where the ledger does not know the entry any more.
 
     Raises PlanDiffers where that entry commits to another plan, and StoreFault for a key or a ledger that cannot be used.
     """
-    if cited and not _knows(cited, plan):
+    if not cited or not _knows(cited, plan):
         return None
     secret = _key()
     return Signer(_public(secret).hex(), secret.sign)

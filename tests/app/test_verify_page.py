@@ -18,7 +18,7 @@ from dpsynth_core.store.home import home as home_folder
 from dpsynth_core.web.shell.text import literal
 from tests.app.demo_project import open_page, project, words
 from tests.bundle import pack, test_signature
-from tests.bundle.bundles import DOMAIN, edited, made, packed, repacked, run, spec, verified
+from tests.bundle.bundles import DOMAIN, edited, packed, repacked, run, spec, verified
 from tests.bundle.test_signature import OTHER, OURS
 
 HOSTILE = "<img src=x onerror=alert(1)> **bold** :smile:"
@@ -75,14 +75,14 @@ def test_no_fact_that_somebody_decides_by_is_cut(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.usefixtures("in_this_process")
 def test_the_signature_is_named_beside_the_verdict_and_a_known_key_decides() -> None:
     assert "unsigned: nothing ties its maker" in plain(shown(packed()))
-    app = shown(test_signature.packed(made()))
+    app = shown(test_signature.packed(test_signature.charged()))
     assert f"Signed by {OURS.key}" in plain(app)
-    assert "This bundle is sound" in app.success[0].value
+    assert "This bundle is consistent" in app.success[0].value
     app.text_input(key="verify_key").set_value(OTHER.key).run()
-    assert "not sound" in app.error[0].value
+    assert "not consistent" in app.error[0].value
     assert f"Not signed by the key that was given, but by {OURS.key}" in plain(app)
     app.text_input(key="verify_key").set_value(OURS.key.upper()).run()
-    assert "This bundle is sound" in app.success[0].value
+    assert "This bundle is consistent" in app.success[0].value
     app.text_input(key="verify_key").set_value("no key").run()
     assert "is no public key" in app.error[0].value
 

@@ -95,10 +95,13 @@ def open_to_others(path: Path) -> None:
     "spoil", [directory, link, dead_link, pipe, cut_off, longer, flipped, empty, open_to_others], ids=lambda spoil: spoil.__name__
 )
 def test_a_key_that_cannot_be_used_is_named_and_never_replaced(home: Path, spoil: Callable[[Path], None]) -> None:
+    reserve("r1", 0.01)
+    touch("r1")
+    entry = cited("r1")
     signing.public_key()
     spoil(home / signing.NAME)
     before = (home / signing.NAME).lstat()
-    for use in (signing.public_key, signing.check, lambda: signing.signer({}, PLAN)):
+    for use in (signing.public_key, signing.check, lambda: signing.signer(entry, PLAN)):
         with pytest.raises(StoreFault, match=signing.NAME):
             use()
     assert (home / signing.NAME).lstat() == before
@@ -136,7 +139,7 @@ def test_only_what_the_ledger_stands_for_is_signed() -> None:
     returned = cited("r2")
     give_back("r2")
     assert signing.signer(returned, PLAN) is None
-    assert signing.signer({}, PLAN) is not None
+    assert signing.signer({}, PLAN) is None
 
 
 def test_a_ledger_that_is_not_whole_signs_nothing_and_one_that_lost_the_entry_leaves_it_unsigned(home: Path) -> None:

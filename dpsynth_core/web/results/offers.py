@@ -62,8 +62,8 @@ def _bundle(release: Release) -> Offer:
 
 
 def signer(release: Release) -> Signer | None:
-    """What signs its bundle; None for one that no entry of the ledger stands behind. Raises InputError as `signing.signer`."""
-    return signing.signer(release.ledger, release.spec.digest()) if release.ledger else None
+    """What signs its bundle. Raises InputError as `signing.signer`."""
+    return signing.signer(release.ledger, release.spec.digest())
 
 
 def _rows(values: Rows | None, domain: Domain) -> list[Offer]:
