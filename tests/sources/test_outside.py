@@ -25,7 +25,7 @@ from tests.domains import attributes
     [
         (Attribute.categorical("c", [">50K", "<=50K"]), [">50K.", "<=50K.", " >50K", "?", None, ""], 2),
         (Attribute.categorical("c", ["1", "2"], dtype="int64"), ["1", "2.0", "3", "x", None], 2),
-        (Attribute.categorical("c", ["true", "false"], dtype="bool"), ["True", "false", "yes"], 1),
+        (Attribute.categorical("c", ["true", "false"], dtype="bool"), ["True", "false", "yes", "perhaps"], 1),
         (Attribute.integer("i", 10, 20), ["9", "10", "20", "21", "ten", "NA", None], 3),
         (Attribute.numeric("n", 0.0, 1.0, bins=4), ["-0.1", "0", "1", "1.5", "", "abc"], 3),
         (Attribute.day("d", "2020-01-01", "2020-12-31"), ["2019-12-31", "2020-06-01", "soon", None], 2),
