@@ -46,8 +46,8 @@ REACH = 5.0
 """A query that cannot be wrong by so many scales of a selection's noise is not offered to it."""
 SMALL = 0.5
 """All is measured at once where noise, of one standard deviation in every cell of a table of mean size, adds up to this share of the people
-at most. Of 14 settings there (two seeds each, thresholds among them) RP had the smaller error in all, in the mean and in the largest, two
-to five times as small on columns of two values. At 1.6 it may err more: the largest error of pairs with a column of 500 values doubles."""
+at most. RP had the smaller error in each of 13 settings there (one or two seeds each), two to five times as small on columns of two
+values. At 1.6 it may err more: the largest error of pairs with a column of 500 values doubles."""
 TOTAL_SHARE = 0.01
 """Share of rho for the number of people, where no columns say it."""
 DESCENT = Descent()
