@@ -556,6 +556,12 @@ def test_control_characters_of_a_column_name_never_reach_the_terminal(capsys: py
     assert "\x1b" not in capsys.readouterr().err
 
 
+def test_a_file_whose_name_turns_the_writing_direction_gives_a_release_a_name_that_does_not() -> None:
+    Path("people.csv").rename("peo\u202eple.csv")
+    assert synthesize(data="peo\u202eple.csv") == 0
+    assert release()["spec"]["name"] == "peo_ple"
+
+
 def test_how_the_table_is_written_is_stated_or_said_to_be_assumed(capsys: pytest.CaptureFixture[str]) -> None:
     assert synthesize("--private-notes") == 0
     stored = capsys.readouterr().err
