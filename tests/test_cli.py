@@ -666,16 +666,21 @@ def test_a_mistake_charges_nothing() -> None:
     assert chain.entries() == ()
 
 
-def test_a_failure_before_reading_gives_the_charge_back_and_one_after_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("fault", "before"), [(KeyError, cli.FAILED), (MemoryError, cli.BAD_INPUT)])
+def test_a_failure_before_reading_gives_the_charge_back_and_one_after_does_not(
+    monkeypatch: pytest.MonkeyPatch, fault: type[Exception], before: int
+) -> None:
+    """That memory is used up is no mistake of the program, and says what to do."""
+
     def failing(*_: object) -> None:
-        raise MemoryError
+        raise fault
 
     with monkeypatch.context() as patch:
         patch.setattr(synthesis, "noise_for", failing)
-        assert synthesize("--population", "people") == 1
+        assert synthesize("--population", "people") == before
     assert ledger.spent("people").rho == 0
     monkeypatch.setattr(synthesis, "open_source", failing)
-    assert synthesize("--population", "people") == 1
+    assert synthesize("--population", "people") == cli.FAILED
     assert ledger.spent("people").rho > 0
 
 
