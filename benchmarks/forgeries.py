@@ -1,9 +1,9 @@
 """Forged bundles: every field of release.json and every file of a release changed, alone and in pairs, and what `verify` says of each.
 
-A forger has this program. So a field is changed in three manners: *alone*, with a new manifest; *copied*, with all other files written anew
-from the changed release.json; and *rerun*, with everything made anew by the mechanism on the published answers. Each with the versions as
-they are, with another NumPy named, and with another version of this program named. No forgery may be called consistent but of a field in
-UNSEEN, which is what SECURITY.md lists.
+A forger has this program. So a field is changed in three manners: *alone*, with a new manifest; *copied*, with all other files written
+anew from the changed release.json; and *rerun*, with everything made anew by the mechanism on the published answers. Each with the
+versions as they are, with another NumPy named, and with another version of this program named. No forgery may be called consistent but of
+a field in UNSEEN, which is what SECURITY.md lists.
 
     python -m benchmarks.forgeries                     every change of every field (an hour)
     python -m benchmarks.forgeries --cases 300 --seed 7

@@ -81,6 +81,7 @@ def _charge_and_make(
     charging.charged(
         plan,
         lambda run, touch: _make(plan, out, spools.spool_file(run), run, touch, lines, formats, shown_here),
+        lambda line: print_message(f"warning: {line}"),
         lambda line: print_message(f"warning, for your eyes only: {line}") if shown_here else None,
     )
 

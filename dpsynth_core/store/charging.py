@@ -16,12 +16,15 @@ from dpsynth_core.store.home import LOCAL_OWNER, new_id
 _FREE = "nothing was read and nothing charged"
 
 
-def charged(plan: Plan, execute: Callable[[str, Callable[[], None]], None], warn: Callable[[str], None]) -> None:
+def charged(
+    plan: Plan, execute: Callable[[str, Callable[[], None]], None], warn: Callable[[str], None], warn_privately: Callable[[str], None]
+) -> None:
     """Reserve the plan's budget and call `execute` with the run's name in the ledger and with what it has to call right before it reads
     the first record. It ends when the release is complete; if it raises after it has read something, the run can be recovered.
 
     It is a job like those of the app (`jobs`): if it ends before that, the reservation is given back, by the next one that looks if this
-    process was killed. warn: is told that the same file was charged to another population, and that the clock is behind the ledger.
+    process was killed. warn: is told that the clock is behind the ledger. warn_privately: that the same file was charged to
+    another population, which depends on every record.
     Raises CapExceeded, UnitDiffers or StoreFault and reserves nothing if the books do not allow it, and ChargedError where the
     reservation could not be given back.
     """
@@ -30,7 +33,7 @@ def charged(plan: Plan, execute: Callable[[str, Callable[[], None]], None], warn
     try:
         charge = ledger.charge_of(plan, run, fingerprints.of_data(spec.data))
         for name in () if spec.data.simulated else ledger.same_file_elsewhere(charge.fingerprint, spec.population):
-            warn(f"the same table was charged to the population {name!r}: these are the same people, and their losses add up")
+            warn_privately(f"the same table was charged to the population {name!r}: these are the same people, and their losses add up")
         if problem := ledger.clock_problem():
             warn(problem)
         with transaction() as db:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
+import threading
 import tracemalloc
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +19,7 @@ import pytest
 
 from dpsynth_core.bundle import confined, confined_process, unpack
 from dpsynth_core.bundle import pack as packing
+from dpsynth_core.foundation import confinement
 from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.content import PART_BYTES, Content, Digest, held
 from dpsynth_core.foundation.errors import CapacityError
@@ -113,11 +116,13 @@ def test_rows_that_were_written_just_now_are_not_made_again(tmp_path: Path) -> N
 
 
 def answering(monkeypatch: pytest.MonkeyPatch, output: bytes) -> None:
-    """A process that says this and ends."""
+    """A process that says this and ends, beyond its limits if it gave no answer."""
 
     @contextmanager
-    def process(*_: object) -> Iterator[io.BytesIO]:
-        yield io.BytesIO(output)
+    def process(*_: object) -> Iterator[confined._Process]:
+        ended = subprocess.Popen(["sh", "-c", f"exit {confinement.TOO_MUCH}"])
+        yield confined._Process(io.BytesIO(output), ended, threading.Event())
+        ended.wait()
 
     monkeypatch.setattr(confined, "_process", process)
 

@@ -20,7 +20,7 @@ def charge(spec: Spec, touching: bool, fate: Callable[[], None]) -> None:
             touch()
         fate()
 
-    charging.charged(Plan.of(spec), execute, lambda _: None)
+    charging.charged(Plan.of(spec), execute, lambda _: None, lambda _: None)
 
 
 def stored() -> int:

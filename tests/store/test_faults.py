@@ -116,7 +116,7 @@ def never(*_: object) -> None:
 def test_the_command_line_says_that_nothing_was_charged(make_spec: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     reserve("r1", 0.001)
     with read_only(monkeypatch), pytest.raises(StoreFault, match="nothing was read and nothing charged"):
-        charging.charged(Plan.of(make_spec()), never, lambda _: None)
+        charging.charged(Plan.of(make_spec()), never, lambda _: None, lambda _: None)
 
 
 def test_where_the_reservation_cannot_be_returned_it_is_said_to_stand(make_spec: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +127,7 @@ def test_where_the_reservation_cannot_be_returned_it_is_said_to_stand(make_spec:
         raise InputError("data", "it is gone", "find it")
 
     with until_the_end, pytest.raises(ChargedError, match="it is gone, and the reserved budget could not be given back"):
-        charging.charged(Plan.of(make_spec()), fails, lambda _: None)
+        charging.charged(Plan.of(make_spec()), fails, lambda _: None, lambda _: None)
 
 
 def test_a_full_disk_at_the_last_moment_keeps_the_charge_and_says_nothing_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
