@@ -81,5 +81,5 @@ def test_an_analyst_gets_an_answer_with_its_interval_from_the_bundle_alone(
     page.locator("select:visible").nth(1).select_option(label="sex")
     page.locator("input[type=checkbox]:visible").first.check()
     answer = page.locator("#answer")
-    expect(answer).to_contain_text(re.compile(r"\d+(\.\d+)? %.*with 95% confidence", re.DOTALL))
+    expect(answer).to_contain_text(re.compile(r"\d+(\.\d+)?%.*with 95% confidence", re.DOTALL))
     assert asked == [place.as_uri()], "nothing but the file itself"
