@@ -53,22 +53,6 @@ def lint_imports(tree: Path, *options: str) -> subprocess.CompletedProcess[str]:
 # What the documents say
 
 
-def files_of_the_core() -> list[str]:
-    """Every module, as ARCHITECTURE.md writes it: `privacy/kernel.py`."""
-    return sorted(path.relative_to(CORE).as_posix() for path in CORE.rglob("*.py") if path.name != "__init__.py")
-
-
-@pytest.mark.parametrize("file", files_of_the_core())
-def test_architecture_names_every_file_by_its_path(file: str) -> None:
-    assert f"`{file}`" in ARCHITECTURE
-
-
-def test_architecture_names_no_file_that_is_not_there() -> None:
-    named = set(re.findall(r"`([a-z_/]+\.py)`", ARCHITECTURE))
-    missing = [name for name in named if not any((folder / name).exists() for folder in (CORE, ROOT, ROOT / "benchmarks"))]
-    assert missing == []
-
-
 @pytest.mark.parametrize("package", [requirement.name for requirement in asked_for("requirements.in")])
 def test_every_runtime_dependency_has_its_reason(package: str) -> None:
     assert re.search(rf"^\| {re.escape(package)} \| \w.{{10,}} \|$", ARCHITECTURE, flags=re.MULTILINE)

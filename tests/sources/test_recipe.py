@@ -59,12 +59,7 @@ def follow_the_recipe(project: Path) -> None:
     imported = "from dpsynth_core.sources import saved_codes\n\n"
     ours = f'{imported}{entry}    "saved codes": TableKind("codes", saved_codes.open_saved, saved_codes.columns),\n'
     registry.write_text(text.replace(entry, ours), encoding="utf-8")
-    # 3. the table of files
-    table, row = project / "ARCHITECTURE.md", "| `sources/codec.py`, `sources/notation.py` |"
-    text = table.read_text(encoding="utf-8")
-    assert text.count(row) == 1
-    table.write_text(text.replace(row, f"| `{FILE}` | codes in a NumPy file |\n{row}"), encoding="utf-8")
-    # 4. an example for the suite
+    # 3. an example for the suite
     examples = project / "tests" / "sources" / "examples.py"
     examples.write_text(examples.read_text(encoding="utf-8") + EXAMPLE, encoding="utf-8")
 

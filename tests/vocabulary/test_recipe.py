@@ -73,9 +73,7 @@ def follow_the_recipe(project: Path) -> None:
     replaced(registry, before, f"{before}from dpsynth_core.vocabulary.kinds.years import YEAR\n")
     replaced(registry, "INTEGER, NUMERIC, DATE,", "INTEGER, NUMERIC, YEAR, DATE,")
     # 3. its values are whole numbers: nothing
-    # 4. the table of files, a column and a strategy for the tests
-    row = "| `vocabulary/filled.py` |"
-    replaced(project / "ARCHITECTURE.md", row, f"| `{FILE}` | years |\n{row}")
+    # 4. a column and a strategy for the tests
     column = '    "date": {"lower": "2024-01-01"'
     replaced(project / "tests/vocabulary/test_kinds.py", column, f'    "year": {{"lower": 1900, "upper": 2024, "width": 10}},\n{column}')
     strategies, drawn = project / "tests" / "domains.py", "def coded_attributes("
