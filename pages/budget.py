@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.planning import precision
 from dpsynth_core.web.budget import budget_view, criteria_view, models_view
 from dpsynth_core.web.shell import document, frame
 
@@ -13,21 +12,20 @@ from dpsynth_core.web.shell import document, frame
 def main() -> None:
     here = frame.require("budget")
     workload, unit = document.workload(here.draft), document.unit(here.draft)
-    sharings = precision.sharings(workload)
     error = document.problem(here.draft, "budget")
     sentence = "How strongly each person is protected. More budget means less noise; what is spent cannot be had back."
     frame.header("budget", sentence, Zone.PUBLIC)
     left, right = st.columns([11, 10], gap="medium")
     with left:
         budget_view.amount(here)
-        budget_view.accuracy(here, unit, sharings)
+        budget_view.accuracy(here, workload, unit)
         if budget_view.can_be_divided(error):
             divided = document.shares(here.draft)
             budget_view.learning(here)
             budget_view.certificate(here, workload, unit, divided.certificate)
             criteria_view.criteria(here, workload, unit, divided)
             models_view.card(here, unit)
-            budget_view.noise(here, workload, unit, divided.mechanism, sharings)
+            budget_view.noise(here, workload, unit, divided.mechanism)
             error = error or budget_view.account(here, divided)
     with right:
         if budget_view.can_be_divided(document.problem(here.draft, "budget")):

@@ -5,15 +5,15 @@ from __future__ import annotations
 import streamlit as st
 
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.store import runs
 from dpsynth_core.web.compare import compare_view
+from dpsynth_core.web.results import open_runs
 from dpsynth_core.web.shell import frame
 
 
 def main() -> None:
     here = frame.require("compare")
     frame.header("compare", "Finished runs side by side: what was set differently, and where one wins.", Zone.RELEASED)
-    finished = [run for run in runs.list(here.owner) if run.state == "done"]
+    finished = open_runs.finished(here.owner)
     if len(finished) < 2:
         st.info("There is nothing to compare yet: this page needs two finished runs.", icon=":material/compare:")
         frame.link("mechanism", "Make a run")

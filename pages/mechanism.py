@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.store import runs
 from dpsynth_core.web.data import check_view
 from dpsynth_core.web.mechanism import sealing_view
 from dpsynth_core.web.run import changes, watch
@@ -14,7 +13,7 @@ from dpsynth_core.web.shell import frame
 
 def main() -> None:
     here = frame.require("mechanism")
-    listed = runs.list(here.owner, here.project)
+    listed = watch.listed(here)
     active = next((run for run in listed if run.active), None)
     frame.header("mechanism", "Choose how the rows are made, then lock the plan and run it once.", Zone.PUBLIC)
     sealing_view.say_if_refused()

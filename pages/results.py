@@ -5,8 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.store import runs
-from dpsynth_core.store.runs import Run
 from dpsynth_core.web.compare import compare_view
 from dpsynth_core.web.results import open_runs, quality_view, question_view, results_view
 from dpsynth_core.web.run import changes
@@ -27,7 +25,7 @@ _FIRST = next(iter(VIEWS))
 
 def main() -> None:
     here = frame.require("results")
-    finished = [run for run in runs.list(here.owner, here.project) if run.state == "done"]
+    finished = open_runs.finished(here.owner, here.project)
     frame.header("results", "How good the synthetic rows are, worst tables first, and everything to take away.", Zone.RELEASED)
     run = _picked(finished, compare_view.favourite(here))
     opened = open_runs.open_run(run)
@@ -52,7 +50,7 @@ def _view() -> str:
     return view
 
 
-def _picked(finished: list[Run], favourite: str) -> Run:
+def _picked(finished: list[open_runs.Run], favourite: str) -> open_runs.Run:
     """The run to look at; the favourite first, then the newest. With one run there is nothing to pick."""
     if len(finished) == 1:
         return finished[0]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.store import sweeps
 from dpsynth_core.web.shell import frame
 from dpsynth_core.web.tradeoffs import sweep_draft, sweep_form, sweep_view
 
@@ -14,7 +13,7 @@ _OTHER = "tradeoffs_other"
 
 def main() -> None:
     here = frame.require("tradeoffs")
-    listed = sweeps.list(here.owner, here.project)
+    listed = sweep_view.listed(here)
     zones = sorted({Zone.PUBLIC, *(stored.sweep.zone for stored in listed)})
     frame.header("tradeoffs", "Which mechanism, and which ε? See what each gives before anything is spent.", *zones)
     if listed:

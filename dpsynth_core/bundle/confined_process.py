@@ -39,7 +39,7 @@ def main(task: Task) -> int:
         _say(out, {"refused": [refused.field, refused.problem, refused.remedy]})
     except (MemoryError, RecursionError):
         return TOO_MUCH
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 (named to the parent, never shown with its text)
         if (cause := cause_of(error)) is None:
             _say(out, {"failed": type(error).__name__})  # its text could quote the bundle
         else:

@@ -73,7 +73,7 @@ def limit(limits: Limits) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if hasattr(os, "sched_setaffinity"):
         there = sorted(os.sched_getaffinity(0))
-        os.sched_setaffinity(0, random.sample(there, min(limits.processors, len(there))))
+        os.sched_setaffinity(0, random.SystemRandom().sample(there, min(limits.processors, len(there))))
     if (here := _statm()) is not None:
         reserved, resident = here[0], here[1]
         _, hard = resource.getrlimit(resource.RLIMIT_AS)

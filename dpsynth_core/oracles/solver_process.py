@@ -67,7 +67,7 @@ def _prepared(setup: Setup) -> Callable[[Any], Any]:
     """The function for the jobs after a setup. If preparing fails: one that answers each of them with that failure."""
     try:
         return setup.prepare(setup.shared)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 (named to the parent)
         failed = Failed(type(error).__name__)
         return lambda _: failed
 
@@ -75,7 +75,7 @@ def _prepared(setup: Setup) -> Callable[[Any], Any]:
 def _result(do: Callable[[Any], Any], argument: Any) -> Any:
     try:
         return do(argument)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 (named to the parent)
         return Failed(type(error).__name__)
 
 

@@ -228,7 +228,7 @@ def _task(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*arguments)
         except InputError as error:
             return _Failed(type(error).__name__, (error.field, error.problem, error.remedy))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 (its text could quote a record)
             return _Failed(type(error).__name__)
 
     return run

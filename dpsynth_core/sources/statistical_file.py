@@ -53,7 +53,7 @@ def encoding_of(path: Location) -> str:
         return "utf-8" if re.match(rb"<stata_dta><header><release>(118|119|12[01])", head) else "cp1252"
     try:
         meta = _reader(head)(path, metadataonly=True)[1]
-    except Exception:  # its labels are not in the encoding that it names
+    except Exception:  # noqa: BLE001 (its labels are not in the encoding that it names)
         return "utf-8"
     return str(meta.file_encoding or "utf-8")
 
@@ -161,7 +161,7 @@ def _reading() -> Iterator[None]:
         yield
     except (InputError, OSError, MemoryError):
         raise
-    except Exception:
+    except Exception:  # noqa: BLE001 (its text could quote a record)
         raise _damaged() from None
 
 

@@ -36,5 +36,5 @@ def _go_on(job: str, on_loss: Callable[[], None], ended: threading.Event) -> Non
             if not ended.is_set():
                 on_loss()
                 return
-        except Exception:  # a busy or full disk: the pid still tells that we live
+        except Exception:  # noqa: BLE001, S112 (a busy or full disk: the pid still tells that we live)
             continue

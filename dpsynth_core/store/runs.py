@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_directory
@@ -34,6 +34,7 @@ ACTIVE = ("queued", "running", "cancelling")
 @dataclass(frozen=True)
 class Run:
     """state: queued | running | cancelling | done | failed | cancelled | lost. error: for people, "" if there is nothing to say.
+    sealed: the spec's document, with the path.
 
     touched: records were (about to be) read, so the charge is final. Times are UTC ISO 8601 or None.
     """
@@ -41,7 +42,7 @@ class Run:
     id: str
     owner: str
     project: str
-    spec: Mapping[str, Any]
+    sealed: str
     digest: str
     population: str
     rho: float
@@ -52,6 +53,11 @@ class Run:
     heartbeat: str | None
     finished: str | None
     error: str
+
+    @cached_property
+    def spec(self) -> Spec:
+        """What was sealed. Raises InputError for a document that this version cannot read."""
+        return Spec.from_json(json.loads(self.sealed))
 
     @property
     def active(self) -> bool:
@@ -195,5 +201,5 @@ def _result(owner: str, run: str) -> Path:
 
 
 def _run(row: sqlite3.Row) -> Run:
-    fields = {key: row[key] for key in Run.__dataclass_fields__}
-    return Run(**{**fields, "spec": json.loads(row["spec"]), "touched": bool(row["touched"])})
+    fields = {key: row[key] for key in Run.__dataclass_fields__ if key != "sealed"}
+    return Run(**{**fields, "sealed": row["spec"], "touched": bool(row["touched"])})

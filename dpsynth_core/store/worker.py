@@ -104,7 +104,7 @@ def _try(job: str, number: int, attempt: Callable[[], Outcome | None]) -> None:
         raise
     except MemoryError:
         failed = _TOO_MUCH
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 (a run ends with a state, whatever happened)
         failed = str(cause_of(error) or f"It stopped on an internal error: {failures.describe(error)}.")
     else:
         jobs.give(job, number, "done", outcome=None if outcome is None else outcome.to_json())

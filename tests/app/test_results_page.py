@@ -263,7 +263,7 @@ def test_downloads_know_no_true_values(done: dict[str, str]) -> None:
 
 def test_a_private_table_that_is_gone_is_an_error_with_a_remedy(done: dict[str, str]) -> None:
     run = runs.list(LOCAL_OWNER, done["hostile"])[0]
-    path = Path(run.spec["data"]["path"])
+    path = Path(run.spec.data.path)
     content = path.read_bytes()
     path.unlink()
     try:

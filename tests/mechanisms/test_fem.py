@@ -34,7 +34,7 @@ PAIRS = all_kway(DOMAIN, 2)
 SMALL = Domain.from_json({"a": 3, "b": 2, "c": 3})
 
 
-def literal(
+def literal(  # noqa: PLR0913 (what the printed algorithm takes)
     table: list[tuple[int, ...]],
     pairs: list[tuple[int, int]],
     choices: int,

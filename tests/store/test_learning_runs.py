@@ -56,7 +56,7 @@ def children(pid: int) -> list[int]:
 def searching(run: str) -> list[int]:
     """The solver processes, once they have something to look for."""
     wait_for(lambda: runs.get("ann", run).touched and len(children(worker_of(run))) > 0)
-    if runs.get("ann", run).spec["mechanism"]["name"] == "fem":
+    if runs.get("ann", run).spec.mechanism.name == "fem":
         wait_for(lambda: answered(run) > 0)  # of the number of people, right before the first round
     return children(worker_of(run))
 

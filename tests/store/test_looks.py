@@ -51,8 +51,8 @@ def test_a_plan_is_sealed_with_the_looks_before_it_and_no_later_ones(make_spec: 
     before = runs.get("ann", runs.submit("ann", project, make_spec()))
     looks.record("ann", project, "truth")
     after = runs.get("ann", runs.submit("ann", project, make_spec()))
-    assert (before.spec["looks"], after.spec["looks"]) == ([], ["truth"])
-    assert runs.get("ann", before.id).spec["looks"] == []
+    assert (before.spec.looks, after.spec.looks) == ((), ("truth",))
+    assert runs.get("ann", before.id).spec.looks == ()
     assert before.digest != after.digest
 
 
@@ -61,7 +61,7 @@ def test_a_plan_is_sealed_with_the_looks_before_it_and_no_later_ones(make_spec: 
 def test_no_document_can_take_a_look_back(make_spec: Make, project: str, stated: Any) -> None:
     looks.record("ann", project, "truth")
     run = runs.get("ann", runs.submit("ann", project, make_spec(looks=stated if stated is None else list(stated))))
-    assert set(run.spec["looks"]) == {"truth", *(stated or ())}
+    assert set(run.spec.looks or ()) == {"truth", *(stated or ())}
 
 
 @pytest.mark.usefixtures("no_workers")

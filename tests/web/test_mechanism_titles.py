@@ -15,7 +15,7 @@ TITLE = registry.PUBLISHED["mst"].card.title
 
 def test_a_run_as_published_is_called_so() -> None:
     def named(mechanism: dict[str, object]) -> str:
-        spec = document.spec(complete() | {"mechanism": mechanism}, "Trial").model_dump()
+        spec = document.spec(complete() | {"mechanism": mechanism}, "Trial").model_dump_json()
         run = Run("1", "me", "2", spec, "abc", "People", 0.1, "done", True, "2026-01-02T03:04:05", None, None, None, "")
         return run_name(run).split(" · ")[0]
 

@@ -129,7 +129,7 @@ class Connection:
         def work() -> None:
             try:
                 answer.append(ask())
-            except BaseException as error:  # handed over to the thread that waits
+            except BaseException as error:  # noqa: BLE001 (handed over to the thread that waits)
                 failure.append(error)
 
         interrupts.check()
@@ -169,7 +169,7 @@ class Connection:
             raise
         except ImportError:
             raise InputError("data.path", "the package for this kind of database is not installed", "install Ibis with it") from None
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 (its text could quote a record)
             if type(error).__name__ == "OutOfMemoryException":  # DuckDB's
                 raise MemoryError from None
             raise InputError(*(self._known(error) or (field, problem, remedy))) from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,6 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning import precision, weakness
 from dpsynth_core.planning.plan import Shares
-from dpsynth_core.planning.precision import Sharing
 from dpsynth_core.planning.spec import UnitSpec
 from dpsynth_core.privacy import attacker, conversions
 from dpsynth_core.privacy.unit import ADD_REMOVE, Unit
@@ -138,7 +137,7 @@ def _at_most(share: float) -> str:
     return f"at most **{share:.0%}** right" if share <= 0.99 else f"at most **{share:.1%}** right"
 
 
-def accuracy(here: Current, unit: Unit, shares: Sequence[Sharing]) -> None:
+def accuracy(here: Current, workload: Workload, unit: Unit) -> None:
     """The other way round: state the accuracy, read off epsilon."""
     with st.expander("I know the accuracy I need instead", icon=":material/straighten:", key=f"{here.project}:reverse"):
         left, right = st.columns(2)
@@ -146,7 +145,7 @@ def accuracy(here: Current, unit: Unit, shares: Sequence[Sharing]) -> None:
             parse = partial(numbers.positive, field="accuracy", example="50")
             wanted = fields.number("People off in a cell, at most ±", "wizard.wanted", parse, numbers.short, placeholder="50")
         with right:
-            titles = {shared.title: shared.tables for shared in shares}
+            titles = {shared.title: shared.tables for shared in precision.sharings(workload)}
             tables = titles[st.selectbox("when the budget is shared by", list(titles), key=f"{here.project}:shared")]
         delta = fields.value(DELTA)
         if wanted is None or delta is None:
@@ -163,8 +162,9 @@ def accuracy(here: Current, unit: Unit, shares: Sequence[Sharing]) -> None:
             st.button("Use it", key="use_epsilon", icon=":material/check:", on_click=set_epsilon, args=(epsilon,))
 
 
-def noise(here: Current, workload: Workload, unit: Unit, rho: float, shares: Sequence[Sharing]) -> None:
+def noise(here: Current, workload: Workload, unit: Unit, rho: float) -> None:
     """How far the cells of measured tables will be off."""
+    shares = precision.sharings(workload)
     with frame.card("How exact will the tables be?", Zone.PUBLIC, "From the budget and the workload alone: the records are not looked at."):
         for column, shared in zip(st.columns(len(shares)), shares, strict=True):
             help = f"If the whole budget were spread evenly over {shared.title}. {_SHARING_HELP}"

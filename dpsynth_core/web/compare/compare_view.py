@@ -76,9 +76,9 @@ def run_names(here: Current, finished: Sequence[Run]) -> dict[str, str]:
 def run_name(run: Run) -> str:
     """Mechanism, epsilon, when it was made, and the beginning of its plan's digest."""
     made = (run.finished or run.created)[:16].replace("T", " ")
-    plan = run.spec["mechanism"]
-    title = registry.configured(registry.get(plan["name"]), plan["settings"]).card.title
-    return f"{title} · ε {short(run.spec['budget']['epsilon'])} · {made} UTC · {run.digest[:8]}"
+    plan = run.spec.mechanism
+    title = registry.configured(registry.get(plan.name), plan.settings).card.title
+    return f"{title} · ε {short(run.spec.budget.epsilon)} · {made} UTC · {run.digest[:8]}"
 
 
 def compare(here: Current, chosen: Sequence[Run]) -> None:

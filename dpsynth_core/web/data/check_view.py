@@ -47,7 +47,7 @@ def card(here: Current) -> None:
 def _last(here: Current) -> dict[str, Any] | None:
     """The reading of the project's newest check with the present public table."""
     for run in runs.list(here.owner, here.project):
-        same = (run.spec.get("public") or {}).get("sha256") == here.draft["public"]["sha256"]
+        same = run.spec.public is not None and run.spec.public.sha256 == here.draft["public"]["sha256"]
         if run.state == "done" and was_check(run) and same:
             return dict(runs.release(here.owner, run.id).details["best_mixture"])
     return None
@@ -55,7 +55,7 @@ def _last(here: Current) -> dict[str, Any] | None:
 
 def was_check(run: runs.Run) -> bool:
     """Whether a run only checked the public table, so that the plan is still to be decided on."""
-    return bool(run.spec["mechanism"]["name"] == Mixture.card.name)
+    return run.spec.mechanism.name == Mixture.card.name
 
 
 @refusals.dialog("Spend this on a check?", width="medium")

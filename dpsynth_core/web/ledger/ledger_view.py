@@ -25,6 +25,20 @@ _KINDS = {
 }
 
 
+def charges(owner: str) -> None:
+    """Every account with its entries, and the key that signs releases."""
+    names = ledger.populations()
+    if not names:
+        st.info("Nothing is charged yet. The first run, or the Data page, opens a population.", icon=":material/receipt_long:")
+        return
+    if whole():
+        for number, spent in enumerate(ledger.spent_by_all()):
+            with st.container(border=True, key=f"population_{number}"):
+                account_of(owner, spent)
+    entries(owner, names)
+    key()
+
+
 def whole() -> bool:
     """Say whether the chain is whole."""
     verdict = chain.verify()
@@ -117,7 +131,7 @@ def entries(owner: str, names: tuple[str, ...]) -> None:
 
 
 def _table(entries: list[Entry], owner: str) -> pd.DataFrame:
-    names = {run.id: run.spec["name"] for run in runs.list(owner)}
+    names = {run.id: run.spec.name for run in runs.list(owner)}
     return pd.DataFrame(
         {
             "number": [e.number for e in entries],

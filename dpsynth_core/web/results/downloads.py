@@ -106,7 +106,7 @@ def _parts(write: Writer) -> Generator[bytes]:
     with ExitStack() as kept:
         try:
             content = kept.enter_context(written_aside(write, home()))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001
             _log.error("a download could not be made: %s", type(error).__name__)  # the type alone, a message could quote data
             raise DownloadFailed from None
         stream = kept.enter_context(content.open())

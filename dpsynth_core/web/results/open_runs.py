@@ -33,6 +33,11 @@ class OpenRun:
     cliques: tuple[Clique, ...]
 
 
+def finished(owner: str, project: str | None = None) -> list[Run]:
+    """Runs that are done, the newest first: of one project, or of all."""
+    return [run for run in runs.list(owner, project) if run.state == "done"]
+
+
 def open_run(run: Run) -> OpenRun:
     release = _release(run.owner, run.id)
     return OpenRun(run, release, report.evidence(release), release.plan.workload.cliques)

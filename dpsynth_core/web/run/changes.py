@@ -6,7 +6,6 @@ import streamlit as st
 
 from dpsynth_core.evaluation import side_by_side
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.planning.spec import Spec
 from dpsynth_core.store.runs import Run
 from dpsynth_core.web.shell import document, plan_words
 from dpsynth_core.web.shell.document import Draft
@@ -21,7 +20,7 @@ _NOT_CHOSEN = ("looks", "name")
 
 def since(run: Run, draft: Draft) -> tuple[str, ...]:
     """Each difference in words, the plan as it was first. Raises InputError for a plan that is not complete."""
-    before, now = Spec.from_json(run.spec).published(), document.spec(draft, str(run.spec["name"])).published()
+    before, now = run.spec.published(), document.spec(draft, run.spec.name).published()
     for part in _NOT_CHOSEN:
         before.pop(part, None)
         now.pop(part, None)

@@ -22,6 +22,7 @@ from dpsynth_core.web.run import history
 from dpsynth_core.web.shell import frame, refusals
 from dpsynth_core.web.shell.figures import show
 from dpsynth_core.web.shell.numbers import short
+from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal
 
 POLL_SECONDS = 1.0
@@ -53,6 +54,11 @@ _SEARCHES = (
 _SHARE_USED = st.column_config.ProgressColumn("Budget used", min_value=0.0, max_value=1.0, format="percent")
 
 
+def listed(here: Current) -> tuple[Run, ...]:
+    """The runs of the open project, the newest first."""
+    return runs.list(here.owner, here.project)
+
+
 def panel(run: Run) -> None:
     """Draw the run and keep it up to date until it ends; then draw the whole page once more."""
     with frame.card(
@@ -74,7 +80,7 @@ def _state(run: Run) -> None:
 def _live(run: Run) -> None:
     words, icon = _WAITING[run.state]
     steps = runs.events(run.owner, run.id)
-    forecast = _forecast(run.id, json.dumps(run.spec, sort_keys=True))
+    forecast = _forecast(run.id, run.sealed)
     elapsed = age(run.started) if run.started else 0.0
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(f"{icon} **{words}** · {_now(run, steps)}", width="content")
@@ -86,7 +92,7 @@ def _live(run: Run) -> None:
     if run.started:
         _for_your_eyes(f"{history.in_words(elapsed)} so far, about {left} left.")
     st.caption(
-        f"ε {short(run.spec['budget']['epsilon'])} is charged to “{literal(run.population, 60)}”. "
+        f"ε {short(run.spec.budget.epsilon)} is charged to “{literal(run.population, 60)}”. "
         + (
             "Records have been opened: the charge is final."
             if run.touched
@@ -146,7 +152,7 @@ def _for_your_eyes(duration: str) -> None:
 
 
 def charge_sentence(run: Run) -> str:
-    budget = f"ε {short(run.spec['budget']['epsilon'])} (δ {short(run.spec['budget']['delta'])})"
+    budget = f"ε {short(run.spec.budget.epsilon)} (δ {short(run.spec.budget.delta)})"
     if run.touched:
         return f"{budget} is charged to “{literal(run.population, 60)}”."
     return "Nothing was spent: no record was read."

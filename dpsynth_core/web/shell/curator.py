@@ -5,9 +5,8 @@ Whatever comes out of here is tagged curator-only. It must not be cached, kept i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,21 +39,21 @@ WARNING = (
 )
 
 
-def records(spec: Mapping[str, Any], domain: Domain, most: int) -> Zoned[NDArray[np.int32]]:
+def records(spec: Spec, domain: Domain, most: int) -> Zoned[NDArray[np.int32]]:
     """A random sample of a run's table as codes of the domain that was released.
 
-    spec: as the run's row holds it, with the path. Raises InputError if the table is gone, ValueError where its records cannot be had.
+    spec: as the run has it, with the path. Raises InputError if the table is gone, ValueError where its records cannot be had.
     """
-    plan = synthesis.plan(Spec.from_json(dict(spec)))
+    plan = synthesis.plan(spec)
     return true_records(synthesis.open_source(replace(plan, domain=domain)), most)
 
 
-def truth(spec: Mapping[str, Any], cliques: Collection[Clique]) -> Truth:
+def truth(spec: Spec, cliques: Collection[Clique]) -> Truth:
     """The exact marginals of a run's table as it was before any value was recoded: values that the domain has no cell for are in none.
 
-    spec: as the run's row holds it, with the path. Raises InputError if the table is gone.
+    spec: as the run has it, with the path. Raises InputError if the table is gone.
     """
-    plan = synthesis.plan(Spec.from_json(dict(spec)))
+    plan = synthesis.plan(spec)
     source = synthesis.open_source(replace(plan, domain=plan.domain.unfolded()))
     counts = of_own_cells(plan.domain, true_counts(source, cliques))
     return Zoned(counts.zone, counts.value)

@@ -140,5 +140,5 @@ async def _pump_forever() -> None:
 async def _pump_once() -> None:
     try:
         await asyncio.to_thread(jobs.pump)
-    except Exception as error:  # the wizard must come up even if the queue cannot; the type alone, a message could quote data
+    except Exception as error:  # noqa: BLE001 (the wizard must come up even if the queue cannot; the type alone, a message could quote data)
         _log.error("the queue of runs and sweeps could not be checked: %s", type(error).__name__)

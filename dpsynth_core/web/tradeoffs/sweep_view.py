@@ -30,6 +30,7 @@ from dpsynth_core.web.mechanism import plan_view
 from dpsynth_core.web.run.history import in_words
 from dpsynth_core.web.shell import curator, fields, frame, refusals
 from dpsynth_core.web.shell.figures import draw
+from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal
 from dpsynth_core.web.tradeoffs import releases_view
 from dpsynth_core.web.tradeoffs.sweep_form import SHOWN
@@ -43,6 +44,11 @@ _PICKED = "_tradeoffs_picked"
 BY_EPSILON, BY_TABLES, OF_TABLES = "by_epsilon", "by_tables", "of_tables"
 _LIMIT = "tradeoffs_limit"
 _ON = {PRIVATE: "the private table", PUBLIC: "a public table"}
+
+
+def listed(here: Current) -> tuple[Stored, ...]:
+    """The sweeps of the open project, the newest first."""
+    return sweeps.list(here.owner, here.project)
 
 
 def picked(stored_sweeps: tuple[Stored, ...]) -> Stored:
@@ -213,7 +219,7 @@ def _controls(sweep: Sweep, tried: list[Setting]) -> tuple[Metric, Setting]:
     planned = sweep.titles.get(sweep.base.mechanism.name)
     mechanism = _box(places[1], "Mechanism", _MECHANISM, mechanisms, planned if planned in mechanisms else mechanisms[0])
     epsilons = sorted({s.epsilon for s in tried if s.mechanism == mechanism})
-    near = min(epsilons, key=lambda epsilon: abs(math.log(epsilon / sweep.base.budget.epsilon)))
+    near = min(epsilons, key=lambda epsilon: abs(math.log(epsilon) - math.log(sweep.base.budget.epsilon)))
     epsilon = _box(places[2], "ε", _EPSILON, epsilons, near)
     sizes = sorted({s.tables for s in tried if (s.mechanism, s.epsilon) == (mechanism, epsilon)})
     tables = _box(places[3], "Tables", _TABLES, sizes, sizes[-1]) if several else sizes[-1]
