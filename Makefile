@@ -1,6 +1,6 @@
-# Two commands matter: `make run` starts the wizard, `make test` checks everything. Both create what they need.
+# `make run` starts the wizard; `make check`, `make test` and `make test-all` test it, each more than the one before. All create what they need.
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench lock clean
+.PHONY: help run check test test-all test-rest tests lint bench lock clean
 .DELETE_ON_ERROR:
 
 PYTHON  ?= $(shell command -v python3.11 || command -v python3)
@@ -8,6 +8,8 @@ PORT    ?= 8501
 OPEN    ?= yes
 WORKERS ?= 2
 TESTS   ?= tests
+TIER    ?= test
+SEED    ?= $(shell date +%s)
 BENCH   ?=
 
 VENV := .venv
@@ -21,17 +23,31 @@ UV_COMPILE  := $(PY) -m uv pip compile --quiet --python-version 3.11 --generate-
                --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(UPGRADE)
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: $(VENV)/.run-ready ## Start the wizard on this machine and open it (PORT=8501, OPEN=no: only print the address)
 	@echo "DPSynth Studio is starting (Ctrl-C stops it)"
 	@exec $(PY) -m streamlit run app.py --server.address=127.0.0.1 --server.port=$(PORT) --server.showEmailPrompt=false \
 	  --server.headless=$(if $(filter yes,$(OPEN)),false,true)
 
-test: lint $(VENV)/.chromium $(VENV)/.postgresql ## Check everything: style, import rules, types, and all tests, Chromium included (TESTS=tests/..., TESTS='-m "not slow" tests')
-	@CHROMIUM="$$(cat $(VENV)/.chromium)" OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 \
-	$(PY) -m pytest -n $(WORKERS) --dist worksteal --durations=30 --durations-min=5 --junit-xml=test-artifacts/tests.xml $(TESTS) || { echo "make test: FAILED, see the tests named above" >&2; exit 1; }
-	@echo "make test: everything passed (style, import rules, types, tests)"
+check: ## After an edit: style, import rules, types, and the tests without browser, process and server (TESTS=tests/privacy)
+	@$(MAKE) --no-print-directory -j2 lint tests TIER=check
+
+test: ## Before a commit: style, import rules, types, and every kind of fault once, Chromium included
+	@$(MAKE) --no-print-directory -j2 lint tests TIER=test
+
+test-rest: ## What `make test` leaves out
+	@$(MAKE) --no-print-directory tests TIER=rest
+
+test-all: ## Everything, with examples drawn anew (SEED=... repeats them)
+	@echo "The seed of the examples is $(SEED)"
+	@$(MAKE) --no-print-directory -j2 lint tests TIER=all SEED=$(SEED)
+
+tests: $(if $(filter check,$(TIER)),$(VENV)/.test-ready,$(VENV)/.chromium $(VENV)/.postgresql)
+	@CHROMIUM="$$(cat $(VENV)/.chromium 2>/dev/null)" OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 \
+	$(PY) -m pytest -n $(WORKERS) --dist worksteal --tier $(TIER) $(if $(filter all,$(TIER)),--hypothesis-seed=$(SEED)) \
+	  --durations=30 --durations-min=5 --junit-xml=test-artifacts/$(TIER).xml $(TESTS) || { echo "The tests FAILED, see those named above" >&2; exit 1; }
+	@echo "Everything passed: tests of the tier '$(TIER)'"
 
 lint: $(VENV)/.test-ready ## Check style, import rules and types only
 	$(PY) -m ruff check --quiet .

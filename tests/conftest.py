@@ -1,5 +1,4 @@
-"""Property tests draw the same examples every time, and a slow machine does not fail them. Files with a browser come first, then
-those with slow tests.
+"""Which tests run (`tests.tiers`), and in which order: files with a browser come first, then those with slow tests.
 
 Bytecode is kept even where the environment says otherwise: tests start the program hundreds of times, and compiling it takes a third of
 each start.
@@ -19,10 +18,8 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
-settings.register_profile("repeatable", derandomize=True, deadline=None)
-settings.load_profile("repeatable")
+from tests import tiers
 
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -34,11 +31,16 @@ MEMORY, ROOM = Path("/dev/shm"), 4 << 30
 NO_HOME = "/dev/null/a-test-names-a-home-of-its-own"
 
 
-def pytest_configure() -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--tier", choices=sorted(tiers.TIERS), default=None, help="only the tests of a tier; all of them as in `test` without")
+
+
+def pytest_configure(config: pytest.Config) -> None:
     """No test may touch the projects and the ledger of whoever runs it: one that names no home fails.
 
     Folders of tests are in memory where they can be: every charge waits for the disk, and all tests make thousands.
     """
+    tiers.begin(config.getoption("--tier") or "test")
     os.environ["DPSYNTH_HOME"] = NO_HOME
     if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM and not _is_closed(MEMORY):
         os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
@@ -67,7 +69,7 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Whole files, so that what the tests of a file share is made once; all tests with a browser share one, and a server.
 
     Those come before all others, so that one process has done them by the time others take from the end of its list: three browsers on
@@ -75,3 +77,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     browser, slow = ({item.path for item in items if item.get_closest_marker(name)} for name in ("browser", "slow"))
     items.sort(key=lambda item: (item.path not in browser, item.path not in slow))
+    if (tier := config.getoption("--tier")) is not None:
+        kept = [item for item in items if tiers.runs(tier, {mark.name for mark in item.iter_markers()})]
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+        items[:] = kept

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsynth_core.inference.contraction import Contractor, Program, Search
 from dpsynth_core.vocabulary.marginals import expand
+from tests.tiers import examples
 
 SIZES = (2, 3, 4, 2, 3)
 
@@ -27,7 +28,7 @@ def einsum(inputs, tables, out):
     return np.einsum(*operands, list(out))
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(networks())
 def test_a_program_equals_einsum(network) -> None:
     inputs, keep, tables = network
@@ -35,7 +36,7 @@ def test_a_program_equals_einsum(network) -> None:
     np.testing.assert_allclose(Contractor(SIZES)(tables, inputs, out), einsum(inputs, tables, out), rtol=1e-10)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(networks(), st.booleans())
 def test_an_order_that_was_searched_for_gives_the_same_sums(network, outer: bool) -> None:
     inputs, keep, tables = network
@@ -46,7 +47,7 @@ def test_an_order_that_was_searched_for_gives_the_same_sums(network, outer: bool
     np.testing.assert_array_equal(program.result(tables, slot), program.forward(tables).values[slot])
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(networks())
 def test_derivatives_are_those_of_the_full_sum(network) -> None:
     inputs, _, tables = network

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -16,6 +16,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import of_codes
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.zeros import StructuralZeros
+from tests.tiers import examples
 
 BELOW, SIGMA = 3.0, 10.0
 DOMAIN = Domain.from_json({"a": 6, "b": 3, "c": 5})
@@ -124,7 +125,7 @@ def ruled(draw: st.DrawFn) -> tuple[Domain, NDArray[np.bool_]]:
     return domain, impossible
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(ruled(), st.integers(0, 2**32 - 1))
 def test_impossible_combinations_stay_exact(ruled: tuple[Domain, NDArray[np.bool_]], seed: int) -> None:
     domain, impossible = ruled

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsynth_core.inference.junction_tree import (
@@ -18,6 +18,7 @@ from dpsynth_core.inference.junction_tree import (
     maximal,
 )
 from tests.inference.eliminations import clusters_of_order
+from tests.tiers import examples
 
 sizes_and_cliques = st.integers(2, 8).flatmap(
     lambda d: st.tuples(
@@ -27,7 +28,7 @@ sizes_and_cliques = st.integers(2, 8).flatmap(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(sizes_and_cliques)
 def test_every_clique_lies_in_a_node_and_attributes_are_connected(case) -> None:
     sizes, cliques = case
@@ -41,7 +42,7 @@ def test_every_clique_lies_in_a_node_and_attributes_are_connected(case) -> None:
         assert len(tops) == 1
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(sizes_and_cliques)
 def test_elimination_never_beats_the_best_order(case) -> None:
     sizes, cliques = case
@@ -57,7 +58,7 @@ def _cells_of_order(graph, order, sizes) -> int:
     return sum(math.prod(sizes[a] for a in bits(c)) for c in maximal(clusters_of_order(graph, order)))
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(sizes_and_cliques, st.lists(st.sets(st.integers(0, 7), min_size=1, max_size=3), min_size=2, max_size=6), st.integers(1, 2000))
 def test_an_oracle_that_was_asked_before_answers_like_a_new_one(case, candidates: list[set[int]], limit: int) -> None:
     sizes, cliques = case
@@ -69,7 +70,7 @@ def test_an_oracle_that_was_asked_before_answers_like_a_new_one(case, candidates
         present.append(wanted)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(sizes_and_cliques, st.integers(1, 2000))
 def test_a_candidate_that_fits_has_a_tree_within_the_limit(case, limit: int) -> None:
     sizes, cliques = case

@@ -8,7 +8,7 @@ import weakref
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from dpsynth_core.inference import crossing
@@ -17,6 +17,7 @@ from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.inference.structure import Structure
 from tests.inference.brute_force import coded_domain, joint, marginal
+from tests.tiers import examples
 
 
 @pytest.fixture(autouse=True, params=[0, crossing.WHOLE_CELLS], ids=["along the tree", "of all cells"])
@@ -37,7 +38,7 @@ def models(draw, scale: float = 3.0):
     return GraphicalModel(Folding(coded_domain(sizes)), structure, potentials, 100.0, Contractor(sizes))
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(150, suppress_health_check=(HealthCheck.function_scoped_fixture,))
 @given(models())
 def test_every_marginal_equals_brute_force(model: GraphicalModel) -> None:
     sizes = model.structure.sizes
@@ -49,7 +50,7 @@ def test_every_marginal_equals_brute_force(model: GraphicalModel) -> None:
             np.testing.assert_allclose(answer, 100.0 * marginal(p, labels), rtol=1e-9, atol=1e-9)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60, suppress_health_check=(HealthCheck.function_scoped_fixture,))
 @given(models(scale=60.0))
 def test_extreme_potentials_are_exact_or_refused(model: GraphicalModel) -> None:
     p = joint(model.structure.sizes, model.structure.cliques, model.log_potentials)
@@ -61,7 +62,7 @@ def test_extreme_potentials_are_exact_or_refused(model: GraphicalModel) -> None:
         np.testing.assert_allclose(table, marginal(p, labels), rtol=1e-7, atol=1e-12)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60, suppress_health_check=(HealthCheck.function_scoped_fixture,))
 @given(models(), st.integers(0, 2**32 - 1))
 def test_impossible_cells_stay_impossible(model: GraphicalModel, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsynth_core.inference import refinement
 from dpsynth_core.inference.refinement import refine
+from tests.tiers import examples
 
 
 @st.composite
@@ -36,7 +37,7 @@ def distance(codes, targets, weights) -> float:
     return total
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(tasks())
 def test_the_weighted_error_never_rises(task) -> None:
     codes, targets, weights, sizes, rng = task
@@ -49,7 +50,7 @@ def test_the_weighted_error_never_rises(task) -> None:
     assert distance(refined, targets, weights) <= distance(codes, targets, weights) + 1e-3 * len(targets)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(tasks())
 def test_a_cell_of_probability_zero_is_never_entered(task) -> None:
     codes, targets, weights, sizes, rng = task

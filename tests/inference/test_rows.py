@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsynth_core.inference import rows
@@ -16,13 +16,14 @@ from dpsynth_core.inference.rows import in_random_order
 from dpsynth_core.inference.structure import Structure
 from tests.inference.brute_force import coded_domain
 from tests.inference.test_model import models
+from tests.tiers import examples
 
 
 def histogram(codes: np.ndarray, sizes: tuple[int, ...]) -> np.ndarray:
     return np.bincount(np.ravel_multi_index(codes.T, sizes), minlength=int(np.prod(sizes))).reshape(sizes)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(models(), st.integers(0, 400), st.integers(0, 2**32 - 1))
 def test_shape_and_range(model, n: int, seed: int) -> None:
     codes = model.rows(n, {}, np.random.default_rng(seed))
@@ -31,7 +32,7 @@ def test_shape_and_range(model, n: int, seed: int) -> None:
     assert (codes < np.array(model.structure.sizes)).all()
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(models(scale=1.0), st.integers(0, 2**32 - 1))
 def test_the_expected_table_is_the_model(model, seed: int) -> None:
     rng, n, repeats = np.random.default_rng(seed), 60, 200
@@ -50,7 +51,7 @@ def test_the_first_attribute_is_within_one_row_of_its_expectation() -> None:
     assert (np.abs(counts - 1000 * model.marginal(("a0",))) < 1).all()
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(models(), st.integers(0, 2**32 - 1))
 def test_no_row_falls_into_an_impossible_cell(model, seed: int) -> None:
     rng = np.random.default_rng(seed)

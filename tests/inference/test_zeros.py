@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
@@ -19,6 +19,7 @@ from dpsynth_core.vocabulary.marginals import expand
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.vocabulary.zeros import StructuralZeros
 from tests.inference.brute_force import coded_domain, joint, marginal
+from tests.tiers import examples
 
 TOTAL = 1000.0
 
@@ -73,7 +74,7 @@ def projection(domain: Domain, clique) -> np.ndarray:
     return (np.arange(domain.cells(clique))[:, None] == index[None, :]).astype(float)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(domains(3), st.integers(1, 4), st.integers(0, 2**32 - 1))
 def test_a_fit_is_the_best_among_the_distributions_that_keep_to_the_zeros(domain: Domain, count: int, seed: int) -> None:
     measurements = measured(domain, np.random.default_rng(seed), count)
@@ -105,7 +106,7 @@ def test_a_fit_is_the_best_among_the_distributions_that_keep_to_the_zeros(domain
     assert loss(fitted.reshape(-1)) <= 1.01 * loss(optimum) + 0.05
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(domains(5), st.integers(0, 2**32 - 1))
 def test_marginals_equal_brute_force_whatever_the_potentials_say_in_impossible_cells(domain: Domain, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -135,7 +136,7 @@ def test_a_warm_start_keeps_the_zeros_and_what_was_learnt() -> None:
     assert (again.marginal(("a0", "a1"))[:2, 2] == 0).all()
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(domains(5), st.integers(0, 300), st.integers(0, 2**32 - 1))
 def test_no_row_is_impossible_before_or_after_refinement(domain: Domain, n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -147,7 +148,7 @@ def test_no_row_is_impossible_before_or_after_refinement(domain: Domain, n: int,
         assert allowed[tuple(codes.T)].all()
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(domains(5), st.integers(0, 2**32 - 1))
 def test_refinement_keeps_out_of_zeros_that_no_target_knows(domain: Domain, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -161,7 +162,7 @@ def test_refinement_keeps_out_of_zeros_that_no_target_knows(domain: Domain, seed
     assert possible(domain)[tuple(refined.T)].all()
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(domains(5), st.floats(50, 2000), st.integers(0, 2**32 - 1))
 def test_rows_stay_possible_when_masses_are_too_small_for_numbers(domain: Domain, scale: float, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -19,6 +19,7 @@ from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.keys import MISSING, OTHER
 from dpsynth_core.vocabulary.kinds.dates import day_number
 from dpsynth_core.vocabulary.measurement import ROUNDING
+from tests.tiers import examples
 
 KINDS = ("integer", "numeric", "date", "timestamp", "time", "duration")
 Values = NDArray[np.float64]
@@ -40,7 +41,7 @@ def looked_at(kind: str, values: Values, sigma: float, most: int, seed: int = 0)
     return numbers.cells(column, bins)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     st.sampled_from(KINDS),
     st.lists(st.integers(-(10**6), 10**6), max_size=30),

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsynth_core.inference.junction_tree import junction_tree, mask_of
@@ -29,6 +29,7 @@ from dpsynth_core.vocabulary.workload import all_kway
 from dpsynth_core.vocabulary.zeros import StructuralZeros
 from tests.mechanisms.runs import DOMAIN, Run, people, run
 from tests.privacy.tables import ArraySource
+from tests.tiers import examples
 
 PAIRS = all_kway(DOMAIN, 2)
 SIX = Domain.from_json({"a": 4, "b": 3, "c": 6, "d": 2, "e": 8, "f": 5})
@@ -77,7 +78,7 @@ def printed_graph(domain: Domain, scores: dict[Clique, float], most_cells: float
         edges = max(allowed, key=worth)
 
 
-@settings(max_examples=20)  # every subset of columns for every edge of every step
+@examples(20)  # every subset of columns for every edge of every step
 @given(SCORES, st.sampled_from([28, 60, 150, 500, 6000]))
 def test_the_graph_is_that_of_a_search_through_all_edges(values: list[float], most_cells: int) -> None:
     scores = scored(values)

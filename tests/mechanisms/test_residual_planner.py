@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsynth_core.mechanisms.answers.residual_answers import ROWS, parts, saving
@@ -27,6 +27,7 @@ from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.workload import Workload, all_kway, hand_picked
 from tests.mechanisms.runs import DOMAIN, Run, run
 from tests.privacy.tables import GlassNoise, table
+from tests.tiers import examples
 
 PAIRS = all_kway(DOMAIN, 2)
 WORKLOAD = hand_picked(DOMAIN, {("a", "c"): 1.0, ("b", "d"): 4.0, ("a", "b", "d"): 1.0, ("d",): 2.5})
@@ -84,7 +85,7 @@ def test_on_all_pairs_of_a_mixed_domain_the_error_is_at_least_a_tenth_below_gaus
 
 
 @given(st.lists(st.floats(0.2, 5), min_size=10, max_size=10))
-@settings(max_examples=50)
+@examples(50)
 def test_no_other_plan_of_the_same_cost_has_a_smaller_expected_error(factors: list[float]) -> None:
     price = prices(WORKLOAD)
     sigmas = least_noise(WORKLOAD, price, 0.1)

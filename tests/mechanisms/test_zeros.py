@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 
 from dpsynth_core.foundation.errors import InputError
@@ -28,6 +28,7 @@ from dpsynth_core.vocabulary.zeros import StructuralZeros
 from tests.mechanisms.offered import TABLES
 from tests.mechanisms.runs import DOMAIN, SHORT, ready
 from tests.privacy.tables import ArraySource
+from tests.tiers import examples
 
 WRITERS = [name for name in TABLES if get(name).card.makes_rows]
 CLIQUES = [c for k in (2, 3) for c in itertools.combinations(DOMAIN.names, k)]
@@ -70,7 +71,7 @@ def finished(name: str, domain: Domain, seed: int, relation: str, workload, **gi
 
 
 @pytest.mark.parametrize("name", WRITERS)
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.differing_executors])
+@examples(8, suppress_health_check=(HealthCheck.differing_executors,))
 @given(domains(), st.sampled_from(["add-remove", "replace"]), st.integers(0, 2**32 - 1))
 def test_no_synthetic_row_is_impossible(name: str, domain: Domain, relation: str, seed: int) -> None:
     workload = hand_picked(domain, {("a", "d"): 1.0, ("b", "c"): 2.0, ("a", "b", "c"): 1.0})
@@ -82,7 +83,7 @@ def test_no_synthetic_row_is_impossible(name: str, domain: Domain, relation: str
 
 
 @pytest.mark.parametrize("name", ["aim", "mwem_pgm", "mst", "privmrf", "privbayes"])
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.differing_executors])
+@examples(12, suppress_health_check=(HealthCheck.differing_executors,))
 @given(domains(), st.floats(1.0, 3.0), st.integers(0, 2**32 - 1))
 def test_no_model_outgrows_its_capacity_zeros_included(name: str, domain: Domain, room: float, seed: int) -> None:
     workload = all_kway(domain, 2)

@@ -8,13 +8,14 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsynth_core.oracles.rules import forms, lists
 from dpsynth_core.oracles.rules.rule_oracle import numbered
 from dpsynth_core.oracles.rules.rules import DECISION_LIST, KINDS, Rule, RuleClass
 from tests.oracles.test_rules import class_of
+from tests.tiers import examples
 
 CLASSES = [class_of(kind, p) for kind in KINDS for p in (1, 2, 3, 4)]
 CLASSES += [class_of(kind, p, closed=True) for kind in KINDS if kind != DECISION_LIST for p in (1, 2, 3, 4)]
@@ -64,7 +65,7 @@ def listed(draw: st.DrawFn) -> tuple[RuleClass, Rule]:
     return rules, Rule(DECISION_LIST, rules.features, tuple(order), tuple(answers), draw(st.booleans()))
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(listed(), st.randoms(use_true_random=False))
 def test_longer_lists_keep_their_function_and_have_one_form_however_they_are_written(
     made: tuple[RuleClass, Rule], random: Random

@@ -11,7 +11,7 @@ import pytest
 from dp_accounting import ZCDpEvent
 from dp_accounting.gaussian_mechanism import get_epsilon_gaussian
 from dp_accounting.rdp import RdpAccountant
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsynth_core.foundation.errors import InputError
@@ -25,6 +25,7 @@ from dpsynth_core.privacy.conversions import (
     gdp_mu_from,
     rho_from,
 )
+from tests.tiers import examples
 
 dp.enable_features("contrib")
 
@@ -86,7 +87,7 @@ def test_gaussian_dp_agrees_with_dp_accounting(mu: float, delta: float) -> None:
 
 
 @given(epsilons, deltas)
-@settings(max_examples=400)
+@examples(400)
 def test_a_solved_budget_never_exceeds_what_was_asked(epsilon: float, delta: float) -> None:
     rho, mu = rho_from(epsilon, delta), gdp_mu_from(epsilon, delta)
     assert delta_from(rho, epsilon) <= delta
@@ -94,7 +95,7 @@ def test_a_solved_budget_never_exceeds_what_was_asked(epsilon: float, delta: flo
 
 
 @given(rhos, deltas)
-@settings(max_examples=400)
+@examples(400)
 def test_a_solved_epsilon_covers_its_delta(rho: float, delta: float) -> None:
     assert delta_from(rho, epsilon_from(rho, delta)) <= delta
     assert gdp_delta(math.sqrt(2 * rho), gdp_epsilon_from(math.sqrt(2 * rho), delta)) <= delta

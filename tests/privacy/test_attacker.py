@@ -6,13 +6,14 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.attacker import gdp_power, posterior_odds, tradeoff, zcdp_power
 from dpsynth_core.privacy.conversions import delta_from, rho_from
+from tests.tiers import examples
 
 RHOS = (1e-9, 1e-4, 0.015, 0.1, 1.0, 10.0)
 
@@ -119,7 +120,7 @@ def test_a_distance_moves_both_rates_of_a_test_by_itself() -> None:
 
 
 @given(st.floats(0, 20), st.floats(0, 0.5))
-@settings(max_examples=50)
+@examples(50)
 def test_attacker_curve_obeys_both_inequalities_of_the_definition(epsilon: float, delta: float) -> None:
     fpr, tpr = tradeoff(epsilon, delta)
     assert fpr[0] == 0

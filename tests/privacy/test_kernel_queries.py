@@ -12,7 +12,7 @@ from itertools import chain
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
@@ -27,6 +27,7 @@ from dpsynth_core.vocabulary.tally import row_marginals
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.privacy.tables import FALSE_ALARM, ArraySource, GlassNoise, frequency_p_value, p_value, rounded_normal, table
 from tests.privacy.test_sensitivity import DOMAIN, UNITS, People, kernel_and_glass, neighbours, tables
+from tests.tiers import examples
 
 CELLS = QueryClass.of(all_kway(DOMAIN, 1))
 PAIRS = QueryClass.of(all_kway(DOMAIN, 2))
@@ -103,7 +104,7 @@ def scores_by_query(people: People, unit: Unit, queries: QueryClass, answers: Sp
 @CLASSES
 def test_no_neighbour_changes_a_score_by_more_than_a_selection_is_charged_for(unit: Unit, queries: QueryClass) -> None:
     @given(tables(unit))
-    @settings(max_examples=10, deadline=None)
+    @examples(10)
     def check(people: People) -> None:
         answers = SparseAnswers(np.array([1, 3]), np.array([0.3, 2.0]))
         here, b = scores_by_query(people, unit, queries, answers)
@@ -133,7 +134,7 @@ def test_no_neighbour_changes_a_score_by_more_than_permute_and_flip_is_charged_f
     monkeypatch.setattr(flipping, "worst", remember)
 
     @given(tables(unit))
-    @settings(max_examples=10, deadline=None)
+    @examples(10)
     def check(people: People) -> None:
         for here in (people, *neighbours(people, unit)):
             kernel_and_glass(here, unit)[0].permute_and_flip(queries, SparseAnswers(np.array([1, 3]), np.array([0.3, 2.0])), 0.7)
@@ -183,7 +184,7 @@ def test_no_neighbour_is_further_than_measured_queries_and_errors_are_charged_fo
         return glass.seen[0][0], glass.seen[1][0][0] / COUNT_STEPS, [event.l2 for event in kernel.events]
 
     @given(tables(unit))
-    @settings(max_examples=10, deadline=None)
+    @examples(10)
     def check(people: People) -> None:
         here, largest, charged = exact(people)
         for other in neighbours(people, unit):
@@ -254,7 +255,7 @@ def test_no_neighbour_moves_a_bit_further_than_it_is_charged_for(unit: Unit) -> 
     signs, answers = np.array([1, -1, 1, -1, 1, -1]), np.array([0.0, 0.0, 0.5, 0.5, 1.0, 1.0])
 
     @given(tables(unit))
-    @settings(max_examples=10, deadline=None)
+    @examples(10)
     def check(people: People) -> None:
         here = exponents(people, unit, answers, signs, 3.0)
         kernel, _ = kernel_and_glass(people, unit)

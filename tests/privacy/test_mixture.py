@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from scipy.optimize import linprog
 
 from dpsynth_core.privacy import best_mixture
@@ -23,6 +23,7 @@ from dpsynth_core.vocabulary.tally import row_marginals
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.privacy.tables import FALSE_ALARM, ArraySource, GlassNoise, p_value
 from tests.privacy.test_sensitivity import DOMAIN, UNITS, People, kernel_and_glass, neighbours, tables
+from tests.tiers import examples
 
 WIDE = Domain.from_json({"a": 4, "b": 3, "c": 5, "d": 2})
 PAIRS = QueryClass.of(all_kway(WIDE, 2))
@@ -88,7 +89,7 @@ def released(people: People, unit: Unit, records: float) -> tuple[float, Laplace
 @UNITS
 def test_no_neighbour_moves_it_further_than_it_is_charged_for(unit: Unit) -> None:
     @given(tables(unit))
-    @settings(max_examples=8, deadline=None)
+    @examples(8)
     def check(people: People) -> None:
         here, event = released(people, unit, 4.0)
         assert event.l1 == unit.max_rows_per_person + best_mixture.gap(4.0)

@@ -13,7 +13,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import logsumexp
@@ -27,6 +27,7 @@ from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
 from tests.privacy.tables import FALSE_ALARM, ArraySource, GlassNoise, rounded_normal, table
+from tests.tiers import examples
 
 SIZES = [(2,), (3,), (5,), (2, 2), (2, 3), (4, 3), (2, 2, 2), (3, 2, 4)]
 BITS = [0, 1, 3, 6, 24]
@@ -259,7 +260,7 @@ def test_the_noise_is_projected_white_noise(noise: Noise) -> None:
 
 
 @given(st.data())
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_neighbours_differ_by_what_the_shift_looks_like(data: st.DataObject) -> None:
     """The proposition's first step, on the kernel itself: without noise, a row more changes the answer by the projection of its cell."""
     rows = data.draw(st.lists(st.tuples(*[st.integers(0, n - 1) for n in (4, 3, 2)]), max_size=5))

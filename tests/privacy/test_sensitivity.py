@@ -12,7 +12,7 @@ from itertools import chain, combinations_with_replacement, product
 import numpy as np
 import opendp.prelude as dp
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsynth_core.privacy.events import Event, Gaussian, Selection
@@ -24,6 +24,7 @@ from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.predictors import Additive, Largest, Predictor
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.privacy.tables import GlassNoise, table
+from tests.tiers import examples
 
 dp.enable_features("contrib")
 
@@ -81,7 +82,7 @@ def distances(unit: Unit, clique: Clique | None, people: People) -> Iterator[tup
 @pytest.mark.parametrize(("unit", "clique"), CHARGED, ids=str)
 def test_no_neighbour_is_further_than_a_measurement_is_charged_for(unit: Unit, clique: Clique | None) -> None:
     @given(tables(unit))
-    @settings(max_examples=15, deadline=None)
+    @examples(15)
     def check(people: People) -> None:
         for distance, event in distances(unit, clique, people):
             assert isinstance(event, Gaussian)
@@ -101,7 +102,7 @@ def test_some_neighbour_is_as_far_as_a_measurement_is_charged_for(unit: Unit, cl
 @pytest.mark.parametrize("clique", [("b2",), ("a", "b2")], ids=str)
 def test_no_neighbour_is_further_in_a_table_over_groups_than_its_measurement_is_charged_for(unit: Unit, clique: Clique) -> None:
     @given(tables(unit))
-    @settings(max_examples=15, deadline=None)
+    @examples(15)
     def check(people: People) -> None:
         here, event = measured_in_groups(people, unit, clique)
         assert isinstance(event, Gaussian)
@@ -162,7 +163,7 @@ def opendp_price(difference: int, scale: float) -> float:
 @UNITS
 def test_no_neighbour_changes_a_score_by_more_than_a_selection_is_charged_for(unit: Unit) -> None:
     @given(tables(unit), answers, weights, offsets)
-    @settings(max_examples=25, deadline=None)
+    @examples(25)
     def check(people: People, given_answers: dict, given_weights: dict, given_offsets: dict) -> None:
         here, scale, event = scored(people, unit, given_answers, given_weights, given_offsets)
         largest = 0
@@ -204,7 +205,7 @@ def furthest_errors(people: People, unit: Unit, given_answers: dict) -> tuple[fl
 @UNITS
 def test_no_neighbour_changes_errors_by_more_than_they_are_charged_for(unit: Unit) -> None:
     @given(tables(unit), answers)
-    @settings(max_examples=25, deadline=None)
+    @examples(25)
     def check(people: People, given_answers: dict) -> None:
         distance, event = furthest_errors(people, unit, given_answers)
         assert isinstance(event, Gaussian)
@@ -239,7 +240,7 @@ def right(people: People, unit: Unit, predictors: list[Predictor]) -> tuple[np.n
 @UNITS
 def test_no_neighbour_changes_how_many_predictors_are_right_about_by_more_than_is_charged_for(unit: Unit) -> None:
     @given(tables(unit))
-    @settings(max_examples=15, deadline=None)
+    @examples(15)
     def check(people: People) -> None:
         here, event = right(people, unit, GUESSES)
         assert isinstance(event, Gaussian)

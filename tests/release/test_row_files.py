@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyreadstat
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 
 from dpsynth_core.foundation.errors import CapacityError, InputError
@@ -26,6 +26,7 @@ from dpsynth_core.sources.sniff import sniff
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from tests.domains import attributes
 from tests.row_files import row_file
+from tests.tiers import examples
 
 LABELLED = Domain.from_json(
     {
@@ -71,7 +72,7 @@ def test_rows_come_back_with_their_values(tmp_path: Path, name: str) -> None:
     assert np.array_equal(read_back(path, LABELLED), cells(table, LABELLED))
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(25, suppress_health_check=(HealthCheck.function_scoped_fixture,))
 @given(attribute=attributes(), name=st.sampled_from([name for name in FORMATS if name != "csv"]), seed=st.integers(0, 99))
 def test_every_kind_of_column_comes_back_from_every_format(tmp_path: Path, attribute: Attribute, name: str, seed: int) -> None:
     """Beside a column that is never blank, because a blank row of a workbook is none. Days before 1900 are no days in Excel."""

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from dpsynth_core.foundation.errors import InputError
@@ -23,6 +23,7 @@ from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.files import TableFormat, sniff
 from dpsynth_core.vocabulary.domain import Attribute, Domain, load_domain
 from dpsynth_core.vocabulary.measurement import Clique
+from tests.tiers import examples
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the real data sets are not here")
@@ -81,7 +82,7 @@ def assert_counts_as_pandas(source: ArrowSource, frame: pd.DataFrame) -> None:
         assert np.array_equal(counts[clique].ravel(), crosstab(codes, clique).ravel())
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(40, suppress_health_check=(HealthCheck.function_scoped_fixture,))
 @given(rows=st.integers(1, 200), seed=st.integers(0, 2**32 - 1), batch=st.integers(1, 100))
 def test_frames_count_as_pandas_with_any_batch_size(monkeypatch: pytest.MonkeyPatch, rows: int, seed: int, batch: int) -> None:
     monkeypatch.setattr(files, "BATCH_ROWS", batch)
@@ -171,7 +172,7 @@ def test_a_marker_of_the_format_counts_as_missing() -> None:
 # Rows per person
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(40, suppress_health_check=(HealthCheck.function_scoped_fixture,))
 @given(rows=st.integers(1, 120), seed=st.integers(0, 2**32 - 1), batch=st.integers(1, 50), limit=st.integers(1, 4))
 def test_only_the_first_rows_of_each_person_count(monkeypatch: pytest.MonkeyPatch, rows: int, seed: int, batch: int, limit: int) -> None:
     monkeypatch.setattr(files, "BATCH_ROWS", batch)
@@ -180,7 +181,7 @@ def test_only_the_first_rows_of_each_person_count(monkeypatch: pytest.MonkeyPatc
     assert_counts_as_pandas(source, frame.groupby("person", sort=False).head(limit))
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(40, suppress_health_check=(HealthCheck.function_scoped_fixture,))
 @given(seed=st.integers(0, 2**32 - 1), limit=st.integers(1, 3), batch=st.integers(1, 40), text=st.booleans())
 def test_taking_one_person_away_changes_at_most_that_many_rows(
     monkeypatch: pytest.MonkeyPatch, seed: int, limit: int, batch: int, text: bool

@@ -21,7 +21,7 @@ import numpy as np
 import psycopg
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from dpsynth_core.foundation import interrupts
@@ -36,6 +36,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.kinds.hierarchies import Hierarchy
 from tests import postgres
 from tests.sources import database_tables
+from tests.tiers import examples
 
 ENGINES = ["duckdb", "sqlite", "postgresql"]
 EUROPEAN = Notation(frozenset({"", "NA", "-9", "k.A."}), ",", ".", "dd.mm.yyyy")
@@ -103,7 +104,7 @@ def test_any_text_is_in_the_same_cell(engine: str, tmp_path: Path) -> None:
     section = database_tables.section(engine, tmp_path, pa.table({"choice": ["a"], "number": ["1"]}))
     domain = Domain((NUMBERS, CHOICES))
 
-    @settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @examples(8, suppress_health_check=(HealthCheck.function_scoped_fixture,))
     @given(texts=st.lists(st.one_of(st.text(max_size=4), st.floats().map(repr), st.integers().map(str)), min_size=1, max_size=20))
     def same(texts: list[str]) -> None:
         column = pa.array([text.replace("\0", "") for text in texts], pa.string())

@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from dpsynth_core.foundation.errors import InputError
@@ -36,6 +36,7 @@ from dpsynth_core.vocabulary.predictors import Additive, Largest, Predictor
 from dpsynth_core.vocabulary.tally import table_bytes
 from tests.bundle import pack
 from tests.sources.engines import ENGINES, Engine, one_stream
+from tests.tiers import examples
 from tests.vocabulary.test_kinds import BASE
 
 PEOPLE = Domain((Attribute.categorical("sex", ["f", "m"], other=True, missing=True), Attribute.integer("age", 0, 3, missing=True)))
@@ -105,7 +106,7 @@ def test_every_spelling_of_a_boolean_counts_the_same(engine: Engine, tmp_path: P
     assert_same_integers(tmp_path, engine, records, Domain((truth,)))
 
 
-@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(5, suppress_health_check=(HealthCheck.function_scoped_fixture,))
 @given(seed=st.integers(0, 2**32 - 1), rows=st.integers(1, 60))
 def test_missing_values_and_those_outside_count_the_same(engine: Engine, tmp_path: Path, seed: int, rows: int) -> None:
     assert_same_integers(tmp_path, engine, people(seed, rows), PEOPLE)
@@ -137,7 +138,7 @@ def test_impossible_combinations_are_counted_where_they_are(engine: Engine, tmp_
     assert source.counts([("sex", "age")])[("sex", "age")][:2, 0].tolist() == [1, 1]
 
 
-@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(5, suppress_health_check=(HealthCheck.function_scoped_fixture,))
 @given(seed=st.integers(0, 2**32 - 1), rows=st.integers(1, 60), limit=st.integers(1, 4))
 def test_the_rows_of_a_person_that_count_are_the_same(engine: Engine, tmp_path: Path, seed: int, rows: int, limit: int) -> None:
     records = people(seed, rows)
@@ -146,7 +147,7 @@ def test_the_rows_of_a_person_that_count_are_the_same(engine: Engine, tmp_path: 
     assert_same_integers(tmp_path, engine, records, PEOPLE, "who", limit)
 
 
-@settings(max_examples=3, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(3, suppress_health_check=(HealthCheck.function_scoped_fixture,))
 @given(seed=st.integers(0, 2**32 - 1), rows=st.integers(1, 25), limit=st.integers(1, 3))
 def test_neighbours_differ_by_one_person(engine: Engine, tmp_path: Path, seed: int, rows: int, limit: int) -> None:
     """Without the records of somebody, and with others in their place: of a person, or of nobody."""
@@ -173,7 +174,7 @@ GUESSES = [
 
 
 @pytest.mark.parametrize("name", ["dask", "this machine, many parts"])
-@settings(max_examples=2, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(2, suppress_health_check=(HealthCheck.function_scoped_fixture,))
 @given(seed=st.integers(0, 2**32 - 1), rows=st.integers(1, 40), limit=st.integers(1, 3))
 def test_predictors_are_right_about_the_same_records(name: str, tmp_path: Path, seed: int, rows: int, limit: int) -> None:
     """As many as one stream has; and somebody's records change each number by theirs at most."""

@@ -13,13 +13,14 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import csv_file, lines
 from dpsynth_core.sources.files import TableFormat, check, column_names, open_batches, sniff
 from dpsynth_core.sources.survey import survey
+from tests.tiers import examples
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 Write = Callable[..., Path]
@@ -201,7 +202,7 @@ def test_a_frame_of_mixed_objects_is_read() -> None:
     assert table["7"].to_pylist() == ["u", "v", "u", None]
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60, suppress_health_check=(HealthCheck.function_scoped_fixture,))
 @given(
     data=st.lists(
         st.tuples(*[st.text(st.characters(codec="utf-8", exclude_characters="\r\x00", exclude_categories=["Cs"]), max_size=6)] * 2),
@@ -386,7 +387,7 @@ def test_a_format_that_cannot_be_is_refused(field: str, value: str) -> None:
         TableFormat(**{field: value})
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(150, suppress_health_check=(HealthCheck.function_scoped_fixture,))
 @given(content=st.binary(max_size=300) | st.text(max_size=200).map(lambda t: t.encode("utf-8", "replace")))
 def test_whatever_the_file_is_it_is_read_or_refused(write: Write, content: bytes) -> None:
     with suppress(InputError):

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pyreadstat
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from dpsynth_core.foundation.errors import InputError
@@ -27,6 +27,7 @@ from dpsynth_core.sources.survey import survey
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from tests.sources.neighbouring import family
 from tests.sources.written import WRITERS
+from tests.tiers import examples
 
 DOMAIN = Domain(
     (
@@ -329,7 +330,7 @@ def any_line(encoding: str) -> st.SearchStrategy[bytes]:
     return st.lists(byte, max_size=30).map(bytes)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(150, suppress_health_check=(HealthCheck.function_scoped_fixture,))
 @given(data=st.data(), encoding=st.sampled_from(["utf-8", "cp1252", "gbk", "shift_jis", "utf-16-le", "utf-16-be"]))
 def test_files_of_random_bytes_have_a_record_for_each_line(tmp_path: Path, data: st.DataObject, encoding: str) -> None:
     form = TableFormat(encoding=encoding, quoting=data.draw(st.sampled_from(["lines", "none"])))
@@ -348,7 +349,7 @@ def test_files_of_random_bytes_have_a_record_for_each_line(tmp_path: Path, data:
     assert_one_record_changed(with_it, read([*body[:at], other, *body[at:]]))
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(150, suppress_health_check=(HealthCheck.function_scoped_fixture,))
 @given(data=st.data())
 def test_random_damage_to_a_line_changes_one_record(tmp_path: Path, data: st.DataObject) -> None:
     """A real-looking file in which some bytes of one line are hit."""

@@ -6,13 +6,14 @@ from datetime import date
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.notation import DATE_FORMATS, DECIMALS, THOUSANDS, Notation
 from dpsynth_core.vocabulary.kinds.dates import day_number
 from dpsynth_core.vocabulary.kinds.numbers import plain_number
+from tests.tiers import examples
 
 MARKS = [(decimal, mark) for decimal in DECIMALS for mark in THOUSANDS if decimal != mark]
 
@@ -21,7 +22,7 @@ def numbers(notation: Notation, *texts: str) -> list[float | None]:
     return notation.numbers(pa.array(texts)).to_pylist()
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(-(10**9), 10**9), st.integers(0, 99), st.sampled_from(MARKS))
 def test_a_number_means_the_same_in_every_notation(whole: int, cents: int, marks: tuple[str, str]) -> None:
     decimal, mark = marks
@@ -43,7 +44,7 @@ def test_markers_that_are_numbers_are_written_in_the_same_notation() -> None:
     assert Notation(frozenset({"-9,0", "x", "1.000"}), decimal=",", thousands=".").marked_numbers == [-9.0, 1000.0]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.dates(), st.sampled_from(DATE_FORMATS))
 def test_a_day_means_the_same_in_every_form(day: date, form: str) -> None:
     month = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"][day.month - 1].upper()

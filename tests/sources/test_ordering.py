@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dpsynth_core.bundle import unpack, verdicts, verify
@@ -23,6 +23,7 @@ from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.domain import zeros_table
 from tests.bundle import pack
+from tests.tiers import examples
 
 OWN = {"other": True, "missing": True}
 
@@ -103,7 +104,7 @@ def ordered_domains(draw: st.DrawFn) -> Domain:
         raise
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(ordered_domains(), st.integers(0, 99), st.booleans())
 def test_every_row_of_possible_cells_is_in_order_and_stays_in_its_cells(of: Domain, seed: int, at_once: bool) -> None:
     rng = np.random.default_rng(seed)

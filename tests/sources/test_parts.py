@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
 from dpsynth_core.foundation import interrupts, processors
@@ -22,6 +22,7 @@ from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.parts import WHOLE, Part, Piece, Sizes, gathered
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from tests.sources.test_neighbours import HEADER, LINES
+from tests.tiers import examples
 
 ANY_LINES = st.lists(st.sampled_from([*LINES.values(), b"", b"\r", b"x,m,2,b"]), max_size=12)
 TINY = Sizes(bytes=40, rows=3, divided=0)
@@ -32,7 +33,7 @@ def rows_of(path: Path, form: TableFormat, parts: Sequence[Part]) -> list[dict[s
     return [row for part in parts for batch in files.open_batches(path, form, names, part) for row in batch.to_pylist()]
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60, suppress_health_check=(HealthCheck.function_scoped_fixture,))
 @given(body=ANY_LINES, every=st.integers(1, 200), end=st.sampled_from([b"\n", b"\r\n", b"\r"]), quoting=st.sampled_from(["lines", "none"]))
 @example(body=[b'"', b"x,m,2,b"], every=1, end=b"\n", quoting="lines")
 def test_the_parts_of_a_csv_are_its_lines(
@@ -98,7 +99,7 @@ def test_gathered_parts_hold_every_piece_in_order(sizes: list[int], most: int) -
     assert all(part and (len(part) == 1 or sum(sizes[int(piece.file)] for piece in part) <= most) for part in parts)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(seed=st.integers(0, 2**32 - 1), cuts=st.lists(st.integers(0, 40), max_size=5), limit=st.integers(1, 4), places=st.integers(1, 3))
 def test_the_rows_of_each_person_that_count_are_those_of_one_stream(seed: int, cuts: list[int], limit: int, places: int) -> None:
     """Parts that are cut anywhere; the persons' counts meet in any number of places."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsynth_core.cli.command_line import main
@@ -16,6 +16,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.sources.sniff import suggested, without_doubt
 from dpsynth_core.sources.suggest import MARKS, Suggested, suggested_notation
+from tests.tiers import examples
 
 OPEN, GERMAN, PLAIN, ENGLISH = ["10,584", "3,127"], (",", "."), (".", ""), (".", ",")
 COMMA = (",", "")
@@ -110,7 +111,7 @@ def written(number: float, digits: int, marks: tuple[str, str]) -> str:
     return plain.replace(",", "G").replace(".", marks[0]).replace("G", marks[1])
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(
     st.sampled_from(MARKS),
     st.lists(st.tuples(st.integers(0, 4), st.lists(st.integers(-(10**9), 10**9), min_size=1, max_size=6)), min_size=1, max_size=4),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsynth_core.sources.arrow import ArrowSource
@@ -18,6 +18,7 @@ from dpsynth_core.sources.values import keyed_counts
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.keys import LONGEST, MISSING, OTHER, key
+from tests.tiers import examples
 
 MARKERS = frozenset({"NA", "?"})
 CELLS = st.lists(st.one_of(st.none(), st.text(max_size=3), st.sampled_from(["a", "b", "NA", " a ", "other", "x" * 200])), max_size=60)
@@ -33,14 +34,14 @@ def counted(cells: list[str | None], batch: int, most: int) -> Counter[str]:
     return whole
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(CELLS, st.integers(1, 20), st.integers(1, 8))
 def test_counts_are_the_same_however_few_keys_fit(cells: list[str | None], batch: int, most: int) -> None:
     expected = Counter(key(None if cell is None else pa.compute.utf8_trim_whitespace(cell).as_py(), MARKERS) for cell in cells)
     assert counted(cells, batch, most) == expected
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(CELLS, st.one_of(st.none(), st.text(max_size=3)), st.integers(0, 60), st.integers(1, 8))
 def test_one_more_record_changes_one_key_by_one(cells: list[str | None], more: str | None, at: int, most: int) -> None:
     before, after = counted(cells, 7, most), counted([*cells[:at], more, *cells[at:]], 7, most)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsynth_core.foundation.errors import InputError
@@ -20,6 +20,7 @@ from dpsynth_core.vocabulary.domain import Attribute, Domain, domain_from_codebo
 from dpsynth_core.vocabulary.filled import Filled
 from dpsynth_core.vocabulary.recoding import folded, outside_rule, written
 from tests.domains import attributes, domains
+from tests.tiers import examples
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 
@@ -315,7 +316,7 @@ def test_bad_json_is_refused_with_a_remedy(text: str, problem: str) -> None:
     assert problem in refused(text)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.recursive(st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=8),
                     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
                         st.sampled_from(["version", "attributes", "name", "kind", "lower", "upper", "bins", "edges", "categories", "x"])

@@ -6,13 +6,14 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.registry import KINDS
+from tests.tiers import examples
 
 BASE: dict[str, dict[str, Any]] = {
     "categorical": {"categories": ["a", "b"], "labels": ["A", "B"], "dtype": "string"},
@@ -64,7 +65,7 @@ def test_json_reads_back_to_the_same_domain(kind: str) -> None:
     assert Domain.from_json(domain.to_json()) == domain
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(st.data())
 def test_whatever_a_field_holds_there_is_a_domain_or_a_sentence(data: st.DataObject) -> None:
     kind = data.draw(st.sampled_from(list(KINDS)))

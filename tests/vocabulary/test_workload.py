@@ -8,12 +8,13 @@ from dataclasses import replace
 from itertools import chain, combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import MAX_MARGINAL_CELLS, Workload, all_kway, from_json, hand_picked, target
+from tests.tiers import examples
 
 DOMAIN = Domain.from_json({"age": 4, "sex": 2, "work": 3, "region": 5, "income": 2})
 
@@ -73,7 +74,7 @@ def test_json_of_a_regular_workload_is_its_short_form() -> None:
 
 
 @given(st.sampled_from(DOMAIN.names), st.integers(1, 5))
-@settings(max_examples=25)
+@examples(25)
 def test_short_forms_read_back_as_the_same_set_of_marginals(column: str, k: int) -> None:
     for workload in (all_kway(DOMAIN, k), target(DOMAIN, column, k)):
         assert dict(from_json(DOMAIN, workload.to_json()).weights) == dict(workload.weights)

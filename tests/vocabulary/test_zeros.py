@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsynth_core.foundation.errors import CapacityError, InputError
@@ -17,6 +17,7 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.zeros import StructuralZeros, sentence
 from tests.domains import domains
+from tests.tiers import examples
 
 AGE = Attribute.integer("age", 0, 99, edges=[0, 16, 18, 65, 100])
 MARITAL = Attribute.categorical("marital", ["single", "married", "divorced"], missing=True)
@@ -203,7 +204,7 @@ def rules(draw: st.DrawFn, one: Domain) -> dict[str, Any]:
     )
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.data(), domains(3).filter(lambda one: len(one) > 1 and one.cells(one.names) < 1e6))
 def test_json_gives_back_the_same_domain(data: st.DataObject, one: Domain) -> None:
     chosen = [data.draw(rules(one)) for _ in range(data.draw(st.integers(1, 2)))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dpsynth_core.foundation.errors import InputError
@@ -13,6 +13,7 @@ from dpsynth_core.inference.relaxed.onehot import OneHot
 from dpsynth_core.inference.relaxed.rounding import rounded
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.zeros import StructuralZeros
+from tests.tiers import examples
 
 DOMAIN = Domain.from_json({"a": 4, "b": 3, "c": 5})
 SPACE = OneHot(DOMAIN)
@@ -61,7 +62,7 @@ def limited(draw: st.DrawFn) -> Domain:
         raise
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(limited(), st.integers(0, 2**32 - 1), st.booleans())
 def test_no_row_is_impossible(domain: Domain, seed: int, certain: bool) -> None:
     rng = np.random.default_rng(seed)

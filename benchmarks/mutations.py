@@ -1,0 +1,153 @@
+"""Do the tests of a tier notice a fault? Breaks one place of the program at a time, in a copy, and runs the tests until the first fails.
+
+    python -m benchmarks.mutations --faults 50 --seed 28 --tier test
+
+The places are drawn at random, as many from each room as its share of the lines. A fault is one of: a comparison turned round, `and` for
+`or`, a `not` left out, a number one larger, `+` for `-`, `min` for `max`, the first branch never taken. Tests of the fault's own room run
+first. A fault that no test notices is tried on the tests of all tiers, and printed with its lines: it may change nothing that anybody
+could notice, which a person has to judge.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LEFT_OUT = shutil.ignore_patterns(".git", ".venv*", "__pycache__", ".*_cache", "results", "test-artifacts")
+_PAIRS = (("<", ">="), (">", "<="), ("==", "!="), ("is", "is not"), ("in", "not in"))
+COMPARISONS = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1])}
+OPERATORS = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*"}
+WORDS = {"min": "max", "max": "min", "any": "all", "all": "any", "sum": "len"}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Another text for one expression of a file."""
+
+    file: str
+    line: int
+    before: str
+    after: str
+    start: int
+    end: int
+
+    @property
+    def room(self) -> str:
+        return self.file.split("/")[1] if self.file.startswith("dpsynth_core/") else self.file.split("/")[0]
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {' '.join(self.before.split())[:60]} -> {' '.join(self.after.split())[:60]}"
+
+
+def variants(node: ast.AST) -> Iterator[str]:
+    """The text of each fault of this expression."""
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        left, right = ast.unparse(node.left), ast.unparse(node.comparators[0])
+        operator = ast.unparse(node)[len(left) : -len(right)].strip()
+        if operator in COMPARISONS:
+            yield f"({left} {COMPARISONS[operator]} {right})"
+    elif isinstance(node, ast.BoolOp):
+        yield "(" + (" or " if isinstance(node.op, ast.And) else " and ").join(f"({ast.unparse(value)})" for value in node.values) + ")"
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        yield f"bool({ast.unparse(node.operand)})"
+    elif isinstance(node, ast.BinOp) and type(node.op) in OPERATORS and not isinstance(node.left, ast.Constant | ast.JoinedStr):
+        yield f"({ast.unparse(node.left)} {OPERATORS[type(node.op)]} {ast.unparse(node.right)})"
+    elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        yield f"({node.value!r} + 1)"
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in WORDS:
+        yield ast.unparse(node).replace(node.func.id, WORDS[node.func.id], 1)
+    elif isinstance(node, ast.IfExp):
+        yield f"({ast.unparse(node.orelse)})"
+
+
+def faults(path: Path) -> list[Fault]:
+    """Every fault of a file, in functions alone: constants of modules are measured, and types are not run."""
+    text = path.read_text(encoding="utf-8")
+    starts = [0]
+    for line in text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line.encode()))
+    raw, found = text.encode(), []
+    for function in (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)):
+        for node in (inner for statement in function.body for inner in ast.walk(statement)):
+            for after in variants(node):
+                assert isinstance(node, ast.expr)
+                start = starts[node.lineno - 1] + node.col_offset
+                end = starts[node.end_lineno - 1] + node.end_col_offset  # type: ignore[operator]
+                fault = Fault(path.relative_to(ROOT).as_posix(), node.lineno, raw[start:end].decode(), after, start, end)
+                found.append(fault)
+    return found
+
+
+def drawn(number: int, seed: int) -> list[Fault]:
+    """As many of each room as its share of the places, one at least while there is room."""
+    draw, by_room = random.Random(seed), dict[str, list[Fault]]()
+    for path in sorted((ROOT / "dpsynth_core").rglob("*.py")):
+        for fault in faults(path):
+            by_room.setdefault(fault.room, []).append(fault)
+    chosen = [draw.choice(places) for places in by_room.values()][:number]
+    rest = [fault for places in by_room.values() for fault in places]
+    return chosen + draw.sample(rest, max(0, number - len(chosen)))
+
+
+def ordered(fault: Fault, tree: Path) -> list[str]:
+    """The folders and files of tests, those of the fault's room before all others."""
+    places = sorted(path.relative_to(tree).as_posix() for path in (tree / "tests").iterdir() if path.is_dir() or path.match("test_*.py"))
+    return sorted(places, key=lambda place: (fault.room not in place, "browser" in place))
+
+
+def noticed_by(tree: Path, fault: Fault, tier: str) -> str:
+    """The first test that fails; "" where all pass."""
+    own, *others = ordered(fault, tree)
+    for places in ([own], others):
+        command = ["make", "--no-print-directory", "tests", f"TIER={tier}", f"TESTS=-x -p no:cacheprovider {' '.join(places)}"]
+        done = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False, env={**os.environ, "CI": "true"})
+        failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+        if done.returncode and "no tests ran" not in done.stdout:
+            return failed[0][:120] if failed else "the tests did not run"
+    return ""
+
+
+def tried(fault: Fault, tier: str, place: Path) -> str:
+    """What notices the fault, in a copy of the project."""
+    tree = place / "project"
+    shutil.copytree(ROOT, tree, ignore=LEFT_OUT, symlinks=True)
+    (tree / ".venv").symlink_to((ROOT / ".venv").resolve())
+    path = tree / fault.file
+    raw = path.read_bytes()
+    path.write_bytes(raw[: fault.start] + fault.after.encode() + raw[fault.end :])
+    if noticed := noticed_by(tree, fault, tier):
+        return noticed
+    return "only: " + noticed if tier != "all" and (noticed := noticed_by(tree, fault, "rest")) else ""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--faults", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=28)
+    parser.add_argument("--tier", choices=("check", "test", "all"), default="test")
+    parser.add_argument("--first", type=int, default=1, help="go on with this one")
+    options = parser.parse_args()
+    chosen, unnoticed = drawn(options.faults, options.seed), 0
+    for number, fault in enumerate(chosen[options.first - 1 :], options.first):
+        began = time.monotonic()
+        with tempfile.TemporaryDirectory() as place:
+            noticed = tried(fault, options.tier, Path(place))
+        unnoticed += not noticed or noticed.startswith("only")
+        print(f"{number:3d} {time.monotonic() - began:5.0f} s  {fault}\n      {noticed or 'NOT NOTICED'}", flush=True)
+    print(f"{len(chosen) - options.first + 1 - unnoticed} noticed by the tier {options.tier}, {unnoticed} not")
+    sys.exit(unnoticed > 0)
+
+
+if __name__ == "__main__":
+    main()
