@@ -14,8 +14,8 @@ import tempfile
 import time
 from collections.abc import Callable
 
-from dpsynth_core.planning.spec import UnitSpec
-from dpsynth_core.store import chain, database, fingerprints, ledger
+from dpsynth_core.planning.unit_spec import UnitSpec
+from dpsynth_core.store import chain, database, ledger, seals
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.head import Head
 from dpsynth_core.store.home import LOCAL_OWNER, new_id
@@ -38,7 +38,7 @@ def main() -> None:
 
 def fill(entries: int) -> None:
     """One population, and runs that were reserved and opened the records."""
-    fingerprints.seal("the key", "is made before the first charge")
+    seals.seal("the key", "is made before the first charge")
     with database.transaction() as db:
         last = add(db, Entry(LOCAL_OWNER, "population", "people", epsilon=1000.0, delta=1e-9), Head())
         for number in range(1, entries):

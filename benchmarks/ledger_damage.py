@@ -21,7 +21,7 @@ from contextlib import closing
 from pathlib import Path
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.planning.spec import UnitSpec
+from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.store import auditing, database, ledger
 from dpsynth_core.store.home import LOCAL_OWNER
 

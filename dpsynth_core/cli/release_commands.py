@@ -106,7 +106,8 @@ def _synthesize(options: argparse.Namespace) -> None:
         confined.prepare(options.data)  # while the rest is imported
     from dpsynth_core.foundation.documents import read_document
     from dpsynth_core.mechanisms import registry
-    from dpsynth_core.planning.spec import UNNAMED, Spec, read_json
+    from dpsynth_core.planning.spec import Spec, read_json
+    from dpsynth_core.planning.unit_spec import UNNAMED
     from dpsynth_core.release.row_files import chosen
     from dpsynth_core.vocabulary.domain import parse_domain, unstated_columns
 

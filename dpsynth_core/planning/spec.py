@@ -7,18 +7,19 @@ and opens no data file. Every mistake becomes one InputError that names the fiel
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 
 from dpsynth_core.criteria.registry import need_models
 from dpsynth_core.foundation.documents import base_name, check_path, is_uri, parse_json, read_document
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.planning.looks import Look, ordered
-from dpsynth_core.privacy.unit import REPLACE, Unit
+from dpsynth_core.planning.unit_spec import Part, UnitSpec
+from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.sources import standin
 from dpsynth_core.sources.registry import KINDS
 
@@ -44,23 +45,13 @@ CERTIFIED_LARGEST = 0.1
 CERTIFIED_COLUMNS = 0.15
 """Share of the certificate that measures how far columns alone would be off; the rest measures the error of each marginal. On a thousand
 people the mean over all tables and this yardstick are about as uncertain as they differ; on fifty thousand neither share matters."""
-UNNAMED = "not in the ledger"
-"""Population of a release that no ledger was charged for."""
 DEMO = "demo"
 """`data.kind` of the simulated people that this project makes itself; it has no path."""
 STANDIN = "standin"
 """`data.kind` of a table that is simulated over the declared domain (see `standin`); it has no path."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
-
-    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
-        """None: a spec names a path and people, and may be printed by a notebook or with a traceback that others read."""
-        return ()
-
-
-class StandinSpec(_Part):
+class StandinSpec(Part):
     """A simulated table: how many rows, how strongly its columns depend on each other (0 to 1), and what it is made from."""
 
     rows: int = Field(default=10_000, ge=1, le=standin.MAX_ROWS)
@@ -82,7 +73,7 @@ def _known_kind(kind: str) -> str:
     return kind
 
 
-class TableSpec(_Part):
+class TableSpec(Part):
     """Where a table is and how it is written (`sources.formats`), which the curator states. None: as usual.
 
     missing_markers: texts that count as missing. names: of the columns, where no header says them.
@@ -158,24 +149,7 @@ class PublicSpec(TableSpec):
     sha256: str = Field(default="", pattern="^([0-9a-f]{64})?$")
 
 
-class UnitSpec(_Part):
-    """Whose privacy: which tables are neighbours, and how many rows one person owns."""
-
-    relation: Literal["add-remove", "replace"] = "add-remove"
-    person_column: str | None = None
-    max_rows_per_person: int = Field(default=1, ge=1, le=1_000_000)
-
-    @property
-    def words(self) -> str:
-        """What is protected, for people: as in "this protects ..."."""
-        change = "replaced" if self.relation == REPLACE else "added or removed"
-        if self.person_column is None:
-            return f"one row, {change}"
-        rows = f"{self.max_rows_per_person:,} row{'s' * (self.max_rows_per_person != 1)}"
-        return f"one person of column {self.person_column!r} with at most {rows}, {change}"
-
-
-class BudgetSpec(_Part):
+class BudgetSpec(Part):
     """certificate: share of rho that measures the error of what is published; 0 for no certificate. discovery: share of rho that learns
     what the domain does not say; only where there is something to learn. criteria: share of rho that decides the criteria; only where some
     are not about models. models: share of rho that measures how often models are right; only where some are asked for. reason: why an
@@ -190,14 +164,14 @@ class BudgetSpec(_Part):
     reason: str = Field(default="", max_length=10_000)
 
 
-class MechanismSpec(_Part):
+class MechanismSpec(Part):
     """settings: only those that differ from the registry's defaults need to be given."""
 
     name: str = "aim"
-    settings: dict[str, float | int | bool | str] = {}
+    settings: dict[str, float | int | bool | str] = Field(default={})
 
 
-class ModelSpec(_Part):
+class ModelSpec(Part):
     """A column that models are to predict. tolerance: of numbers, in the column's unit; None for a tenth of its range, or for the median
     width of its bins where that is more."""
 
@@ -205,7 +179,7 @@ class ModelSpec(_Part):
     tolerance: float | None = Field(default=None, gt=0)
 
 
-class OutputSpec(_Part):
+class OutputSpec(Part):
     """rows: how many to write, None for the noisy (or public) total. tables: how many tables of so many rows to draw from the one
     measurement. seed: repeatable noise, which is not private."""
 
@@ -214,7 +188,7 @@ class OutputSpec(_Part):
     seed: int | None = Field(default=None, ge=0, lt=2**63)
 
 
-class Spec(_Part):
+class Spec(Part):
     """domain: Domain JSON. domain_origin: where it came from, as the curator states beside what the domain's own document says of it
     (`planning.origins`); "data" (the private file itself) brands the release. domain_justification: the reason that some of them need.
 

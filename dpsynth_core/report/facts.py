@@ -11,7 +11,7 @@ from dpsynth_core.criteria.words import percent
 from dpsynth_core.evaluation.certificate import ANSWERS
 from dpsynth_core.evaluation.quality import Headline, within
 from dpsynth_core.planning import discovery, origins
-from dpsynth_core.planning.spec import UNNAMED
+from dpsynth_core.planning.unit_spec import UNNAMED
 from dpsynth_core.release import tables
 from dpsynth_core.release.release import Release
 from dpsynth_core.report.rule import learnt, rule_facts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpsynth_core.planning.spec import UnitSpec
+from dpsynth_core.planning.unit_spec import UnitSpec
 
 
 def counted(unit: UnitSpec) -> str:

@@ -18,7 +18,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.planning.spec import UnitSpec
+from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.privacy.accountant import GDP, Accountant, common, named
 from dpsynth_core.store.chain import Entry
 

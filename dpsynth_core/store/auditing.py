@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from dpsynth_core.store import chain, fingerprints, ledger
+from dpsynth_core.store import chain, ledger, seals
 from dpsynth_core.store.accounts import Spent
 from dpsynth_core.store.chain import Entry, Verification
 from dpsynth_core.store.faults import BooksLost
@@ -34,7 +34,7 @@ def audit() -> Audit:
     try:
         verified, entries = chain.verify(), chain.entries()
         lines = [*_summary(verified), *(() if verified.problem else map(_account, ledger.spent_by_all()))]
-        problem = verified.problem or ("" if fingerprints.key_is_sound() else fingerprints.LOST)
+        problem = verified.problem or ("" if seals.key_is_sound() else seals.LOST)
     except BooksLost as error:
         return Audit((), error.problem)
     return Audit(tuple(lines), problem, entries)

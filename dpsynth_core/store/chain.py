@@ -27,7 +27,7 @@ class Entry:
     kind: "population" | "cap" (epsilon, delta: the cap) | "reserve" | "touch" | "return" (rho, own_delta signed; epsilon, delta: the run's)
     | "restore". curator: the owner who made it. relation, person_column, max_rows: the unit of privacy of a charge, as in
     `spec.UnitSpec`; without a column the unit is one row. own_delta: of steps that need one of their own. accountant: what rho is counted
-    in. spec: digest of the sealed spec. fingerprint: sealed (`fingerprints.seal`). accepted: of a restore, `state` of all entries before
+    in. spec: digest of the sealed spec. fingerprint: sealed (`seals.seal`). accepted: of a restore, `state` of all entries before
     it."""
 
     curator: str

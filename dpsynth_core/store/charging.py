@@ -16,6 +16,24 @@ from dpsynth_core.store.home import LOCAL_OWNER, new_id
 _FREE = "nothing was read and nothing charged"
 
 
+def charge_of(plan: Plan, run: str, fingerprint: str) -> ledger.Charge:
+    """What a run of `plan` costs its population."""
+    spec, shares = plan.spec, plan.shares
+    return ledger.Charge(
+        population=spec.population,
+        run=run,
+        spec=spec.digest(),
+        unit=spec.unit,
+        rho=shares.rho,
+        epsilon=spec.budget.epsilon,
+        delta=spec.budget.delta,
+        fingerprint=fingerprint,
+        note=f"a release with {plan.mechanism.card.title}",
+        own_delta=shares.delta,
+        accountant=shares.accountant.name,
+    )
+
+
 def charged(
     plan: Plan, execute: Callable[[str, Callable[[], None]], None], warn: Callable[[str], None], warn_privately: Callable[[str], None]
 ) -> None:
@@ -31,7 +49,7 @@ def charged(
     run, spec = new_id(), plan.spec
     job = jobs.Job(run, LOCAL_OWNER, None, jobs.COMMAND, spec.model_dump_json(), spec.digest(), spec.population, plan.shares.rho)
     try:
-        charge = ledger.charge_of(plan, run, fingerprints.of_data(spec.data))
+        charge = charge_of(plan, run, fingerprints.of_data(spec.data))
         for name in () if spec.data.simulated else ledger.same_file_elsewhere(charge.fingerprint, spec.population):
             warn_privately(f"the same table was charged to the population {name!r}: these are the same people, and their losses add up")
         if problem := ledger.clock_problem():

@@ -22,11 +22,10 @@ from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import check_reason
-from dpsynth_core.planning.plan import Plan
-from dpsynth_core.planning.spec import UNNAMED, UnitSpec
+from dpsynth_core.planning.unit_spec import UNNAMED, UnitSpec
 from dpsynth_core.privacy.accountant import GDP, ZCDP, Accountant
 from dpsynth_core.privacy.conversions import check_budget
-from dpsynth_core.store import accounts, chain, fingerprints
+from dpsynth_core.store import accounts, chain, seals
 from dpsynth_core.store.accounts import DEFAULT_CAP, Cap, Spent, Standing
 from dpsynth_core.store.chain import SECOND, Entry
 from dpsynth_core.store.database import transaction
@@ -96,7 +95,7 @@ def spent_by_all() -> tuple[Spent, ...]:
 def same_file_elsewhere(fingerprint: str, population: str) -> tuple[str, ...]:
     """Other populations against which anybody charged the same data file: a reason for a warning. Raises BooksLost."""
     others = [entry for entry in accounts.standing(chain.whole()) if entry.population != population]
-    ours = fingerprints.seals(fingerprint, [entry.run for entry in others])
+    ours = seals.seals(fingerprint, [entry.run for entry in others])
     return tuple(sorted({entry.population for entry, seal in zip(others, ours, strict=True) if entry.fingerprint == seal}))
 
 
@@ -117,24 +116,6 @@ def check_name(name: str) -> None:
         raise InputError("population", "its name is too long or has control characters", "say in a few words whose records these are")
     if _plain(name) == _plain(UNNAMED):
         raise InputError("population", f"{name!r} is what a release without one is called", "say in a few words whose records these are")
-
-
-def charge_of(plan: Plan, run: str, fingerprint: str) -> Charge:
-    """What a run of `plan` costs its population."""
-    spec, shares = plan.spec, plan.shares
-    return Charge(
-        population=spec.population,
-        run=run,
-        spec=spec.digest(),
-        unit=spec.unit,
-        rho=shares.rho,
-        epsilon=spec.budget.epsilon,
-        delta=spec.budget.delta,
-        fingerprint=fingerprint,
-        note=f"a release with {plan.mechanism.card.title}",
-        own_delta=shares.delta,
-        accountant=shares.accountant.name,
-    )
 
 
 def reserve(db: sqlite3.Connection, owner: str, charge: Charge) -> Entry:
@@ -163,7 +144,7 @@ def reserve(db: sqlite3.Connection, owner: str, charge: Charge) -> Entry:
         accountant=charge.accountant,
         epsilon=charge.epsilon,
         delta=charge.delta,
-        fingerprint=fingerprints.seal(charge.fingerprint, charge.run),
+        fingerprint=seals.seal(charge.fingerprint, charge.run),
         note=charge.note,
     )
     return chain.append(db, books, entry)
@@ -196,7 +177,7 @@ def reservation(run: str) -> Entry:
 
 def is_charged_for(run: str, fingerprint: str) -> bool:
     """Whether the run was charged for this very data file."""
-    return reservation(run).fingerprint == fingerprints.seal(fingerprint, run)
+    return reservation(run).fingerprint == seals.seal(fingerprint, run)
 
 
 def check_plan(run: str, digest: str) -> None:

@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import check_reason
-from dpsynth_core.store import chain, database, fingerprints, head
+from dpsynth_core.store import chain, database, head, seals
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.faults import BooksLost, StoreFault
 from dpsynth_core.store.head import Head
@@ -77,9 +77,9 @@ def _look() -> tuple[str, tuple[Entry, ...]]:
 
 def _key() -> list[str]:
     """Make sure that there is a key of the fingerprints; what was wrong with the one before."""
-    if fingerprints.key_is_sound():
+    if seals.key_is_sound():
         return []
-    fingerprints.new_key()
+    seals.new_key()
     return ["its fingerprint.key was lost; files that were charged before are not recognised"]
 
 

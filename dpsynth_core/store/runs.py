@@ -23,7 +23,7 @@ from dpsynth_core.release import document as releases
 from dpsynth_core.release import times
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.times import Times
-from dpsynth_core.store import fingerprints, jobs, ledger, looks, projects, spools
+from dpsynth_core.store import charging, fingerprints, jobs, looks, projects, spools
 from dpsynth_core.store.database import forget_deleted, owned, reading, transaction
 from dpsynth_core.store.home import new_id, run_folder
 
@@ -79,7 +79,7 @@ def submit(owner: str, project: str, spec: Spec, seen: Collection[str] | None = 
     plan = synthesis.plan(spec)
     spools.check_room(plan)
     run = new_id()
-    charge = ledger.charge_of(plan, run, fingerprints.of_data(spec.data))
+    charge = charging.charge_of(plan, run, fingerprints.of_data(spec.data))
     job = jobs.Job(run, owner, project, jobs.RELEASE, spec.model_dump_json(), spec.digest(), spec.population, plan.shares.rho)
     with transaction() as db:
         owned(db, "project", owner, project)

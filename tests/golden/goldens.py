@@ -25,7 +25,7 @@ from dpsynth_core.planning.spec import Spec, load_spec
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Release
-from dpsynth_core.store import ledger
+from dpsynth_core.store import charging
 from tests.bundle import pack
 
 FOLDER = Path(__file__).resolve().parent
@@ -118,7 +118,7 @@ def document(release: Release) -> dict[str, Any]:
 
 def pins(spec: Spec, release: Release) -> dict[str, Any]:
     """What is pinned as a hash."""
-    charge = ledger.charge_of(synthesis.plan(spec), RUN, FINGERPRINT)
+    charge = charging.charge_of(synthesis.plan(spec), RUN, FINGERPRINT)
     charged = json.dumps({**asdict(charge), "unit": charge.unit.model_dump()}, sort_keys=True)
     with fixed_identity():
         parts = {part: sha256(content).hexdigest() for part, content in pack.contents(release).items()}

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from dpsynth_core.planning.spec import UnitSpec
+from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.release.spool import Spool
 from dpsynth_core.store import database, home, jobs, ledger, worker
 

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from dpsynth_core.bundle import unpack, verdicts, verify
-from dpsynth_core.planning.spec import Spec, UnitSpec
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.release.release import INTERRUPTED
 from dpsynth_core.store import auditing, chain, head, jobs, ledger, projects, runs
 from dpsynth_core.store.database import reading, transaction

@@ -16,10 +16,11 @@ import pytest
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.planning.spec import Spec, UnitSpec
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.conversions import epsilon_from, rho_from
-from dpsynth_core.store import accounts, chain, ledger
+from dpsynth_core.store import accounts, chain, charging, ledger
 from dpsynth_core.store.accounts import CapExceeded, UnitDiffers
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.ledger import Charge
@@ -287,7 +288,7 @@ def test_the_ledger_says_who_charged_and_holds_no_name_of_a_project() -> None:
     reserve("r2", 0.01)
     assert [entry.curator for entry in chain.entries()] == ["bob", "bob", "ann"]
     spec = Spec.from_json({"name": "Secret project", "population": "people", "data": {"path": "x.csv"}, "domain": {"a": 2}} | REST)
-    charge = ledger.charge_of(Plan.of(spec), "r3", "f")
+    charge = charging.charge_of(Plan.of(spec), "r3", "f")
     assert "Secret" not in str(charge)
     assert (charge.note, charge.unit) == ("a release with AIM", spec.unit)
 
@@ -333,7 +334,7 @@ def test_a_citation_says_that_the_cap_was_changed_after_charges_existed() -> Non
 
 RACER = """
 import sys, time
-from dpsynth_core.planning.spec import UnitSpec
+from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.store import accounts, ledger
 from dpsynth_core.store.database import transaction
 me, rho, gate = sys.argv[1], float(sys.argv[2]), float(sys.argv[3])

@@ -15,7 +15,7 @@ import pytest
 from benchmarks import ledger_damage
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import auditing, chain, exports, fingerprints, head, ledger, projects, runs
+from dpsynth_core.store import auditing, chain, exports, head, ledger, projects, runs, seals
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.faults import BooksLost
@@ -397,7 +397,7 @@ def test_the_head_on_file_names_the_newest_entry_and_nothing_else(home: Path) ->
 
 
 def test_a_key_is_made_once_and_seals_each_run_differently(home: Path) -> None:
-    assert fingerprints.seal("f", "r1") == fingerprints.seal("f", "r1")
-    assert fingerprints.seal("f", "r1") != fingerprints.seal("f", "r2")
-    assert len((home / "fingerprint.key").read_bytes()) == fingerprints.KEY_BYTES
+    assert seals.seal("f", "r1") == seals.seal("f", "r1")
+    assert seals.seal("f", "r1") != seals.seal("f", "r2")
+    assert len((home / "fingerprint.key").read_bytes()) == seals.KEY_BYTES
     assert charge("r1", RHO).fingerprint == "f"

@@ -14,7 +14,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning import precision, weakness
 from dpsynth_core.planning.plan import Shares
-from dpsynth_core.planning.spec import UnitSpec
+from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.privacy import attacker, conversions
 from dpsynth_core.privacy.unit import ADD_REMOVE, Unit
 from dpsynth_core.store import accounts, ledger

@@ -1,0 +1,56 @@
+"""What the ledger keeps of the fingerprint of a table: sealed with a secret key, and another one for each run.
+
+The key is made once and stays in the home directory: without it nobody can test a guessed table against the ledger, nor see whether two
+runs had the same one.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Iterable
+from hashlib import sha256
+
+from dpsynth_core.foundation.private_files import made_once, private_file
+from dpsynth_core.store.database import reading
+from dpsynth_core.store.faults import BooksLost
+from dpsynth_core.store.home import key_file
+
+KEY_BYTES = 32
+LOST = "its fingerprint.key is missing, empty or cut off, so that no file that was charged before would be recognised"
+
+
+def seal(fingerprint: str, run: str) -> str:
+    """What the ledger keeps of a fingerprint: another one for each run, so that only the key shows which runs had the same file."""
+    return seals(fingerprint, [run])[0]
+
+
+def seals(fingerprint: str, runs: Iterable[str]) -> list[str]:
+    """The same for many runs."""
+    secret = key()
+    return [hmac.new(secret, f"{run} {fingerprint}".encode(), sha256).hexdigest() for run in runs]
+
+
+def new_key() -> None:
+    """A key in place of one that is lost. What was sealed with the old one is not recognised any more."""
+    with private_file(key_file()) as stream:
+        stream.write(secrets.token_bytes(KEY_BYTES))
+
+
+def key_is_sound() -> bool:
+    """Whether the key is there and whole, or need not be there yet."""
+    if key_file().exists():
+        return key_file().stat().st_size == KEY_BYTES
+    with reading() as db:  # the database comes first: a key without one tells of a loss
+        return db.execute("SELECT 1 FROM ledger WHERE fingerprint != '' LIMIT 1").fetchone() is None
+
+
+def key() -> bytes:
+    """The secret of this home, made before the first charge. Raises BooksLost where it is gone or is none."""
+    if not key_is_sound():
+        raise BooksLost(LOST)
+    path = key_file()
+    if not path.exists():
+        with made_once(path) as candidate:
+            candidate.write_bytes(secrets.token_bytes(KEY_BYTES))
+    return path.read_bytes()
