@@ -32,7 +32,7 @@ NO_HOME = "/dev/null/a-test-names-a-home-of-its-own"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--tier", choices=sorted(tiers.TIERS), default=None, help="only the tests of a tier; all of them as in `test` without")
+    parser.addoption("--tier", choices=sorted(tiers.EXAMPLES), default=None, help="the tests of a tier; without it all, as `test` has them")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -78,6 +78,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     browser, slow = ({item.path for item in items if item.get_closest_marker(name)} for name in ("browser", "slow"))
     items.sort(key=lambda item: (item.path not in browser, item.path not in slow))
     if (tier := config.getoption("--tier")) is not None:
-        kept = [item for item in items if tiers.runs(tier, {mark.name for mark in item.iter_markers()})]
-        config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
-        items[:] = kept
+        tests = [(item.location[0], item.name.partition("[")[0], item.get_closest_marker("browser") is not None) for item in items]
+        chosen = tiers.of(tier, tests)
+        config.hook.pytest_deselected(items=[item for item, kept in zip(items, chosen, strict=True) if not kept])
+        items[:] = [item for item, kept in zip(items, chosen, strict=True) if kept]
