@@ -116,12 +116,12 @@ class Tables:
 
 def _records(connection: Connection, statement: str) -> Counter[str]:
     with _kept(connection):
-        return Counter(map(repr, connection.ibis.con.execute(statement).fetchall()))
+        return Counter(map(repr, connection.raw.execute(statement).fetchall()))
 
 
 def _kept(connection: Connection) -> Any:
     """In PostgreSQL a statement that fails leaves the next one no transaction, unless it has one of its own."""
-    return connection.ibis.con.transaction() if connection.address.engine == "postgres" else nullcontext()
+    return connection.raw.transaction() if connection.address.engine == "postgres" else nullcontext()
 
 
 @contextmanager
@@ -136,7 +136,7 @@ def tables(engine: str, folder: Path, server: str | None = None) -> Iterator[Tab
         try:
             if engine == "duckdb":
                 for connection in opened:
-                    connection.run("SET threads = 1")
+                    connection.raw.execute("SET threads = 1")
             yield there
         finally:
             there.close()

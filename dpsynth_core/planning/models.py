@@ -65,14 +65,6 @@ def check_rows(models: Sequence[ModelSpec], criteria: Mapping[str, ModelCriterio
         raise InputError(_first(models, criteria), problem, "leave them out, or choose a mechanism that makes rows")
 
 
-def check_records(models: Sequence[ModelSpec], criteria: Mapping[str, ModelCriterion], counts_alone: bool) -> None:
-    """That there are records to ask. counts_alone: whether counts are all that comes out of the table, as of a database. Raises InputError
-    before anything is charged."""
-    if (models or criteria) and counts_alone:
-        problem = "a database counts cells, and cannot be asked whether a model is right about a record"
-        raise InputError(_first(models, criteria), problem, "leave them out, or export the table to a file")
-
-
 def _first(models: Sequence[ModelSpec], criteria: Mapping[str, ModelCriterion]) -> str:
     """The field of a spec that asks for models."""
     return "models" if models else next(iter(criteria))

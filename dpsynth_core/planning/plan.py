@@ -203,7 +203,6 @@ class Plan:
         criteria = _criteria(spec, mechanism, workload)
         about_models = of_models(criteria)
         models.check_rows(spec.models, about_models, mechanism)
-        models.check_records(spec.models, about_models, spec.data.counts_alone)
         models.targets(domain, spec.models, about_models)
         return cls(spec, domain, workload, spec.privacy_unit(), mechanism, shares, criteria=criteria)
 
@@ -285,20 +284,11 @@ def check_person(domain: Domain, person: str | None) -> None:
         raise InputError(column_field(str(person)), "it tells people apart, and its values cannot be released", remedy)
 
 
-def check_known(domain: Domain) -> None:
-    """InputError for a column whose values are to be learnt, which nobody can where counts are all that comes out of a table."""
-    if domain.unknown:
-        problem = "values cannot be learnt in a database, out of which texts would have to come"
-        raise InputError(column_field(domain.unknown[0].name), problem, "list them, or export the table to a file")
-
-
 def _check_unknown(spec: Spec, mechanism: Mechanism, domain: Domain) -> None:
     """What does not go with columns whose values are to be learnt."""
     if not domain.unknown:
         return
     field = column_field(domain.unknown[0].name)
-    if spec.data.counts_alone:
-        check_known(domain)
     if isinstance(mechanism, Learner):
         raise InputError(field, f"its values are to be learnt, and {mechanism.card.title} needs to know them", "list its values")
     if spec.public is not None:

@@ -129,11 +129,6 @@ class DataSpec(TableSpec):
         """Whether reading it connects to a machine that the document names: a server, a cluster or an object store."""
         return self.scheduler is not None or (is_uri(self.path) and not self.path.startswith(("duckdb://", "sqlite://")))
 
-    @property
-    def counts_alone(self) -> bool:
-        """Whether counts are all that comes out of it, as of a database."""
-        return KINDS[self.kind].counts_alone
-
 
 def _known_file(kind: str) -> str:
     if kind not in KINDS or not KINDS[kind].is_file:

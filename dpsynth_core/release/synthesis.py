@@ -420,5 +420,3 @@ def _check_data(spec: Spec, domain: Domain) -> None:
     for name in domain.names:
         if name not in columns:
             raise InputError(f"column {name!r}", "the data have no column of this name", "drop it from the domain, or correct its name")
-    if kind.check is not None:
-        kind.check(spec.data.model_dump(), domain, person)

@@ -1,4 +1,4 @@
-"""A table file, a folder of them or a DataFrame: checked before anything is spent, and read as record batches, whatever its kind.
+"""A table file, a folder of them, a DataFrame or a table in a database: checked before anything is spent, and read as record batches.
 
 Text is read here. What a library in C reads is read in a process of its own with limits, because nobody knows what such a library does
 with a hostile file. What is read, and how: `readers`.
@@ -15,6 +15,7 @@ import pyarrow as pa
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import confined, packed, readers
 from dpsynth_core.sources.arrays import is_plain_number, texts
+from dpsynth_core.sources.databases.connect import DatabaseTable
 from dpsynth_core.sources.formats import STANDARD, TEXT, TableFormat, table_files
 from dpsynth_core.sources.locations import Location
 from dpsynth_core.sources.parts import WHOLE, Part, Sizes, gathered
@@ -33,13 +34,15 @@ __all__ = [
     "table_files",
 ]
 
-TableSource = str | os.PathLike[str] | pd.DataFrame
+TableSource = str | os.PathLike[str] | pd.DataFrame | DatabaseTable
 DEFAULT_LIMIT_BYTES = 2_000_000_000
 BATCH_ROWS = 131_072
 
 
 def column_names(source: TableSource, form: TableFormat) -> tuple[str, ...]:
     """See `readers.names`."""
+    if isinstance(source, DatabaseTable):
+        return source.names
     if isinstance(source, pd.DataFrame):
         return tuple(str(name) for name in source.columns)
     return readers.names(source, form) if form.kind in TEXT else confined.names(source, form)
@@ -47,7 +50,7 @@ def column_names(source: TableSource, form: TableFormat) -> tuple[str, ...]:
 
 def made_names(source: TableSource, form: TableFormat) -> tuple[str, ...]:
     """The names of columns that stand in no header, because one of the same name comes before, or none is there."""
-    if isinstance(source, pd.DataFrame) or not form.applies("names"):
+    if isinstance(source, pd.DataFrame | DatabaseTable) or not form.applies("names"):
         return ()
     cells = readers.header(source, form) if form.kind in TEXT else confined.header(source, form)
     return tuple(name for name, cell in zip(told_apart(cells), cells, strict=True) if name != cell)
@@ -55,7 +58,7 @@ def made_names(source: TableSource, form: TableFormat) -> tuple[str, ...]:
 
 def check(source: TableSource, form: TableFormat, limit_bytes: int | None = DEFAULT_LIMIT_BYTES) -> None:
     """InputError if this cannot be used as a table: it is too large (None: nothing is), or for one of the reasons of `readers.check`."""
-    if isinstance(source, pd.DataFrame):
+    if isinstance(source, pd.DataFrame | DatabaseTable):
         readers.check_names(column_names(source, form))
         return
     with readers.reading():
@@ -98,7 +101,7 @@ def sheets(source: str | os.PathLike[str]) -> tuple[str, ...]:
 def divide(source: TableSource, form: TableFormat, sizes: Sizes) -> list[Part]:
     """The table in parts, at least one. One part are small tables and those whose records cannot be told apart from anywhere inside: of the
     quoting "standard" (packed files are one part each). Raises InputError."""
-    if isinstance(source, pd.DataFrame) or (form.kind == "csv" and form.quoting == STANDARD):
+    if isinstance(source, pd.DataFrame | DatabaseTable) or (form.kind == "csv" and form.quoting == STANDARD):
         return [WHOLE]
     with readers.reading():
         if sum(path.stat().st_size for path in table_files(source)) < sizes.divided:
@@ -109,8 +112,10 @@ def divide(source: TableSource, form: TableFormat, sizes: Sizes) -> list[Part]:
 
 def open_batches(source: TableSource, form: TableFormat, columns: Sequence[str], part: Part = WHOLE) -> Iterator[pa.RecordBatch]:
     """See `readers.batches`."""
-    if isinstance(source, pd.DataFrame):
+    if isinstance(source, pd.DataFrame | DatabaseTable):
         readers.check_columns(column_names(source, form), columns)
+        if isinstance(source, DatabaseTable):
+            return source.batches(columns, form.decimal)
         return _frame_batches(source, columns, form)
     if form.kind in TEXT:
         return readers.batches(source, form, columns, BATCH_ROWS, part)

@@ -7,13 +7,11 @@ such cell, would become something else.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from dpsynth_core.foundation.zones import Zoned, curator_only
 from dpsynth_core.sources import files
@@ -24,7 +22,6 @@ from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.measurement import Clique
 
 NEAREST = "the nearest group"
 MOST_KEPT = 1_000
@@ -83,15 +80,6 @@ def fit(domain: Domain, source: TableSource, form: TableFormat) -> Zoned[tuple[C
                 _count(values[name], column.filter(pa.array(strange)))
     fits = [_column(attribute, rows, missing[attribute.name], beyond[attribute.name], values[attribute.name]) for attribute in domain]
     return curator_only(tuple(fits))
-
-
-def of_counts(domain: Domain, counts: Mapping[Clique, NDArray[np.int64]]) -> tuple[ColumnFit, ...]:
-    """The same as `fit` where nothing but counts is known: how many values are outside, and not which.
-
-    counts: of every single column of the domain, unfolded; columns of codes have no cells for what is outside (`Attribute.unfolded`).
-    """
-    cells = ((attribute, counts[(attribute.name,)]) for attribute in domain)
-    return tuple(_column(attribute, int(count.sum()), int(count[-1]), int(count[-2]), Counter()) for attribute, count in cells)
 
 
 def outside(attribute: Attribute, column: pa.Array, notation: Notation) -> int:

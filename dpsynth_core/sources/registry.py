@@ -31,9 +31,8 @@ class TableKind:
     have. columns: the names of a table's columns, after a look at its structure and at the column that tells people apart; of the records
     nothing is read but what that takes. Raises InputError. None where a table has the columns of the domain.
     skips_rows: whether a row may be no record because of what it says, so that how many there are is not public even where persons replace
-    each other. check: whether the columns of a domain, and that of persons, can be counted exactly, where a kind of table does not promise
-    it; raises InputError. base_name: what is published of where it is. survey: what in these columns cannot be read, for the curator's eyes
-    before the charge; None where everything can. counts_alone: whether counts are all that comes out of it, no record and no value.
+    each other. base_name: what is published of where it is. survey: what in these columns cannot be read, for the curator's eyes
+    before the charge; None where everything can.
     """
 
     label: str
@@ -42,8 +41,6 @@ class TableKind:
     survey: Callable[[Section, Sequence[str], str | None], Zoned[Survey]] | None = None
     simulated: bool = False
     skips_rows: bool = False
-    counts_alone: bool = False
-    check: Callable[[Section, Domain, str | None], None] | None = None
     base_name: Callable[[str], str] = documents.base_name
 
     @property
@@ -101,9 +98,9 @@ def _survey_file(section: Section, columns: Sequence[str], person: str | None) -
 
 
 def _database_columns(section: Section, _person: str | None) -> tuple[str, ...]:
-    from dpsynth_core.sources.databases import connect
+    from dpsynth_core.sources.databases.connect import DatabaseTable
 
-    return connect.column_names(section)
+    return DatabaseTable(section).names
 
 
 def _database_name(path: str) -> str:
@@ -117,17 +114,12 @@ def _database_name(path: str) -> str:
 
 
 def _open_database(section: Section, domain: Domain, person: str | None, rows: int) -> MarginalSource:
-    from dpsynth_core.sources.databases.counting import DatabaseSource
+    from dpsynth_core.sources.arrow import ArrowSource
+    from dpsynth_core.sources.databases.connect import DatabaseTable
     from dpsynth_core.sources.formats import TableFormat
 
-    return DatabaseSource(domain, section, TableFormat.of(section).notation, person, rows)
-
-
-def _check_database(section: Section, domain: Domain, person: str | None) -> None:
-    from dpsynth_core.sources.databases import counting
-    from dpsynth_core.sources.formats import TableFormat
-
-    counting.check(section, domain, TableFormat.of(section).notation, person)
+    order = () if person is None else (person, *domain.names)
+    return ArrowSource(domain, DatabaseTable(section, order), TableFormat.of(section), person, rows)
 
 
 def _demo_columns(_section: Section, _person: str | None) -> tuple[str, ...]:
@@ -166,8 +158,6 @@ KINDS: Mapping[str, TableKind] = {
         _open_database,
         _database_columns,
         skips_rows=True,  # a view or query may leave records out because of what they say
-        counts_alone=True,
-        check=_check_database,
         base_name=_database_name,
     ),
     "demo": TableKind("simulated", _open_demo, _demo_columns, simulated=True),

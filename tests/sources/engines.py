@@ -18,10 +18,10 @@ from distributed import LocalCluster
 
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.dask_cluster import Cluster, DaskSource
-from dpsynth_core.sources.databases.counting import DatabaseSource
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.parts import Sizes
 from dpsynth_core.sources.records import Records
+from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.vocabulary.domain import Domain
 from tests import postgres
@@ -82,8 +82,7 @@ def _cut_off(folder: Path) -> None:
 
 def _in_database(engine: str) -> Open:
     def open_source(folder: Path, records: pa.Table, domain: Domain, person: str | None, rows: int) -> MarginalSource:
-        section = database_tables.section(engine, folder, records)
-        return DatabaseSource(domain, section, TableFormat().notation, person, rows)
+        return KINDS["database"].open(database_tables.section(engine, folder, records), domain, person, rows)
 
     return open_source
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 import pytest
 
 from benchmarks import queries
@@ -18,15 +19,15 @@ from tests import postgres
 
 DIALECTS = ("duckdb", "sqlite", "postgres")
 COLUMNS = tuple(
-    Column(name, kind, type_)
-    for name, kind, type_ in (
-        ("age", "integer", "integer"),
-        ("pay", "", "numeric"),
-        ("sex", "text", "text"),
-        ("town", "text", "text"),
-        ("born", "date", "date"),
-        ("seen", "", "timestamp with time zone"),
-        ("rank", "integer", "integer"),
+    Column(name, arrow, type_)
+    for name, arrow, type_ in (
+        ("age", pa.int32(), "integer"),
+        ("pay", pa.float64(), "numeric"),
+        ("sex", pa.string(), "text"),
+        ("town", pa.string(), "text"),
+        ("born", pa.date32(), "date"),
+        ("seen", pa.timestamp("us"), "timestamp with time zone"),
+        ("rank", pa.int32(), "integer"),
     )
 )
 TABLES = (("main", "people"), ("health", "people"), ("main", "t"), ("main", "x.csv"))
@@ -130,7 +131,7 @@ def test_what_is_sent_is_written_anew_and_nothing_typed_goes_with_it() -> None:
 
 def test_a_table_is_called_like_none_of_its_columns() -> None:
     """DuckDB would take record.age for a field of the column, and PostgreSQL a name without one for a whole row."""
-    columns = (Column("Record", "", "STRUCT(age INTEGER)"), Column("age", "integer", "INTEGER"))
+    columns = (Column("Record", pa.string(), "STRUCT(age INTEGER)"), Column("age", pa.int32(), "INTEGER"))
     assert sent("SELECT age FROM people", "duckdb", columns) == 'SELECT "record_"."age" FROM "main"."people" AS "record_"'
 
 

@@ -5,6 +5,7 @@ An address never holds a password: it is written into specs, seen in lists of pr
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +16,6 @@ from dpsynth_core.foundation.errors import InputError
 FIELD = "data.path"
 SUFFIXES = {"duckdb": (".duckdb", ".ddb"), "sqlite": (".db", ".sqlite", ".sqlite3")}
 _SCHEMES = {"postgres": "postgres", "postgresql": "postgres", "duckdb": "duckdb", "sqlite": "sqlite"}
-UNTESTED = ("bigquery", "snowflake", "trino", "pyspark", "mysql")
-"""Databases that Ibis knows and that nobody has tried here."""
 _OPTIONS = ("service", "sslmode", "sslrootcert")
 """What an address of PostgreSQL may state besides the place; none of it is secret."""
 KNOWN = "postgresql://HOST/DATABASE, duckdb:///FILE, sqlite:///FILE, or a file that ends in .duckdb, .db or .sqlite"
@@ -24,7 +23,7 @@ KNOWN = "postgresql://HOST/DATABASE, duckdb:///FILE, sqlite:///FILE, or a file t
 
 @dataclass(frozen=True)
 class Address:
-    """engine: as Ibis calls it. place: a file, or the whole address where it is no file."""
+    """engine: duckdb, sqlite or postgres. place: a file, or the whole address where it is no file."""
 
     engine: str
     place: str
@@ -32,6 +31,13 @@ class Address:
     @property
     def is_file(self) -> bool:
         return self.engine in SUFFIXES
+
+    def file(self) -> str:
+        """The path of a file that is there. InputError."""
+        if not os.path.isfile(self.place):
+            remedy = "check the path; duckdb:/// and sqlite:/// start at the top of the file system"
+            raise InputError(FIELD, "there is no such file", remedy)
+        return self.place
 
     @property
     def identity(self) -> str:
@@ -52,7 +58,7 @@ def is_address(text: str) -> bool:
     """Whether this is meant to be a database and no table file."""
     scheme, separator, _ = text.partition("://")
     if separator:
-        return scheme.lower() in (*_SCHEMES, *UNTESTED)
+        return scheme.lower() in _SCHEMES
     return text.lower().endswith(tuple(ending for endings in SUFFIXES.values() for ending in endings))
 
 
@@ -64,9 +70,9 @@ def read(text: str) -> Address:
         if engine is None:
             raise InputError(FIELD, "it is not the address of a database", f"use {KNOWN}")
         return Address(engine, str(Path(text).expanduser()))
-    engine = _SCHEMES.get(scheme.lower(), scheme.lower() if scheme.lower() in UNTESTED else "")
-    if not engine:
-        raise InputError(FIELD, "no database with such an address is known", f"use {KNOWN}; untested: {', '.join(UNTESTED)}")
+    engine = _SCHEMES.get(scheme.lower())
+    if engine is None:
+        raise InputError(FIELD, "no database with such an address is known", f"use {KNOWN}")
     _refuse_secrets(text)
     if engine in SUFFIXES:
         if not rest.startswith("/") or "?" in rest:

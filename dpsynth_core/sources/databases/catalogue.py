@@ -6,9 +6,12 @@ Only what stands there can be counted. So no system table, no function, no file 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from string import ascii_lowercase, ascii_uppercase
+from typing import Any
+
+import pyarrow as pa
 
 from dpsynth_core.foundation.errors import InputError
 
@@ -19,10 +22,10 @@ _SMALL = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 @dataclass(frozen=True)
 class Column:
-    """name: as the database has it. kind: what its values are, "" for what is not read; type: as the database calls it."""
+    """name: as the database has it. arrow: as what its values are read. type: as the database calls it, "" where it has no say."""
 
     name: str
-    kind: str
+    arrow: pa.DataType
     type: str
 
 
@@ -32,6 +35,16 @@ class Table:
 
     name: Name
     columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """raw: the connection as its driver has it. home: the schemas in which a name alone is looked for. database: what stands before a
+    schema."""
+
+    raw: Any
+    home: tuple[str, ...] = ("main",)
+    database: Name = ()
 
 
 @dataclass(frozen=True)
@@ -73,6 +86,14 @@ class Catalogue:
 def small(text: str) -> str:
     """Without capitals, as databases see it: letters of ASCII alone."""
     return text.translate(_SMALL)
+
+
+def unlike(columns: Iterable[str]) -> str:
+    """A name for a table, like none of its columns, which a database could take for it."""
+    names, called = set(map(small, columns)), "record"
+    while called in names:
+        called += "_"
+    return called
 
 
 def _quoted(table: tuple[str, str]) -> str:

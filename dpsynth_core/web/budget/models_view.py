@@ -29,11 +29,6 @@ NEAR_HELP = "A guess counts as right if no value of the person's bin is further 
 def card(here: Current, unit: Unit) -> None:
     """Which columns models are to predict, and what that costs."""
     with frame.card("Columns to predict", Zone.PUBLIC, HELP):
-        if document.counts_alone(here.draft):
-            st.caption(":material/info: Not for tables in databases: they count cells, and cannot be asked whether a model is right.")
-            if here.draft.get("models"):
-                st.button("Remove the columns to predict", on_click=_choose, args=([],))
-            return
         domain = document.domain(here.draft)
         chosen = [one["column"] for one in here.draft.get("models", [])]
         offered = list(dict.fromkeys([*models.predictable(domain), *chosen]))

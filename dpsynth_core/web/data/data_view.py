@@ -129,7 +129,7 @@ def _chosen(here: Current) -> None:
         reading_view.doubts(here, partial(_again, project_table.reread))
         reading_view.panel(here, data, partial(_again, project_table.reread))
         engine_view.panel(here)
-    elif project_table.gives_counts_alone(here.draft):
+    elif project_table.is_database(here.draft):
         reading_view.texts_panel(here, data, partial(_again, project_table.restated))
 
 
@@ -258,7 +258,7 @@ def survey(here: Current) -> None:
     """How many lines cannot be read as the file is said to be written; never kept."""
     if project_table.is_simulated(here.draft):
         return
-    if project_table.gives_counts_alone(here.draft):
+    if project_table.is_database(here.draft):
         with frame.card("Can every line be read?"):
             st.caption(database_view.NO_SURVEY)
         return
@@ -279,10 +279,6 @@ def survey(here: Current) -> None:
 
 def preview(here: Current) -> None:
     """The first rows, only when asked for; never kept."""
-    if project_table.gives_counts_alone(here.draft):
-        with frame.card("First rows"):
-            st.caption(database_view.NO_PREVIEW)
-        return
     simulated = project_table.is_simulated(here.draft)
     zone = Zone.PUBLIC if simulated else Zone.CURATOR
     with frame.card("First rows", zone):

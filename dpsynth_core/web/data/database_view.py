@@ -19,17 +19,11 @@ from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import code
 
 NO_SURVEY = (
-    "Not needed for a database: it has no lines that could be cut off or run together. Columns that cannot be counted exactly are refused "
-    "before anything is charged."
-)
-NO_PREVIEW = (
-    "Not available for a database: its records are shown to nobody here. The Domain page has the names and types of its columns, which is "
-    "all that a plan needs. Whoever has to see rows uses the database’s own program; what is chosen because of them leaks, and no budget "
-    "counts that."
+    "Not needed for a database: it has no lines that could be cut off or run together."
 )
 LOG = (
-    "The database’s own log may contain the statements: names of columns, the public categories and edges of the domain, your query. It "
-    "contains no counts and no values of records."
+    "The records are read from the database into this program, and kept on no disk. The database’s own log may contain the statements: "
+    "names of columns, your query. It contains no counts and no values of records."
 )
 _STATED = "wizard.database"
 _PASSWORD = "Never with a password: PostgreSQL takes it from PGPASSWORD, .pgpass or a service file of whoever runs this server."
@@ -58,7 +52,7 @@ def choosing(here: Current, place: str, take: Take) -> None:
     st.button("Connect", icon=":material/database:", key="connect_database", on_click=_connect, args=(typed, place), type=look)
     st.caption(f":material/history_edu: {LOG}")
     if known:
-        _what(known, take, "secondary" if project_table.gives_counts_alone(here.draft) else "primary")
+        _what(known, take, "secondary" if project_table.is_database(here.draft) else "primary")
 
 
 def _connect(typed: str, place: str) -> None:

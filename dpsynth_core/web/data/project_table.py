@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,15 +17,15 @@ from typing import Any, BinaryIO
 import pandas as pd
 import pyarrow as pa
 
-from dpsynth_core.evaluation.truth import true_counts
 from dpsynth_core.foundation.documents import is_uri
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.foundation.zones import Zoned, combine, curator_only, public
+from dpsynth_core.foundation.zones import Zoned, curator_only, public
 from dpsynth_core.planning.spec import DEMO
 from dpsynth_core.sources import demo, files, guess, labels, outside
 from dpsynth_core.sources import survey as surveys
 from dpsynth_core.sources.databases.address import is_address
-from dpsynth_core.sources.files import TableFormat
+from dpsynth_core.sources.databases.connect import DatabaseTable
+from dpsynth_core.sources.files import TableFormat, TableSource
 from dpsynth_core.sources.guess import Guess
 from dpsynth_core.sources.locations import Location, located
 from dpsynth_core.sources.outside import ColumnFit
@@ -175,17 +175,17 @@ def is_simulated(draft: Mapping[str, Any]) -> bool:
     return "data" in draft and KINDS[draft["data"]["kind"]].simulated
 
 
-def gives_counts_alone(draft: Mapping[str, Any]) -> bool:
-    """Whether no record and no value can be looked at, as in a database."""
-    return "data" in draft and KINDS[draft["data"]["kind"]].counts_alone
+def is_database(draft: Mapping[str, Any]) -> bool:
+    """Whether the table is in a database."""
+    return draft.get("data", {}).get("kind") == "database"
 
 
 def preview(draft: Draft) -> Zoned[pd.DataFrame]:
-    """The first rows, as the file has them. Raises InputError if the file is gone or cannot be read."""
+    """The first rows, as the table has them. Raises InputError if it is gone or cannot be read."""
     if is_simulated(draft):
         return public(demo.simulate(rows=PREVIEW_ROWS))
-    path, form = _file(draft)
-    batches = [batch.slice(0, PREVIEW_ROWS) for batch in islice(files.open_batches(path, form, files.column_names(path, form)), 1)]
+    table, form = _table(draft)
+    batches = [batch.slice(0, PREVIEW_ROWS) for batch in islice(files.open_batches(table, form, files.column_names(table, form)), 1)]
     if not batches:
         raise InputError("data", "it has no rows", "choose another table")
     return curator_only(pa.Table.from_batches(batches).to_pandas().astype("string"))
@@ -195,7 +195,7 @@ def survey(draft: Draft) -> Zoned[Survey]:
     """What in the draft's own table cannot be read as it is said to be written: curator-only. Raises InputError if it cannot be read at
     all."""
     columns, person = draft["wizard"]["columns"], draft["unit"]["person_column"]
-    return surveys.survey(*_file(draft), columns, person if person in columns else None)
+    return surveys.survey(*_table(draft), columns, person if person in columns else None)
 
 
 def is_small(draft: Draft) -> bool:
@@ -212,28 +212,21 @@ def look(draft: Draft, only: Sequence[str] = ()) -> Zoned[tuple[Guess, ...]]:
     """What each column of the draft's own table looks like, or only some: curator-only, unless the people are simulated."""
     if is_simulated(draft):
         return public(tuple(Guess(a.name, a, ("It is declared by the simulation.",)) for a in demo.demo_domain()))
-    return guess.propose(*_file(draft), only=only)
+    return guess.propose(*_table(draft), only=only)
 
 
 def outside_of(draft: Draft, domain: Domain) -> Zoned[tuple[ColumnFit, ...]]:
     """What of each column has no cell in the domain (see `outside.fit`): curator-only, unless the people are simulated.
 
-    Columns whose values are to be learnt have whatever there is. In a database it is counted how many there are, and not seen which;
-    columns of codes have no cells there that could tell.
+    Columns whose values are to be learnt have whatever there is.
     """
-    counted = gives_counts_alone(draft)
-    known = tuple(attribute for attribute in domain if not attribute.most and not (counted and attribute.is_coded))
+    known = tuple(attribute for attribute in domain if not attribute.most)
     if not known:
         return public(())
     domain = Domain(known)
     if is_simulated(draft):
         return public(_fit_of_simulated(domain))
-    if counted:
-        unfolded = Domain(tuple(attribute.unfolded() for attribute in known))
-        source = KINDS[draft["data"]["kind"]].open(draft["data"], unfolded, None, 1)
-        counts = true_counts(source, [(name,) for name in unfolded.names])
-        return combine(partial(outside.of_counts, domain), counts)
-    return outside.fit(domain, *_file(draft))
+    return outside.fit(domain, *_table(draft))
 
 
 @lru_cache(maxsize=8)
@@ -263,11 +256,10 @@ def look_at_public(path: Path) -> tuple[Guess, ...]:
     return guess.propose(path, form, is_public=True).value
 
 
-def _file(draft: Mapping[str, Any]) -> tuple[str, TableFormat]:
-    """Where the draft's table lies and how it is written. InputError for a table that is no file."""
-    if gives_counts_alone(draft):
-        raise InputError("data", "no record and no value leaves a database", "look at it with the database’s own program")
-    return draft["data"]["path"], TableFormat.of(draft["data"])
+def _table(draft: Mapping[str, Any]) -> tuple[TableSource, TableFormat]:
+    """The draft's table and how it is written. InputError."""
+    section = draft["data"]
+    return DatabaseTable(section) if is_database(draft) else section["path"], TableFormat.of(section)
 
 
 def _inspect(path: Location, source: str) -> Table:

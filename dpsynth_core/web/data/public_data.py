@@ -85,6 +85,6 @@ def look(section: dict[str, Any]) -> tuple[Guess, ...]:
 
 
 def _check_not_private(path: Path, draft: Draft) -> None:
-    private = "" if project_table.gives_counts_alone(draft) else draft.get("data", {}).get("path")
+    private = "" if project_table.is_database(draft) else draft.get("data", {}).get("path")
     if private and Path(private).exists() and public.is_same_table(path, Path(private)):
         raise InputError(FIELD, "this is the private table itself; it was not kept here", "choose a table that is public already, or none")

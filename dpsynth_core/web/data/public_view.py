@@ -42,7 +42,7 @@ def _choose(here: Current) -> None:
     uploads.uploader(
         "public_upload", lambda file: _take(lambda: public_data.from_upload(here.owner, here.project, file.name, file, here.draft))
     )
-    if project_table.gives_counts_alone(here.draft):
+    if project_table.is_database(here.draft):
         st.caption("Do not take an export of the table in the database: whether a file is one is not compared here.")
     if project_table.is_simulated(here.draft):
         st.button(

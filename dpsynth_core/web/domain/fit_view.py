@@ -49,10 +49,6 @@ _LOST = (
     "widen the bounds; or, if they are codes for missing, say so on the Data page."
 )
 _WITHOUT = "Not compared, as you decided: a label that the file spells differently is counted as “other”. The results show how many are."
-_IN_A_DATABASE = (
-    "In a database it is counted how many values have no place, not which they are: no value leaves it. Columns of the kind “codes” are "
-    "left out: every number has a place there."
-)
 HELP = (
     "Reads the private records without noise, for this screen only. Correcting how labels are written, or how missing is written, gives "
     "nobody away; adding values that only the records could tell makes this a domain that was read from the data."
@@ -105,8 +101,6 @@ def section(here: Current, rows: Sequence[Row], comparison: Comparison, take: Ta
         decision = fields.value(_DECISION)
         if decision != _MADE:
             st.caption(_WITHOUT if decision == _DECLINED else _OFFER)
-        if project_table.gives_counts_alone(here.draft):
-            st.caption(_IN_A_DATABASE)
         with st.container(horizontal=True, gap="small"):
             label, look = ("Compare again", "secondary") if decision == _MADE else ("Compare them now", "primary")
             st.button(label, key=_BUTTON, icon=":material/rule:", type=look, on_click=fields.store, args=(_DECISION, _MADE))
@@ -118,9 +112,8 @@ def section(here: Current, rows: Sequence[Row], comparison: Comparison, take: Ta
 
 
 def _shown(here: Current, rows: Sequence[Row], comparison: Comparison, take: TakeRow, add: AddValues) -> str:
-    counted = project_table.gives_counts_alone(here.draft)
     if comparison is None:
-        st.caption("It is counted when you press the button." if counted else "A large table: it is read when you press the button.")
+        st.caption("It is read when you press the button.")
         return ""
     if isinstance(comparison, InputError):
         frame.refused(comparison)

@@ -30,18 +30,12 @@ READING = (
     "this. The release is marked for good, and needs a sentence from you on why it is harmless."
 )
 
-IN_A_DATABASE = (
-    "Values in a database are neither learnt nor read: they would have to leave it. Type or paste them, take a usual list, load a "
-    "codebook, or export the table to a file."
-)
-
 
 def choice(here: Current, row: Row) -> str:
     """The way that is chosen; choosing to learn, or the labels, is done at once."""
-    counted = project_table.gives_counts_alone(here.draft)
     ways = [TYPED, USUAL, *([LABELS] if _labelled(here, row) else [])]
-    ways += [LEARN] if row["most"] or (_learnable(row) and not counted) else []
-    ways += [READ] if _has_records(here) and not counted else []
+    ways += [LEARN] if row["most"] or _learnable(row) else []
+    ways += [READ] if _has_records(here) else []
     key = f"{here.project}:way:{row['column']}"
     origin = LEARN if row["most"] else row["origin"] if row["origin"] in ways else TYPED
     if st.session_state.get(f"{key}:origin") != origin or st.session_state.get(key) not in ways:  # not what was chosen and waits for values
@@ -55,8 +49,6 @@ def choice(here: Current, row: Row) -> str:
             draft_rows.change_row(row["column"], domain_table.learning(row, domain_table.DEFAULT_MOST if way == LEARN else 0))
 
     way: str = st.selectbox("Values from", ways, format_func=_NAMES.get, key=key, on_change=changed, help=_HELP)
-    if counted:
-        st.caption(f":material/database: {IN_A_DATABASE}")
     return way
 
 

@@ -41,11 +41,10 @@ def loaders(here: Current, rows: list[Row]) -> bool:
         with st.popover("Paste two columns", icon=":material/content_paste:", key=draft_rows.loader_key("load_pasted")):
             _paste()
         if labelled := domain_table.labelled_columns(draft_rows.declared(here.draft)):
-            what = "declared types" if project_table.gives_counts_alone(here.draft) else "file’s labels"
+            what = "declared types" if project_table.is_database(here.draft) else "file’s labels"
             st.button(f"Take the {what} ({len(labelled)})", icon=":material/label:", key="take_labels", on_click=_take_labels)
-        if not project_table.gives_counts_alone(here.draft):
-            with st.popover("Learn what I do not know", icon=":material/query_stats:", key=draft_rows.loader_key("load_learnt")):
-                learning_view.whole(here, rows)
+        with st.popover("Learn what I do not know", icon=":material/query_stats:", key=draft_rows.loader_key("load_learnt")):
+            learning_view.whole(here, rows)
         with st.popover("Public table", icon=":material/public:", key=draft_rows.loader_key("load_public")):
             _public(here)
         _download(here)

@@ -26,7 +26,6 @@ _HELP = (
     "or part of a download: it is worked out when you press the button, and gone when you do anything else."
 )
 _ON_A_CLUSTER = "Not here: the records are on a cluster, and none of them leaves its workers."
-_IN_A_DATABASE = "Not here: the records are in a database, which gives counts alone."
 
 
 def card(opened: OpenRun) -> None:
@@ -53,8 +52,6 @@ def card(opened: OpenRun) -> None:
 
 def obstacle(data: DataSpec) -> str:
     """Why the records of a table cannot be had, as a sentence; "" where they can."""
-    if data.counts_alone:
-        return _IN_A_DATABASE
     return _ON_A_CLUSTER if data.engine is not None else ""
 
 

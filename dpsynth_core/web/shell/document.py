@@ -185,7 +185,6 @@ def targets(draft: Mapping[str, Any]) -> tuple[Target, ...]:
     if not (asked or about_models):
         return ()
     with _numbered():
-        predicted.check_records(asked, about_models, counts_alone(draft))
         return predicted.targets(domain(draft), asked, about_models)
 
 
@@ -231,11 +230,6 @@ def shares(draft: Mapping[str, Any]) -> Shares:
 def models(draft: Mapping[str, Any]) -> tuple[ModelSpec, ...]:
     """What models are to predict."""
     return tuple(ModelSpec(**one) for one in draft.get("models", ()))
-
-
-def counts_alone(draft: Mapping[str, Any]) -> bool:
-    """Whether counts are all that comes out of the table, as of a database."""
-    return KINDS[draft.get("data", _LATER)["kind"]].counts_alone
 
 
 def portions(draft: Mapping[str, Any], unknown: Sequence[Attribute]) -> tuple[Portion, ...]:
@@ -297,8 +291,6 @@ def _check_data(draft: Mapping[str, Any]) -> None:
 def _check_domain(draft: Mapping[str, Any]) -> None:
     table_columns, stated = set(columns(draft)), domain(draft)
     plans.check_person(stated, draft["unit"]["person_column"])
-    if counts_alone(draft):
-        plans.check_known(stated)
     for name in stated.names:
         if name not in table_columns:
             raise InputError(column_field(name), "the table has no such column", "drop it, or choose the table it comes from")

@@ -1,0 +1,107 @@
+"""Tables of a PostgreSQL server, all of whose passes are one transaction and so see one snapshot. Records come by COPY, some megabytes at a
+time, and Arrow reads their columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import csv
+
+from dpsynth_core.sources.arrow_types import repaired
+from dpsynth_core.sources.databases.address import Address
+from dpsynth_core.sources.databases.catalogue import Column, Opened
+from dpsynth_core.sources.databases.statement import plain, reading
+
+LOCK_TIMEOUT = 30
+"""Seconds that PostgreSQL waits for a table that another program has locked."""
+CATALOGUE = (
+    "SELECT nspname::text, relname::text FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace"
+    " WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND nspname <> 'information_schema' AND nspname NOT LIKE 'pg\\_%'"
+    " AND has_schema_privilege(pg_namespace.oid, 'USAGE') AND has_any_column_privilege(pg_class.oid, 'SELECT')"
+)
+BATCH_BYTES = 8 << 20
+_MOST_DIGITS = 38
+_TYPES = {
+    "boolean": pa.bool_(),
+    "smallint": pa.int16(),
+    "integer": pa.int32(),
+    "bigint": pa.int64(),
+    "real": pa.float32(),
+    "double precision": pa.float64(),
+    "date": pa.date32(),
+    "timestamp without time zone": pa.timestamp("us"),
+    "timestamp with time zone": pa.timestamp("us"),
+    "time without time zone": pa.time64("us"),
+}
+"""What is not here counts as text."""
+
+
+def opened(address: Address, timeout: int) -> Opened:
+    """A function, operator or type of another schema may have the name of one of PostgreSQL's; none is looked for there."""
+    import psycopg
+
+    wait = min(1000 * LOCK_TIMEOUT, 900 * timeout)  # ends before the statement does, so that it can be told why
+    settings = (
+        f"-c default_transaction_read_only=on -c statement_timeout={timeout * 1000} -c lock_timeout={wait} -c jit=off"
+        " -c TimeZone=UTC -c DateStyle=ISO -c IntervalStyle=postgres -c extra_float_digits=3 -c standard_conforming_strings=on"
+    )
+    raw = psycopg.connect(address.place, options=settings, application_name="dpsynth", connect_timeout=10, autocommit=True)
+    (home,) = raw.execute("SELECT current_schemas(false)::text[]").fetchone() or ([],)
+    raw.execute("SET search_path = pg_catalog")
+    raw.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    return Opened(raw, home=tuple(home))
+
+
+def columns(raw: Any, select: str) -> list[Column]:
+    described = raw.execute(f"SELECT * FROM ({select}\n) AS records LIMIT 0").description or ()
+    asked = ", ".join(f"format_type({column.type_code}, {column._fmod})" for column in described)
+    kinds = raw.execute(f"SELECT {asked}").fetchone()
+    return [Column(column.name, _arrow(kind), kind) for column, kind in zip(described, kinds, strict=True)]
+
+
+def _arrow(kind: str) -> pa.DataType:
+    if kind.startswith("numeric") and not kind.endswith("[]"):
+        digits, scale = map(int, (re.findall(r"-?\d+", kind) or (0, 0)))
+        return pa.decimal128(digits, scale) if 0 <= scale <= digits and 0 < digits <= _MOST_DIGITS else pa.float64()
+    return _TYPES.get(re.sub(r"\(\d+\)", "", kind), pa.string())
+
+
+def batches(raw: Any, select: str, columns: Sequence[Column], order: Sequence[Column], _decimal: str) -> Iterator[pa.RecordBatch]:
+    def key(name: str, column: Column) -> str:
+        return f'CAST({name} AS text) COLLATE "C"' if pa.types.is_string(column.arrow) else name
+
+    of_text = ", ".join(f"c{place}" for place, column in enumerate(columns) if pa.types.is_string(column.arrow))
+    form = "FORMAT csv, NULL '\\N', ENCODING 'UTF8'" + (f", FORCE_QUOTE ({of_text})" if of_text else "")
+    content = bytearray()
+    with raw.cursor().copy(f"COPY ({reading(select, columns, order, plain, key)}\n) TO STDOUT ({form})") as copied:
+        for record in copied:  # a whole one
+            content += record
+            if len(content) >= BATCH_BYTES:
+                yield _read(bytes(content), columns)
+                content.clear()
+    if content:
+        yield _read(bytes(content), columns)
+
+
+def _read(content: bytes, columns: Sequence[Column]) -> pa.RecordBatch:
+    """One block of records. A text stands in quotes, and so none is taken for NULL, for the end of a record or for a byte order mark."""
+    types = {f"c{place}": column.arrow for place, column in enumerate(columns)}
+    table = csv.read_csv(
+        pa.BufferReader(content),
+        csv.ReadOptions(column_names=list(types), block_size=len(content) + 1, use_threads=False),
+        csv.ParseOptions(newlines_in_values=True),
+        csv.ConvertOptions(
+            check_utf8=False,
+            column_types=types,
+            null_values=["\\N", "NaN"],
+            true_values=["t"],
+            false_values=["f"],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+        ),
+    )
+    arrays = [repaired(column.combine_chunks()) for column in table.columns]
+    return pa.RecordBatch.from_arrays(arrays, names=list(types))

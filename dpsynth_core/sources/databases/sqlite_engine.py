@@ -1,0 +1,70 @@
+"""Files of SQLite, all of whose passes are one transaction and so see one state. A column may hold values of any type, whatever it is
+declared to be: each value counts as the text that it is, or that its number is in the curator's notation."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dpsynth_core.sources.databases.address import Address
+from dpsynth_core.sources.databases.catalogue import Column, Opened
+from dpsynth_core.sources.databases.statement import one_zero, reading
+
+CATALOGUE = "SELECT 'main', name FROM main.sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
+BATCH_ROWS = 16_384
+_ARROW = {int: pa.int64(), float: pa.float64(), str: pa.string()}
+
+
+def opened(address: Address, _timeout: int) -> Opened:
+    place = address.file().replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    raw = sqlite3.connect(f"file:{place}?mode=ro", uri=True, check_same_thread=False, isolation_level=None)
+    raw.text_factory = partial(str, encoding="utf-8", errors="replace")
+    raw.execute("PRAGMA temp_store = MEMORY")  # records never reach a disk
+    raw.execute("BEGIN")
+    return Opened(raw)
+
+
+def columns(raw: Any, select: str) -> list[Column]:
+    return [Column(column[0], pa.string(), "") for column in raw.execute(f"SELECT * FROM ({select}\n) LIMIT 0").description]
+
+
+def batches(raw: Any, select: str, columns: Sequence[Column], order: Sequence[Column], decimal: str) -> Iterator[pa.RecordBatch]:
+    """decimal: the mark with which numbers are written."""
+
+    def value(name: str, _column: Column) -> str:
+        return name
+
+    def key(name: str, _column: Column) -> str:
+        return f"typeof({name}), {name} COLLATE BINARY"
+
+    records = raw.execute(reading(select, columns, order, value, key))
+    while rows := records.fetchmany(BATCH_ROWS):
+        arrays = [texts(values, decimal) for values in zip(*rows, strict=True)]
+        yield pa.RecordBatch.from_arrays(arrays, names=[f"c{place}" for place in range(len(arrays))])
+
+
+def texts(values: Sequence[Any], decimal: str) -> pa.Array:
+    """Each value as text, looked at by itself; those that are NULL stay so."""
+    kinds = set(map(type, values)) - {type(None)}
+    if len(kinds) == 1:
+        return _texts_of(kinds.pop(), values, decimal)
+    parts = [_texts_of(kind, [value if type(value) is kind else None for value in values], decimal) for kind in kinds]
+    return pc.coalesce(*parts) if parts else pa.nulls(len(values), pa.string())
+
+
+def _texts_of(kind: type, values: Sequence[Any], decimal: str) -> pa.Array:
+    """Of values of one kind and NULLs."""
+    if kind is bytes:
+        return pa.array([None if value is None else value.decode(errors="replace") for value in values], pa.string())
+    array = pa.array(values, _ARROW[kind])
+    if kind is not float:
+        return array.cast(pa.string())
+    text = one_zero(array).cast(pa.string())
+    for written, meant in (("inf", "1e999"), ("-inf", "-1e999")):  # how SQLite writes a number beyond all others
+        text = pc.if_else(pc.equal(text, written), meant, text)
+    return pc.replace_substring(text, ".", decimal)

@@ -1,0 +1,60 @@
+"""The statement that reads records: some columns of a SELECT, each as a plain type of Arrow, in an order that the records' content decides.
+
+No expression here fails for a value: a failure would end the statement for all, and say that some record has such a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dpsynth_core.sources.databases.catalogue import Column, unlike
+
+Expression = Callable[[str, Column], str]
+"""Of a column, from its qualified name."""
+_ENDS = {
+    "date": ("DATE '0001-01-01'", "DATE '9999-12-31'"),
+    "timestamp": ("TIMESTAMP '0001-01-01 00:00:00'", "TIMESTAMP '9999-12-31 23:59:59.999999'"),
+    "time": ("TIME '00:00:00'", "TIME '23:59:59.999999'"),
+}
+"""The first and last that Arrow reads. What is before or behind, such as infinity, is read as these."""
+
+
+def reading(select: str, columns: Sequence[Column], order: Sequence[Column], value: Expression, key: Expression) -> str:
+    """The records of a SELECT with these columns, called c0, c1, and so on. order: see `DatabaseTable`. key: what differs wherever values
+    do that are read differently."""
+    records = unlike(column.name for column in (*columns, *order))
+
+    def named(column: Column) -> str:
+        return f"{records}.{quoted(column.name)}"
+
+    values = ", ".join(f"{value(named(column), column)} AS c{place}" for place, column in enumerate(columns))
+    keys = ", ".join(key(named(column), column) for column in order)
+    return f"SELECT {values} FROM ({select}\n) AS {records}" + (f" ORDER BY {keys}" if keys else "")
+
+
+def plain(name: str, column: Column) -> str:
+    """A value of DuckDB or PostgreSQL in the column's Arrow type; as text where Arrow has no such type."""
+    if pa.types.is_string(column.arrow):
+        return f"CAST({name} AS text)"
+    if column.type.lower().startswith("timestamp") and "with time zone" in column.type.lower():
+        name = f"({name} AT TIME ZONE 'UTC')"
+    kind = next((kind for kind, is_one in _TIMES.items() if is_one(column.arrow)), None)
+    if kind is None:
+        return name
+    first, last = _ENDS[kind]
+    return f"CASE WHEN {name} < {first} THEN {first} WHEN {name} > {last} THEN {last} ELSE {name} END"
+
+
+_TIMES = {"date": pa.types.is_date, "timestamp": pa.types.is_timestamp, "time": pa.types.is_time}
+
+
+def one_zero(values: pa.Array) -> pa.Array:
+    """The same with 0 for -0: they are equal to a database, and DuckDB keeps one as the other, depending on what stands beside it."""
+    return pc.add(values, pa.scalar(0, values.type)) if pa.types.is_floating(values.type) else values
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
