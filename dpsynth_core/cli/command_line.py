@@ -30,7 +30,7 @@ from dpsynth_core.foundation.interrupts import INTERRUPTED
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
     try:
-        options = _parser().parse_args(arguments)
+        options = parser().parse_args(arguments)
         check_given(options)
         allocation.check_room()
         return options.command(options) or 0
@@ -58,13 +58,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FAILED
 
 
-def _parser() -> Parser:
-    parser = Parser(prog="python -m dpsynth_core", description="Synthetic tables under differential privacy.", allow_abbrev=False)
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+def parser() -> Parser:
+    """All commands with their options."""
+    whole = Parser(prog="python -m dpsynth_core", description="Synthetic tables under differential privacy.", allow_abbrev=False)
+    commands = whole.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for group in (release_commands, domain_command, bundle_commands, audit_command, ledger_commands):
         group.add(commands)
     add_command(commands, "mechanisms", _mechanisms, "print the mechanisms and their parameters as JSON")
-    return parser
+    return whole
 
 
 def _mechanisms(_: argparse.Namespace) -> None:

@@ -44,13 +44,13 @@ def add(commands: Commands) -> None:
     workload = f"all-3way | all-2way | target:COLUMN:3 | {drawn} | threshold:1-of-3:all | weights:a,b:2;c:1 | FILE"
     make.add_argument("--workload", default="all-3way", help=f"{workload} (default: %(default)s)")
     make.add_argument("--mechanism", default="aim", help="see the command mechanisms (default: %(default)s)")
-    make.add_argument("--epsilon", required=True)
-    make.add_argument("--delta", default="1e-9", help="default: %(default)s")
+    make.add_argument("--epsilon", required=True, help="by how much one person may move the odds: at most by the factor e^EPSILON")
+    make.add_argument("--delta", default="1e-9", help="probability that this fails (default: %(default)s)")
     weak = "why an epsilon above 10 is right for these people; a sentence, published with the release"
     make.add_argument("--epsilon-reason", metavar="TEXT", default="", help=weak)
     certificate = "share of the budget that measures the errors of the result; 0 for none (default: %(default)s)"
     make.add_argument("--certificate", metavar="SHARE", default="0.05", help=certificate)
-    criteria = "conditions that the result is judged by, fixed beforehand: a JSON list, see README; published with the release"
+    criteria = "conditions that the result is judged by, fixed beforehand: a JSON list (docs/guide/criteria.md); published with the release"
     make.add_argument("--criteria", metavar="FILE.json", type=Path, help=criteria)
     deciding = "share of the budget that decides the criteria, if there are any (default: %(default)s)"
     make.add_argument("--criteria-share", metavar="SHARE", default="0.05", help=deciding)
