@@ -4,7 +4,7 @@
 #   docker run --rm --interactive --tty --publish 127.0.0.1:8501:8501 --volume dpsynth:/data dpsynth-studio
 #
 # It prints the address that opens it, with the token of the one person who runs it; without a terminal it says where the token is. For
-# several people, mount secrets.toml with an [auth] section at /app/.streamlit/secrets.toml. SECURITY.md says what each of them protects.
+# several people, mount secrets.toml with an [auth] section at /app/.streamlit/secrets.toml: docs/guide/operations.md.
 FROM python:3.11.14-slim-bookworm
 
 ENV PYTHONUNBUFFERED=1 \

@@ -1,23 +1,27 @@
-"""What the documents about checks and reviews name is there: every file, and every test by its name."""
+"""What documents name is there: tests, files, headings, commands, options, fields. Their examples are accepted as they are printed."""
 
 from __future__ import annotations
 
+import argparse
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from dpsynth_core.cli import command_line
+from dpsynth_core.criteria import registry as criteria
+from dpsynth_core.vocabulary.domain import Domain
+
 ROOT = Path(__file__).resolve().parents[1]
 CHECKS = ROOT / "docs" / "expert-checks.md"
-REVIEWS = ROOT / "docs" / "reviews.md"
+GUIDE = ROOT / "docs" / "guide"
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "benchmarks" / "README.md"])
+TYPED = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted(GUIDE.glob("*.md"))]
+"""Where commands are printed for people to type."""
+COMING = {ROOT / "docs" / "accuracy.md", ROOT / "docs" / "proofs.md"}
 VERDICTS = {"pass", "pass with a condition", "not"}
-FINDINGS = [
-    *(f"P{number}" for number in range(1, 10)),
-    *(f"P10{letter}" for letter in "abcde"),
-    *(f"R{number}" for number in range(1, 17)),
-    *(f"S{number}" for number in range(1, 8)),
-    *(f"T{number}" for number in range(1, 9)),
-]
 
 
 def rows(document: Path) -> list[list[str]]:
@@ -34,6 +38,13 @@ def quoted(document: Path) -> list[str]:
 
 def nodes_in(text: str) -> list[str]:
     return re.findall(r"`(tests/[\w/]+\.py::\w+)`", text)
+
+
+def heading_links(document: Path) -> set[str]:
+    """The anchors of a document's headings, as GitHub makes them."""
+    text = re.sub(r"^```.*?^```", "", document.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    titles = re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
 def test_every_check_is_there_once_with_a_verdict_a_place_and_a_test() -> None:
@@ -53,23 +64,105 @@ def test_every_check_that_does_not_simply_pass_says_why() -> None:
     assert sorted(explained, key=int) == sorted(open_checks, key=int)
 
 
-def test_every_finding_is_there_once_with_a_test_or_a_reason() -> None:
-    listed = rows(REVIEWS)
-    assert sorted(row[0] for row in listed) == sorted(FINDINGS)
-    for number, before, shown in listed:
-        assert len(before) > 20, number
-        assert nodes_in(shown) or re.match(r"No test: \S.{20,}", shown), number
+def test_every_named_test_exists() -> None:
+    missing = []
+    for node in nodes_in(CHECKS.read_text(encoding="utf-8")):
+        path, _, name = node.partition("::")
+        if not (ROOT / path).exists() or not re.search(rf"^def {name}\(", (ROOT / path).read_text(encoding="utf-8"), flags=re.MULTILINE):
+            missing.append(node)
+    assert missing == []
 
 
-@pytest.mark.parametrize("node", sorted({*nodes_in(CHECKS.read_text(encoding="utf-8")), *nodes_in(REVIEWS.read_text(encoding="utf-8"))}))
-def test_a_named_test_exists(node: str) -> None:
-    path, _, name = node.partition("::")
-    assert re.search(rf"^def {name}\(", (ROOT / path).read_text(encoding="utf-8"), flags=re.MULTILINE)
-
-
-@pytest.mark.parametrize("document", [CHECKS, REVIEWS], ids=lambda path: path.name)
-def test_a_named_file_exists(document: Path) -> None:
-    """Files of the program as ARCHITECTURE.md writes them (`privacy/kernel.py`), all others from the root."""
+@pytest.mark.parametrize("document", [CHECKS, ROOT / "ARCHITECTURE.md"], ids=lambda path: path.name)
+def test_every_named_file_exists(document: Path) -> None:
+    """Files of the program from `dpsynth_core/` (`privacy/kernel.py`), all others from the root."""
     named = [name for name in quoted(document) if re.fullmatch(r"[\w./-]+\.(py|md|toml|json)|\.importlinter|Dockerfile|Makefile", name)]
     assert named
     assert [name for name in named if not (ROOT / name).exists() and not (ROOT / "dpsynth_core" / name).exists()] == []
+
+
+@pytest.mark.parametrize("document", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_links_between_files_and_headings_resolve(document: Path) -> None:
+    missing = []
+    for link in re.findall(r"\]\(([^)\s]+)\)", document.read_text(encoding="utf-8")):
+        if "://" in link:
+            continue
+        name, _, heading = link.partition("#")
+        target = (document.parent / name).resolve() if name else document
+        if target not in COMING and (not target.exists() or (heading and heading not in heading_links(target))):
+            missing.append(link)
+    assert missing == []
+
+
+# Commands and examples as they are printed
+
+
+def options_by_command() -> dict[str, set[str]]:
+    """Every command of the command line (`ledger check`) with its options."""
+
+    def below(parser: argparse.ArgumentParser, name: str) -> dict[str, set[str]]:
+        found = {name: {option for action in parser._actions for option in action.option_strings}}
+        for action in parser._actions:
+            for command, child in (action.choices or {}).items() if isinstance(action, argparse._SubParsersAction) else ():
+                found |= below(child, f"{name} {command}".strip())
+        return found
+
+    return below(command_line.parser(), "")
+
+
+@pytest.mark.parametrize("document", TYPED, ids=lambda path: path.name)
+def test_commands_and_options_exist(document: Path) -> None:
+    known = options_by_command()
+    text = document.read_text(encoding="utf-8")
+    for line in re.findall(r"python -m dpsynth_core ([a-z][^\n`#]*)", text):
+        words = line.split()
+        command = next(name for name in (" ".join(words[:2]), words[0]) if name in known)
+        assert {word for word in words if word.startswith("--")} <= known[command], line
+    ours = {option for options in known.values() for option in options}
+    others = {"--cases", "--seed", "--tries", "--times"}  # of programs in benchmarks/ and tests/
+    typed = {match for span in re.findall(r"`([^`\n]+)`", text) if "docker" not in span for match in re.findall(r"(?<!\S)--[a-z-]+", span)}
+    assert typed - {"--memory"} <= ours | others
+
+
+def documents_in(page: str) -> list[str]:
+    """The examples of a page in JSON."""
+    return re.findall(r"```json\n(.*?)```", (GUIDE / page).read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def domain_of(*columns: dict[str, Any], impossible: tuple[dict[str, Any], ...] = ()) -> Domain:
+    return Domain.from_json({"version": 1, "attributes": list(columns), "impossible": list(impossible)})
+
+
+def test_the_columns_of_the_guide_are_read() -> None:
+    whole, kinds, _, discovered = documents_in("describe-a-table.md")
+    assert Domain.from_json(json.loads(whole)).names == ("age", "sex", "region")
+    beside = {"name": "beside", "kind": "categorical", "categories": ["a"]}
+    for line in kinds.splitlines():
+        column = json.loads(line)
+        assert column["name"] in domain_of(beside, column).column_names
+    learnt = json.loads(discovered)
+    assert domain_of(beside, learnt).unknown
+
+
+def test_the_rules_of_the_guide_are_read() -> None:
+    rules = tuple(json.loads(line) for line in documents_in("describe-a-table.md")[2].splitlines())
+    days = {"kind": "date", "lower": "2024-01-01", "upper": "2024-12-31", "width": "month"}
+    columns = (
+        {"name": "age", "kind": "integer", "lower": 0, "upper": 99, "edges": [5, 10, 15]},
+        {"name": "marital", "kind": "categorical", "categories": ["single", "married", "widowed"]},
+        {"name": "role", "kind": "categorical", "categories": ["husband", "wife"]},
+        {"name": "sex", "kind": "categorical", "categories": ["f", "m"]},
+        {"name": "education", "kind": "categorical", "categories": ["bachelor", "master"], "other": False, "missing": False},
+        {"name": "years", "kind": "categorical", "categories": ["13", "14"]},
+        {"name": "admission", **days},
+        {"name": "discharge", **days},
+    )
+    assert len(domain_of(*columns, impossible=rules).impossible) == len(rules) == 5
+
+
+def test_the_criteria_of_the_guide_are_of_every_kind() -> None:
+    (listed,) = documents_in("criteria.md")
+    kinds = [entry["kind"] for entry in json.loads(listed)]
+    assert set(kinds) == set(criteria.KINDS)
+    described = re.findall(r"^\| `([a-z-]+)` \|", (GUIDE / "criteria.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert set(described) == set(kinds)

@@ -2,7 +2,7 @@
 
 An installation signs with its own Ed25519 key (RFC 8032) which bundle it made, by which sealed plan, and which entry of its ledger was
 charged for it. MANIFEST.json has the SHA-256 of every other file, so its own stands for all of them. This module makes and reads the file;
-the key is in `store.signing`, and what a signature shows and what it does not is in SECURITY.md.
+the key is in `store.signing`, and what a signature shows and what it does not is in docs/guide/ledger.md.
 """
 
 from __future__ import annotations

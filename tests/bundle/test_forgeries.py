@@ -222,9 +222,9 @@ def test_the_bundles_that_are_forged_are_consistent_as_they_are(bases: dict[str,
     assert {brand.code for brand in bases["whole"].brands} >= {"domain-from-data", "after-looking", "assumed-well-formed", "budget"}
 
 
-def test_security_md_lists_what_nobody_can_see() -> None:
+def test_security_md_lists_what_no_check_can_see() -> None:
     text = (Path(__file__).parents[2] / "SECURITY.md").read_text(encoding="utf-8")
-    _, section = text.split("What a bundle shows to nobody is exactly this")
+    _, section = text.split("What no check of a bundle can see is exactly this")
     listed = re.findall(r"`([a-z_.]+)`", section.split("\n\n")[1])
     assert sorted(listed) == sorted(forgeries.UNSEEN)
     assert {field for field in FREE if field not in listed} == set()

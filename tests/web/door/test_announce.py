@@ -41,7 +41,7 @@ def test_off_loopback_it_says_how_to_open_it_alone_and_how_to_share_it(door: Per
     assert "sign-in" not in printed(stream(), door.token)
     config.set_option("server.address", "0.0.0.0")
     text = printed(stream(), door.token)
-    for word in ("sign-in", "SECURITY.md", "https", "docker exec CONTAINER cat"):
+    for word in ("sign-in", "docs/guide/operations.md", "https", "docker exec CONTAINER cat"):
         assert word in text
 
 

@@ -48,7 +48,7 @@ def _lines(url: str, token: str, terminal: bool) -> list[str]:
         return [f"{brand.NAME} is ready: {url}", "People sign in with the provider that secrets.toml names. Ctrl-C stops the server."]
     if terminal:
         opening = ["Open it with this address:", "", f"  {personal.opening(url, token)}", ""]
-        opening += ["It opens all your projects and tables: pass it to nobody. Ctrl-C stops the server."]
+        opening += ["It opens all your projects and tables: do not pass it on. Ctrl-C stops the server."]
     else:
         opening = [f"Open it there with the token in {access_token.place()}, which only its owner can read."]
     return [f"{brand.NAME} is ready: {url}", "It is for one person, the one who started it.", *opening, *_elsewhere()]
@@ -62,7 +62,7 @@ def _elsewhere() -> list[str]:
         "",
         f"In a container, this shows the token: docker exec CONTAINER cat {access_token.place()}",
         f"Other machines may reach the server: put it behind https, and set {address.VARIABLE} to the address that browsers use.",
-        "For several people set sign-in up, as SECURITY.md says.",
+        "For several people set sign-in up, as docs/guide/operations.md says.",
     ]
 
 
