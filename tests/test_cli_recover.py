@@ -225,7 +225,7 @@ def test_damage_found_after_the_charge_ends_with_one_and_leaves_nothing_to_recov
 
 def test_which_run_is_meant_is_asked_where_it_is_not_clear(capsys: pytest.CaptureFixture[str]) -> None:
     assert recover() == cli.BAD_INPUT
-    assert "there is none" in capsys.readouterr().err
+    assert "there is no interrupted run" in capsys.readouterr().err
     interrupted(3, "--population", "a")
     interrupted(3, "--population", "b")
     capsys.readouterr()

@@ -292,5 +292,5 @@ def _spool_of(run: str | None, out: Path) -> Path:
         return spools.spool_file(run)
     if run is None and len(there) == 1:
         return spools.spool_file(there[0])
-    remedy = f"name one of these runs: {', '.join(there)}" if there else "there is none in DPSYNTH_HOME, and none beside --out"
+    remedy = f"name one of these runs: {', '.join(there)}" if there else "there is no interrupted run in DPSYNTH_HOME or beside --out"
     raise InputError("RUN", "it is not clear which interrupted run is meant", remedy)

@@ -13,7 +13,7 @@ FIELD = "DPSYNTH_HOME"
 
 _FULL = ("the disk that it is on is full", "free some space and try again")
 _READ_ONLY = ("it cannot be written", "give yourself the right to write there, or name another directory")
-_BUSY = ("its database is locked by another program", "close whatever else has dpsynth.sqlite open, and try again")
+_BUSY = ("its database is locked by another program", "close every other program that has dpsynth.sqlite open, and try again")
 _BROKEN = ("its disk fails", "check the disk, then try again")
 
 _OF_SQLITE = {

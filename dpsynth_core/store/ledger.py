@@ -221,7 +221,7 @@ def _open(db: sqlite3.Connection, books: Sequence[Entry], owner: str, name: str,
     check_budget(*cap)
     check_name(name)
     if alike := [other for other in accounts.names(books) if _plain(other) == _plain(name)]:
-        raise InputError(f"population {name!r}", f"there is one called {alike[0]!r}", "use that name, or one that nobody mistakes for it")
+        raise InputError(f"population {name!r}", f"there is one called {alike[0]!r}", "use that name, or one that differs more")
     return chain.append(db, books, Entry(owner, "population", name, epsilon=float(cap[0]), delta=float(cap[1]), note=note))
 
 

@@ -100,7 +100,7 @@ def _content(path: Path) -> bytes:
             raise StoreFault(FIELD, f"its {NAME} is no ordinary file", _REMEDY)
         if found.st_mode & _OTHERS:
             problem = f"its {NAME} is open to other accounts of this machine, who may have signed with it"
-            raise StoreFault(FIELD, problem, f"if nobody read it, make it yours alone (chmod 600); else {_REMEDY.split(', or ')[1]}")
+            raise StoreFault(FIELD, problem, f"if no one read it, make it yours alone (chmod 600); else {_REMEDY.split(', or ')[1]}")
         return os.read(descriptor, _BYTES + 1)
     finally:
         os.close(descriptor)

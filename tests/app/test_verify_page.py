@@ -171,7 +171,7 @@ def test_a_decision_is_signed_saved_and_checked_again() -> None:
     assert literal("Ann [Ross](x)") in words(app), "a name is no link"
     app.file_uploader[2].set_value(("decision.json", decision.to_json(signed), "application/json")).run()
     assert not any("decision" in element.value for element in app.success), "anyone can write a file whose code fits"
-    assert any("proves nobody's name" in element.value for element in app.info)
+    assert any("does not prove the signer's name" in element.value for element in app.info)
     app.text_input(key="decision_code").set_value(signed.code.upper()).run()
     assert any("whose code you entered" in element.value for element in app.success)
     app.text_input(key="decision_code").set_value("0" * 64).run()

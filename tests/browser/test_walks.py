@@ -55,7 +55,7 @@ def test_an_officer_signs_a_verdict_in_three_screens(page: Page, server: Server,
     page.locator("input[type=file]").last.set_input_files(
         {"name": taken.value.suggested_filename, "mimeType": "application/json", "buffer": decision.to_json(signed)}
     )
-    expect(page.get_by_text("this proves nobody's name")).to_be_visible()
+    expect(page.get_by_text("this does not prove the signer's name")).to_be_visible()
     code = page.get_by_label("Code that the signer gave you", exact=True)
     code.fill(signed.code)
     code.press("Tab")

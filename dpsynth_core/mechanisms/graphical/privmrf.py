@@ -73,7 +73,7 @@ class PrivMrf:
             "the merit of correlation-based feature selection.",
             "The model may have 10 million cells in all (max_size_mb); in the program 10 million a clique and 50 million in all, on Adult "
             "30 million below epsilon 0.41.",
-            "A whole clique of the graph is a candidate too; what is measured already is none. A round's candidates differ, in the program "
+            "A whole clique of the graph is a candidate too; a measured table is not. A round's candidates differ, in the program "
             "one can be drawn twice. Those of the smaller errors lose half their weight for the next round, in the program any half.",
             "A pair is considered too if its score, less two deviations of its noise, is more than the noise it would be measured with; in "
             "the paper only if its average count is theta times that noise. At epsilon 0.1 it errs 0.129 instead of 0.259 on pairs of the "

@@ -85,7 +85,7 @@ def _database(here: Current) -> None:
 
 
 def _demo(here: Current) -> None:
-    st.caption(f"{demo.ROWS:,} invented people, 12 columns that depend on each other. Nobody's privacy is at stake: look at everything.")
+    st.caption(f"{demo.ROWS:,} invented people, 12 columns that depend on each other. No privacy is at stake: look at everything.")
     look = "secondary" if project_table.is_simulated(here.draft) else "primary"
     st.button("Use the simulated demo", icon=":material/groups:", key="use_demo", on_click=_take_demo, type=look)
 
@@ -199,7 +199,7 @@ def population(here: Current) -> None:
     with frame.card(
         "Who is in the table?",
         Zone.PUBLIC,
-        "Privacy lost in one release adds to the next one about the same people, whoever makes it. The ledger keeps the sum.",
+        "Privacy lost in one release adds to the next one about the same people, also of another curator. The ledger keeps the sum.",
     ):
         populations, chosen = ledger.populations(), here.draft.get("population", "")
         if populations:
@@ -283,7 +283,7 @@ def preview(here: Current) -> None:
     zone = Zone.PUBLIC if simulated else Zone.CURATOR
     with frame.card("First rows", zone):
         if not st.toggle("Show the first rows", key=f"{here.project}:preview"):
-            st.caption("These people are invented." if simulated else "Real records of real people: nobody else should see this screen.")
+            st.caption("These people are invented." if simulated else "Real records of real people: let no one else see this screen.")
             return
         try:
             if not simulated:

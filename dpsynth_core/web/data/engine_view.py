@@ -15,7 +15,7 @@ _NAMES = {HERE: "This machine", DASK: "A Dask cluster"}
 _HELP = "The counts, and with them the release, are the same. A cluster is for tables that take this machine too long."
 _ADDRESS_HELP = (
     "Such as tls://scheduler:8786. Left empty, processes on this machine count, and end with the run. Workers read the table by the same "
-    "path or address, and need this version of the program. Whoever can connect to a scheduler can read counts: it has to be yours."
+    "path or address, and need this version of the program. A person who can connect to a scheduler can read counts: it has to be yours."
 )
 
 

@@ -98,7 +98,7 @@ def from_path(text: str, only_this_machine: bool) -> Table:
 def _from_store(uri: str, only_this_machine: bool) -> Table:
     """Of an object store, with the credentials of whoever runs this server: so for that person alone. Raises InputError."""
     if not only_this_machine or os.environ.get(ROOTS):
-        raise InputError("path", "addresses may not be opened from this page", "upload the table, or ask whoever runs this server")
+        raise InputError("path", "addresses may not be opened from this page", "upload the table, or ask who runs this server")
     return _inspect(located(uri), "path")
 
 
@@ -283,4 +283,4 @@ def check_place(path: Path, only_this_machine: bool) -> None:
     allowed = any(path.is_relative_to(root) for root in roots) if roots else only_this_machine
     store = home.home().resolve()
     if not allowed or path.is_relative_to(store) or store.is_relative_to(path):
-        raise InputError("path", "tables there may not be opened from this page", "upload the table, or ask whoever runs this server")
+        raise InputError("path", "tables there may not be opened from this page", "upload the table, or ask who runs this server")

@@ -50,8 +50,9 @@ def whole() -> bool:
         )
     else:
         st.error(
-            f"The chain is broken: {literal(verdict.problem)}. So no sums are shown, and no run is charged until whoever keeps this"
-            " server puts the newest copy of its directory back, or accepts the ledger as it is: `python -m dpsynth_core ledger restore`.",
+            f"The chain is broken: {literal(verdict.problem)}. So no sums are shown, and no run is charged until the person who "
+            "keeps this server puts the newest copy of its directory back, or accepts the ledger as it is: "
+            "`python -m dpsynth_core ledger restore`.",
             icon=":material/link_off:",
         )
     if verdict.restored:
@@ -94,7 +95,7 @@ def _change_cap(owner: str, account: Spent) -> None:
         epsilon = first.text_input("New limit, ε", numbers.short(account.cap_epsilon))
         delta = second.text_input("δ", numbers.short(account.cap_delta))
         note = st.text_input(
-            "Reason", help="Kept in the ledger, for whoever audits it. Releases made from then on say that the limit was changed."
+            "Reason", help="Kept in the ledger, for its auditors. Releases made from then on say that the limit was changed."
         )
         if not st.form_submit_button("Change the limit", icon=":material/edit:"):
             return

@@ -32,7 +32,7 @@ _NAMES = {
     "data.thousands": "between thousands",
     "data.time_format": "times of day",
     "domain": "columns or values",
-    "domain_justification": "why these values give nobody away",
+    "domain_justification": "why these values are harmless",
     "domain_origin": "where columns and values came from",
     "looks": "what was looked at",
     "mechanism.name": "mechanism",

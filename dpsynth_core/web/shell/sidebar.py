@@ -19,7 +19,7 @@ _NEW_NAME, _OTHER_NAME, _COPY_NAME, _WHOSE_KEY = "project_new_name", "project_re
 COPY_HELP = "Last year's plan on this year's table: a new project with the same plan and no table."
 _WHOSE = {
     Whose.SAME: ("The same people, or some of them", "Their account in the ledger is charged again: losses add up."),
-    Whose.OTHERS: ("Other people", "Nobody is in both tables. You name them on the Data page; they have an account of their own."),
+    Whose.OTHERS: ("Other people", "No person is in both tables. You name them on the Data page; they have an account of their own."),
 }
 _PROJECT = "project"
 

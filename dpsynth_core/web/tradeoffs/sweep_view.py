@@ -100,8 +100,8 @@ def _about(stored: Stored) -> str:
     if data.standin is not None:
         how = f"by {min(strengths):g} to {max(strengths):g}" if strengths else f"by {data.standin.strength:g}"
         made = f"{data.standin.rows:,} rows, whose columns are related {how} (0 not at all, 1 entirely)"
-        return f"Errors on simulated data of {made}: exact, and nobody's secret."
-    return "True errors, for this screen only." if stored.sweep.table == PRIVATE else "Exact errors on a public table: nobody's secret."
+        return f"Errors on simulated data of {made}: exact, and not secret."
+    return "True errors, for this screen only." if stored.sweep.table == PRIVATE else "Exact errors on a public table: not secret."
 
 
 def _progress(stored: Stored, points: tuple[PointState, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Part of the Verify page: whoever answers for a release decides and signs, and a decision that was signed is checked."""
+"""Part of the Verify page: the person who answers for a release decides and signs; a signed decision is checked."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _TITLES = {
 }
 _HELP = "The decision is a file of its own beside the bundle, bound to it by its SHA-256. Nothing of it is kept on this server."
 _KEEP = (
-    "Keep this code, or announce it with the SHA-256 of the bundle: whoever changes a letter of the decision, or of the bundle, "
-    "comes to another one."
+    "Keep this code, or announce it with the SHA-256 of the bundle: if one letter of the decision or of the bundle is "
+    "changed, the code is another one."
 )
 
 
-_CODE_HELP = "The signer keeps it, or announces it with the SHA-256 of the bundle. Do not take it from whoever gave you the file."
+_CODE_HELP = "The signer keeps it, or announces it with the SHA-256 of the bundle. Do not take it from the person who gave you the file."
 _NOBODY = (
-    "**The code of this file fits its text, and it is about this bundle.** Anyone can make such a file: this proves nobody's name. Enter "
-    "the code that the signer gave you to see whether this is what was signed."
+    "**The code of this file fits its text, and it is about this bundle.** Anyone can make such a file: this does not prove the "
+    "signer's name. Enter the code that the signer gave you to see whether this is what was signed."
 )
 _MATCHES = "**This is the decision whose code you entered**, unaltered, and about this bundle."
 _OTHER_CODE = (
@@ -122,7 +122,7 @@ def _compared(given: Decision, code: str, report: Report) -> None:
 
 def _shown(signed: Decision, by: str, was: str) -> None:
     """by, was: our words before the name and before what was found. All texts are hostile: a decision can come from anyone. Its code is not
-    shown here: whoever took it from the file to compare it with the file would learn nothing."""
+    shown here: to compare the file with a code from the same file tells nothing."""
     st.markdown(f"#### {literal(_TITLES[signed.answer])}")
     st.markdown(literal(signed.reason, MAX_REASON))
     who = f"**{literal(signed.name)}**, {literal(signed.role)}"

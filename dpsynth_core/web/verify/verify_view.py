@@ -60,7 +60,7 @@ def upload() -> None:
     if report.summary is not None:
         _says(report.summary)
     if report.page and report.verdict != INCONSISTENT:
-        help_text = "Written here from release.json and the rows, whatever the bundle's own report says."
+        help_text = "Written here from release.json and the rows; the bundle's own report is not used."
         st.download_button("Read its report, as this program writes it", report.page, "report.html", "text/html", help=help_text)
     decision_view.sign(report)  # last: whoever signs has passed what was checked and what the release warns of
 

@@ -34,5 +34,5 @@ def form() -> None:
     """Kind, number and seed. How many columns a table has is asked as for the other ways."""
     fields.choice("Which are drawn", "workload.kind", list(KINDS), KINDS, kind="segmented", help=HELP)
     fields.number("Tables to draw", "workload.count", lambda text: numbers.whole(text, "workload.count", 1, MAX_DRAWS))
-    seed = "The same seed draws the same tables, on every machine. It is published with the plan and protects nobody."
+    seed = "The same seed draws the same tables, on every machine. It is published with the plan; no privacy depends on it."
     fields.number("Seed of the draw", "workload.seed", lambda text: numbers.whole(text, "workload.seed", 0, 2**63 - 1), help=seed)
