@@ -25,7 +25,7 @@ from benchmarks.programs import OURS, versions
 from benchmarks.table import RESULTS
 from benchmarks.wide import table_of
 from dpsynth_core.inference.model import GraphicalModel
-from dpsynth_core.mechanisms.graphical import aim
+from dpsynth_core.mechanisms.graphical import aim_strategies
 from dpsynth_core.mechanisms.graphical.aim import Aim
 from dpsynth_core.mechanisms.steps import Finished, Fitted
 from dpsynth_core.planning.plan import budgeted
@@ -62,12 +62,12 @@ def measured(columns: int, for_one_more: float, size: float, epsilon: float, see
     table = table_of(columns)
     domain = Domain.from_json(dict(zip(table.names, table.sizes, strict=True)))
     source, workload = CodesSource(domain, codes(table)), all_kway(domain, 2)
-    mechanism = Aim(max_size_mb=size, rules=replace(Aim.rules, for_one_more=for_one_more))
+    mechanism = Aim(max_size_mb=size, strategies=replace(Aim.strategies, together=lambda before: max(1, int(before / for_one_more))))
     shares = budgeted(mechanism, BudgetSpec(epsilon=epsilon, delta=1e-9, certificate=DEFAULT_CERTIFICATE))
     kernel = PrivacyKernel(source, Unit(), shares.rho, SeededNoise(seed), shares.delta, shares.accountant)
     kernel.prepare([*workload.cliques, *((name,) for name in domain.names)])
     began = time.process_time()
-    with patch.object(aim, "WIDE_CAPACITY", 1.0):
+    with patch.object(aim_strategies, "WIDE_CAPACITY", 1.0):
         *steps, finished = mechanism.steps(kernel.part(shares.mechanism), workload)
     seconds = time.process_time() - began
     assert isinstance(finished, Finished)
@@ -107,7 +107,7 @@ def _case(text: str) -> tuple[float, float]:
 def _parser() -> argparse.ArgumentParser:
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(prog="benchmarks.wide_rounds", description=__doc__, formatter_class=raw)
-    parser.add_argument("--columns", type=int, default=50, help=f"at least {aim.WIDE} (default: %(default)s)")
+    parser.add_argument("--columns", type=int, default=50, help=f"at least {aim_strategies.WIDE} (default: %(default)s)")
     parser.add_argument("--cases", type=_case, nargs="+", default=list(CASES), metavar="BEFORE:MB")
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1])

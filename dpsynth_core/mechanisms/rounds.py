@@ -65,12 +65,6 @@ def eps_for(rho: float, price: float) -> float:
     return math.sqrt(rho / price)
 
 
-def measured_together(before: int, for_one_more: float) -> int:
-    """How many marginals a round selects and measures before the model is fitted anew: one for each so many that were measured before, and
-    one at least. before: the columns among them, each once."""
-    return max(1, int(before / for_one_more))
-
-
 def measure(kernel: Kernel, number: int, cliques: Collection[Clique], sigma: float) -> Generator[Step, None, list[Measurement]]:
     """Measure each of `cliques` at sigma, as part of round `number`. Yields a Measured event each; returns the measurements."""
     taken = []

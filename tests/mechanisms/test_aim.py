@@ -13,7 +13,8 @@ import pytest
 from dpsynth_core.evaluation.distances import workload_error
 from dpsynth_core.inference.junction_tree import junction_tree, mask_of
 from dpsynth_core.inference.model import labels_of
-from dpsynth_core.mechanisms.graphical.aim import COLUMNS_ALONE, HIDDEN, Aim
+from dpsynth_core.mechanisms.graphical.aim import Aim
+from dpsynth_core.mechanisms.graphical.aim_strategies import COLUMNS_ALONE, HIDDEN
 from dpsynth_core.mechanisms.registry import configured, get
 from dpsynth_core.mechanisms.rounds import RoundBudget
 from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured, Step
@@ -247,7 +248,7 @@ def test_a_round_measures_a_tenth_of_what_was_measured_before_and_no_two_columns
 
 def test_a_round_ends_where_every_other_marginal_is_like_one_of_its_own() -> None:
     kernel = PrivacyKernel(people(), Unit(), 0.5, SeededNoise(2))
-    rounds = _rounds(replace(Aim(), rules=replace(Aim.rules, for_one_more=0.1)).steps(kernel, PAIRS))
+    rounds = _rounds(replace(Aim(), strategies=replace(Aim.strategies, together=lambda measured: 10 * measured)).steps(kernel, PAIRS))
     assert any(len(cliques) == math.comb(len(DOMAIN), 2) for cliques in rounds)  # each pair once
     assert kernel.rho_spent == pytest.approx(0.5, rel=1e-6)
 

@@ -9,6 +9,7 @@ import pytest
 from dpsynth_core.mechanisms.graphical import aim_forecast
 from dpsynth_core.mechanisms.graphical.aim import Aim
 from dpsynth_core.mechanisms.graphical.aim_forecast import Spending
+from dpsynth_core.mechanisms.graphical.aim_strategies import a_tenth_of_those_before
 from dpsynth_core.mechanisms.mechanism import Adaptive
 from dpsynth_core.mechanisms.registry import forecast, get
 from dpsynth_core.mechanisms.shares import equal_shares, least_error_shares
@@ -31,7 +32,7 @@ SPENDING = Spending(
     reserve_rounds=8,
     capacity=32e6,
     merge_below=3.0,
-    for_one_more=10.0,
+    together=a_tenth_of_those_before,
 )
 AIM = Aim()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.mechanisms.graphical.aim import Aim
 from dpsynth_core.mechanisms.graphical.aim_public import AimPublic
+from dpsynth_core.mechanisms.graphical.grouping import Candidates
 from dpsynth_core.mechanisms.graphical.models import Capacity, fit
 from dpsynth_core.mechanisms.graphical.public_prior import PublicPrior, _sharing, raked
 from dpsynth_core.mechanisms.mechanism import Mechanism
@@ -54,13 +56,14 @@ def noisy(clique: tuple[str, ...]) -> Measurement:
 
 def informed(one: PublicPrior) -> GraphicalModel:
     """The model of the columns and the public table."""
-    return fit(one.kernel, one.measured, assumed=one.marginals, folding=one.folding)
+    return one.fit(one.measured, assumed=one.marginals)
 
 
 def prior(codes: np.ndarray, rho: float = 0.01) -> PublicPrior:
     kernel = PrivacyKernel(people(), Unit(), rho, SeededNoise(9))
-    table, columns = PublicTable(DOMAIN, codes, "", ""), noisy_columns(20.0)
-    return PublicPrior.of(table, kernel, Capacity(DOMAIN, 1.0), Folding(DOMAIN), PAIRS.aim_weights(), columns)
+    candidates = Candidates.of(DOMAIN, PAIRS.aim_weights(), ())
+    table, estimate = PublicTable(DOMAIN, codes, "", ""), partial(fit, kernel, folding=Folding(DOMAIN))
+    return PublicPrior.of(table, kernel, noisy_columns(20.0), candidates, Capacity(DOMAIN, 1.0), estimate)
 
 
 def test_rows_are_weighed_as_the_minimum_says() -> None:

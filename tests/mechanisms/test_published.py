@@ -59,10 +59,10 @@ def test_aim_has_the_constants_of_algorithm_4() -> None:
     aim = published("aim")
     assert (aim.max_size_mb, aim.rounds_per_attribute, aim.measure_share, aim.reserve_rounds) == (80.0, 16, 0.9, 1)
     assert aim.merge_below == 0
-    assert aim.rules.shares is equal_shares
-    assert aim.rules.cells is Domain.cells
-    assert aim.rules.wide == math.inf
-    assert aim.rules.fitting.between == aim.rules.fitting.final == CONVERGED
+    assert aim.strategies.divide is equal_shares
+    assert aim.strategies.cells is Domain.cells
+    assert aim.strategies.wide == math.inf
+    assert aim.strategies.fitting.between == aim.strategies.fitting.final == CONVERGED
     assert aim.card.accountant is ZCDP  # section 2.2
 
 

@@ -11,15 +11,20 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dpsynth_core.inference.junction_tree import adjacency, eliminate, mask_of, maximal
 from dpsynth_core.inference.model import labels_of
-from dpsynth_core.mechanisms.graphical.models import MEGABYTE
-from dpsynth_core.mechanisms.rounds import measured_together, sigma_for
+from dpsynth_core.inference.refinement import MOST_ROWS, PASS_LINES
+from dpsynth_core.mechanisms.graphical.aim_strategies import COLUMNS_ALONE, MEASURED_FOR_ONE_MORE, AimParameters
+from dpsynth_core.mechanisms.graphical.grouping import tables_with_groups
+from dpsynth_core.mechanisms.graphical.models import BYTES_PER_CELL, MEGABYTE, columns_too_large
+from dpsynth_core.mechanisms.mechanism import Forecast
+from dpsynth_core.mechanisms.rounds import sigma_for
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique
+from dpsynth_core.vocabulary.tally import TABLE_BYTES
 from dpsynth_core.vocabulary.workload import Workload
 
 PEOPLE_ASSUMED = 50_000
@@ -44,11 +49,20 @@ _START_MB, _TABLE_BYTES, _CELL_BYTES, _MODEL_CELL_BYTES, _MODEL_ROOT_BYTES, _VAL
 """The root of a model's cells counts: its largest tables are never built, and what is multiplied instead grows about so."""
 
 
+MEASURED_A_COLUMN = 3.5
+"""Of wide tables: marginals for each column."""
+_WIDE_FIT, _WIDE_CANDIDATE, _WIDE_TABLE, _WIDE_LINE = 5e-3, 3e-6, 5e-3, 1e-7
+"""Of wide tables: seconds of a fit for each column, of each candidate for a selection, of each table for counting and documents, and of
+each line of prices for refining rows (`inference.refinement`); fitted to 100 and 300 columns (benchmarks/wide.py)."""
+_WIDE_MB, _COUNTED_MB, _TABLE_MB = 330.0, 0.035, 0.015
+"""Of wide tables: the start; of each table, counting it up to the memory of a pass, and refining rows towards it and writing about it."""
+
+
 @dataclass(frozen=True)
 class Spending:
     """What decides how a run spends its budget. single: the share of it that single columns get; shares: each one's part of that.
     columns_alone: nothing else is measured. measure_share, reserve_rounds, merge_below: as the mechanism's parameters. capacity: cells of
-    the largest model. for_one_more: a round measures one table for each so many before it."""
+    the largest model. together: how many tables a round measures, from how many were measured before it."""
 
     single: float
     shares: Mapping[Clique, float]
@@ -57,7 +71,7 @@ class Spending:
     reserve_rounds: int
     capacity: float
     merge_below: float
-    for_one_more: float
+    together: Callable[[int], int]
 
     @property
     def first_round(self) -> float:
@@ -74,6 +88,44 @@ class Round:
     tables: int
     cells: float
     share: float
+
+
+def forecast(aim: AimParameters, workload: Workload, rho: float, people: float) -> Forecast:
+    """Time and memory, or why it does not fit."""
+    domain = workload.domain
+    if reason := columns_too_large(domain, aim.max_size_mb):
+        return Forecast(False, 0.0, 0.0, reason)
+    columns: dict[Clique, float] = {r: weight for r, weight in workload.aim_weights().items() if len(r) == 1}
+    if len(columns) >= aim.strategies.wide:
+        return _forecast_wide(aim, workload, len(columns), rho, people)
+    shares = aim.strategies.divide(domain, columns)
+    single = aim.shares_for_columns(aim.least_for_columns(len(columns), domain), noise_of_columns(domain, shares, rho, people))[0]
+    spending = Spending(
+        single,
+        shares,
+        single >= COLUMNS_ALONE,
+        aim.measure_share,
+        aim.reserve_rounds,
+        aim.max_size_mb * MEGABYTE / BYTES_PER_CELL,
+        aim.merge_below,
+        aim.strategies.together,
+    )
+    rounds = walked(workload, rho, people, spending)
+    most = aim.most_groups(domain, len(columns), sigma_for(aim.measure_share * spending.first_round * rho, 1.0) / people)
+    candidates = tables_with_groups(workload, most) / workload.closure_tables
+    return Forecast(True, seconds(workload, rounds, people, candidates), memory_mb(workload, rounds, people, candidates))
+
+
+def _forecast_wide(aim: AimParameters, workload: Workload, columns: int, rho: float, people: float) -> Forecast:
+    """Of as many rounds for every number of people; how many rows are refined depends on them."""
+    tables, measured = workload.closure_tables, min(aim.rounds_per_attribute, MEASURED_A_COLUMN) * len(workload.domain)
+    fits = MEASURED_FOR_ONE_MORE * math.log1p(measured / columns)
+    lines = min(PASS_LINES, min(people, MOST_ROWS) * sum(map(len, workload.aim_weights())))
+    seconds = fits * _WIDE_FIT * columns + tables * (_WIDE_TABLE + measured * _WIDE_CANDIDATE) + lines * _WIDE_LINE
+    model_mb = min(aim.capacity_mb(columns), workload.domain.cells(workload.domain.names) * BYTES_PER_CELL // int(MEGABYTE) + 1)
+    tables_mb = min(TABLE_BYTES / MEGABYTE, _COUNTED_MB * tables) + _TABLE_MB * tables
+    memory = _WIDE_MB + tables_mb + 6 * workload.closure_cells * BYTES_PER_CELL / MEGABYTE + 5 * model_mb * min(1.0, 2 * rho)
+    return Forecast(True, seconds, memory)
 
 
 def noise_of_columns(domain: Domain, shares: Mapping[Clique, float], rho: float, people: float) -> float:
@@ -100,7 +152,7 @@ def walked(workload: Workload, rho: float, people: float, spending: Spending) ->
         sizes_then[look] = tables, min(_model_cells(masks[:tables], sizes), max(spending.capacity * spent[look - 1], sum(sizes)))
     nearest = [min(looks, key=lambda look: abs(look - number)) for number in range(1, len(spent) + 1)]
     before = len(spending.shares)
-    shares = [1 / measured_together(before + number, spending.for_one_more) for number in range(len(spent))]
+    shares = [1 / spending.together(before + number) for number in range(len(spent))]
     return [Round(part, *sizes_then[look], share) for part, look, share in zip(spent, nearest, shares, strict=True)]
 
 

@@ -5,19 +5,17 @@ private measurements with whatever model there was, and hold for any.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from dpsynth_core.inference.folding import Folding
-from dpsynth_core.inference.smoothing import Columns
 from dpsynth_core.mechanisms.graphical.aim import Aim
-from dpsynth_core.mechanisms.graphical.models import Capacity
+from dpsynth_core.mechanisms.graphical.grouping import Candidates
+from dpsynth_core.mechanisms.graphical.models import Capacity, Fit
 from dpsynth_core.mechanisms.graphical.public_prior import Prior, PublicPrior
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import Card, Forecast, Mechanism
 from dpsynth_core.mechanisms.weights import public_check
-from dpsynth_core.vocabulary.groups import Groups
-from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload
 
@@ -55,19 +53,10 @@ class AimPublic(Aim):
         places = self.public.rows * len(workload.closure()) if self.public else 0
         return replace(alone, seconds=2 * alone.seconds + 1e-8 * places, memory_mb=alone.memory_mb + 8 * workload.cells / 1e6)
 
-    def _portions(self, least: float, noise: float) -> tuple[float, ...]:
-        (alone,) = super()._portions(least, noise)
+    def shares_for_columns(self, least: float, noise: float) -> tuple[float, ...]:
+        (alone,) = super().shares_for_columns(least, noise)
         return (max(least, COLUMNS_AT_MOST), alone) if alone > COLUMNS_AT_MOST else (alone,)
 
-    def prior(
-        self,
-        kernel: Kernel,
-        capacity: Capacity,
-        folding: Folding,
-        weights: Mapping[Clique, float],
-        columns: Sequence[Measurement],
-        groups: Sequence[Groups],
-        believed: Columns,
-    ) -> Prior:
+    def prior(self, kernel: Kernel, columns: Sequence[Measurement], candidates: Candidates, capacity: Capacity, fit: Fit, /) -> Prior:
         assert self.public is not None, "forecast refuses to run without"
-        return PublicPrior.of(self.public, kernel, capacity, folding, weights, columns, groups, believed)
+        return PublicPrior.of(self.public, kernel, columns, candidates, capacity, fit)

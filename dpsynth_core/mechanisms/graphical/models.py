@@ -131,6 +131,10 @@ def fit(
     return estimate(kernel.domain, known, total, earlier, stopping, folding, [*kernel.known, *columns.believed, *assumed])
 
 
+Fit = Callable[..., GraphicalModel]
+"""`fit` of one run: kernel, folding and columns are given."""
+
+
 def columns_too_large(domain: Domain, max_size_mb: float) -> str:
     """Why not even the one-way marginals and the structural zeros fit the model, or ""."""
     if Capacity(domain, max_size_mb).used_mb(columns_of(domain)) <= max_size_mb:

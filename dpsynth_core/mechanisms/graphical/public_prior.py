@@ -28,14 +28,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
-from dpsynth_core.inference.smoothing import MEASURED, Columns
-from dpsynth_core.mechanisms.graphical.models import FINAL, Capacity, fit
+from dpsynth_core.mechanisms.graphical.grouping import Candidates
+from dpsynth_core.mechanisms.graphical.models import FINAL, Capacity, Fit
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.rounds import total_from
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.marginals import of_codes
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, MarginalCounts, Measurement
 from dpsynth_core.vocabulary.public_table import PublicTable
@@ -92,19 +90,17 @@ class NoPrior:
 class PublicPrior:
     """A weighted public table and the marginals of it that take part.
 
-    codes: distinct rows, shape (rows, attributes).  weights: of these rows, adding up to 1.  people: n_eff.  total: private people.
-    measured: what is known of the private table.  believed: what that says of its columns.  alone: the model of both without the public
-    table.
+    domain, codes: of distinct rows, shape (rows, attributes).  weights: of these rows, adding up to 1.  people: n_eff.  total: private
+    people.  measured: what is known of the private table.  fit: Private-PGM.  alone: its model of that, without the public table.
     """
 
-    kernel: Kernel
-    folding: Folding
+    domain: Domain
     codes: Codes
     weights: Float
     people: float
     total: float
     measured: list[Measurement]
-    believed: Columns
+    fit: Fit
     alone: GraphicalModel
     cliques: list[Clique] = field(default_factory=list)
     room: float = ROOM
@@ -114,31 +110,19 @@ class PublicPrior:
 
     @classmethod
     def of(
-        cls,
-        public: PublicTable,
-        kernel: Kernel,
-        capacity: Capacity,
-        folding: Folding,
-        weights: Mapping[Clique, float],
-        columns: Sequence[Measurement],
-        groups: Sequence[Groups] = (),
-        believed: Columns = MEASURED,
+        cls, public: PublicTable, kernel: Kernel, columns: Sequence[Measurement], candidates: Candidates, capacity: Capacity, fit: Fit
     ) -> PublicPrior:
-        """Weigh the table and choose its marginals: none, if its columns are hopelessly far from the noisy ones in spite of the weights.
-
-        weights: w_r of the candidates over columns.  groups: of values, which the kernel's domain has behind its columns.
-        believed: of the columns.
-        """
+        """Weigh the table and choose its marginals: none, if its columns are hopelessly far from the noisy ones in spite of the weights."""
         rows, counts = public.support()
+        groups = candidates.groups.values()
         rows = np.column_stack([rows, *(one.codes(rows[:, kernel.domain.position(one.column)]) for one in groups)])
         total = max(1.0, total_from(kernel, columns))
         weighted = raked(kernel.domain, rows, counts, columns, total)
         people = 1.0 / float((weighted**2 / counts).sum())
-        alone = fit(kernel, columns, stopping=FINAL, folding=folding, columns=believed)
-        prior = cls(kernel, folding, rows, weighted, people, total, [*columns], believed, alone)
+        prior = cls(kernel.domain, rows, weighted, people, total, [*columns], fit, fit(columns, stopping=FINAL))
         known = _resembles(kernel.domain, rows, counts, columns, total)
         if known and _average([prior._compared(measurement) for measurement in columns]) <= HOPELESS:
-            prior._choose(capacity, weights)
+            prior._choose(capacity, {r: weight for r, weight in candidates.weights.items() if r not in candidates.finer})
         return prior
 
     @property
@@ -167,7 +151,7 @@ class PublicPrior:
             self.cliques, self.room = [], 0.0
             return False
         self.measured.append(measurement)
-        self.alone = fit(self.kernel, self.measured, self.alone, folding=self.folding, columns=self.believed)
+        self.alone = self.fit(self.measured, self.alone)
         return True
 
     def _compared(self, measurement: Measurement) -> tuple[float, float]:
@@ -181,7 +165,7 @@ class PublicPrior:
     def shares(self, clique: Clique) -> Float:
         """The weighted table's marginal as fractions."""
         if clique not in self._shares:
-            self._shares[clique] = of_codes(self.kernel.domain, self.codes, clique, self.weights)
+            self._shares[clique] = of_codes(self.domain, self.codes, clique, self.weights)
         return self._shares[clique]
 
     def details(self) -> dict[str, float]:
@@ -209,7 +193,7 @@ class PublicPrior:
                     self.cliques.append(r)
             if len(self.cliques) == before:
                 break
-            model = fit(self.kernel, self.measured, model, assumed=self.marginals, folding=self.folding, columns=self.believed)
+            model = self.fit(self.measured, model, assumed=self.marginals)
 
     def _gain(self, clique: Clique, model: GraphicalModel) -> float:
         """How much nearer the private marginal the table's is than the model's, L1, in counts: the model's distance from it, as the table

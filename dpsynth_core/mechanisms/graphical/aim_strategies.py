@@ -1,0 +1,114 @@
+"""What AIM takes otherwise than its paper prints it: its parameters, and a named strategy for each step of the loop.
+
+The parameters are numbers that people may set; the strategies are functions and limits that they may not. `aim` runs with them,
+`aim_forecast` foresees the run. Why each of them, with what it gains and what lost against it: docs/accuracy.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from dpsynth_core.mechanisms.graphical import models
+from dpsynth_core.mechanisms.graphical.grouping import pay
+from dpsynth_core.mechanisms.graphical.models import FITTED_AS_PRINTED, Fitting
+from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Split
+from dpsynth_core.mechanisms.parameters import real, whole
+from dpsynth_core.mechanisms.shares import Division, equal_shares, least_error_shares
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.workload import Workload
+
+NO_MORE = 1000.0
+"""The largest `column_noise`: columns get nothing more, however few people there are."""
+COLUMNS_ALONE = 2 / 3
+"""The share of the budget from which on single columns get all of it, and no table of several columns is asked for."""
+WIDE, WIDE_CAPACITY = 50, 1 / 16
+"""From so many columns on, a model may take only this share of `max_size_mb`, and values have no groups."""
+HIDDEN = 0.005
+"""The share of the people that the noise of a selection may hide of a column's errors."""
+MEASURED_FOR_ONE_MORE = 10
+"""A round measures one table for each so many that were measured before it, columns included, and one at least."""
+
+Weights = Mapping[Clique, float]
+
+
+def a_tenth_of_those_before(measured: int) -> int:
+    return max(1, measured // MEASURED_FOR_ONE_MORE)
+
+
+def one_a_round(_measured: int) -> int:
+    return 1
+
+
+def light_columns_as_heavy(columns: Weights, noise: float) -> dict[str, float]:
+    """w_r, but at least so much that a selection's noise hides no more of a column's errors than `HIDDEN`, or as much as the heaviest."""
+    heaviest = max(columns.values())
+    least = heaviest * min(1.0, noise / HIDDEN)
+    return {name: max(weight, least) for (name,), weight in columns.items()}
+
+
+def as_workload_weighs(columns: Weights, _noise: float) -> dict[str, float]:
+    return {name: weight for (name,), weight in columns.items()}
+
+
+@dataclass(frozen=True)
+class Strategies:
+    """One for each step of Algorithm 4 that has several.
+
+    divide: each column's share of what single columns get.  weigh: what each column weighs in the scores, from the w_r of the columns and
+    the noise of a selection in the errors of the heaviest, as a share of the people.  cells: n_r in the scores.  together: how many tables
+    a round measures, from how many were measured before it.  wide: from so many columns on, models are made cheaper.  fitting: of models.
+    """
+
+    divide: Division = least_error_shares
+    weigh: Callable[[Weights, float], dict[str, float]] = light_columns_as_heavy
+    cells: Callable[[Domain, Clique], int] = Domain.possible_cells
+    together: Callable[[int], int] = a_tenth_of_those_before
+    wide: float = WIDE
+    fitting: Fitting = Fitting()
+
+
+PRINTED = Strategies(equal_shares, as_workload_weighs, Domain.cells, one_a_round, float("inf"), FITTED_AS_PRINTED)
+"""Algorithms 2, 3 and 4."""
+
+
+@dataclass(frozen=True)
+class AimParameters:
+    """What a run of AIM and its forecast have in common."""
+
+    max_size_mb: float = models.capacity_mb(256.0, f" Of {WIDE} columns and more, a sixteenth is used.")
+    rounds_per_attribute: int = whole(6, least=2, most=100, text="The first rounds are paid as if there were this many per column.")
+    reserve_rounds: int = whole(8, least=1, most=100, text="Later rounds may cost more, but at least this many must stay affordable.")
+    measure_share: float = real(0.9, least=0.1, most=0.99, text="Share of each round's budget that measures; the rest selects.")
+    merge_below: float = models.merge_below()
+    groups: int = whole(8, least=0, most=64, text="Columns of many values are also measured in so many groups of values. 0: never.")
+    column_noise: float = real(
+        0.04, least=0.001, most=NO_MORE, text="Smaller: more of the budget goes to single columns in tables of few people. 1000: none."
+    )
+    strategies: Strategies = Strategies()
+
+    def least_for_columns(self, columns: int, domain: Domain) -> float:
+        """The share of the budget that so many columns of a workload get at least, with what selecting would cost."""
+        return columns / (self.rounds_per_attribute * len(domain))
+
+    def shares_for_columns(self, least: float, noise: float) -> tuple[float, ...]:
+        """The shares of the budget that single columns get, ascending: each further one only where the one before left nothing known of
+        tables of several. A single one here, e / (e + column_noise). noise: e, the share of the people that noise would put in a wrong cell
+        of a column, on average, if columns had all of the budget."""
+        return (max(least, 0.0 if self.column_noise == NO_MORE else noise / (noise + self.column_noise)),)
+
+    def capacity_mb(self, columns: int) -> float:
+        """Of the model."""
+        return self.max_size_mb * (WIDE_CAPACITY if columns >= self.strategies.wide else 1.0)
+
+    def most_groups(self, domain: Domain, columns: int, noise: float) -> int:
+        """Of a column's values; 0 where they are not worth their time. noise: of a round's cells, as a share of the people."""
+        return self.groups if columns < self.strategies.wide and pay(domain, self.groups, noise) else 0
+
+    def split(self, workload: Workload, _total_is_public: bool) -> Split:
+        """The columns of the workload are paid as that many of the planned rounds; later rounds may become fewer and more precise. Where
+        noise is large beside the people, columns take more from the other stages, which is known once the first of them are measured."""
+        share, columns = self.measure_share, len({name for clique in workload.cliques for name in clique})
+        first = share * self.least_for_columns(columns, workload.domain)
+        return ((SINGLE, first), (CHOOSING, (1 - share) * (1 - first)), (CHOSEN, share * (1 - first)))
