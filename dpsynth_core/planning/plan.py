@@ -111,7 +111,7 @@ def divided(accountant: Accountant, budget: BudgetSpec, aside: Aside, delta: flo
     """The budget in the rho of `accountant`, in its parts. delta: for steps that need their own."""
     rho = accountant.rho_from(budget.epsilon, budget.delta - delta)
     certified, learnt, decided, tested = aside.certificate * rho, aside.discovery * rho, aside.criteria * rho, aside.models * rho
-    return Shares(rho, rho - certified - learnt - decided - tested, certified, delta, accountant, learnt, decided, tested)
+    return Shares(rho, rho - math.fsum((certified, learnt, decided, tested)), certified, delta, accountant, learnt, decided, tested)
 
 
 def _check_together(shares: Mapping[str, float]) -> None:

@@ -14,7 +14,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, ValidationError
 
-from dpsynth_core.criteria.registry import need_models
 from dpsynth_core.foundation.documents import base_name, check_path, is_uri, parse_json, read_document
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.planning.looks import Look, ordered
@@ -93,10 +92,6 @@ class TableSpec(Part):
     sheet: str | None = None
 
 
-_LATER = ("decimal", "thousands", "date_format", "time_format", "names", "sheet")
-"""What tables did not state in earlier specs: not published where nobody stated it, so that those keep their digests."""
-
-
 class DataSpec(TableSpec):
     """The private table. standin: of the kind "standin" only, which has no file. engine: what counts a file or folder, None for this
     process; "dask" for the cluster at the address `scheduler`, or for so many `workers` on this machine (`sources.dask_cluster`).
@@ -152,11 +147,11 @@ class BudgetSpec(Part):
 
     epsilon: float
     delta: float
-    certificate: float = 0.0
-    discovery: float = DEFAULT_DISCOVERY
-    criteria: float = DEFAULT_CRITERIA
-    models: float = DEFAULT_MODELS
     reason: str = Field(default="", max_length=10_000)
+    discovery: float = DEFAULT_DISCOVERY
+    certificate: float = 0.0
+    models: float = DEFAULT_MODELS
+    criteria: float = DEFAULT_CRITERIA
 
 
 class MechanismSpec(Part):
@@ -244,32 +239,8 @@ class Spec(Part):
             obj["data"]["quoting"] = self.data.quoting
         if self.data.standin is not None:
             obj["data"]["standin"] = self.data.standin.model_dump()
-        if not self.other_copies.strip():
-            del obj["other_copies"]
-        if self.looks is None:
-            del obj["looks"]
-        if self.output.tables == 1:
-            del obj["output"]["tables"]
-        if not self.learns:
-            del obj["budget"]["discovery"]
-        by_models = need_models(self.criteria)
-        if not self.criteria:
-            del obj["criteria"]
-        if all(by_models):
-            del obj["budget"]["criteria"]
-        if not self.models:
-            del obj["models"]
-            if not any(by_models):
-                del obj["budget"]["models"]
-        if not self.budget.reason.strip():
-            del obj["budget"]["reason"]
-        if self.public is None:
-            del obj["public"]
-        else:
+        if self.public is not None:
             obj["public"]["path"] = base_name(self.public.path)
-            for name in _LATER:
-                if obj["public"][name] is None:
-                    del obj["public"][name]
         return obj
 
     @property

@@ -82,11 +82,11 @@ def to_json(release: Release) -> dict[str, Any]:
         "charges": [charge_json(event, accountant) for event in release.charges],
         "ledger": dict(release.ledger),
         "rows": {"count": release.rows, "policy": release.row_policy, "estimated_total": release.total, "seed": release.row_seed}
-        | ({"tables": 1 + len(release.further)} if release.further else {}),
+        | {"tables": 1 + len(release.further)},
         "certificate": None if release.certificate is None else _certificate_json(release.certificate),
-        **({"despite": release.despite} if release.needs_reason and release.despite else {}),
-        **({"criteria": [_decided_json(one, release.domain) for one in release.criteria]} if release.plan.criteria else {}),
-        **({"usefulness": [usefulness_json(one) for one in release.usefulness]} if release.usefulness else {}),
+        "usefulness": [usefulness_json(one) for one in release.usefulness],
+        "criteria": [_decided_json(one, release.domain) for one in release.criteria],
+        "despite": release.despite if release.needs_reason else "",
         "bounds": [_bound_json(clique, bound) for clique, bound in release.bounds.items()],
         "measurements": [_measurement_json(m) for m in release.measurements],
         "transcript": transcripts.to_json(release.transcript, release.measurements),
@@ -123,11 +123,11 @@ def from_json(
         bounds={tuple(item["attributes"]): _bound(item) for item in obj["bounds"]},
         certificate=None if obj["certificate"] is None else _certificate(obj["certificate"]),
         row_seed=obj["rows"]["seed"],
-        usefulness=tuple(map(_usefulness, obj.get("usefulness", ()))),
+        usefulness=tuple(map(_usefulness, obj["usefulness"])),
         transcript=transcripts.from_json(obj["transcript"], measurements),
         ledger=obj["ledger"],
-        criteria=_decided(plan, obj.get("criteria", ())),
-        despite=_reason(obj.get("despite", "")),
+        criteria=_decided(plan, obj["criteria"]),
+        despite=_reason(obj["despite"]),
     )
 
 
@@ -235,7 +235,7 @@ def load(directory: Path) -> Release:
     if not (directory / CODES).exists():
         return from_json(obj)
     codes = np.load(directory / CODES, mmap_mode="r", allow_pickle=False)  # in memory where they are looked at
-    further = tuple(StoredRows(directory / _kept(number)) for number in range(2, obj["rows"].get("tables", 1) + 1))
+    further = tuple(StoredRows(directory / _kept(number)) for number in range(2, obj["rows"]["tables"] + 1))
     return from_json(obj, codes, StoredRows(directory / ROWS_PARQUET), further)
 
 
@@ -315,7 +315,6 @@ _CERTIFIED = ("error", "bound95", "simultaneous95")
 
 def _certificate_json(certificate: Certificate) -> dict[str, Any]:
     """What it says of tables as L1 distances, what it says of single cells as shares."""
-    yardstick = {} if certificate.columns is None else {"columns": _columns_json(certificate.columns)}
     return {
         "of": certificate.of,
         "mean_error": certificate.mean_error / IN_WRONG_CELL,
@@ -333,7 +332,7 @@ def _certificate_json(certificate: Certificate) -> dict[str, Any]:
             {"attributes": list(one.attributes), **{name: getattr(one, name) / IN_WRONG_CELL for name in _CERTIFIED}}
             for one in certificate.marginals
         ],
-        **yardstick,
+        "columns": None if certificate.columns is None else _columns_json(certificate.columns),
     }
 
 
@@ -382,7 +381,7 @@ def usefulness_json(one: Usefulness) -> dict[str, Any]:
     return {
         "column": one.column,
         "model": one.model,
-        **({} if one.tolerance is None else {"tolerance": one.tolerance}),
+        "tolerance": one.tolerance,
         "accuracy": one.accuracy.value,
         "low95": one.accuracy.low95,
         "high95": one.accuracy.high95,
@@ -401,7 +400,7 @@ def usefulness_json(one: Usefulness) -> dict[str, Any]:
 def _usefulness(obj: Mapping[str, Any]) -> Usefulness:
     accuracy = Share(obj["accuracy"], obj["low95"], obj["high95"])
     majority = Share(obj["majority"], obj["majority_low95"], obj["majority_high95"])
-    facts = obj["column"], obj["model"], obj.get("tolerance"), obj["model_sha256"], accuracy, obj["majority_guess"], majority
+    facts = obj["column"], obj["model"], obj["tolerance"], obj["model_sha256"], accuracy, obj["majority_guess"], majority
     return Usefulness(*facts, obj["sigma"], Total(**obj["total"]), obj["right"], obj["majority_right"])
 
 
@@ -414,7 +413,6 @@ def _columns_json(columns: ColumnsAlone) -> dict[str, float]:
 
 
 def _columns(obj: Mapping[str, float] | None) -> ColumnsAlone | None:
-    """None: earlier releases have no such yardstick."""
     if obj is None:
         return None
     error, low, high = (IN_WRONG_CELL * obj[name] for name in _COLUMNS)
@@ -425,7 +423,7 @@ def _certificate(obj: Mapping[str, Any]) -> Certificate:
     stated = {field.name: obj[field.name] for field in fields(Certificate) if field.name != "columns"}
     stated |= {name: IN_WRONG_CELL * obj[name] for name in ("mean_error", "mean_bound95")}
     marginals = tuple(Certified(tuple(one["attributes"]), *(IN_WRONG_CELL * one[name] for name in _CERTIFIED)) for one in obj["marginals"])
-    return Certificate(**{**stated, "total": Total(**obj["total"]), "marginals": marginals}, columns=_columns(obj.get("columns")))
+    return Certificate(**{**stated, "total": Total(**obj["total"]), "marginals": marginals}, columns=_columns(obj["columns"]))
 
 
 def _without_formulas(table: pa.Table) -> pa.Table:

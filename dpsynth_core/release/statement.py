@@ -49,8 +49,8 @@ def _kept(shares: Shares) -> str:
     """What of the budget was kept for looking at the result; "" where nothing was."""
     purposes = (
         ("measuring the errors of the result", shares.certificate),
-        ("deciding its criteria", shares.criteria),
         ("measuring how often models are right", shares.models),
+        ("deciding its criteria", shares.criteria),
     )
     kept = [(purpose, rho) for purpose, rho in purposes if rho]
     parts = [f"rho = {rho:.6g}{'' if number else ' was kept'} for {purpose}" for number, (purpose, rho) in enumerate(kept)]

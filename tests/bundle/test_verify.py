@@ -198,7 +198,7 @@ FORGED: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "what columns alone were measured to give": (yardstick("error"), "Does the certificate add up?"),
     "what Independent comes to at least": (yardstick("low95"), "Does the certificate add up?"),
     "noise of the yardstick": (yardstick("sigma"), "Does the certificate add up?"),
-    "no yardstick": (lambda document: document["certificate"].pop("columns"), "Does the certificate add up?"),
+    "no yardstick": (lambda document: document["certificate"].update(columns=None), "Does the certificate add up?"),
     "number of rows": (lambda document: document["rows"].update(count=401), "Do the rows keep to the domain?"),
     "spent": (lambda document: document["budget"].update(rho_spent=0.001), "Do the charges stay within ρ?"),
     "rho": (lambda document: document["budget"].update(rho=1.0), "Does ρ imply ε and δ?"),

@@ -55,8 +55,8 @@ def test_trials_on_the_private_table_need_one_as_well() -> None:
     sweep(spec(budget=SPEC["budget"] | {"epsilon": 1.0, "reason": REASON}))
 
 
-def test_a_spec_without_a_reason_is_published_as_before() -> None:
-    assert "reason" not in spec().published()["budget"]
+def test_a_reason_is_published() -> None:
+    assert spec().published()["budget"]["reason"] == ""
     assert spec(budget=SPEC["budget"] | {"reason": REASON}).published()["budget"]["reason"] == REASON
 
 

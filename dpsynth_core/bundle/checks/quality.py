@@ -102,18 +102,18 @@ def _largest(opened: Opened, certificate: Certificate) -> Largest:
 
 
 def _columns_alone(opened: Opened, certificate: Certificate, released: Mapping[Clique, NDArray[np.float64]]) -> ColumnsAlone | None:
-    """The yardstick, from its measured errors. Earlier versions made certificates without one."""
+    """The yardstick, from its measured errors; None where such a release has none."""
     stated, sigma = certificate.columns, opened.plan.columns_sigma
     operations = [answer.operation for answer in opened.release.transcript]
     ended = operations.index("measure_largest_error")  # with that a certificate ends; criteria follow
     asked = [answer for answer in opened.release.transcript[:ended] if answer.operation == "measure_errors"]
     answers = list(dropwhile(lambda answer: not near(answer.arguments[0], certificate.sigma), asked))  # a mechanism may have asked before
-    if stated is None:
-        expect(len(answers) == 1, "its yardstick is missing")
-        return None
     columns = None if sigma is None else columns_alone.of(opened.evidence, sigma, released)
     if columns is None:
-        raise Wrong("it has a yardstick that cannot be measured in such a release")
+        expect(stated is None and len(answers) == 1, "it has a yardstick that cannot be measured in such a release")
+        return None
+    if stated is None:
+        raise Wrong("its yardstick is missing")
     expect(len(answers) == 2 and near(answers[1].arguments[0], stated.sigma), "its yardstick is not what was paid for")
     noisy = answers[1].value
     return columns.stated(math.fsum(noisy.values()) / len(noisy), stated.sigma, released, certificate.total)

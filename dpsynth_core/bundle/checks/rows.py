@@ -32,7 +32,7 @@ def rows_in_domain(opened: Opened) -> str:
         due = opened.plan.mechanism.card.makes_rows and not opened.release.branded(INTERRUPTED)
         expect(not due, "there are no rows, though the mechanism makes some")
         raise Nothing(NO_ROWS)
-    told = opened.bundle.document["rows"].get("tables", 1)
+    told = opened.bundle.document["rows"]["tables"]
     expect(told == 1 + len(opened.further), f"{told:,} tables of rows are stated, and the plan asks for {1 + len(opened.further):,}")
     for rows in (opened.rows, *opened.further):
         _check_rows(rows, stated)
