@@ -31,7 +31,6 @@ import pandas as pd
 from benchmarks import slices
 from benchmarks.shapes import SHAPES
 from benchmarks.table import ADULT_FOLDER, RESULTS
-from dpsynth_core.evaluation.distances import Marginals, scaled, workload_error
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.mechanisms.steps import Finished
@@ -39,6 +38,7 @@ from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import OpenDPNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.sources.codes import CodesSource
+from dpsynth_core.statistics.distances import Marginals, scaled, workload_error
 from dpsynth_core.vocabulary.drawn_marginals import PAPER_DRAWS, Draw
 from dpsynth_core.vocabulary.drawn_marginals import SKEWED as SKEWED_KIND
 from dpsynth_core.vocabulary.tally import row_marginals

@@ -24,12 +24,12 @@ from numpy.typing import NDArray
 
 from benchmarks.table import RESULTS, Table, add_table_options, load_table
 from dpsynth_core.evaluation.bounds import UNBOUNDED
-from dpsynth_core.evaluation.distances import IN_WRONG_CELL, marginal_errors
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, Spec
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.times import Stopwatch
 from dpsynth_core.sources.sniff import sniff
+from dpsynth_core.statistics.distances import IN_WRONG_CELL, marginal_errors
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.tally import row_marginals
 

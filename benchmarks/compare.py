@@ -22,10 +22,10 @@ from typing import Any
 from benchmarks.programs import DPMM, DPMM_PYTHON, Program, execute, programs, versions
 from benchmarks.show import write_charts, write_markdown
 from benchmarks.table import RESULTS, Table, add_table_options, load_table
-from dpsynth_core.evaluation.distances import workload_error
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.registry import MECHANISMS
 from dpsynth_core.release import times
+from dpsynth_core.statistics.distances import workload_error
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

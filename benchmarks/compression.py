@@ -25,7 +25,6 @@ import numpy as np
 from benchmarks.discovery import adult
 from benchmarks.programs import OURS, versions
 from benchmarks.table import ADULT_FOLDER, RESULTS
-from dpsynth_core.evaluation.distances import Marginals, scaled, workload_error
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.mechanisms.steps import Finished
@@ -39,6 +38,7 @@ from dpsynth_core.sources.files import TableSource, open_batches
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.guess import propose
 from dpsynth_core.sources.sniff import sniff
+from dpsynth_core.statistics.distances import Marginals, scaled, workload_error
 from dpsynth_core.vocabulary.domain import Domain, load_domain
 from dpsynth_core.vocabulary.tally import row_marginals
 from dpsynth_core.vocabulary.workload import Workload, all_kway

@@ -21,11 +21,8 @@ import numpy as np
 from scipy.stats import binomtest
 
 from benchmarks.table import RESULTS
-from dpsynth_core.criteria.criterion import Decided
-from dpsynth_core.evaluation.comparison import Evidence
-from dpsynth_core.evaluation.models import usefulness
-from dpsynth_core.evaluation.totals import Total
-from dpsynth_core.planning import training_time
+from dpsynth_core.claims.criteria.criterion import Decided
+from dpsynth_core.claims.models import training_time, usefulness
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.noise import SeededNoise
@@ -35,6 +32,8 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.report import criteria as words
 from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.sources.demo import demo_domain
+from dpsynth_core.statistics.evidence import Evidence
+from dpsynth_core.statistics.totals import Total
 
 _TREES = 10
 """Of boosting: how good a model is does not matter here, only whether it is said rightly."""

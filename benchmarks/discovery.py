@@ -28,7 +28,6 @@ from typing import Any
 
 from benchmarks.programs import OURS, versions
 from benchmarks.table import ADULT_FOLDER, RESULTS
-from dpsynth_core.evaluation.distances import scaled, workload_error
 from dpsynth_core.mechanisms.discovery import categories
 from dpsynth_core.mechanisms.discovery.division import divided
 from dpsynth_core.planning.plan import DISCOVERY_DELTA
@@ -43,6 +42,7 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.demo import demo_domain, simulate
 from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.statistics.distances import scaled, workload_error
 from dpsynth_core.vocabulary.attribute import FEWEST_LEARNT, Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.keys import PUBLIC

@@ -35,7 +35,6 @@ from benchmarks import invented
 from benchmarks.programs import OURS, versions
 from benchmarks.table import RESULTS
 from dpsynth_core.bundle.pack import zipped
-from dpsynth_core.evaluation.comparison import Evidence
 from dpsynth_core.foundation.content import stored
 from dpsynth_core.inference.rows import in_random_order
 from dpsynth_core.mechanisms import registry
@@ -48,6 +47,7 @@ from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.demo import demo_domain, simulate
 from dpsynth_core.sources.drawn import DrawnRows
 from dpsynth_core.sources.sniff import sniff
+from dpsynth_core.statistics.evidence import Evidence
 from dpsynth_core.vocabulary.domain import load_domain
 from dpsynth_core.vocabulary.workload import all_kway
 

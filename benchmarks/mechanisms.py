@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 from benchmarks.programs import OURS, execute, ours, versions
 from benchmarks.table import ADULT_FOLDER, RESULTS, Table
 from dpsynth_core.cli.release_commands import parse_workload
-from dpsynth_core.evaluation.distances import workload_error
 from dpsynth_core.mechanisms.registry import MECHANISMS
 from dpsynth_core.release.document import ROWS_CSV, load
 from dpsynth_core.sources import demo
+from dpsynth_core.statistics.distances import workload_error
 from dpsynth_core.vocabulary.domain import load_domain
 from dpsynth_core.vocabulary.marginals import combined
 from dpsynth_core.vocabulary.measurement import Clique

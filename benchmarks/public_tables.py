@@ -26,12 +26,12 @@ from numpy.typing import NDArray
 from benchmarks import compression
 from benchmarks.shapes import SHAPES, keep
 from benchmarks.table import ADULT_FOLDER, RESULTS
-from dpsynth_core.evaluation.distances import largest_error, workload_error
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.graphical.aim_public import AimPublic
 from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.sources import standin
 from dpsynth_core.sources.codes import CodesSource
+from dpsynth_core.statistics.distances import largest_error, workload_error
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import all_kway

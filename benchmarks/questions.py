@@ -33,12 +33,12 @@ from dpsynth_core.evaluation.questions.breakdown import breakdown
 from dpsynth_core.evaluation.questions.known import Known
 from dpsynth_core.evaluation.questions.question import Question
 from dpsynth_core.evaluation.questions.worst import worst
-from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
 from dpsynth_core.report.explore import knowledge
 from dpsynth_core.sources.codes import CodesSource
+from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 

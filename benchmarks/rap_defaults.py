@@ -24,10 +24,10 @@ import pandas as pd
 
 from benchmarks import fem_defaults, figures, slices
 from benchmarks.table import RESULTS
-from dpsynth_core.evaluation.distances import workload_error
 from dpsynth_core.inference.relaxed.projection import Descent
 from dpsynth_core.mechanisms.projection import rap
 from dpsynth_core.mechanisms.steps import Model
+from dpsynth_core.statistics.distances import workload_error
 
 NAME = "rap_defaults"
 EVERY_QUERY = "every query"

@@ -36,13 +36,13 @@ from benchmarks.table import RESULTS
 from dpsynth_core.evaluation.questions.answer import answer
 from dpsynth_core.evaluation.questions.known import Known
 from dpsynth_core.evaluation.questions.question import Question, cell_values
-from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.mechanisms.steps import Finished, Measured, RowModel
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.release import synthesis
 from dpsynth_core.sources.codes import CodesSource
+from dpsynth_core.statistics.totals import Total
 
 ASKED = (
     *(Question("share", {}, {name: (code,)}) for name in ("sex", "work", "region") for code in range(DOMAIN[name].size - 1)),

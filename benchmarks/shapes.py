@@ -25,10 +25,10 @@ import pandas as pd
 
 from benchmarks import compression, invented
 from benchmarks.table import ADULT_FOLDER, RESULTS
-from dpsynth_core.evaluation.distances import Marginals
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.sources import standin
 from dpsynth_core.sources.codes import CodesSource
+from dpsynth_core.statistics.distances import Marginals
 from dpsynth_core.vocabulary.domain import Domain, load_domain
 from dpsynth_core.vocabulary.workload import Workload, all_kway
 

@@ -26,8 +26,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmarks.table import ADULT_FOLDER, RESULTS
+from dpsynth_core.claims.models import training
 from dpsynth_core.cli.release_commands import parse_workload
-from dpsynth_core.evaluation.models import training
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, DEFAULT_MODELS, Spec, StandinSpec
 from dpsynth_core.release import synthesis

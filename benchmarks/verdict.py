@@ -22,12 +22,12 @@ import numpy as np
 
 from benchmarks.table import ADULT_FOLDER, RESULTS
 from dpsynth_core.cli.release_commands import parse_workload
-from dpsynth_core.evaluation.distances import marginal_errors
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, Spec
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Release
 from dpsynth_core.sources.guess import propose
 from dpsynth_core.sources.sniff import sniff
+from dpsynth_core.statistics.distances import marginal_errors
 from dpsynth_core.vocabulary.domain import Domain, load_domain
 from dpsynth_core.vocabulary.tally import row_marginals
 

@@ -119,7 +119,7 @@ def test_a_file_that_is_called_demo_is_neither_overlooked_nor_taken_for_the_simu
 def test_models_are_measured_and_their_precision_is_told_before(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dpsynth_core.planning.training_time.ROUNDS", 10)
+    monkeypatch.setattr("dpsynth_core.claims.models.training_time.ROUNDS", 10)
     assert synthesize("--model", "sex", "--model", "age=20", "--models-share", "0.3", "--mechanism", "independent") == 0
     told, stored = capsys.readouterr().err, release()
     assert re.search(r"0\.3 of the budget measures how often models of 'sex', 'age' are right: to ± [\d,]+ people", told)

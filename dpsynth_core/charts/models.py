@@ -6,7 +6,7 @@ import altair as alt
 import pandas as pd
 
 from dpsynth_core.charts.theme import INK, Drawing, finish
-from dpsynth_core.evaluation.models.beside_real import REAL, SYNTHETIC
+from dpsynth_core.evaluation.beside_real import REAL, SYNTHETIC
 from dpsynth_core.foundation.zones import Zoned
 
 _TRAINED = alt.Color("trained:N", scale=alt.Scale(domain=[SYNTHETIC, REAL]))

@@ -23,10 +23,10 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from dpsynth_core.evaluation.combination import least_squares
-from dpsynth_core.evaluation.distances import IN_WRONG_CELL
-from dpsynth_core.evaluation.quantiles import absolute_sum, largest_positive_parts, normal
-from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.mechanisms.steps import Candidate, SelectionRecord
+from dpsynth_core.statistics.distances import IN_WRONG_CELL
+from dpsynth_core.statistics.quantiles import absolute_sum, largest_positive_parts, normal
+from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import combined
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, Measurement

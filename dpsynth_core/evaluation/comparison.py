@@ -6,8 +6,7 @@ How far off each marginal is, is said in `quality`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -15,10 +14,9 @@ from numpy.typing import NDArray
 
 from dpsynth_core.evaluation.grouping import CellGroups, group
 from dpsynth_core.foundation.zones import Zoned, combine
-from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import combined, project
-from dpsynth_core.vocabulary.measurement import Clique, Measurement
-from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.statistics.evidence import Evidence
+from dpsynth_core.vocabulary.marginals import project
+from dpsynth_core.vocabulary.measurement import Clique
 
 SYNTHETIC = "Synthetic rows"
 MEASURED = "Noisy measurement"
@@ -29,43 +27,6 @@ _CELLS_SHOWN = 60
 _SIDE_SHOWN = 36
 
 Truth = Zoned[Mapping[Clique, NDArray[np.int64]]]
-
-
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """What a release contains that a comparison needs. codes: None for answers without rows. total: people, estimated or public."""
-
-    domain: Domain
-    codes: NDArray[np.integer] | None
-    measurements: Sequence[Measurement]
-    total: float
-
-    def published(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.float64]]:
-        """Marginals as published, as fractions: the rows', or the noisy answers as fractions of the people where there are no rows. Without
-        those that no answer contains."""
-        if self.codes is not None:
-            rows = max(1, len(self.codes))
-            return {r: counts / rows for r, counts in row_marginals(self.domain, self.codes, cliques).items()}
-        answers, people = {r: self.measured(r) for r in cliques}, max(1.0, self.total)
-        return {r: self.domain.cleared(r, answer.values) / people for r, answer in answers.items() if answer is not None}
-
-    def shares(self, clique: Clique) -> NDArray[np.float64] | None:
-        """A marginal of the synthetic rows, as fractions of them."""
-        return None if self.codes is None else self.published([clique])[clique]
-
-    def people(self, clique: Clique) -> NDArray[np.float64] | None:
-        """The same in people: as if there were as many rows as people."""
-        shares = self.shares(clique)
-        return None if shares is None else shares * self.total
-
-    def measured(self, clique: Clique) -> Measurement | None:
-        """A marginal from all noisy ones that contain it, in people; None where none does."""
-        return combined(self.measurements, clique)
-
-
-def label(clique: Clique) -> str:
-    """How a marginal is called in tables and charts."""
-    return " × ".join(clique) or "(all rows)"
 
 
 def one_way(evidence: Zoned[Evidence], column: str, truth: Truth | None = None) -> Zoned[pd.DataFrame]:

@@ -16,16 +16,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dpsynth_core.claims.certificate import Certificate, mean_bound
+from dpsynth_core.claims.columns_alone import ColumnsAlone
 from dpsynth_core.evaluation import baselines
 from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, UNSUPPORTED, Bound
-from dpsynth_core.evaluation.certificate import Certificate, mean_bound
-from dpsynth_core.evaluation.columns_alone import ColumnsAlone
-from dpsynth_core.evaluation.comparison import Evidence, Truth, label
-from dpsynth_core.evaluation.distances import in_wrong_cell, largest_gap
-from dpsynth_core.evaluation.quantiles import normal
-from dpsynth_core.evaluation.subsampling import expected_error, gather
+from dpsynth_core.evaluation.comparison import Truth
 from dpsynth_core.foundation.zones import Zoned, combine
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.statistics.distances import in_wrong_cell, largest_gap
+from dpsynth_core.statistics.evidence import Evidence, label
+from dpsynth_core.statistics.quantiles import normal
+from dpsynth_core.statistics.subsampling import expected_error, gather
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
 

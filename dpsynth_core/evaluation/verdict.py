@@ -22,13 +22,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dpsynth_core.criteria.criterion import MUST, Decided
+from dpsynth_core.claims.criteria.criterion import MUST, Decided
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.bounds import SUPPORTED, bounds
-from dpsynth_core.evaluation.comparison import label
 from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, RESIDUALS, Headline, Statements
-from dpsynth_core.evaluation.totals import known_total
 from dpsynth_core.planning import feasibility
+from dpsynth_core.statistics.evidence import label
+from dpsynth_core.statistics.totals import known_total
 from dpsynth_core.vocabulary.measurement import Clique, subsets
 
 LIMIT, MOSTLY = feasibility.READABLE, feasibility.MOSTLY

@@ -10,10 +10,10 @@ import resource
 from contextlib import suppress
 from pathlib import Path
 
-from dpsynth_core.criteria.registry import tables_alone
+from dpsynth_core.claims.criteria.registry import tables_alone
+from dpsynth_core.claims.models import training_time
 from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.mechanisms.parameters import parameters
-from dpsynth_core.planning import training_time
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import MAX_UNSTATED_ROWS
 

@@ -11,7 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from dpsynth_core.criteria.registry import AnyCriterion, need_models, of_models, read_criteria
+from dpsynth_core.claims.criteria.registry import AnyCriterion, need_models, of_models, read_criteria
+from dpsynth_core.claims.models import targets as models
+from dpsynth_core.claims.models.targets import Target
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.discovery import division
@@ -19,8 +21,7 @@ from dpsynth_core.mechanisms.discovery.division import Portion
 from dpsynth_core.mechanisms.graphical.independent import Independent
 from dpsynth_core.mechanisms.mechanism import Conditional, Forecast, Learner, Mechanism, UsesPublic
 from dpsynth_core.mechanisms.parameters import Setting, parameters
-from dpsynth_core.planning import models, origins, weakness
-from dpsynth_core.planning.models import Target
+from dpsynth_core.planning import origins, weakness
 from dpsynth_core.planning.spec import MAX_ROWS, STANDIN, BudgetSpec, Spec
 from dpsynth_core.privacy.accountant import Accountant, in_force
 from dpsynth_core.privacy.conversions import check_budget

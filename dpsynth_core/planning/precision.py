@@ -19,14 +19,14 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from dpsynth_core.criteria.models import PER_COLUMN
+from dpsynth_core.claims.certificate import CERTIFIED_COLUMNS, CERTIFIED_LARGEST
+from dpsynth_core.claims.criteria.models import PER_COLUMN
+from dpsynth_core.claims.models import training_time
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zoned, public
 from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.mechanisms.rounds import distance_sigma
-from dpsynth_core.planning import training_time
 from dpsynth_core.planning.plan import Plan, Shares
-from dpsynth_core.planning.spec import CERTIFIED_COLUMNS, CERTIFIED_LARGEST
 from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.privacy.conversions import MAX_EPSILON, MIN_EPSILON
 from dpsynth_core.privacy.unit import Unit

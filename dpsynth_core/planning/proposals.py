@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+from dpsynth_core.claims.models.training_time import in_words
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.mechanism import Forecast, Mechanism
 from dpsynth_core.planning import precision
 from dpsynth_core.planning.plan import Shares, forecast
-from dpsynth_core.planning.training_time import in_words
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary import purposes
 from dpsynth_core.vocabulary import workload as workloads

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, ValidationError
 
+from dpsynth_core.claims.models.targets import MAX_MODELS, ModelSpec
 from dpsynth_core.foundation.documents import base_name, check_path, is_uri, parse_json, read_document
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.planning.looks import Look, ordered
@@ -25,8 +26,6 @@ from dpsynth_core.sources.registry import KINDS
 MAX_ROWS = 20_000_000
 MAX_TABLES = 20
 """Of rows, drawn from one measurement. So many show well how much the drawing adds; each is held in memory."""
-MAX_MODELS = 20
-"""Columns that models may be asked to predict."""
 MAX_UNSTATED_ROWS = 1_000_000
 """Rows that are written at most where the spec states no number. The noisy number of records can be anything: at epsilon 1e-6 it is
 millions for five hundred people. The limit is public and is applied to what was released, so it costs nothing; whoever has more records
@@ -39,11 +38,6 @@ DEFAULT_CRITERIA = 0.05
 """Share of the budget that decides the criteria; only where there are some."""
 DEFAULT_MODELS = 0.02
 """Share of the budget that measures how often models are right; only where some are asked for."""
-CERTIFIED_LARGEST = 0.1
-"""Share of the certificate that measures the largest error of all cells."""
-CERTIFIED_COLUMNS = 0.15
-"""Share of the certificate that measures how far columns alone would be off; the rest measures the error of each marginal. On a thousand
-people the mean over all tables and this yardstick are about as uncertain as they differ; on fifty thousand neither share matters."""
 DEMO = "demo"
 """`data.kind` of the simulated people that this project makes itself; it has no path."""
 STANDIN = "standin"
@@ -161,14 +155,6 @@ class MechanismSpec(Part):
     settings: dict[str, float | int | bool | str] = Field(default={})
 
 
-class ModelSpec(Part):
-    """A column that models are to predict. tolerance: of numbers, in the column's unit; None for a tenth of its range, or for the median
-    width of its bins where that is more."""
-
-    column: str = Field(max_length=1000)
-    tolerance: float | None = Field(default=None, gt=0)
-
-
 class OutputSpec(Part):
     """rows: how many to write, None for the noisy (or public) total. tables: how many tables of so many rows to draw from the one
     measurement. seed: repeatable noise, which is not private."""
@@ -186,7 +172,7 @@ class Spec(Part):
     published about the same people, in the curator's words; "" where the question was not answered. looks: what of the private table
     was shown without noise before the plan was sealed (`planning.looks`), None where nobody kept track of it.
 
-    criteria: conditions that the release is judged by, fixed before the run (`criteria.registry`).
+    criteria: conditions that the release is judged by, fixed before the run (`claims.criteria.registry`).
     models: columns that models are to predict, trained on the synthetic rows and measured on the people (`evaluation.models`).
     """
 

@@ -23,15 +23,11 @@ import pyarrow.csv as pcsv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from dpsynth_core.criteria import bounds as criteria_bounds
-from dpsynth_core.criteria.bounds import Interval
-from dpsynth_core.criteria.criterion import UNMEASURED, Decided
+from dpsynth_core.claims.certificate import CONFIDENCE, Certificate, Certified
+from dpsynth_core.claims.columns_alone import ColumnsAlone
+from dpsynth_core.claims.criteria.criterion import UNMEASURED, Decided
+from dpsynth_core.claims.models.usefulness import Share, Usefulness
 from dpsynth_core.evaluation.bounds import UNBOUNDED, Bound
-from dpsynth_core.evaluation.certificate import CONFIDENCE, Certificate, Certified
-from dpsynth_core.evaluation.columns_alone import ColumnsAlone
-from dpsynth_core.evaluation.distances import IN_WRONG_CELL
-from dpsynth_core.evaluation.models.usefulness import Share, Usefulness
-from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.foundation.arrow_times import holds_times, readable
 from dpsynth_core.foundation.content import Writer
 from dpsynth_core.foundation.documents import FORMULA, inert
@@ -46,6 +42,10 @@ from dpsynth_core.release import tables
 from dpsynth_core.release import transcript as transcripts
 from dpsynth_core.release.release import Brand, Progress, Release
 from dpsynth_core.release.rows import HeldRows, Rows, StoredRows, in_groups
+from dpsynth_core.statistics import intervals as criteria_bounds
+from dpsynth_core.statistics.distances import IN_WRONG_CELL
+from dpsynth_core.statistics.intervals import Interval
+from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.grouped_domain import measured_sizes
 from dpsynth_core.vocabulary.groups import Groups

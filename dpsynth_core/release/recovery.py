@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
 
-from dpsynth_core.criteria.criterion import Decided
-from dpsynth_core.evaluation.totals import known_total
+from dpsynth_core.claims.criteria.criterion import Decided
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.privacy.events import Event
@@ -22,6 +21,7 @@ from dpsynth_core.release.spool import Kept
 from dpsynth_core.release.statement import brands, interrupted_brand, public_details, statement
 from dpsynth_core.release.times import Stopwatch
 from dpsynth_core.release.transcript import AnswersEnd, RecordedAnswer, replaying
+from dpsynth_core.statistics.totals import known_total
 from dpsynth_core.vocabulary.measurement import Measurement
 
 

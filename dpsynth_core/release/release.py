@@ -15,10 +15,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dpsynth_core.criteria.criterion import Decided
+from dpsynth_core.claims.certificate import Certificate
+from dpsynth_core.claims.criteria.criterion import Decided
+from dpsynth_core.claims.models.usefulness import Usefulness
 from dpsynth_core.evaluation.bounds import Bound
-from dpsynth_core.evaluation.certificate import Certificate
-from dpsynth_core.evaluation.models.usefulness import Usefulness
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.events import Event

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from dpsynth_core.criteria.criterion import UNMEASURED, Decided
-from dpsynth_core.evaluation.certificate import Certificate
-from dpsynth_core.evaluation.models.usefulness import Usefulness
+from dpsynth_core.claims.certificate import Certificate
+from dpsynth_core.claims.criteria.criterion import UNMEASURED, Decided
+from dpsynth_core.claims.models.usefulness import Usefulness
 from dpsynth_core.mechanisms.mechanism import Learner
 from dpsynth_core.planning import looks, origins, weakness
 from dpsynth_core.planning.discovery import sentences

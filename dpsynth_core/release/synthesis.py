@@ -17,17 +17,14 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.criteria.bounds import Noisy
-from dpsynth_core.criteria.criterion import Decided, Published
-from dpsynth_core.criteria.models import Guesses, ModelCriterion
-from dpsynth_core.criteria.registry import decide
-from dpsynth_core.criteria.registry import measured as measured_criteria
-from dpsynth_core.evaluation import columns_alone
+from dpsynth_core.claims import columns_alone
+from dpsynth_core.claims.certificate import ANSWERS, ROWS, Certificate, certify
+from dpsynth_core.claims.criteria.criterion import Decided, Published
+from dpsynth_core.claims.criteria.models import Guesses, ModelCriterion
+from dpsynth_core.claims.criteria.registry import decide
+from dpsynth_core.claims.criteria.registry import measured as measured_criteria
+from dpsynth_core.claims.models.usefulness import Usefulness, guesses, measure
 from dpsynth_core.evaluation.bounds import Bound, bounds
-from dpsynth_core.evaluation.certificate import ANSWERS, ROWS, Certificate, certify, measured_total
-from dpsynth_core.evaluation.comparison import Evidence
-from dpsynth_core.evaluation.models.usefulness import Usefulness, guesses, measure
-from dpsynth_core.evaluation.totals import Total, known_total
 from dpsynth_core.foundation import build
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.zones import Zoned, curator_only
@@ -64,6 +61,9 @@ from dpsynth_core.sources.outside import missing_label, outside_label
 from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.sources.survey import Survey
+from dpsynth_core.statistics.evidence import Evidence
+from dpsynth_core.statistics.intervals import Noisy
+from dpsynth_core.statistics.totals import Total, known_total, measured_total
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain, column_field
 from dpsynth_core.vocabulary.marginals import of_columns

@@ -12,10 +12,9 @@ from weakref import WeakKeyDictionary
 
 import pandas as pd
 
-from dpsynth_core.criteria.words import percent
+from dpsynth_core.claims.criteria.words import percent
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation import verdict as verdicts
-from dpsynth_core.evaluation.comparison import Evidence
 from dpsynth_core.evaluation.quality import Headline, Statements
 from dpsynth_core.evaluation.verdict import Verdict
 from dpsynth_core.foundation.zones import Zoned, combine, released
@@ -30,6 +29,7 @@ from dpsynth_core.report.page import html
 from dpsynth_core.report.rule import goodness, learnt
 from dpsynth_core.report.verdict import comparison, despite, fit_for, reasons, ruling, unfit_for
 from dpsynth_core.report.words import noise, protected
+from dpsynth_core.statistics.evidence import Evidence
 from dpsynth_core.vocabulary.workload import Workload
 
 __all__ = ["CARD", "EXPLORE", "NOTEBOOK", "REPORT", "SPEC"]

@@ -9,8 +9,8 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from dpsynth_core.criteria.criterion import MET, MUST, NOT_MET, UNDECIDED, UNMEASURED, Criterion, Decided
-from dpsynth_core.criteria.words import TOO_SMALL
+from dpsynth_core.claims.criteria.criterion import MET, MUST, NOT_MET, UNDECIDED, UNMEASURED, Criterion, Decided
+from dpsynth_core.claims.criteria.words import TOO_SMALL
 from dpsynth_core.release.release import Release
 from dpsynth_core.vocabulary.domain import Domain
 

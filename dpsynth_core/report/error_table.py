@@ -6,10 +6,10 @@ import pandas as pd
 import pyarrow as pa
 
 from dpsynth_core.evaluation.bounds import UNBOUNDED
-from dpsynth_core.evaluation.comparison import label
-from dpsynth_core.evaluation.distances import IN_WRONG_CELL
 from dpsynth_core.release.document import csv_bytes
 from dpsynth_core.release.release import Release
+from dpsynth_core.statistics.distances import IN_WRONG_CELL
+from dpsynth_core.statistics.evidence import label
 
 COLUMNS = {
     "attributes": "string",

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from dpsynth_core.criteria.words import percent
-from dpsynth_core.evaluation.certificate import ANSWERS
+from dpsynth_core.claims.certificate import ANSWERS
+from dpsynth_core.claims.criteria.words import percent
 from dpsynth_core.evaluation.quality import Headline, within
 from dpsynth_core.planning import discovery, origins
 from dpsynth_core.planning.unit_spec import UNNAMED

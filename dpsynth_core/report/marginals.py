@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from dpsynth_core.evaluation.comparison import label
 from dpsynth_core.release.document import csv_bytes
 from dpsynth_core.release.release import Release
+from dpsynth_core.statistics.evidence import label
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.kinds.registry import KINDS

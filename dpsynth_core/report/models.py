@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from dpsynth_core.evaluation.models.usefulness import Share, Usefulness
+from dpsynth_core.claims.models.usefulness import Share, Usefulness
 from dpsynth_core.release.release import Release
 
 READING = (

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpsynth_core.criteria.words import percent
+from dpsynth_core.claims.criteria.words import percent
 from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.evaluation.verdict import Verdict
 from dpsynth_core.release.release import Release

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpsynth_core.criteria.words import percent
+from dpsynth_core.claims.criteria.words import percent
 from dpsynth_core.foundation.visible import shortened, visible
 
 _BARS = 10

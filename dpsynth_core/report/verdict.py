@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from dpsynth_core.criteria.words import percent
+from dpsynth_core.claims.criteria.words import percent
 from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, RESIDUALS
 from dpsynth_core.evaluation.verdict import LIMIT, PARTLY, PUBLISH, UNSHOWN, Purpose, Simpler, Verdict
 from dpsynth_core.vocabulary import purposes

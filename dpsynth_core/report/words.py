@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from dpsynth_core.evaluation.quantiles import normal
 from dpsynth_core.planning import discovery, looks, origins, weakness
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.privacy.attacker import Reading
 from dpsynth_core.privacy.unit import REPLACE
 from dpsynth_core.release.release import Release
+from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.vocabulary import zeros
 
 READING = (

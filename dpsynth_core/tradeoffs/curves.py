@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpsynth_core.evaluation.comparison import label
 from dpsynth_core.foundation.zones import Zoned, combine
+from dpsynth_core.statistics.evidence import label
 from dpsynth_core.tradeoffs.sweep import Point, Sweep
 from dpsynth_core.tradeoffs.trial import Outcome
 

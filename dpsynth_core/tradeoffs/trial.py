@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core import report
-from dpsynth_core.evaluation.distances import in_wrong_cell, workload_error
 from dpsynth_core.evaluation.truth import true_counts
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.mechanism import Forecast
@@ -23,6 +22,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Release
 from dpsynth_core.sources.source import MarginalSource
+from dpsynth_core.statistics.distances import in_wrong_cell, workload_error
 from dpsynth_core.tradeoffs.sweep import Point, Sweep
 from dpsynth_core.vocabulary.measurement import Clique
 

@@ -1,7 +1,7 @@
 """Predictors: released functions of a record's codes that guess one of its columns, and how many records they are right about.
 
 A predictor is made of whole numbers alone: what it says of a record is the same on every machine, in every batch and beside every other
-record. Products of matrices would not do, as they may round a row by where it stands. `evaluation.models.training` makes them.
+record. Products of matrices would not do, as they may round a row by where it stands. `claims.models.training` makes them.
 """
 
 from __future__ import annotations

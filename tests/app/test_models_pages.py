@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsynth_core.evaluation.models.beside_real import BesideReal
-from dpsynth_core.planning import training_time
+from dpsynth_core.claims.models import training_time
+from dpsynth_core.evaluation.beside_real import BesideReal
 from dpsynth_core.planning.spec import DataSpec
 from dpsynth_core.store import looks, projects
 from dpsynth_core.store.home import LOCAL_OWNER

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks import usefulness
-from dpsynth_core.planning import training_time
+from dpsynth_core.claims.models import training_time
 
 
 def test_intervals_are_compared_with_what_every_person_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

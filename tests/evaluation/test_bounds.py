@@ -10,13 +10,13 @@ import pytest
 from scipy.stats import binom
 
 from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, UNSUPPORTED, Bound, bounds, supported, unsupported
-from dpsynth_core.evaluation.distances import in_wrong_cell, marginal_errors
-from dpsynth_core.evaluation.totals import Total, known_total
 from dpsynth_core.mechanisms.registry import get
 from dpsynth_core.mechanisms.steps import Candidate, Measured, SelectionRecord
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.statistics.distances import in_wrong_cell, marginal_errors
+from dpsynth_core.statistics.totals import Total, known_total
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.tally import row_marginals

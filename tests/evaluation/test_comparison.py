@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from dpsynth_core.evaluation import comparison
-from dpsynth_core.evaluation.comparison import DIFFERENCE, MEASURED, PRIVATE, SYNTHETIC, Evidence
+from dpsynth_core.evaluation.comparison import DIFFERENCE, MEASURED, PRIVATE, SYNTHETIC
 from dpsynth_core.foundation.zones import Zone, curator_only, released
+from dpsynth_core.statistics.evidence import Evidence
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.vocabulary.tally import row_marginals

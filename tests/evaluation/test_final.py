@@ -9,12 +9,12 @@ import pytest
 
 from dpsynth_core.evaluation.bounds import SUPPORTED, bounds, supported
 from dpsynth_core.evaluation.combination import least_squares
-from dpsynth_core.evaluation.distances import in_wrong_cell
-from dpsynth_core.evaluation.totals import Total, known_total
 from dpsynth_core.mechanisms.registry import get
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.statistics.distances import in_wrong_cell
+from dpsynth_core.statistics.totals import Total, known_total
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import combined
 from dpsynth_core.vocabulary.measurement import Measurement, final

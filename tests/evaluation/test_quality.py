@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpsynth_core.claims.certificate import ROWS, Certificate, Certified, Largest, state
+from dpsynth_core.claims.columns_alone import ColumnsAlone
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.bounds import Bound
-from dpsynth_core.evaluation.certificate import ROWS, Certificate, Certified, Largest, state
-from dpsynth_core.evaluation.columns_alone import ColumnsAlone
-from dpsynth_core.evaluation.comparison import Evidence
 from dpsynth_core.evaluation.quality import Statements
-from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.foundation.zones import Zone, curator_only, released
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.statistics.evidence import Evidence
+from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.tally import row_marginals

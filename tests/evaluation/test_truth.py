@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpsynth_core.evaluation.distances import marginal_errors
 from dpsynth_core.evaluation.truth import true_counts
 from dpsynth_core.foundation.errors import ZoneError
 from dpsynth_core.foundation.zones import Zone, combine, publishable, released
+from dpsynth_core.statistics.distances import marginal_errors
 from dpsynth_core.vocabulary.domain import Domain
 from tests.privacy.tables import table
 

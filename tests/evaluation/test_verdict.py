@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from dpsynth_core import report
-from dpsynth_core.criteria.bounds import Interval
-from dpsynth_core.criteria.criterion import MET, NOT_MET, UNDECIDED, Decided
-from dpsynth_core.criteria.criterion import UNMEASURED as NOT_MEASURED
-from dpsynth_core.criteria.tables import TablesWithin
+from dpsynth_core.claims.columns_alone import ColumnsAlone
+from dpsynth_core.claims.criteria.criterion import MET, NOT_MET, UNDECIDED, Decided
+from dpsynth_core.claims.criteria.criterion import UNMEASURED as NOT_MEASURED
+from dpsynth_core.claims.criteria.tables import TablesWithin
 from dpsynth_core.evaluation import quality
-from dpsynth_core.evaluation.columns_alone import ColumnsAlone
-from dpsynth_core.evaluation.comparison import Evidence
 from dpsynth_core.evaluation.quality import INDEPENDENT, Headline, Statements
-from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.evaluation.verdict import LIMIT, PARTLY, PUBLISH, WITHHOLD, Verdict, judge
 from dpsynth_core.foundation.zones import released
+from dpsynth_core.statistics.evidence import Evidence
+from dpsynth_core.statistics.intervals import Interval
+from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.vocabulary.workload import all_kway, hand_picked
 from tests.evaluation.test_quality import CERTIFIED, CODES, DOMAIN, certificate, counts, statements

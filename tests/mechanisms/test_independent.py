@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from dpsynth_core.evaluation.distances import marginal_errors
 from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured
 from dpsynth_core.privacy.events import Gaussian
+from dpsynth_core.statistics.distances import marginal_errors
 from dpsynth_core.vocabulary.tally import row_marginals
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.runs import DOMAIN, run

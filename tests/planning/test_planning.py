@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtri
 
-from dpsynth_core.evaluation.certificate import ROWS, certify
-from dpsynth_core.evaluation.columns_alone import Columns
-from dpsynth_core.evaluation.totals import Total
+from dpsynth_core.claims.certificate import ROWS, certify
+from dpsynth_core.claims.columns_alone import Columns
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
@@ -24,6 +23,7 @@ from dpsynth_core.privacy.accountant import GDP, ZCDP, Accountant
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary import workload
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from tests.mechanisms.runs import people

@@ -12,8 +12,7 @@ from dpsynth_core import report
 from dpsynth_core.bundle import unpack
 from dpsynth_core.bundle.verdicts import CONSISTENT, FAILED, PARTLY, PASSED
 from dpsynth_core.bundle.verify import verify
-from dpsynth_core.criteria.bounds import Interval
-from dpsynth_core.criteria.criterion import MET, MUST, NOT_MET, UNMEASURED, Decided
+from dpsynth_core.claims.criteria.criterion import MET, MUST, NOT_MET, UNMEASURED, Decided
 from dpsynth_core.evaluation.verdict import WITHHOLD
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release import document as releases
@@ -21,6 +20,7 @@ from dpsynth_core.release.recovery import recover
 from dpsynth_core.release.release import INTERRUPTED, UNDECIDED_CRITERIA, Release
 from dpsynth_core.release.spool import Kept
 from dpsynth_core.release.statement import unmeasured_brands
+from dpsynth_core.statistics.intervals import Interval
 from tests.bundle import pack
 from tests.bundle.bundles import failed, run, spec, verified
 

@@ -15,9 +15,9 @@ from dpsynth_core import report
 from dpsynth_core.bundle import unpack
 from dpsynth_core.bundle.reproduce import reproduce
 from dpsynth_core.bundle.verdicts import CONSISTENT, FAILED, INCONSISTENT
-from dpsynth_core.evaluation.models import training
+from dpsynth_core.claims.models import training, training_time
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.planning import precision, training_time
+from dpsynth_core.planning import precision
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import DEFAULT_MODELS
 from dpsynth_core.release import document as releases

@@ -14,15 +14,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from dpsynth_core.claims.certificate import Certificate, Certified
 from dpsynth_core.evaluation.bounds import Bound
-from dpsynth_core.evaluation.certificate import Certificate, Certified
-from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.events import Gaussian
 from dpsynth_core.release import document as releases
 from dpsynth_core.release.release import Brand, Progress, Release
 from dpsynth_core.release.rows import HeldRows
+from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.measurement import Measurement
 
 CERTIFIED = Certified(("a", "b"), error=-0.1, bound95=0.2, simultaneous95=0.3)

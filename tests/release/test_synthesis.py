@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsynth_core.evaluation.distances import in_wrong_cell, largest_error
 from dpsynth_core.foundation.errors import BudgetExceeded, CapacityError, InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import UsesPublic
@@ -26,6 +25,7 @@ from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.statement import statement
+from dpsynth_core.statistics.distances import in_wrong_cell, largest_error
 from dpsynth_core.vocabulary.tally import row_marginals
 from tests.mechanisms.offered import TABLES
 

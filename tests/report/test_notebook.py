@@ -20,7 +20,6 @@ from dpsynth_core import report
 from dpsynth_core.evaluation.questions.answer import LIMITED, answer
 from dpsynth_core.evaluation.questions.known import Known
 from dpsynth_core.evaluation.questions.question import Question
-from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.release import document as releases
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.rows import HeldRows
@@ -28,6 +27,7 @@ from dpsynth_core.report import codebook
 from dpsynth_core.report.explore import knowledge
 from dpsynth_core.report.notebook import notebook
 from dpsynth_core.sources.codec import decode
+from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.marginals import combined
 from tests.bundle import bundles, pack
 from tests.golden import goldens

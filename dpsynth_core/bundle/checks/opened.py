@@ -13,15 +13,15 @@ from dpsynth_core.bundle.checks.csv_rows import CsvRows
 from dpsynth_core.bundle.checks.outcome import expect, some
 from dpsynth_core.bundle.reproduce import other_versions
 from dpsynth_core.bundle.unpack import Bundle
-from dpsynth_core.criteria.models import ModelCriterion
-from dpsynth_core.criteria.registry import measured as measured_criteria
-from dpsynth_core.evaluation.comparison import Evidence
-from dpsynth_core.evaluation.totals import Total, known_total
+from dpsynth_core.claims.criteria.models import ModelCriterion
+from dpsynth_core.claims.criteria.registry import measured as measured_criteria
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import tables
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.transcript import RecordedAnswer
+from dpsynth_core.statistics.evidence import Evidence
+from dpsynth_core.statistics.totals import Total, known_total
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 
 

@@ -13,18 +13,18 @@ from numpy.typing import NDArray
 from dpsynth_core.bundle.checks.opened import Opened
 from dpsynth_core.bundle.checks.outcome import NEAR, Nothing, Open, Wrong, expect, named, near, some
 from dpsynth_core.bundle.rounding import alike
-from dpsynth_core.evaluation import columns_alone
+from dpsynth_core.claims import columns_alone
+from dpsynth_core.claims.certificate import ANSWERS, ROWS, Certificate, Largest, state
+from dpsynth_core.claims.columns_alone import ColumnsAlone
+from dpsynth_core.claims.models import training, usefulness
+from dpsynth_core.claims.models.usefulness import Trained
 from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, bounds
-from dpsynth_core.evaluation.certificate import ANSWERS, ROWS, Certificate, Largest, state
-from dpsynth_core.evaluation.columns_alone import ColumnsAlone
-from dpsynth_core.evaluation.distances import IN_WRONG_CELL
-from dpsynth_core.evaluation.models import training, usefulness
-from dpsynth_core.evaluation.models.usefulness import Trained
-from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.privacy import questions
 from dpsynth_core.privacy.events import Gaussian
 from dpsynth_core.release.document import usefulness_json
 from dpsynth_core.release.release import INTERRUPTED, UNCERTIFIED, UNTESTED
+from dpsynth_core.statistics.distances import IN_WRONG_CELL
+from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.measurement import ROUNDING, Clique
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.evaluation.quantiles import normal
 from dpsynth_core.evaluation.questions.evidence import (
     Estimated,
     Interval,
@@ -34,6 +33,7 @@ from dpsynth_core.evaluation.questions.question import (
     ordered_cells,
     weights,
 )
+from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.vocabulary.measurement import Clique
 
 _ROUNDED = 1e-9

@@ -43,9 +43,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.criteria.bounds import fieller
 from dpsynth_core.evaluation.combination import Combined
 from dpsynth_core.evaluation.questions.question import Vector
+from dpsynth_core.statistics.intervals import fieller
 from dpsynth_core.vocabulary.domain import Domain
 
 Interval = tuple[float, float]

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.claims.certificate import ROWS, Certificate, table_bound
 from dpsynth_core.evaluation.bounds import UNSUPPORTED, Bound
-from dpsynth_core.evaluation.certificate import ROWS, Certificate, table_bound
 from dpsynth_core.evaluation.combination import Combined, combined_parts
-from dpsynth_core.evaluation.quantiles import normal
 from dpsynth_core.evaluation.questions.question import Vector
-from dpsynth_core.evaluation.totals import Total
+from dpsynth_core.statistics.quantiles import normal
+from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.evaluation.combination import Combined
-from dpsynth_core.evaluation.quantiles import normal
 from dpsynth_core.evaluation.questions.evidence import agreeing
 from dpsynth_core.evaluation.questions.known import ALPHA, LIMIT_ALPHA, Known
+from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.tally import row_marginals

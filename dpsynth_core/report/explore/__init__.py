@@ -17,18 +17,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.evaluation.quantiles import normal
 from dpsynth_core.evaluation.questions import worst
 from dpsynth_core.evaluation.questions.breakdown import MOST_LINES
 from dpsynth_core.evaluation.questions.known import ALPHA, LIMIT_ALPHA, Known, known
 from dpsynth_core.evaluation.questions.question import MOST_CELLS, cell_values, half_width, ordered_cells
-from dpsynth_core.evaluation.totals import known_total
 from dpsynth_core.foundation.zones import Zoned, released
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.tables import FIRST
 from dpsynth_core.report.answers import CELLS_NAMED, FEW, PHRASES, decimals
 from dpsynth_core.report.noun import counted
 from dpsynth_core.report.rule import learnt
+from dpsynth_core.statistics.quantiles import normal
+from dpsynth_core.statistics.totals import known_total
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.tally import row_marginals

@@ -15,8 +15,8 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+from dpsynth_core.claims.certificate import ROWS
 from dpsynth_core.evaluation.bounds import UNBOUNDED
-from dpsynth_core.evaluation.certificate import ROWS
 from dpsynth_core.evaluation.questions.question import cell_values
 from dpsynth_core.foundation.zones import Zoned, released
 from dpsynth_core.release.release import Release

@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dpsynth_core.criteria.criterion import MUST
-from dpsynth_core.criteria.models import ModelCriterion, ModelGain, ModelRight
-from dpsynth_core.criteria.quantile import Quantile
-from dpsynth_core.criteria.registry import AnyCriterion, need_models
-from dpsynth_core.criteria.regression import CoefficientSign, CoefficientWithin
-from dpsynth_core.criteria.statistics import Mean, Share
-from dpsynth_core.criteria.subgroup import SubgroupWithin
-from dpsynth_core.criteria.tables import TablesWithin
+from dpsynth_core.claims.criteria.criterion import MUST
+from dpsynth_core.claims.criteria.models import ModelCriterion, ModelGain, ModelRight
+from dpsynth_core.claims.criteria.quantile import Quantile
+from dpsynth_core.claims.criteria.registry import AnyCriterion, need_models
+from dpsynth_core.claims.criteria.regression import CoefficientSign, CoefficientWithin
+from dpsynth_core.claims.criteria.statistics import Mean, Share
+from dpsynth_core.claims.criteria.subgroup import SubgroupWithin
+from dpsynth_core.claims.criteria.tables import TablesWithin
 from dpsynth_core.planning.plan import Shares
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.workload import Workload

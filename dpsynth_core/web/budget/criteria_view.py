@@ -8,21 +8,21 @@ from typing import Any
 
 import streamlit as st
 
-from dpsynth_core.criteria.criterion import MUST, SHOULD
-from dpsynth_core.criteria.models import KINDS as OF_MODELS
-from dpsynth_core.criteria.models import ModelGain, models_of
-from dpsynth_core.criteria.quantile import Quantile
-from dpsynth_core.criteria.regression import MOST_BESIDE, CoefficientSign, CoefficientWithin
-from dpsynth_core.criteria.statistics import Mean
-from dpsynth_core.criteria.tables import TablesWithin
-from dpsynth_core.evaluation.comparison import label
+from dpsynth_core.claims.criteria.criterion import MUST, SHOULD
+from dpsynth_core.claims.criteria.models import KINDS as OF_MODELS
+from dpsynth_core.claims.criteria.models import ModelGain, models_of
+from dpsynth_core.claims.criteria.quantile import Quantile
+from dpsynth_core.claims.criteria.regression import MOST_BESIDE, CoefficientSign, CoefficientWithin
+from dpsynth_core.claims.criteria.statistics import Mean
+from dpsynth_core.claims.criteria.tables import TablesWithin
+from dpsynth_core.claims.models import targets as models
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.planning import models
 from dpsynth_core.planning.plan import Shares
 from dpsynth_core.planning.spec import DEFAULT_CRITERIA
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.report import criteria as words
+from dpsynth_core.statistics.evidence import label
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.predictors import LINEAR
 from dpsynth_core.vocabulary.workload import Workload

@@ -7,10 +7,13 @@ from typing import Any
 
 import streamlit as st
 
+from dpsynth_core.claims.models import targets as models
+from dpsynth_core.claims.models import training_time
+from dpsynth_core.claims.models.targets import MAX_MODELS
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.planning import models, precision, training_time
-from dpsynth_core.planning.spec import DEFAULT_MODELS, MAX_MODELS
+from dpsynth_core.planning import precision
+from dpsynth_core.planning.spec import DEFAULT_MODELS
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.web.shell import document, fields, frame, numbers, session
 from dpsynth_core.web.shell.document import Draft

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from dpsynth_core.criteria.registry import need_models
+from dpsynth_core.claims.criteria.registry import need_models
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Forecast, Mechanism, UsesPublic

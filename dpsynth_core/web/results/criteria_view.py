@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpsynth_core.criteria.criterion import MET, NOT_MET, UNDECIDED, UNMEASURED
+from dpsynth_core.claims.criteria.criterion import MET, NOT_MET, UNDECIDED, UNMEASURED
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import MAX_REASON
 from dpsynth_core.foundation.zones import Zone

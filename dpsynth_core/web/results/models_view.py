@@ -6,7 +6,7 @@ from itertools import groupby
 
 import streamlit as st
 
-from dpsynth_core.evaluation.models.usefulness import Usefulness
+from dpsynth_core.claims.models.usefulness import Usefulness
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.report.models import READING, verdict
 from dpsynth_core.web.results.open_runs import OpenRun

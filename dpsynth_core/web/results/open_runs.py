@@ -11,12 +11,13 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpsynth_core import report
 from dpsynth_core.evaluation import quality
-from dpsynth_core.evaluation.comparison import Evidence, Truth
+from dpsynth_core.evaluation.comparison import Truth
 from dpsynth_core.evaluation.questions.known import Known
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone, Zoned, released
 from dpsynth_core.release.release import Release
 from dpsynth_core.report import Quality
+from dpsynth_core.statistics.evidence import Evidence
 from dpsynth_core.store import runs
 from dpsynth_core.store.runs import Run
 from dpsynth_core.vocabulary.measurement import Clique

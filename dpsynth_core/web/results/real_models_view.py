@@ -9,11 +9,11 @@ import pandas as pd
 import streamlit as st
 
 from dpsynth_core import charts
-from dpsynth_core.evaluation.models import beside_real
-from dpsynth_core.evaluation.models.beside_real import MOST_RECORDS, REAL, SYNTHETIC, BesideReal
+from dpsynth_core.claims.models.targets import Target
+from dpsynth_core.evaluation import beside_real
+from dpsynth_core.evaluation.beside_real import MOST_RECORDS, REAL, SYNTHETIC, BesideReal
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone, Zoned, combine, released
-from dpsynth_core.planning.models import Target
 from dpsynth_core.planning.spec import DataSpec
 from dpsynth_core.web.results.open_runs import OpenRun
 from dpsynth_core.web.shell import curator, frame

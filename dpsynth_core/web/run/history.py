@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from dpsynth_core.evaluation.comparison import label
 from dpsynth_core.foundation.zones import Zoned, released
 from dpsynth_core.release.release import Progress
+from dpsynth_core.statistics.evidence import label
 
 
 def measured(history: Sequence[Progress], rho: float) -> Zoned[pd.DataFrame]:

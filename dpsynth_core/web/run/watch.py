@@ -10,11 +10,11 @@ import pandas as pd
 import streamlit as st
 
 from dpsynth_core import charts
-from dpsynth_core.evaluation.comparison import label
 from dpsynth_core.foundation.zones import Zone, Zoned
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release.release import Progress
+from dpsynth_core.statistics.evidence import label
 from dpsynth_core.store import jobs, runs
 from dpsynth_core.store.home import age, seconds_between
 from dpsynth_core.store.runs import Run

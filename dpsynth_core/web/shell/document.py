@@ -29,7 +29,9 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
-from dpsynth_core.criteria.registry import AnyCriterion, of_models, read_criteria
+from dpsynth_core.claims.criteria.registry import AnyCriterion, of_models, read_criteria
+from dpsynth_core.claims.models import targets as predicted
+from dpsynth_core.claims.models.targets import ModelSpec, Target
 from dpsynth_core.foundation.documents import base_name
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import check_reason, is_reason
@@ -37,15 +39,13 @@ from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.discovery.division import Portion
 from dpsynth_core.mechanisms.mechanism import Mechanism
-from dpsynth_core.planning import models as predicted
 from dpsynth_core.planning import plan as plans
 from dpsynth_core.planning import proposals as proposed
 from dpsynth_core.planning import weakness
 from dpsynth_core.planning.looks import Look
-from dpsynth_core.planning.models import Target
 from dpsynth_core.planning.plan import Plan, Shares, budgeted
 from dpsynth_core.planning.proposals import Cost, Proposal
-from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, DEMO, BudgetSpec, ModelSpec, Spec
+from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, DEMO, BudgetSpec, Spec
 from dpsynth_core.privacy import conversions
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.sources.notation import DEFAULT_MISSING

@@ -14,8 +14,8 @@ from dpsynth_core.evaluation.questions.evidence import Noisy
 from dpsynth_core.evaluation.questions.known import CERTIFIED, Known, Limit
 from dpsynth_core.evaluation.questions.question import Question, weights
 from dpsynth_core.evaluation.questions.worst import LEAST_SHARE, tables, worst, z_together
-from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.vocabulary.tally import row_marginals

@@ -14,8 +14,8 @@ from dpsynth_core.evaluation.questions.answer import COUNTED, LIMITED, answer
 from dpsynth_core.evaluation.questions.evidence import Noisy, agreeing, moved, within
 from dpsynth_core.evaluation.questions.known import Known, Limit, known
 from dpsynth_core.evaluation.questions.question import Question, cell_values, half_width
-from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import of_codes

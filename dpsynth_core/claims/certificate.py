@@ -1,0 +1,239 @@
+"""The certificate: the error of what is published, measured against the private table on a share of the budget of its own.
+
+After the synthetic rows are final, the kernel measures ||M_r(D) - T p_r||_1 for all k marginals of the workload at once, p_r being the
+rows' marginal as fractions and T the (public or estimated) number of records: k unbiased numbers with one Gaussian noise each, of
+sigma = Delta sqrt(k / (2 rho)). Divided by 2 T they are the errors that the certificate states; their upper confidence bounds hold
+whatever the mechanism did, for it saw none of this noise. The mean of the k is sqrt(k) times more precise than each.
+
+Under add-remove the number N of records is secret. T is then the estimate that the measurements give, or, where there are none, one made
+with a tenth of the certificate's budget; what T's noise may do to each number is part of the bounds (see `totals`).
+For mechanisms that give answers and no rows, p_r is the answer divided by T, as a reader of the answers would.
+
+A tenth of the budget (`CERTIFIED_LARGEST`) measures one more number, the largest error of all cells, max |M_r(D)[y] - T p_r[y]|. One
+person moves that by 1, not by 2, and there is one of it, not k: it is known many times better than each of the k. Where the workload asks
+thresholds ("at least t of these columns"), the largest error is that of the thresholds. The k errors are the plain marginals' also then:
+one person is in many thresholds of a marginal at once, so that the L1 error of a table of thresholds is as many times more sensitive.
+
+Another part (`CERTIFIED_COLUMNS`) measures the same k errors of other answers, the products of single columns, of which the mean alone
+is stated: a yardstick (`columns_alone`). A release that is such a product itself needs none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.claims.columns_alone import Columns, ColumnsAlone
+from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.mechanisms.rounds import distance_sigma
+from dpsynth_core.statistics.distances import IN_WRONG_CELL
+from dpsynth_core.statistics.quantiles import margin, normal
+from dpsynth_core.statistics.subsampling import Cells, gather, sample_size
+from dpsynth_core.statistics.totals import Total, measured_total
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.queries import at_least
+
+CONFIDENCE = 0.95
+ROWS, ANSWERS = "rows", "answers"
+CERTIFIED_LARGEST = 0.1
+"""Share of the certificate that measures the largest error of all cells."""
+CERTIFIED_COLUMNS = 0.15
+"""Share of the certificate that measures how far columns alone would be off; the rest measures the error of each marginal. On a thousand
+people the mean over all tables and this yardstick are about as uncertain as they differ; on fifty thousand neither share matters."""
+
+_FLOOR_SHARE = 0.01
+"""Share of the failure probability for the lower bound of the number of records, by which errors are divided."""
+
+
+@dataclass(frozen=True)
+class Certified:
+    """One marginal, as shares of people in a wrong cell. error: unbiased, and so below 0 now and then where it is smaller than the noise.
+    bound95: the true error is not above it, with 95 % confidence. simultaneous95: the same for all marginals together."""
+
+    attributes: Clique
+    error: float
+    bound95: float
+    simultaneous95: float
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """of: ROWS or ANSWERS. mean_error: of all marginals, with its own 95 % bound. total: the number of records that errors are fractions
+    of. sigma: noise of each L1 distance measured, in records. rho: what all of it cost.
+
+    max_error: the largest error of a cell, or of a threshold where the workload asks those, as a fraction of the records, unbiased, with
+    its 95 % bound; max_sigma: its noise, in records.
+
+    sample: publishing so many random records would be expected to be as accurate as mean_error (see `subsampling`); sample95: the same for
+    mean_bound95, so the rows are worth at least that with 95 % confidence. By the rows' own marginals; None for answers, and where no
+    sample would be large enough. columns: the yardstick, None where the release is one itself or does not publish its columns.
+    """
+
+    of: str
+    marginals: tuple[Certified, ...]
+    mean_error: float
+    mean_bound95: float
+    sample: float | None
+    sample95: float | None
+    total: Total
+    sigma: float
+    rho: float
+    max_error: float
+    max_bound95: float
+    max_sigma: float
+    columns: ColumnsAlone | None = None
+
+    @property
+    def deviation(self) -> float:
+        """The noise of each of its marginals' errors, as a share of people."""
+        return IN_WRONG_CELL * self.sigma / self.total.value
+
+    @property
+    def noise(self) -> float:
+        """How many people the noise of each of its marginals' errors is, in 95 of 100 of them."""
+        return normal(0.975) * IN_WRONG_CELL * self.sigma
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether that may be as many as there are: what was measured is then noise, also where it happens to look small."""
+        return self.noise >= self.total.at_least(CONFIDENCE)
+
+    @property
+    def mean_low95(self) -> float:
+        """What the mean error is at least, with 95 % confidence: as far below what was measured as its bound is above."""
+        return max(0.0, 2 * self.mean_error - self.mean_bound95)
+
+
+@dataclass(frozen=True)
+class Largest:
+    """The largest error as measured, and its noise, in records. threshold: of the queries; None for cells."""
+
+    error: float
+    sigma: float
+    threshold: int | None = None
+
+
+def certify(
+    kernel: Kernel,
+    published: Mapping[Clique, NDArray[np.float64]],
+    released_total: Total | None,
+    of: str,
+    threshold: int | None = None,
+    columns: Columns | None = None,
+) -> Certificate:
+    """Spend all that `kernel` has left on measuring the errors of `published`: fractions by marginal, the rows' or the answers'.
+
+    released_total: the number of records, if it was released before. threshold: the workload's. columns: those of the release, for the
+    yardstick.
+    """
+    total = released_total or measured_total(kernel)
+    rho, yardstick = kernel.rho_left, CERTIFIED_COLUMNS if columns is not None else 0.0
+    sigma = distance_sigma(kernel.unit, (1 - CERTIFIED_LARGEST - yardstick) * rho, len(published))
+    noisy = kernel.measure_errors({r: fractions * total.value for r, fractions in published.items()}, sigma)
+    alone = None if columns is None else _columns_alone(kernel, columns, published, total, yardstick * rho)
+    max_sigma = kernel.unit.query_l1 / math.sqrt(2 * kernel.rho_left)
+    answers = {r: fractions * total.value for r, fractions in _at_threshold(published, threshold).items()}
+    largest = Largest(kernel.measure_largest_error(answers, max_sigma, threshold), max_sigma, threshold)
+    return state(noisy, published, total, sigma, kernel.rho_spent, of, largest, alone)
+
+
+def _columns_alone(
+    kernel: Kernel, columns: Columns, published: Mapping[Clique, NDArray[np.float64]], total: Total, rho: float
+) -> ColumnsAlone:
+    """Measure how far the products of the columns are off in the tables that are published."""
+    sigma = distance_sigma(kernel.unit, rho, len(published))
+    noisy = kernel.measure_errors({r: columns.product(r) * total.value for r in published}, sigma)
+    return columns.stated(math.fsum(noisy.values()) / len(noisy), sigma, published, total)
+
+
+def state(
+    noisy: Mapping[Clique, float],
+    published: Mapping[Clique, NDArray[np.float64]],
+    total: Total,
+    sigma: float,
+    rho: float,
+    of: str,
+    largest: Largest,
+    columns: ColumnsAlone | None = None,
+) -> Certificate:
+    """What follows from the measured distances of `published` (L1, in records, noise `sigma`): whoever has both can repeat it."""
+    masses = {r: round(float(np.abs(fractions).sum()), 12) for r, fractions in published.items()}  # 1 for rows, exactly
+    k, widest, mean_mass = len(published), max(masses.values()), math.fsum(masses.values()) / len(published)
+    mean = math.fsum(noisy.values()) / k
+
+    def bound(distance: float, deviation: float, mass: float, count: int = 1) -> float:
+        return IN_WRONG_CELL * _bound(distance, deviation, mass, total, count)
+
+    mean_error, mean_bound = IN_WRONG_CELL * mean / total.value, bound(mean, sigma / math.sqrt(k), mean_mass)
+    cells = gather(published.values()) if of == ROWS else None
+    return Certificate(
+        of=of,
+        marginals=tuple(
+            Certified(
+                attributes=r,
+                error=IN_WRONG_CELL * distance / total.value,
+                bound95=bound(distance, sigma, masses[r]),
+                simultaneous95=min(IN_WRONG_CELL * (1 + masses[r]), bound(distance, sigma, widest, k)),
+            )
+            for r, distance in noisy.items()
+        ),
+        mean_error=mean_error,
+        mean_bound95=mean_bound,
+        sample=_sample(cells, mean_error),
+        sample95=_sample(cells, mean_bound),
+        total=total,
+        sigma=sigma,
+        rho=rho,
+        max_error=largest.error / total.value,
+        max_bound95=_largest_bound(largest, published, total, of),
+        max_sigma=largest.sigma,
+        columns=columns,
+    )
+
+
+def mean_bound(certificate: Certificate, published: Mapping[Clique, NDArray[np.float64]]) -> float:
+    """The 95 % bound on the mean error of some of its marginals, those in `published` (fractions). It is below the mean of their bounds:
+    noise averages out. For all of them it is `Certificate.mean_bound95`."""
+    distances = [one.error / IN_WRONG_CELL * certificate.total.value for one in certificate.marginals if one.attributes in published]
+    k = len(distances)
+    mass = math.fsum(round(float(np.abs(fractions).sum()), 12) for fractions in published.values()) / k
+    return IN_WRONG_CELL * _bound(math.fsum(distances) / k, certificate.sigma / math.sqrt(k), mass, certificate.total, 1)
+
+
+def _at_threshold(published: Mapping[Clique, NDArray[np.float64]], threshold: int | None) -> dict[Clique, NDArray[np.float64]]:
+    """The published answers to the queries of the workload, cells or thresholds."""
+    return {r: at_least(fractions, threshold or len(r)) for r, fractions in published.items()}
+
+
+def _largest_bound(largest: Largest, published: Mapping[Clique, NDArray[np.float64]], total: Total, of: str) -> float:
+    """As `_bound`, with the largest published share as the mass that a wrong T can move. A share of rows is off by 1 at most."""
+    heaviest = max(float(np.abs(fractions).max()) for fractions in _at_threshold(published, largest.threshold).values())
+    bound = _bound(largest.error, largest.sigma, heaviest, total, 1)
+    return min(1.0, bound) if of == ROWS else bound
+
+
+def _sample(cells: Cells | None, error: float) -> float | None:
+    records = sample_size(cells, error) if cells is not None else math.inf
+    return records if math.isfinite(records) else None
+
+
+def table_bound(certificate: Certificate, one: Certified, confidence: float) -> float:
+    """What the share of people in a wrong cell of one of its tables is not above, with this confidence; of rows only."""
+    distance = one.error / IN_WRONG_CELL * certificate.total.value
+    return min(1.0, IN_WRONG_CELL * _bound(distance, certificate.sigma, 1.0, certificate.total, 1, confidence))
+
+
+def _bound(error: float, sigma: float, mass: float, total: Total, count: int, confidence: float = CONFIDENCE) -> float:
+    """The fraction that a true error stays below with this confidence if it was measured as `error` records with noise sigma.
+
+    In records: N e <= error + noise + |T - N| mass. In fractions: divided by a lower bound of N. It is 1 + mass at most, whatever it is.
+    """
+    failure = 1 - confidence
+    share = _FLOOR_SHARE * failure if total.sigma else 0.0
+    floor = total.at_least(1 - share)
+    records = error + margin(sigma, mass * total.sigma, count, confidence + share)
+    return min(1 + mass, max(0.0, records) / floor) if floor > 0 else 1 + mass

@@ -1,0 +1,199 @@
+"""Criteria on models: how often one that is trained on the synthetic rows is right about the people, by itself or beside the best guess
+that looks at nothing.
+
+Nothing is measured for them alone. The plan has the column among those that models are to predict, and their share of the budget pays for
+the noisy counts that `claims.models.usefulness` states too: R people about whom the model is right, G about whom the guess is, both
+with noise of deviation sigma, and T, the number of people. What is asked for is R / T, or (R - G) / T, whose noise has twice the variance.
+The bounds are those of a ratio (`bounds.fraction`), each with 95 % confidence.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from scipy.special import ndtri
+
+from dpsynth_core.claims.criteria.conditions import known_column
+from dpsynth_core.claims.criteria.criterion import UNKNOWN, Entries, common
+from dpsynth_core.claims.criteria.words import TOO_SMALL, Within, percent, possible
+from dpsynth_core.foundation.errors import InputError, shown
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.statistics.intervals import CONFIDENCE, Interval, Noisy, fraction
+from dpsynth_core.vocabulary.domain import Domain, column_field
+from dpsynth_core.vocabulary.kinds.scale import is_number
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.predictors import BOOSTING, LINEAR, LOGISTIC
+from dpsynth_core.vocabulary.workload import Workload
+
+PER_COLUMN = 3
+"""Counts that are measured of each column: two models, and the guess that looks at nothing."""
+
+
+@dataclass(frozen=True)
+class Guesses:
+    """How many people a model is right about, and how many the guess that looks at nothing, of so many people; as measured."""
+
+    right: Noisy
+    guess: Noisy
+    people: Noisy
+
+
+@dataclass(frozen=True)
+class ModelCriterion(Within):
+    """column: that is guessed. model: its name. tolerance: how near a guess at a number has to be, None where the plan says it or no number
+    is guessed. least: what the share has to be at least."""
+
+    kind: ClassVar[str]
+    unit_of_error: ClassVar[str]
+    entry: ClassVar[str]
+    """What the least share is called in its JSON."""
+
+    column: str
+    model: str
+    tolerance: float | None
+    least: float
+
+    @classmethod
+    def _read(cls, entries: Entries, workload: Workload, field: str, least: float) -> Self:
+        importance, name = common(entries, field, ("column", "model", "tolerance", cls.entry))
+        column = known_column(entries.get("column"), workload.domain, f"{field}.column", "name the column that is guessed")
+        model, tolerance = entries.get("model", BOOSTING), entries.get("tolerance")
+        if model not in (known := models_of(workload.domain, column)):
+            raise InputError(f"{field}.model", f"{shown(model)} is no model of {column_field(column)}", f"use one of {', '.join(known)}")
+        if tolerance is not None and not (is_number(tolerance) and tolerance > 0):
+            raise InputError(f"{field}.tolerance", f"{shown(tolerance)} cannot be used", "give a number above 0, or leave it out")
+        return cls(importance, name, column, str(model), None if tolerance is None else float(tolerance), least)
+
+    @property
+    def limit(self) -> float:
+        """The largest error, which is what is missing."""
+        raise NotImplementedError
+
+    def sentence(self, domain: Domain) -> str:  # noqa: ARG002
+        near = "" if self.tolerance is None else f", to within {self.tolerance:g},"
+        return f"guesses of {self.column}{near} by {self.model} that is trained on the rows"
+
+    def needs(self, workload: Workload) -> Sequence[Clique]:  # noqa: ARG002
+        """Models look at records, not at tables."""
+        return ()
+
+    def stated(self, guesses: Guesses) -> Interval:
+        """The error and its bounds, from what was measured of models."""
+        raise NotImplementedError
+
+    def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:  # noqa: ARG002
+        """See `Criterion.margin`. rho: what measures the models of its column."""
+        return float(ndtri(CONFIDENCE)) * self._deviation * unit.query_l1 * math.sqrt(PER_COLUMN / (2 * rho)) / people
+
+    @property
+    def _deviation(self) -> float:
+        """Of its count, in deviations of a measured one."""
+        return 1.0
+
+    def uncertainty(self, margin: float) -> str:
+        return f"{percent(possible(margin))} of the people"
+
+    def rule(self, margin: float) -> str:
+        """See `Within.rule`: errors are what is missing, and people read shares."""
+        low, high = (self.amount(self.limit + sign * margin) for sign in (1, -1))
+        return f"Measured {high} or more, it is met; less than {low}, not met; in between it stays undecided."
+
+
+@dataclass(frozen=True)
+class ModelRight(ModelCriterion):
+    """The share of the people about whom a model is right. Errors are the share about whom it is wrong."""
+
+    kind: ClassVar[str] = "model"
+    entry: ClassVar[str] = "at_least"
+    unit_of_error: ClassVar[str] = "of the people"
+
+    @classmethod
+    def read(cls, entries: Entries, workload: Workload, field: str) -> ModelRight:
+        """From its JSON, e.g. {"kind": "model", "column": "income", "at_least": 0.8}. Raises InputError."""
+        return cls._read(entries, workload, field, _share(entries, cls.entry, field, 0.0))
+
+    @property
+    def limit(self) -> float:
+        return round(1 - self.least, 12)
+
+    def amount(self, error: float) -> str:
+        return f"{percent(possible(1 - error))} {self.unit_of_error}"
+
+    def requirement(self) -> str:
+        return f"right for at least {self.amount(self.limit)}"
+
+    def finding(self, interval: Interval) -> str:
+        if interval.at_most >= 1 and interval.at_least <= 0:
+            return TOO_SMALL
+        value, least, most = (percent(possible(1 - error)) for error in (interval.error, interval.at_most, interval.at_least))
+        return f"Measured: right for {value}; at least {least} and at most {most}, with 95% confidence each."
+
+    def stated(self, guesses: Guesses) -> Interval:
+        low, high = fraction(guesses.right, guesses.people, float(ndtri(CONFIDENCE)))
+        if not math.isfinite(low):
+            return UNKNOWN
+        value = guesses.right.value / guesses.people.value
+        return Interval(*(1 - min(1.0, max(0.0, share)) for share in (value, high, low)))
+
+
+@dataclass(frozen=True)
+class ModelGain(ModelCriterion):
+    """By how much the share about whom a model is right is above that of the best guess that looks at nothing; `least` may be below 0.
+    Errors are that difference with the other sign."""
+
+    kind: ClassVar[str] = "model-gain"
+    entry: ClassVar[str] = "above_guess"
+    unit_of_error: ClassVar[str] = "of the people, beside the best guess that looks at nothing"
+
+    @classmethod
+    def read(cls, entries: Entries, workload: Workload, field: str) -> ModelGain:
+        """From its JSON, e.g. {"kind": "model-gain", "column": "income", "above_guess": 0.02}. Raises InputError."""
+        return cls._read(entries, workload, field, _share(entries, cls.entry, field, -1.0))
+
+    @property
+    def limit(self) -> float:
+        return -self.least
+
+    def amount(self, error: float) -> str:
+        return f"{possible(-error, -1.0):+.1%} {self.unit_of_error}"
+
+    def requirement(self) -> str:
+        return f"right for at least {self.amount(self.limit)}"
+
+    def finding(self, interval: Interval) -> str:
+        if interval.at_most >= 1 and interval.at_least <= -1:
+            return TOO_SMALL
+        value, least, most = (f"{possible(-error, -1.0):+.1%}" for error in (interval.error, interval.at_most, interval.at_least))
+        return f"Measured: {value} beside that guess; at least {least} and at most {most}, with 95% confidence each."
+
+    def stated(self, guesses: Guesses) -> Interval:
+        more = guesses.right.value - guesses.guess.value
+        deviation = math.hypot(guesses.right.sigma, guesses.guess.sigma)
+        low, high = fraction(Noisy(more, deviation), guesses.people, float(ndtri(CONFIDENCE)))
+        return Interval(-more / guesses.people.value, -high, -low) if math.isfinite(low) else Interval(math.nan, -1.0, math.inf)
+
+    @property
+    def _deviation(self) -> float:
+        return math.sqrt(2)
+
+    def hopeless(self, margin: float) -> bool:
+        """No gain is as large as 1."""
+        return margin - self.limit >= 1
+
+
+KINDS = (ModelRight, ModelGain)
+
+
+def models_of(domain: Domain, column: str) -> tuple[str, str]:
+    """What the models of a column are called."""
+    return BOOSTING, LINEAR if domain[column].is_number and domain[column].scale.axis == "number" else LOGISTIC
+
+
+def _share(entries: Entries, name: str, field: str, above: float) -> float:
+    value: Any = entries.get(name)
+    if not is_number(value) or not above < value < 1:
+        raise InputError(f"{field}.{name}", f"{shown(value)} cannot be used", f"give a number above {above:g} and below 1")
+    return float(value)

@@ -1,0 +1,168 @@
+"""The criterion "the p-quantile of a column of numbers, the median say, is as the release has it, within a tolerance".
+
+Bins are all that is known of a record. Let q be the release's quantile, its rows being spread evenly within each bin, and a and b the
+outermost edges of bins that are within the tolerance of it. What is certified is that at most p of the group are below a, and at least p
+below b: then the real p-quantile lies from a to b, and is no further from q than the tolerance. Both are signs of sums over the group,
+S_a <= 0 and S_b >= 0,
+
+    S_e = sum over its people of (1 if below e, else 0) - p,     p a whole multiple of 2^-20,
+
+so that nobody needs to know how many people the group has. Where numbers beyond a column's bounds count in the nearest bin, its outermost
+edges bound nobody's number, and are not used. A person's part is from -p to 1 - p. The error is max(S_a, -S_b): so many people
+too many are on one side. It is above 0 exactly where one of the signs is wrong, and the limit is 0. It is one of the two sums, whose noise
+is normal, so that the larger of both as measured is below it by more than z sigma with the failure probability of one noise alone, and
+above it by more only where one of two independent noises is above z sigma.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from dpsynth_core.claims.criteria.conditions import Condition, read_among
+from dpsynth_core.claims.criteria.criterion import UNKNOWN, Entries, Published, common, positive
+from dpsynth_core.claims.criteria.statistics import number_column
+from dpsynth_core.claims.criteria.words import Within
+from dpsynth_core.foundation.errors import InputError, shown
+from dpsynth_core.mechanisms.kernel import SealedKernel
+from dpsynth_core.mechanisms.rounds import sigma_for
+from dpsynth_core.privacy.selection.scores import SUM_STEPS
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.statistics.intervals import CONFIDENCE, Interval
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain, column_field
+from dpsynth_core.vocabulary.marginals import expand, project
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.middles import middles
+from dpsynth_core.vocabulary.workload import Workload
+
+_MEDIAN = 0.5
+_ROUNDED = 1e-9
+"""Of a column's range: what sums of shares and edges are off by at most."""
+
+
+@dataclass(frozen=True)
+class Quantile(Within):
+    """p: the share of the group below the quantile. tolerance: in the column's unit. among: the group; who has no value is left out."""
+
+    kind: ClassVar[str] = "quantile"
+    is_share: ClassVar[bool] = False
+    unit_of_error: ClassVar[str] = "people too many on one side"
+    limit: ClassVar[float] = 0.0
+
+    column: str
+    p: float
+    tolerance: float
+    among: Condition
+
+    @classmethod
+    def read(cls, entries: Entries, workload: Workload, field: str) -> Quantile:
+        """From its JSON, e.g. {"kind": "quantile", "column": "age", "p": 0.9, "tolerance": 10, "among": {"sex": "f"}}. Raises InputError.
+        """
+        importance, name = common(entries, field, ("column", "p", "tolerance", "among"))
+        column = number_column(entries.get("column"), workload.domain, f"{field}.column")
+        if (recoded := workload.domain[column].other_as) is not None:
+            problem = f"numbers beyond the bounds of {column_field(column)} count as {shown(recoded.label)}, so that no edge bounds them"
+            raise InputError(f"{field}.column", problem, "give them a cell of their own or the nearest group, or name another column")
+        p = _on_grid(positive({"p": _MEDIAN, **entries}, "p", field, 1.0))
+        tolerance = positive(entries, "tolerance", field)
+        narrowest = float(np.diff(np.array(workload.domain[column].edges, dtype=np.float64)).min())
+        if tolerance < narrowest:
+            problem = f"within {tolerance:g} of a number there need not be an edge of any bin of {column_field(column)}"
+            raise InputError(f"{field}.tolerance", problem, f"use {narrowest:g} or more, or narrower bins")
+        return cls(importance, name, column, p, tolerance, read_among(entries, workload.domain, field))
+
+    def sentence(self, domain: Domain) -> str:
+        what = "median" if self.p == _MEDIAN else f"{100 * self.p:.4g}% quantile"
+        return f"the {what} of {self.column}{self.among.among(domain)}"
+
+    def needs(self, workload: Workload) -> tuple[Clique, ...]:
+        return (self._clique(workload.domain),)
+
+    def answers(self, workload: Workload) -> int:  # noqa: ARG002
+        return 2
+
+    def measure(self, kernel: SealedKernel, published: Published) -> Interval:
+        domain, clique = kernel.domain, self._clique(kernel.domain)
+        values = middles(domain[self.column])
+        members = self.among.on(domain, clique) & expand(~np.isnan(values), (self.column,), clique)
+        shares = published.table(clique)
+        stated = None if shares is None else project(np.where(members, shares, 0.0), clique, (self.column,))
+        edges = None if stated is None else bracket(domain[self.column], stated, self.p, self.tolerance)
+        unit, rho = kernel.unit, kernel.rho_left
+        sigma = sigma_for(rho / 2, unit.sum_l2(-self.p, 1 - self.p))
+        weights = [self._weights(edge, members, clique) for edge in edges or (0, 0)]
+        sums = [kernel.measure_sum(clique, one, -self.p, 1 - self.p, sigma) for one in weights]
+        if edges is None:
+            return UNKNOWN
+        error = max(sums[0], -sums[1])
+        either = math.sqrt(CONFIDENCE)  # of two independent noises each, so that neither is above
+        return Interval(error, error - float(ndtri(either)) * sigma, error + float(ndtri(CONFIDENCE)) * sigma)
+
+    def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:  # noqa: ARG002
+        margin = float(ndtri(CONFIDENCE)) * sigma_for(rho / 2, unit.sum_l2(-self.p, 1 - self.p))
+        return margin if margin < min(self.p, 1 - self.p) * people else math.inf
+
+    def amount(self, error: float) -> str:
+        return f"{error:,.0f} {self.unit_of_error}"
+
+    def requirement(self) -> str:
+        return f"within {self.tolerance:g} in units of “{self.column}”, from edge to edge of its bins"
+
+    def finding(self, interval: Interval) -> str:
+        if interval.at_most <= 0:
+            spare, least = f"{-interval.error:,.0f} people to spare", f"at least {-interval.at_most:,.0f}"
+            return f"Measured: it lies between those edges, with {spare}, {least} with 95% confidence."
+        least = f"at least {interval.at_least:,.0f}"
+        if interval.at_least > 0:
+            return f"Measured: it lies outside, with {self.amount(interval.error)}, {least} with 95% confidence."
+        return f"Measured: {least} and at most {self.amount(interval.at_most)}, so that it may lie between those edges or outside."
+
+    def uncertainty(self, margin: float) -> str:
+        return f"{margin:,.0f} people" if math.isfinite(margin) else "as many people as can be on one side"
+
+    def rule(self, margin: float) -> str:  # noqa: ARG002
+        share = f"{100 * self.p:.4g}%"
+        return (
+            f"Met where fewer than {share} are below the lower edge and more than {share} below the upper one, each by that many people; "
+            "not met where one of them is by as many on the wrong side; in between it stays undecided."
+        )
+
+    def _clique(self, domain: Domain) -> Clique:
+        return domain.clique({self.column, *self.among.columns})
+
+    def _weights(self, edge: int, members: NDArray[np.bool_], clique: Clique) -> NDArray[np.float64]:
+        """1 - p for those of the group in the first `edge` bins, -p for the others, 0 for everybody else."""
+        size = members.shape[clique.index(self.column)]
+        return np.where(members, np.where(expand(np.arange(size) < edge, (self.column,), clique), 1 - self.p, -self.p), 0.0)
+
+
+def bracket(attribute: Attribute, shares: NDArray[np.float64], p: float, tolerance: float) -> tuple[int, int] | None:
+    """How many bins are below the outermost edges that are within the tolerance of the quantile of `shares`, one number a cell, on either
+    side of it. None where nobody has a value, or no edge is that near. Where numbers beyond the bounds count in the nearest bin, the
+    outermost edges are none."""
+    edges = np.array(attribute.edges, dtype=np.float64)
+    inside = np.maximum(shares[: len(edges) - 1], 0.0)
+    if not inside.sum() > 0:
+        return None
+    below = np.concatenate([[0.0], np.cumsum(inside)[:-1] / inside.sum(), [1.0]])
+    place = min(int(np.searchsorted(below, p, side="right")), len(inside)) - 1
+    within = (p - below[place]) / (below[place + 1] - below[place])
+    quantile = float(edges[place] + within * (edges[place + 1] - edges[place]))
+    slack = _ROUNDED * float(edges[-1] - edges[0])
+    if attribute.nearest:  # whose numbers are in an outermost bin may be anywhere beyond
+        edges[[0, -1]] = -np.inf, np.inf
+    first = int(np.searchsorted(edges, quantile - tolerance - slack))
+    last = int(np.searchsorted(edges, quantile + tolerance + slack, side="right")) - 1
+    near = edges[first] <= quantile + slack and edges[last] >= quantile - slack
+    return (first, last) if near else None
+
+
+def _on_grid(p: float) -> float:
+    """The nearest share that weights of sums can be exactly, so that rounding moves nobody: less than a millionth away."""
+    return min(SUM_STEPS - 1, max(1, round(p * SUM_STEPS))) / SUM_STEPS

@@ -1,0 +1,96 @@
+"""Every kind of criterion, one entry each, and the list of criteria in a spec: **a new kind is one file and one entry**."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from dpsynth_core.claims.criteria import models, regression
+from dpsynth_core.claims.criteria.criterion import Criterion, Decided, MeasuredCriterion, Published
+from dpsynth_core.claims.criteria.models import ModelCriterion
+from dpsynth_core.claims.criteria.quantile import Quantile
+from dpsynth_core.claims.criteria.statistics import Mean, Share
+from dpsynth_core.claims.criteria.subgroup import SubgroupWithin
+from dpsynth_core.claims.criteria.tables import TablesWithin
+from dpsynth_core.foundation.errors import CapacityError, InputError, shown
+from dpsynth_core.mechanisms.kernel import SealedKernel
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.workload import Workload
+
+MOST = 50
+"""Criteria of one release. Each has an equal part of the budget, so that with more none of them could be decided."""
+MAX_CELLS, MAX_TOGETHER = 1_000_000, 20_000_000
+"""Cells of a table that is counted for criteria alone, and of all such tables of a release, each counted once."""
+
+AnyCriterion = MeasuredCriterion | ModelCriterion
+
+KINDS: Mapping[str, Callable[[Mapping[str, Any], Workload, str], AnyCriterion]] = {
+    kind.kind: kind.read for kind in (TablesWithin, SubgroupWithin, Share, Mean, Quantile, *regression.KINDS, *models.KINDS)
+}
+
+
+def read_criteria(listed: Sequence[object], workload: Workload, answered: bool) -> tuple[AnyCriterion, ...]:
+    """The criteria of a spec, in order. answered: whether what is published are answers to the workload's tables, and no rows.
+
+    Raises InputError naming "criteria.0.limit", say; CapacityError for a statistic about a table that is too large.
+    """
+    if len(listed) > MOST:
+        raise InputError(f"criteria.{MOST}", f"there are more than {MOST}", "keep those that matter most")
+    criteria = tuple(_read(one, workload, f"criteria.{number}") for number, one in enumerate(listed))
+    counted = dict[Clique, int]()
+    for number, criterion in enumerate(criteria):
+        alone = tables_alone([criterion], workload)
+        _check_tables(alone, workload, answered, f"criteria.{number}")
+        counted |= alone
+        if sum(counted.values()) > MAX_TOGETHER:
+            problem = f"it and those before it need tables of more than {MAX_TOGETHER:,} cells together"
+            raise CapacityError(f"criteria.{number}", problem, "state fewer, or about fewer columns or columns with fewer cells")
+    return criteria
+
+
+def tables_alone(criteria: Sequence[Criterion], workload: Workload) -> dict[Clique, int]:
+    """The tables that are counted for criteria and for nothing else, each once, with the number of their cells."""
+    asked = set(workload.cliques)
+    return {clique: workload.domain.cells(clique) for one in criteria for clique in one.needs(workload) if clique not in asked}
+
+
+def _check_tables(tables: Mapping[Clique, int], workload: Workload, answered: bool, field: str) -> None:
+    """That tables which nobody asked for otherwise can be counted and are answered."""
+    if any(cells > MAX_CELLS for cells in tables.values()):
+        problem = f"it needs a table of more than {MAX_CELLS:,} cells"
+        raise CapacityError(field, problem, "name fewer columns, or columns with fewer cells")
+    if answered and not all(any(set(clique) <= set(table) for table in workload.cliques) for clique in tables):
+        problem = "the mechanism publishes answers to the workload's tables, and none of them has all of its columns"
+        raise InputError(field, problem, "add such a table to the workload, or choose a mechanism that makes rows")
+
+
+def _read(obj: object, workload: Workload, field: str) -> AnyCriterion:
+    if not isinstance(obj, Mapping):
+        raise InputError(field, "it is not a JSON object", 'write for example {"kind": "tables", "limit": 0.05}')
+    kind = obj.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise InputError(f"{field}.kind", f"{shown(kind)} is unknown", f"use one of {', '.join(KINDS)}")
+    return KINDS[kind](obj, workload, field)
+
+
+def measured(criteria: Iterable[AnyCriterion]) -> list[MeasuredCriterion]:
+    """Those that the kernel is asked about, in order."""
+    return [one for one in criteria if not isinstance(one, ModelCriterion)]
+
+
+def of_models(criteria: Iterable[AnyCriterion]) -> dict[str, ModelCriterion]:
+    """Those that are about models, by their field of a spec."""
+    return {f"criteria.{number}": one for number, one in enumerate(criteria) if isinstance(one, ModelCriterion)}
+
+
+def need_models(listed: Sequence[object]) -> list[bool]:
+    """Of each entry of a spec's list, read or not, whether models decide it."""
+    kinds = [kind.kind for kind in models.KINDS]
+    return [isinstance(one, Mapping) and one.get("kind") in kinds for one in listed]
+
+
+def decide(kernel: SealedKernel, criteria: Sequence[MeasuredCriterion], published: Published) -> Iterable[Decided]:
+    """Measure each criterion with an equal part of what the kernel has left, in order."""
+    rho = kernel.rho_left / len(criteria)
+    for criterion in criteria:
+        yield Decided(criterion, criterion.measure(kernel.part(rho), published))

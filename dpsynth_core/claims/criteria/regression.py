@@ -1,0 +1,320 @@
+"""Criteria on a coefficient of a linear regression: how far the release's is off, or whether it has the sign of the real one. The
+regression is of a column of numbers y on another, x, and on up to `MOST_BESIDE` more that it is adjusted for. Everybody counts as the
+middles of their bins; who lacks one of the values, or is not in the group, is left out.
+
+From the release follow, by the method of Gram and Schmidt over its rows, t_0 = 1 and one t_l for each regressor, x last: what is left of it
+after those before; and v, what the release's regression leaves of y. All are public functions of a record's cell. Regressors and t span the
+same, and x is in t_k alone, with the factor 1: so a regression of v on all t has at t_k the real coefficient less the release's (Frisch,
+Waugh 1933). That is the error itself, c_k of
+
+    G c = b,   G_lm = sum of t_l t_m,   b_l = sum of t_l v,   over the people of the group.
+
+Where the release is good, c is near 0 and so are the G_lm with l != m; then b_k decides, and it has most of the budget and of the failure
+probability. Every sum is measured by itself. With 95 % confidence all of them are within their reach of what was measured (Bonferroni, so
+that nothing is assumed of how they depend on each other), and c_k is bounded over all G and b there: with D the inverse of the measured G,
+c~ = D b as measured, and elementwise |G - measured| <= E, |b - measured| <= f,
+
+    |c - c~| <= (1 - |D| E)^-1 |D| (f + E |c~|)   where the powers of |D| E vanish,
+
+and from the last line alone, b_k less the products G_kl c_l, divided by G_kk. The interval is where both agree. It holds for any table, and
+is wider than it would have to be, never narrower. A bound on one side takes the failures of b_k on that side alone.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from dpsynth_core.claims.criteria.conditions import Condition, read_among
+from dpsynth_core.claims.criteria.criterion import UNKNOWN, Entries, Published, common, positive
+from dpsynth_core.claims.criteria.statistics import measured_sum, number_column
+from dpsynth_core.claims.criteria.words import Within
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.mechanisms.kernel import SealedKernel
+from dpsynth_core.mechanisms.rounds import sigma_for
+from dpsynth_core.privacy.selection.scores import SUM_STEPS
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.statistics.intervals import CONFIDENCE, Interval
+from dpsynth_core.vocabulary.domain import Domain, column_field
+from dpsynth_core.vocabulary.marginals import expand
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.middles import middles
+from dpsynth_core.vocabulary.workload import Workload
+
+Floats = NDArray[np.float64]
+Range = tuple[float, float]
+_BESIDE = "adjusted_for"
+MOST_BESIDE = 3
+"""Columns that a regression may be adjusted for: with k regressors (k + 1)(k + 4) / 2 sums share the budget."""
+_DECIDES, _SPREAD = 0.6, 0.15
+"""Shares of the budget that measure b_k and G_kk; the other sums have equal parts of the rest."""
+_DECIDING_FAILURE = 0.8
+"""Share of the failure probability that b_k has; the other sums have equal parts of the rest."""
+_ROUNDED = 1e-9
+"""A variance, beside the square of the range, that may be nothing but rounding."""
+
+
+@dataclass(frozen=True)
+class Coefficient(Within):
+    """outcome: y. on: x. beside: what it is adjusted for. among: the group. limit: the largest error."""
+
+    kind: ClassVar[str]
+    is_share: ClassVar[bool] = False
+
+    outcome: str
+    on: str
+    beside: tuple[str, ...]
+    among: Condition
+    limit: float
+
+    @classmethod
+    def _read(cls, entries: Entries, workload: Workload, field: str, limit: float, *known: str) -> Self:
+        importance, name = common(entries, field, ("outcome", "on", _BESIDE, "among", *known))
+        outcome, on = (number_column(entries.get(one), workload.domain, f"{field}.{one}") for one in ("outcome", "on"))
+        if outcome == on:
+            raise InputError(f"{field}.on", f"{column_field(on)} is the outcome too", "name another column")
+        _check_bins(on, workload.domain, f"{field}.on")
+        beside = _beside(entries.get(_BESIDE, []), (outcome, on), workload.domain, f"{field}.{_BESIDE}")
+        return cls(importance, name, outcome, on, beside, read_among(entries, workload.domain, field), limit)
+
+    @property
+    def unit_of_error(self) -> str:
+        return f"in units of “{self.outcome}” for each of “{self.on}”"
+
+    def sentence(self, domain: Domain) -> str:
+        others = "".join(f" and {name}" for name in self.beside)
+        return f"the coefficient of {self.on} in a linear regression of {self.outcome} on it{others}{self.among.among(domain)}"
+
+    def needs(self, workload: Workload) -> tuple[Clique, ...]:
+        return (self._clique(workload.domain),)
+
+    def answers(self, workload: Workload) -> int:  # noqa: ARG002
+        lines = 2 + len(self.beside)
+        return lines * (lines + 1) // 2 + lines
+
+    def measure(self, kernel: SealedKernel, published: Published) -> Interval:
+        domain, clique = kernel.domain, self._clique(kernel.domain)
+        regressors, y, members = self._cells(domain, clique)
+        stated = _stated(published.table(clique), regressors, y, members)
+        known = stated or Stated([members.astype(np.float64), *regressors], y, 0.0)
+        sums = _measured(kernel, clique, known)
+        if stated is None:
+            return UNKNOWN
+        one_side, either_side = (_difference(sums, sides) for sides in (1, 2))
+        return self._interval(stated.slope, one_side, either_side) if one_side and either_side else UNKNOWN
+
+    def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
+        """As if people were spread evenly over the bins of all columns."""
+        x, y = (middles(workload.domain[name])[: workload.domain[name].values] for name in (self.on, self.outcome))
+        sigma = sigma_for(_DECIDES * rho, unit.sum_l2(-1.0, 1.0))
+        return _reach(_DECIDING_FAILURE, 1) * sigma * float(np.ptp(x) * np.ptp(y)) / 4 / (people * float(x.var()))
+
+    def _interval(self, slope: float, one_side: Range, either_side: Range) -> Interval:
+        """The error, from where the real coefficient is beside the release's: between two numbers of which each holds by itself, and
+        between two that hold together."""
+        raise NotImplementedError
+
+    def _clique(self, domain: Domain) -> Clique:
+        return domain.clique({self.outcome, self.on, *self.beside, *self.among.columns})
+
+    def _cells(self, domain: Domain, clique: Clique) -> tuple[list[Floats], Floats, NDArray[np.bool_]]:
+        """The regressors with x last, y, and whether somebody counts, of every cell of the table."""
+        sizes = domain.sizes(clique)
+        numbers = [
+            np.broadcast_to(expand(middles(domain[name]), (name,), clique), sizes)
+            for name in (*self.beside, self.on, self.outcome)
+        ]
+        members = np.logical_and.reduce([self.among.on(domain, clique), *(~np.isnan(one) for one in numbers)])
+        *regressors, y = (np.where(members, one, 0.0) for one in numbers)
+        return regressors, y, members
+
+
+@dataclass(frozen=True)
+class CoefficientWithin(Coefficient):
+    """How far the release's coefficient is off."""
+
+    kind: ClassVar[str] = "regression"
+
+    @classmethod
+    def read(cls, entries: Entries, workload: Workload, field: str) -> CoefficientWithin:
+        """From its JSON, e.g. {"kind": "regression", "outcome": "income", "on": "age", "tolerance": 50}. Raises InputError."""
+        return cls._read(entries, workload, field, positive(entries, "tolerance", field), "tolerance")
+
+    def _interval(self, slope: float, one_side: Range, either_side: Range) -> Interval:  # noqa: ARG002
+        low, high = either_side
+        at_least = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
+        return Interval(abs(low + high) / 2, at_least, max(map(abs, one_side)))
+
+
+@dataclass(frozen=True)
+class CoefficientSign(Coefficient):
+    """Whether the real coefficient has the sign of the release's. Errors are how far it is on the other side of 0."""
+
+    kind: ClassVar[str] = "regression-sign"
+
+    @classmethod
+    def read(cls, entries: Entries, workload: Workload, field: str) -> CoefficientSign:
+        """From its JSON, e.g. {"kind": "regression-sign", "outcome": "income", "on": "age"}. Raises InputError."""
+        return cls._read(entries, workload, field, 0.0)
+
+    def requirement(self) -> str:
+        return "of the sign that it has in the rows"
+
+    def finding(self, interval: Interval) -> str:
+        least, most = f"{-interval.at_most:.3g}", f"{-interval.at_least:.3g}"
+        return f"Measured, counted in the direction of the rows: from {least} to {most} {self.unit_of_error}, with 95% confidence."
+
+    def rule(self, margin: float) -> str:
+        return f"With a coefficient above {self.amount(margin)} in the direction of the rows, it is met; as far in the other one, not met."
+
+    def hopeless(self, margin: float) -> bool:  # noqa: ARG002
+        """That depends on the coefficient."""
+        return False
+
+    def _interval(self, slope: float, one_side: Range, either_side: Range) -> Interval:  # noqa: ARG002
+        if slope == 0:
+            return UNKNOWN
+        ends = sorted(-math.copysign(1.0, slope) * (slope + one) for one in one_side)
+        return Interval(sum(ends) / 2, *ends)
+
+
+KINDS = (CoefficientWithin, CoefficientSign)
+
+
+@dataclass(frozen=True, eq=False)
+class Stated:
+    """What a release says: t_0 to t_k and v of every cell, 0 where nobody counts, and its coefficient of x."""
+
+    directions: list[Floats]
+    left: Floats
+    slope: float
+
+
+def _stated(shares: Floats | None, regressors: list[Floats], y: Floats, members: NDArray[np.bool_]) -> Stated | None:
+    """None where the release has nobody there, or says nothing of one of the regressors beside those before it."""
+    weights = None if shares is None else np.where(members, shares, 0.0)
+    if weights is None or not (group := float(weights.sum())) > 0:
+        return None
+    directions, slope, left = [members.astype(np.float64)], 0.0, y - _along(y, members, weights)
+    for regressor in regressors:
+        fresh = regressor
+        for _ in range(2):  # once more, for what rounding left
+            for one in directions:
+                fresh = fresh - _along(fresh, one, weights)
+        spread = float((weights * fresh**2).sum())
+        if not spread > _ROUNDED * group * float(np.ptp(regressor[members])) ** 2:
+            return None
+        slope = float((weights * left * fresh).sum()) / spread
+        left = left - slope * fresh
+        directions.append(fresh)
+    return Stated(directions, left, slope)
+
+
+def _along(values: Floats, direction: NDArray[Any], weights: Floats) -> Floats:
+    """The part of values that is a multiple of a direction."""
+    return direction * (float((weights * values * direction).sum()) / float((weights * direction**2).sum()))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A sum as measured. failure: its share of the failure probability. scale: what its largest part is worth."""
+
+    value: float
+    sigma: float
+    scale: float
+    failure: float
+
+    def reach(self, people: float, sides: int) -> float:
+        """How far from the true sum it may be: noise, and what rounding the parts of so many people adds."""
+        return _reach(self.failure, sides) * self.sigma + self.scale * people / SUM_STEPS
+
+
+Sums = dict[tuple[int, int], Measured]
+"""G_lm by (l, m), l at most m; b_l by (l, `_LEFT`)."""
+_LEFT = -1
+
+
+def _measured(kernel: SealedKernel, clique: Clique, stated: Stated) -> Sums:
+    """Spend all that the kernel has left, the deciding sum first."""
+    last = len(stated.directions) - 1
+    of_g = [(one, other) for one in range(last + 1) for other in range(one, last + 1)]
+    pairs = sorted([*of_g, *((one, _LEFT) for one in range(last + 1))], key=lambda pair: pair != (last, _LEFT))
+    rest, rho, sums = len(pairs) - 2, kernel.rho_left, Sums()
+    shares = {(last, _LEFT): _DECIDES, (last, last): _SPREAD}
+    for one, other in pairs:
+        part = stated.directions[one] * (stated.left if other == _LEFT else stated.directions[other])
+        failure = _DECIDING_FAILURE if (one, other) == (last, _LEFT) else (1 - _DECIDING_FAILURE) / (rest + 1)
+        sums[one, other] = _sum(kernel, clique, part, rho * shares.get((one, other), (1 - _DECIDES - _SPREAD) / rest), failure)
+    return sums
+
+
+def _sum(kernel: SealedKernel, clique: Clique, part: Floats, rho: float, failure: float) -> Measured:
+    """The sum of a part over all people, measured for rho in units of the largest part."""
+    noisy, scale = measured_sum(kernel, clique, part, rho)
+    return Measured(scale * noisy.value, scale * noisy.sigma, scale, failure)
+
+
+def _reach(failure: float, sides: int) -> float:
+    """Deviations within which a sum is but for this share of the failure probability, divided between so many sides."""
+    return float(ndtri(1 - failure * (1 - CONFIDENCE) / sides))
+
+
+def _difference(sums: Sums, sides: int) -> Range | None:
+    """Between which two numbers c_k is; None where people or spread may be nothing. sides: on how many the failures of b_k count."""
+    last = max(one for one, _ in sums)
+    count = sums[0, 0]
+    people = count.value + count.reach(0.0, 2)  # their parts are 1, and not rounded
+    if count.value - count.reach(0.0, 2) <= 0:
+        return None
+    lines = range(last + 1)
+    pairs = [[(min(one, other), max(one, other)) for other in lines] for one in lines]
+    g = np.array([[sums[pair].value for pair in line] for line in pairs])
+    e = np.array([[sums[pair].reach(people, 2) for pair in line] for line in pairs])
+    b = np.array([sums[one, _LEFT].value for one in lines])
+    f = np.array([sums[one, _LEFT].reach(people, sides if one == last else 2) for one in lines])
+    return _enclosed(g, e, b, f)
+
+
+def _enclosed(g: Floats, e: Floats, b: Floats, f: Floats) -> Range | None:
+    """Between which two numbers the last entry of c is where G c = b and elementwise |G - g| <= e and b is within f of what is given; None
+    where G may be singular for all that is known."""
+    try:
+        inverse = np.linalg.inv(g)
+    except np.linalg.LinAlgError:
+        return None
+    growth = np.abs(inverse) @ e
+    if not np.abs(np.linalg.eigvals(growth)).max() < 1:
+        return None
+    middle = inverse @ b
+    far = np.linalg.solve(np.eye(len(b)) - growth, np.abs(inverse) @ (f + e @ np.abs(middle)))
+    by_all = float(middle[-1] - far[-1]), float(middle[-1] + far[-1])
+    below, above = float(g[-1, -1] - e[-1, -1]), float(g[-1, -1] + e[-1, -1])
+    if below <= 0:
+        return by_all
+    others = g[-1, :-1] * middle[:-1]
+    loose = np.abs(g[-1, :-1]) * far[:-1] + e[-1, :-1] * (np.abs(middle[:-1]) + far[:-1])
+    low, high = (float(b[-1] - others.sum()) + sign * float(f[-1] + loose.sum()) for sign in (-1, 1))
+    by_last = low / (above if low > 0 else below), high / (below if high > 0 else above)
+    return max(by_all[0], by_last[0]), min(by_all[1], by_last[1])
+
+
+def _beside(listed: object, taken: tuple[str, str], domain: Domain, field: str) -> tuple[str, ...]:
+    """The columns that a regression is adjusted for. Raises InputError."""
+    if not isinstance(listed, list) or len(listed) > MOST_BESIDE:
+        raise InputError(field, f"it is not a list of at most {MOST_BESIDE} columns", 'write for example ["age", "hours"], or leave it out')
+    names = tuple(number_column(name, domain, f"{field}.{place}") for place, name in enumerate(listed))
+    for place, name in enumerate(names):
+        if name in (*taken, *names[:place]):
+            raise InputError(f"{field}.{place}", f"{column_field(name)} is in the regression already", "name another column")
+        _check_bins(name, domain, f"{field}.{place}")
+    return names
+
+
+def _check_bins(column: str, domain: Domain, field: str) -> None:
+    if domain[column].values < 2:
+        raise InputError(field, f"{column_field(column)} has one bin, so that nothing depends on it", "give it more bins")

@@ -1,0 +1,230 @@
+"""Criteria on one number: a share of people, the mean of a column, or how far either differs between two groups.
+
+Such a number is A / B: B counts the people of a group, A sums up what each of them counts as, f(y): 1 or 0 for a share, the middle of their
+cell for a mean. Of a release it is s. What is measured is the sum of f(y) - s over the group, which is B times the error A / B - s: near 0
+where the release is good, so that hardly anything depends on how well B is known. In units of the largest |f(y) - s| a record's weight is
+from -1 to 1, and the kernel's `measure_sum` knows what one person can do. Where the group is everybody, B is the number of people, known
+already; otherwise a tenth of the budget measures it, `_PEOPLE`. Groups of a difference have equal parts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from dpsynth_core.claims.criteria.conditions import EVERYBODY, Condition, check_open, known_column, read_condition
+from dpsynth_core.claims.criteria.criterion import UNKNOWN, Entries, Published, common, positive
+from dpsynth_core.claims.criteria.words import Within
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.mechanisms.kernel import SealedKernel
+from dpsynth_core.mechanisms.rounds import sigma_for
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.statistics.intervals import CONFIDENCE, Interval, Noisy, Ratio, absolute
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain, column_field
+from dpsynth_core.vocabulary.marginals import expand
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.middles import middles
+from dpsynth_core.vocabulary.workload import Workload
+
+_PEOPLE = 0.1
+"""Share of a group's budget that measures how many people are in it."""
+_GROUPS = ("among", "against")
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Statistic(Within):
+    """groups: one, or two whose difference is meant; all people where a group has no condition. limit: how far the release may be off."""
+
+    groups: tuple[Condition, ...]
+    limit: float
+
+    def _columns(self) -> tuple[str, ...]:
+        """Those that say what a person counts as."""
+        raise NotImplementedError
+
+    def _counts_as(self, domain: Domain, clique: Clique) -> Floats:
+        """f of every cell of a table, NaN where a person has no such value."""
+        raise NotImplementedError
+
+    def _widest(self, domain: Domain) -> float:
+        """By how much f can differ between two people."""
+        raise NotImplementedError
+
+    def clique(self, domain: Domain) -> Clique:
+        """The columns that it is about."""
+        return domain.clique(dict.fromkeys([*self._columns(), *(name for group in self.groups for name in group.columns)]))
+
+    def needs(self, workload: Workload) -> tuple[Clique, ...]:
+        return (self.clique(workload.domain),)
+
+    def answers(self, workload: Workload) -> int:
+        return sum(2 if self._partial(workload.domain, group) else 1 for group in self.groups)
+
+    def measure(self, kernel: SealedKernel, published: Published) -> Interval:
+        clique, rho = self.clique(kernel.domain), kernel.rho_left / len(self.groups)
+        counts_as, shares = self._counts_as(kernel.domain, clique), published.table(clique)
+        known, parts = shares is not None, list[Ratio]()
+        for sign, group in zip((1, -1), self.groups, strict=False):
+            members = group.on(kernel.domain, clique) & ~np.isnan(counts_as)
+            stated = _stated(shares, members, counts_as)
+            known = known and stated is not None
+            partial = self._partial(kernel.domain, group)
+            ratio = _measured(kernel, rho, clique, np.where(members, counts_as, 0.0), members, stated or 0.0, partial)
+            difference = Noisy(sign * ratio.difference.value, ratio.difference.sigma)
+            parts.append(Ratio(difference, ratio.people if partial else published.people, ratio.scale))
+        return absolute(parts) if known else UNKNOWN
+
+    def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
+        domain = workload.domain
+        each = [(1 - _PEOPLE if self._partial(domain, group) else 1.0) * rho / len(self.groups) for group in self.groups]
+        deviation = math.hypot(*(sigma_for(part, unit.sum_l2(0.0, 1.0)) for part in each))
+        return float(ndtri(CONFIDENCE)) * self._widest(domain) * deviation / people
+
+    def _partial(self, domain: Domain, group: Condition) -> bool:
+        """Whether somebody may not be in the group, or has no value."""
+        columns = [domain[name] for name in self._columns()]
+        return bool(group.cells) or any(self._without_value(column) for column in columns)
+
+    def _without_value(self, column: Attribute) -> bool:  # noqa: ARG002
+        return False
+
+
+@dataclass(frozen=True)
+class Share(Statistic):
+    """The share of people in some cells. of: those cells."""
+
+    kind: ClassVar[str] = "share"
+    unit_of_error: ClassVar[str] = "of the people"
+
+    of: Condition = EVERYBODY
+
+    @classmethod
+    def read(cls, entries: Entries, workload: Workload, field: str) -> Share:
+        """From its JSON, e.g. {"kind": "share", "of": {"sick": "yes"}, "among": {"sex": "f"}, "tolerance": 0.02}. Raises InputError."""
+        importance, name = common(entries, field, ("of", "tolerance", *_GROUPS))
+        of = read_condition(entries.get("of"), workload.domain, f"{field}.of")
+        groups = _groups(entries, workload.domain, field)
+        for group in groups:
+            check_open(of, group, f"{field}.of")
+        return cls(importance, name, groups, positive(entries, "tolerance", field, 1.0), of)
+
+    def sentence(self, domain: Domain) -> str:
+        return _compared(f"the share of people with {self.of.sentence(domain)}", self.groups, domain)
+
+    def _columns(self) -> tuple[str, ...]:
+        return self.of.columns
+
+    def _counts_as(self, domain: Domain, clique: Clique) -> Floats:
+        return self.of.on(domain, clique).astype(np.float64)
+
+    def _widest(self, domain: Domain) -> float:  # noqa: ARG002
+        return 1.0
+
+
+@dataclass(frozen=True)
+class Mean(Statistic):
+    """The mean of a column of numbers, everybody counting as the middle of their cell; who has none is left out."""
+
+    kind: ClassVar[str] = "mean"
+    is_share: ClassVar[bool] = False
+
+    column: str = ""
+
+    @classmethod
+    def read(cls, entries: Entries, workload: Workload, field: str) -> Mean:
+        """From its JSON, e.g. {"kind": "mean", "column": "age", "tolerance": 0.5}. Raises InputError."""
+        importance, name = common(entries, field, ("column", "tolerance", *_GROUPS))
+        column = number_column(entries.get("column"), workload.domain, f"{field}.column")
+        return cls(importance, name, _groups(entries, workload.domain, field), positive(entries, "tolerance", field), column)
+
+    @property
+    def unit_of_error(self) -> str:
+        return f"in units of “{self.column}”"
+
+    def sentence(self, domain: Domain) -> str:
+        return _compared(f"the mean of {self.column}", self.groups, domain)
+
+    def _columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    def _counts_as(self, domain: Domain, clique: Clique) -> Floats:
+        values = middles(domain[self.column])
+        return np.broadcast_to(expand(values, (self.column,), clique), domain.sizes(clique))
+
+    def _widest(self, domain: Domain) -> float:
+        values = middles(domain[self.column])
+        return float(np.nanmax(values) - np.nanmin(values))
+
+    def _without_value(self, column: Attribute) -> bool:
+        return column.size > column.values
+
+
+def _stated(shares: Floats | None, members: NDArray[np.bool_], counts_as: Floats) -> float | None:
+    """What the release says of the number; None where it says nothing, as of a group without a row."""
+    if shares is None or not (group := float(shares[members].sum())) > 0:
+        return None
+    return float((shares[members] * counts_as[members]).sum()) / group
+
+
+def _measured(
+    kernel: SealedKernel, rho: float, clique: Clique, counts_as: Floats, members: NDArray[np.bool_], stated: float, partial: bool
+) -> Ratio:
+    """The sum of f(y) - s over the group, and how many people that is; nobody where that is not asked."""
+    parts = np.where(members, counts_as - stated, 0.0)
+    difference, scale = measured_sum(kernel, clique, parts, (1 - _PEOPLE if partial else 1.0) * rho)
+    if not partial:
+        return Ratio(difference, Noisy(0.0, 0.0), scale)
+    people_sigma = sigma_for(_PEOPLE * rho, kernel.unit.sum_l2(0.0, 1.0))
+    people = kernel.measure_sum(clique, members.astype(np.float64), 0.0, 1.0, people_sigma)
+    return Ratio(difference, Noisy(people, people_sigma), scale)
+
+
+def measured_sum(kernel: SealedKernel, clique: Clique, parts: Floats, rho: float) -> tuple[Noisy, float]:
+    """The sum over all people of the part that their cell has, measured for rho in units of the largest part, and that unit."""
+    scale = float(np.abs(parts).max()) or 1.0
+    weights = parts / scale
+    low, high = min(0.0, float(weights.min())), max(0.0, float(weights.max()))
+    if low == high:
+        high = 1.0  # everybody counts as 0
+    sigma = sigma_for(rho, kernel.unit.sum_l2(low, high))
+    return Noisy(kernel.measure_sum(clique, weights, low, high, sigma), sigma), scale
+
+
+def _groups(entries: Entries, domain: Domain, field: str) -> tuple[Condition, ...]:
+    groups = tuple(_read_groups(entries, domain, field))
+    if len(set(groups)) < len(groups):
+        raise InputError(f"{field}.against", "both groups are the same", "name another group")
+    return groups or (EVERYBODY,)
+
+
+def _read_groups(entries: Mapping[str, object], domain: Domain, field: str) -> Iterator[Condition]:
+    if "against" in entries and "among" not in entries:
+        raise InputError(f"{field}.against", "it needs a group that is compared", "add “among”, or leave it out")
+    for name in _GROUPS:
+        if name in entries:
+            yield read_condition(entries[name], domain, f"{field}.{name}")
+
+
+def _compared(what: str, groups: tuple[Condition, ...], domain: Domain) -> str:
+    if len(groups) == 1:
+        return f"{what}{groups[0].among(domain)}"
+    one, other = (group.sentence(domain) for group in groups)
+    return f"the difference of {what} between those with {one} and those with {other}"
+
+
+def number_column(name: object, domain: Domain, field: str) -> str:
+    if name is None:
+        raise InputError(field, "no column is named", "name a column of numbers")
+    known = known_column(name, domain, field, "name a column of numbers")
+    if not domain[known].is_number or domain[known].scale.axis != "number":
+        raise InputError(field, f"{column_field(known)} is no column of numbers", "name a column of numbers")
+    return known

@@ -1,0 +1,168 @@
+"""Columns that a release is asked to predict, from what a spec says of them: public facts alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
+
+from dpsynth_core.claims.criteria.models import ModelCriterion
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.mechanisms.mechanism import Mechanism
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.names import column_field
+
+MAX_MODELS = 20
+"""Columns that models may be asked to predict."""
+MOST_CLASSES = 50
+"""Values that a model tells apart at most: each takes trees and coefficients of its own."""
+_TENTH = 0.1
+_ROUNDED = 1e-9
+"""Of a tolerance: what sums of edges are off by at most."""
+
+
+class ModelSpec(BaseModel):
+    """A column that models are to predict. tolerance: of numbers, in the column's unit; None for a tenth of its range, or for the median
+    width of its bins where that is more."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+    column: str = Field(max_length=1000)
+    tolerance: float | None = Field(default=None, gt=0)
+
+
+@dataclass(frozen=True)
+class Target:
+    """A column to predict. tolerance: of numbers, in the column's own unit: a guess is right about a cell of which no value is further off.
+    None where one of the cells is guessed."""
+
+    attribute: Attribute
+    tolerance: float | None
+
+    @property
+    def column(self) -> str:
+        return self.attribute.name
+
+    def least_and_most(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """By cell, the smallest and the largest guess that is right about it: float64 of shape (size,). The smallest is above the largest
+        where no guess is: in bins wider than twice the tolerance, and for missing and other values."""
+        assert self.tolerance is not None
+        first, last = ends(self.attribute)
+        none = np.full(self.attribute.size - len(first), 1.0)
+        return np.concatenate([last - self.tolerance, none]), np.concatenate([first + self.tolerance, 0 * none])
+
+    def leave_room(self) -> NDArray[np.bool_]:
+        """By cell, whether more than one number is right: of bins as wide as twice the tolerance, their very middle alone is."""
+        assert self.tolerance is not None
+        least, most = self.least_and_most()
+        return np.asarray(most - least > _ROUNDED * self.tolerance)
+
+
+def ends(attribute: Attribute) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The smallest and the largest value of each bin of a column of numbers."""
+    edges = np.array(attribute.edges, dtype=np.float64)
+    last = edges[1:] - 1.0 if attribute.scale.whole else edges[1:].copy()
+    last[-1] = float(attribute.scale.number(attribute.upper))
+    return edges[:-1], last
+
+
+def check_rows(models: Sequence[ModelSpec], criteria: Mapping[str, ModelCriterion], mechanism: Mechanism) -> None:
+    """That there will be rows to train on. Raises InputError."""
+    if (models or criteria) and not mechanism.card.makes_rows:
+        problem = f"{mechanism.card.title} makes no rows that models could be trained on"
+        raise InputError(_first(models, criteria), problem, "leave them out, or choose a mechanism that makes rows")
+
+
+def _first(models: Sequence[ModelSpec], criteria: Mapping[str, ModelCriterion]) -> str:
+    """The field of a spec that asks for models."""
+    return "models" if models else next(iter(criteria))
+
+
+def targets(domain: Domain, models: Sequence[ModelSpec], criteria: Mapping[str, ModelCriterion] | None = None) -> tuple[Target, ...]:
+    """What is to be predicted: the columns that are named, and behind them those that criteria are about, each once.
+
+    criteria: by field of the spec. Raises InputError, named by its place in the spec, for what no model could predict, and for a criterion
+    about another tolerance than the one that is measured.
+    """
+    criteria = criteria or {}
+    found = tuple(_targets(domain, _wanted(models, criteria)))
+    if len(found) > MAX_MODELS:
+        raise InputError("criteria", f"models of more than {MAX_MODELS} columns are needed together", "state criteria about fewer columns")
+    tolerances = {target.column: target.tolerance for target in found}
+    for field, one in criteria.items():
+        if one.tolerance not in (None, measured := tolerances[one.column]):
+            problem = f"guesses of {column_field(one.column)} are measured to within {measured:g}" if measured else "no number is guessed"
+            raise InputError(f"{field}.tolerance", problem, "state the same tolerance, or leave it out")
+    return found
+
+
+def _wanted(models: Sequence[ModelSpec], criteria: Mapping[str, ModelCriterion]) -> Iterator[tuple[str, ModelSpec]]:
+    """By field of the spec. A tolerance that some criterion on a column states is that of all which state none."""
+    yield from ((f"models.{place}", model) for place, model in enumerate(models))
+    named = {model.column for model in models}
+    for field, one in criteria.items():
+        if one.column not in named:
+            named.add(one.column)
+            stated = (other.tolerance for other in criteria.values() if other.column == one.column and other.tolerance is not None)
+            yield field, ModelSpec(column=one.column, tolerance=next(stated, None))
+
+
+def predictable(domain: Domain) -> tuple[str, ...]:
+    """The columns that models can be asked for."""
+    return tuple(attribute.name for attribute in domain if not _obstacle(domain, attribute))
+
+
+def _targets(domain: Domain, wanted: Iterator[tuple[str, ModelSpec]]) -> Iterator[Target]:
+    seen = set[str]()
+    for field, model in wanted:
+        if model.column not in domain:
+            raise InputError(f"{field}.column", f"there is no column {model.column!r}", "name a column of the domain")
+        if model.column in seen:
+            raise InputError(f"{field}.column", f"{model.column!r} is named twice", "name each column once")
+        seen.add(model.column)
+        attribute = domain[model.column]
+        if obstacle := _obstacle(domain, attribute):
+            raise InputError(f"{field}.column", f"{column_field(model.column)} {obstacle[0]}", obstacle[1])
+        yield Target(attribute, _tolerance(f"{field}.tolerance", attribute, model.tolerance))
+
+
+def _obstacle(domain: Domain, attribute: Attribute) -> tuple[str, str] | None:
+    """Why no model can predict it, and what to do."""
+    another = "choose another column"
+    if attribute.most:
+        return "has values that are to be learnt, so that nobody can say what would be predicted", f"list its values, or {another}"
+    if attribute.values < 2:
+        return "has one value, so that there is nothing to predict", another
+    if len(domain) < 2:
+        return "is the only column, so that there is nothing to predict it from", "use more columns"
+    if not _is_quantity(attribute) and attribute.size > MOST_CLASSES:
+        return f"has {attribute.size:,} cells, and a model tells {MOST_CLASSES} apart at most", f"give it fewer, or {another}"
+    return None
+
+
+def _is_quantity(attribute: Attribute) -> bool:
+    """Whether a guess can be near: numbers, but not dates and times, whose unit nobody would state."""
+    return attribute.is_number and attribute.scale.axis == "number"
+
+
+def _tolerance(field: str, attribute: Attribute, stated: float | None) -> float | None:
+    """As stated; where nothing is, a tenth of the range or, where that is more, the median width of the column's bins, so that a guess in
+    the right bin can be right. Raises InputError."""
+    if not _is_quantity(attribute):
+        if stated is not None:
+            raise InputError(field, f"{column_field(attribute.name)} is no number, so that no guess is near", "leave it out")
+        return None
+    first, last = ends(attribute)
+    needed = float((last - first).min()) / 2
+    if stated is None:
+        return max(_TENTH * float(last[-1] - first[0]), float(np.median(last - first)))
+    if stated < needed:
+        problem = f"within {stated:g}, no guess is right about any bin of {column_field(attribute.name)}"
+        raise InputError(field, problem, f"use {needed:g} or more, or narrower bins")
+    if stated > (whole := float(last[-1] - first[0])):
+        raise InputError(field, f"{stated:g} is more than the range of {column_field(attribute.name)}", f"use {whole:g} or less")
+    return stated

@@ -1,0 +1,205 @@
+"""The models: scikit-learn's gradient boosting and linear models, trained on synthetic rows and written down in whole numbers.
+
+The only file that knows scikit-learn, which is loaded when the first model is trained. One thread and a fixed seed: the same rows give
+the same model with the same versions on the same kind of processor. Parameters are rounded to 2^-20, so that a difference in the last
+digits of a sum on another machine nearly always gives the same model too; whether it did, the model's SHA-256 says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.claims.models.features import Ranked, indicators, ranked
+from dpsynth_core.claims.models.targets import Target, ends
+from dpsynth_core.claims.models.training_time import TRAINING_ROWS, rounds
+from dpsynth_core.foundation import threads
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.predictors import (
+    BOOSTING,
+    LINEAR,
+    LOGISTIC,
+    MAJORITY,
+    Additive,
+    Codes,
+    Decision,
+    Forest,
+    Largest,
+    Predictor,
+    Tree,
+    Within,
+)
+
+_DEPTH = 8
+_FITTING_STEPS = 300
+_FARTHEST = 2.0**30
+"""Limits of a guess, in ranges of a column: further than any guess is."""
+_SCALE = 2.0**20
+"""Steps of a score of 1: of log odds, or of the whole range of a column of numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A predictor and what it is called. guess: of one that looks at nothing, as text."""
+
+    name: str
+    predictor: Predictor
+    guess: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class _Lesson:
+    """What is learnt from the rows of which it can be learnt. answers: classes, numbered from 0, or numbers from 0 to 1."""
+
+    domain: Domain
+    target: Target
+    codes: NDArray[np.int32]
+    answers: NDArray[Any]
+    decision: Decision
+    classes: int
+
+    @property
+    def outcomes(self) -> NDArray[np.float64]:
+        """Shape (rows, outputs): one indicator for each class, or the numbers."""
+        return np.eye(self.classes)[self.answers] if self.classes else self.answers[:, None]
+
+    @property
+    def outputs(self) -> int:
+        """Of a predictor."""
+        return self.classes or 1
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        return tuple(name for name in self.domain.names if name != self.target.column)
+
+    def column(self, name: str) -> NDArray[np.int32]:
+        return self.codes[:, self.domain.position(name)]
+
+
+def names(target: Target) -> tuple[str, str]:
+    """What the models of a column are called, in the order of `trained`."""
+    return BOOSTING, LOGISTIC if target.tolerance is None else LINEAR
+
+
+def majority(domain: Domain, codes: NDArray[np.int32], target: Target) -> Model:
+    """The best guess that looks at nothing: the most frequent class, or the number that is near enough most often. In synthetic rows."""
+    counts = np.bincount(codes[:, domain.position(target.column)], minlength=target.attribute.size).astype(np.int64)
+    if target.tolerance is None:
+        return _constant(target, counts, Largest(np.arange(target.attribute.size)), target.attribute.cell_labels()[int(counts.argmax())])
+    within = _within(target)
+    near = [int(counts[(within.least <= guess) & (guess <= within.most)].sum()) for guess in within.least.tolist()]
+    best = within.least[[int(np.argmax(near))]]
+    first, last = ends(target.attribute)
+    return _constant(target, best, within, f"{first[0] + float(best[0]) / _SCALE * _range(first, last):.4g}")
+
+
+def trained(domain: Domain, codes: NDArray[np.int32], target: Target) -> tuple[Model, Model]:
+    """Both models of a column. codes: of the synthetic rows, shape (rows, attributes of the domain)."""
+    lesson = _lesson(domain, codes[:TRAINING_ROWS], target)
+    boosting, linear = names(target)
+    if len(np.unique(lesson.answers)) < 2:  # nothing to tell apart: the guess that looks at nothing
+        alone = majority(domain, codes, target).predictor
+        return Model(boosting, alone), Model(linear, alone)
+    with threads.one_thread():
+        return Model(boosting, _boosted(lesson)), Model(linear, _linear(lesson))
+
+
+def certainties(model: Model, codes: Codes, rows: int) -> NDArray[np.float64]:
+    """How probable a model of classes holds its own guess, for each row: the largest of the probabilities that its scores are log odds
+    of."""
+    scores = model.predictor.scores.of(codes, rows) / _SCALE
+    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(1 / weights.sum(axis=1))
+
+
+def _constant(target: Target, start: NDArray[np.int64], decision: Decision, guess: str) -> Model:
+    return Model(MAJORITY, Predictor(target.column, Additive(start, {}), decision), guess)
+
+
+def _within(target: Target) -> Within:
+    """The decision about numbers, from 0 to 1 over the column's range, in steps of a score."""
+    first, last = ends(target.attribute)
+    least, most = ((limit - first[0]) / _range(first, last) for limit in target.least_and_most())
+    none = least > most
+    least, most = np.where(none, 1.0, np.clip(least, -_FARTHEST, _FARTHEST)), np.where(none, 0.0, np.clip(most, -_FARTHEST, _FARTHEST))
+    return Within(_whole(least), _whole(most))
+
+
+def _range(first: NDArray[np.float64], last: NDArray[np.float64]) -> float:
+    return float(last[-1] - first[0]) or 1.0
+
+
+def _lesson(domain: Domain, codes: NDArray[np.int32], target: Target) -> _Lesson:
+    answers = codes[:, domain.position(target.column)]
+    if target.tolerance is None:
+        present, numbered = np.unique(answers, return_inverse=True)
+        return _Lesson(domain, target, codes, numbered, Largest(present.astype(np.int64)), len(present))
+    first, last = ends(target.attribute)
+    known = answers < len(first)
+    middles = ((first + last) / 2 - first[0]) / _range(first, last)
+    return _Lesson(domain, target, codes[known], middles[answers[known]], _within(target), 0)
+
+
+def _boosted(lesson: _Lesson) -> Predictor:
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+    outcomes = lesson.outcomes
+    columns = {name: ranked(lesson.domain[name], lesson.column(name), outcomes) for name in lesson.features}
+    seen = np.column_stack([one.ranks[one.groups[lesson.column(name)]] for name, one in columns.items()])
+    kind = HistGradientBoostingClassifier if lesson.classes else HistGradientBoostingRegressor
+    model = kind(max_iter=rounds(lesson.classes), max_depth=_DEPTH, early_stopping=False, random_state=0).fit(seen, lesson.answers)
+    return _forest(lesson, columns, model)
+
+
+def _forest(lesson: _Lesson, columns: Mapping[str, Ranked], model: Any) -> Predictor:
+    """The trees as scikit-learn keeps them (`_predictors`: for each round, the trees of the classes), in whole numbers."""
+    first = int(lesson.classes == 2)  # of two classes scikit-learn scores the second alone
+    start = np.zeros(lesson.outputs)
+    start[first:] = np.ravel(model._baseline_prediction)
+    width = max(len(one.ranks) for one in columns.values())
+    trees = [_tree(one.nodes, first + k, list(columns.values()), width) for by_class in model._predictors for k, one in enumerate(by_class)]
+    scores = Forest(_whole(start), {name: one.groups for name, one in columns.items()}, trees)
+    return Predictor(lesson.target.column, scores, lesson.decision)
+
+
+def _tree(nodes: NDArray[Any], output: int, columns: Sequence[Ranked], width: int) -> Tree:
+    """nodes: scikit-learn's, an array of records."""
+    inner = nodes["is_leaf"] == 0
+    column = np.where(inner, nodes["feature_idx"], 0).astype(np.int64)
+    following = np.tile(np.arange(len(nodes), dtype=np.int64)[:, None], (1, width))
+    for node in np.flatnonzero(inner).tolist():
+        ranks = columns[column[node]].ranks
+        following[node, : len(ranks)] = np.where(ranks <= nodes["num_threshold"][node], nodes["left"][node], nodes["right"][node])
+    values = np.where(inner, 0.0, nodes["value"])
+    return Tree(output, column, following, _whole(values), int(nodes["depth"].max()))
+
+
+def _linear(lesson: _Lesson) -> Predictor:
+    from scipy.sparse import csr_array, hstack
+    from sklearn.linear_model import LogisticRegression, Ridge
+
+    tables = {name: indicators(lesson.domain[name], lesson.column(name)) for name in lesson.features}
+    seen = hstack([csr_array(table)[lesson.column(name)] for name, table in tables.items()], format="csr")
+    model = (LogisticRegression(max_iter=_FITTING_STEPS) if lesson.classes else Ridge()).fit(seen, lesson.answers)
+    first = int(lesson.classes == 2)
+    coefficients, start = np.zeros((lesson.outputs, seen.shape[1])), np.zeros(lesson.outputs)
+    coefficients[first:], start[first:] = np.atleast_2d(model.coef_), model.intercept_
+    scores = Additive(_whole(start), dict(_added(tables, coefficients)))
+    return Predictor(lesson.target.column, scores, lesson.decision)
+
+
+def _added(tables: Mapping[str, NDArray[np.float64]], coefficients: NDArray[np.float64]) -> Iterator[tuple[str, NDArray[np.int64]]]:
+    """What each code of each column adds to the scores."""
+    begin = 0
+    for name, table in tables.items():
+        end = begin + table.shape[1]
+        yield name, _whole(table @ coefficients[:, begin:end].T)
+        begin = end
+
+
+def _whole(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    return np.rint(np.asarray(values) * _SCALE).astype(np.int64)

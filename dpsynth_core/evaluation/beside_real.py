@@ -1,0 +1,104 @@
+"""Models of synthetic rows beside models of real ones: how often each is right about records that neither was trained on.
+
+A person with several rows may have some among those that are held out and some among the others.
+
+For the curator's eyes: `evaluation.truth` gives the records, and whatever comes out is exact and as curator-only as they are. What is
+published of models is measured in `usefulness`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpsynth_core.claims.models import training
+from dpsynth_core.claims.models.targets import Target
+from dpsynth_core.claims.models.training import Model
+from dpsynth_core.claims.models.training_time import TRAINING_ROWS
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.predictors import CHUNK_ROWS, Codes
+
+MOST_RECORDS = 2 * TRAINING_ROWS
+"""Records that are looked at: half of them to train on."""
+FEWEST_RECORDS = 20
+SYNTHETIC, REAL = "Trained on synthetic rows", "Trained on real rows"
+_CLASSES = 10
+"""Of certainties, each as wide as the others."""
+
+
+@dataclass(frozen=True, eq=False)
+class BesideReal:
+    """held_out: number of records that were held out. trained_on: of others, which the models of real rows were trained on.
+
+    Each table has model: its name, and trained: SYNTHETIC or REAL. right: share of the records held out. by_value: share and people, the
+    records held out, of each value of a column, with its position. calibration: share and people, by certainty: the mean of what the model
+    held probable; empty for numbers, of which no model says how probable they are.
+    """
+
+    held_out: int
+    trained_on: int
+    right: pd.DataFrame
+    by_value: pd.DataFrame
+    calibration: pd.DataFrame
+
+
+def compared(
+    domain: Domain, synthetic: NDArray[np.int32], records: NDArray[np.int32], target: Target, column: str
+) -> BesideReal | None:
+    """synthetic, records: codes, shape (rows, attributes of the domain), the records in random order. column: whose values are told apart.
+    None where there are too few records to hold some out."""
+    if len(records) < FEWEST_RECORDS:
+        return None
+    known, held_out = np.array_split(records, 2)
+    by_rows = {SYNTHETIC: training.trained(domain, synthetic, target), REAL: training.trained(domain, known, target)}
+    models = [(one, trained) for trained, both in by_rows.items() for one in both]
+    asked = [(one.name, trained, *_asked(domain, one, held_out, target)) for one, trained in models]
+    return BesideReal(
+        len(held_out),
+        len(known[:TRAINING_ROWS]),
+        pd.DataFrame([{"model": name, "trained": trained, "share": float(right.mean())} for name, trained, right, _ in asked]),
+        pd.concat([_by_value(domain, held_out, column, right).assign(model=name, trained=trained) for name, trained, right, _ in asked]),
+        pd.concat([_calibration(sure, right).assign(model=name, trained=trained) for name, trained, right, sure in asked]),
+    )
+
+
+def _asked(
+    domain: Domain, model: Model, people: NDArray[np.int32], target: Target
+) -> tuple[NDArray[np.bool_], NDArray[np.float64] | None]:
+    """About whom it is right, and how certain it was, None of numbers."""
+    chunks = [_by_name(domain, people[start : start + CHUNK_ROWS]) for start in range(0, len(people), CHUNK_ROWS)]
+    rows = [len(chunk[target.column]) for chunk in chunks]
+    right = [model.predictor.right(chunk, number) for chunk, number in zip(chunks, rows, strict=True)]
+    if target.tolerance is not None:
+        return np.concatenate(right), None
+    sure = [training.certainties(model, chunk, number) for chunk, number in zip(chunks, rows, strict=True)]
+    return np.concatenate(right), np.concatenate(sure)
+
+
+def _by_name(domain: Domain, codes: NDArray[np.int32]) -> Codes:
+    return {name: codes[:, place] for place, name in enumerate(domain.names)}
+
+
+def _by_value(domain: Domain, people: NDArray[np.int32], column: str, right: NDArray[np.bool_]) -> pd.DataFrame:
+    codes, labels = people[:, domain.position(column)], domain[column].cell_labels()
+    return _shares(codes, right, len(labels), {"value": list(labels), "position": list(range(len(labels)))})
+
+
+def _calibration(sure: NDArray[np.float64] | None, right: NDArray[np.bool_]) -> pd.DataFrame:
+    if sure is None:
+        return pd.DataFrame({"certainty": [], "share": [], "people": []})
+    classes = np.minimum((sure * _CLASSES).astype(np.int64), _CLASSES - 1)
+    sums = np.bincount(classes, weights=sure, minlength=_CLASSES)
+    means = sums / np.maximum(1, np.bincount(classes, minlength=_CLASSES))
+    return _shares(classes, right, _CLASSES, {"certainty": means.tolist()})
+
+
+def _shares(groups: NDArray[np.integer], right: NDArray[np.bool_], size: int, about: dict[str, Sequence[object]]) -> pd.DataFrame:
+    """Of each group of people with somebody in it, the share about whom a model is right."""
+    people, hits = np.bincount(groups, minlength=size), np.bincount(groups, weights=right, minlength=size)
+    frame = pd.DataFrame({**about, "people": people, "share": hits / np.maximum(1, people)})
+    return frame[people > 0]

@@ -1,0 +1,51 @@
+"""What a release publishes of tables: the marginals of its rows, or those that its noisy answers give."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import combined
+from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.tally import row_marginals
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What a release contains that a comparison needs. codes: None for answers without rows. total: people, estimated or public."""
+
+    domain: Domain
+    codes: NDArray[np.integer] | None
+    measurements: Sequence[Measurement]
+    total: float
+
+    def published(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.float64]]:
+        """Marginals as published, as fractions: the rows', or the noisy answers as fractions of the people where there are no rows. Without
+        those that no answer contains."""
+        if self.codes is not None:
+            rows = max(1, len(self.codes))
+            return {r: counts / rows for r, counts in row_marginals(self.domain, self.codes, cliques).items()}
+        answers, people = {r: self.measured(r) for r in cliques}, max(1.0, self.total)
+        return {r: self.domain.cleared(r, answer.values) / people for r, answer in answers.items() if answer is not None}
+
+    def shares(self, clique: Clique) -> NDArray[np.float64] | None:
+        """A marginal of the synthetic rows, as fractions of them."""
+        return None if self.codes is None else self.published([clique])[clique]
+
+    def people(self, clique: Clique) -> NDArray[np.float64] | None:
+        """The same in people: as if there were as many rows as people."""
+        shares = self.shares(clique)
+        return None if shares is None else shares * self.total
+
+    def measured(self, clique: Clique) -> Measurement | None:
+        """A marginal from all noisy ones that contain it, in people; None where none does."""
+        return combined(self.measurements, clique)
+
+
+def label(clique: Clique) -> str:
+    """How a marginal is called in tables and charts."""
+    return " × ".join(clique) or "(all rows)"
