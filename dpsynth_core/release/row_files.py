@@ -26,7 +26,8 @@ from dpsynth_core.foundation.arrow_times import DAY_MICROS, FROM_1582, FROM_1960
 from dpsynth_core.foundation.errors import CapacityError, InputError, shown
 from dpsynth_core.release.document import with_readable_times, write_csv, write_parquet
 from dpsynth_core.release.rows import Rows, whole
-from dpsynth_core.vocabulary.domain import Column, Domain
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.filled import RowColumn
 from dpsynth_core.vocabulary.kinds.registry import KINDS
 from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
 
@@ -45,7 +46,7 @@ _STATA_DATES = {"date": "td", "timestamp": "tc", "time": "tc"}
 class _Program:
     """How a statistical program holds times: as a column of what, and by dtype under which format of which width."""
 
-    time: Callable[[Micros, Column], pd.Series]
+    time: Callable[[Micros, RowColumn], pd.Series]
     times: Mapping[str, tuple[str, int]]
 
 
@@ -167,14 +168,14 @@ def _sav(table: pa.Table, domain: Domain) -> bytes:
     return bytes(content)
 
 
-def _measure(attribute: Column) -> str:
+def _measure(attribute: RowColumn) -> str:
     """What SPSS calls the level of measurement."""
     if not attribute.is_listed:
         return "scale"
     return "ordinal" if KINDS[attribute.kind].ordered else "nominal"
 
 
-def _spss_format(attribute: Column) -> str | None:
+def _spss_format(attribute: RowColumn) -> str | None:
     if attribute.dtype == "int64" or attribute.dtype == "bool":
         return "F12.0"
     if attribute.dtype == "float64":
@@ -182,7 +183,7 @@ def _spss_format(attribute: Column) -> str | None:
     return "SDATE10" if attribute.dtype == "date" else _time_format(attribute, _SPSS)
 
 
-def _time_format(attribute: Column, program: _Program) -> str | None:
+def _time_format(attribute: RowColumn, program: _Program) -> str | None:
     """How the program shows a column of times, with a fraction of seconds where the precision is that fine."""
     if (form := program.times.get(attribute.dtype)) is None:
         return None
@@ -224,7 +225,7 @@ def _xpt(table: pa.Table, domain: Domain) -> bytes:
     return head + content[640:]
 
 
-def _sas_format(attribute: Column) -> str | None:
+def _sas_format(attribute: RowColumn) -> str | None:
     return "YYMMDD10." if attribute.dtype == "date" else _time_format(attribute, _SAS)
 
 
@@ -241,7 +242,7 @@ def _frame(table: pa.Table, domain: Domain, names: Sequence[str], program: _Prog
     return pd.DataFrame({name: _column(table.column(a.name), a, program) for name, a in zip(names, domain.columns, strict=True)})
 
 
-def _column(column: pa.ChunkedArray, attribute: Column, program: _Program) -> pd.Series:
+def _column(column: pa.ChunkedArray, attribute: RowColumn, program: _Program) -> pd.Series:
     if holds_times(column.type):
         return program.time(micros(column.combine_chunks()), attribute)
     if attribute.dtype == "string":
@@ -252,7 +253,7 @@ def _column(column: pa.ChunkedArray, attribute: Column, program: _Program) -> pd
     return pd.Series(numbers.astype(np.int32) if _is_small(attribute) and not column.null_count else numbers)
 
 
-def _is_small(attribute: Column) -> bool:
+def _is_small(attribute: RowColumn) -> bool:
     """Whole numbers that four bytes hold, missing codes of Stata set aside."""
     if attribute.dtype not in ("int64", "bool"):
         return False
@@ -261,17 +262,17 @@ def _is_small(attribute: Column) -> bool:
     return max(largest, *bounds, 0.0) < 2_000_000_000
 
 
-def _seconds(since: int) -> Callable[[Micros, Column], pd.Series]:
+def _seconds(since: int) -> Callable[[Micros, RowColumn], pd.Series]:
     """Times as seconds; timestamps since the first day of a program, so many days after 1970-01-01."""
 
-    def series(counts: Micros, attribute: Column) -> pd.Series:
+    def series(counts: Micros, attribute: RowColumn) -> pd.Series:
         first = since * DAY_MICROS if attribute.dtype == "timestamp" else 0
         return pd.Series(np.where(counts == NO_TIME, np.nan, (counts - first) / 1e6))
 
     return series
 
 
-def _stata_time(counts: Micros, attribute: Column) -> pd.Series:
+def _stata_time(counts: Micros, attribute: RowColumn) -> pd.Series:
     """Timestamps; times of day as those of the first day of Stata; durations as counts of their precision."""
     if attribute.dtype == "duration":
         return pd.Series(np.where(counts == NO_TIME, np.nan, counts / MICROSECONDS[attribute.precision]))

@@ -15,8 +15,7 @@ from dpsynth_core.report.facts import facts, first, sample_reading, sentence
 from dpsynth_core.report.noun import counted
 from dpsynth_core.report.verdict import comparison, despite, fit_for, reasons, ruling, unfit_for
 from dpsynth_core.report.words import MISUSES, NOT_PROTECTED, READING, USES, assumptions, checks, protected
-from dpsynth_core.vocabulary.domain import Column
-from dpsynth_core.vocabulary.filled import Filled
+from dpsynth_core.vocabulary.filled import Filled, RowColumn
 
 
 def card(release: Release, headline: Headline, verdict: Verdict | None) -> str:
@@ -72,11 +71,11 @@ def plain(text: str) -> str:
     return escaped(" ".join(visible(text).split()))
 
 
-def _about(attribute: Column) -> str:
+def _about(attribute: RowColumn) -> str:
     return f"{attribute.label}; " if attribute.label else ""
 
 
-def _column(column: Column) -> str:
+def _column(column: RowColumn) -> str:
     """What can be in it."""
     if isinstance(column, Filled):
         return column.in_words()

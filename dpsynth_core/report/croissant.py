@@ -16,8 +16,7 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.release.tables import is_name
 from dpsynth_core.report.facts import sample_reading, sentence
 from dpsynth_core.report.words import MISUSES, NOT_PROTECTED, READING, USES, assumptions, noise, odds, protected
-from dpsynth_core.vocabulary.domain import Column
-from dpsynth_core.vocabulary.filled import Filled
+from dpsynth_core.vocabulary.filled import Filled, RowColumn
 
 CROISSANT, RESPONSIBLE = "http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"
 GUARANTEE_VERSION = 1
@@ -90,7 +89,7 @@ def _records(release: Release) -> dict[str, Any]:
     return {"@type": "cr:RecordSet", "@id": "rows", "name": "rows", "field": [_field(i, a) for i, a in enumerate(release.domain.columns)]}
 
 
-def _field(number: int, column: Column) -> dict[str, Any]:
+def _field(number: int, column: RowColumn) -> dict[str, Any]:
     """Numbered, because a column's name can be anything and an identifier cannot."""
     return {
         "@type": "cr:Field",
@@ -102,7 +101,7 @@ def _field(number: int, column: Column) -> dict[str, Any]:
     }
 
 
-def _about(column: Column) -> str:
+def _about(column: RowColumn) -> str:
     return column.in_words() if isinstance(column, Filled) else f"{column.kind}, {column.size} cells"
 
 

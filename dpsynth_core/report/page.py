@@ -21,7 +21,8 @@ from dpsynth_core.report.noun import counted
 from dpsynth_core.report.rule import learnt
 from dpsynth_core.report.svg import escape
 from dpsynth_core.report.verdict import comparison, despite, fit_for, reasons, ruling, unfit_for
-from dpsynth_core.vocabulary.domain import Column, Domain
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.filled import RowColumn
 from dpsynth_core.vocabulary.recoding import outside_rule
 
 _FRAME = Path(__file__).with_name("page.html")
@@ -167,7 +168,7 @@ def _html_table_row(row: Any) -> str:
     return f"<tr>{''.join(cells)}</tr>"
 
 
-def _about(attribute: Column) -> str:
+def _about(attribute: RowColumn) -> str:
     return f"<br><small>{escape(attribute.label)}</small>" if attribute.label else ""
 
 

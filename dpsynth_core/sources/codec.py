@@ -21,8 +21,8 @@ from dpsynth_core.sources.arrays import is_plain_number, texts
 from dpsynth_core.sources.notation import TRUTHS, Notation
 from dpsynth_core.sources.ordering import in_order
 from dpsynth_core.vocabulary.attribute import Attribute
-from dpsynth_core.vocabulary.domain import Column, Domain
-from dpsynth_core.vocabulary.filled import Filled
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.filled import Filled, RowColumn
 from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
 from dpsynth_core.vocabulary.order import positions
@@ -33,7 +33,7 @@ _PLAIN = ("int64", "float64")
 """What is released as numbers is read from columns of numbers as it is."""
 
 
-def arrow_type(attribute: Column) -> pa.DataType:
+def arrow_type(attribute: RowColumn) -> pa.DataType:
     """Of a column of rows."""
     return times.arrow_type(attribute.dtype, attribute.precision) if attribute.dtype in times.READERS else _ARROW_TYPE[attribute.dtype]
 

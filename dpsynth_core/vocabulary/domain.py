@@ -18,14 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.foundation.documents import parse_json, read_document
-from dpsynth_core.foundation.errors import CapacityError, InputError, first_repeated, shown
+from dpsynth_core.foundation.errors import CapacityError, InputError, first_repeated
 from dpsynth_core.vocabulary import ddi
-from dpsynth_core.vocabulary.attribute import DEFAULT_MOST, Attribute, Recode
-from dpsynth_core.vocabulary.filled import Filled, filled
-from dpsynth_core.vocabulary.kinds import hierarchies
-from dpsynth_core.vocabulary.kinds.hierarchies import Hierarchy
-from dpsynth_core.vocabulary.kinds.kind import Form
-from dpsynth_core.vocabulary.kinds.registry import KINDS
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.column import Column
+from dpsynth_core.vocabulary.filled import Filled, RowColumn
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.names import column_field
 from dpsynth_core.vocabulary.order import Order, implied
@@ -35,7 +32,6 @@ from dpsynth_core.vocabulary.zeros import to_json as zeros_json
 
 __all__ = [
     "Attribute",
-    "Column",
     "Domain",
     "column_field",
     "domain_from_codebook",
@@ -46,8 +42,6 @@ __all__ = [
 ]
 
 VERSION = 1
-_NOTHING_FOUND = {"categories": [], "dtype": "string", "other": True, "missing": True}
-"""What is written of a column whose values were learnt when there were none that enough people share."""
 DATA = "data"
 LABELS = "labels"
 LEARNT = "learnt"
@@ -56,9 +50,6 @@ ORIGINS = (DATA, "typed", "usual", LEARNT, LABELS, "codebook", "public")
 answers, at a price."""
 MAX_COLUMNS = 1000
 """Ten times as many as all pairs of columns can be asked for; with more, a model of the columns alone takes minutes and gigabytes."""
-
-
-Column = Attribute | Filled
 
 
 @dataclass(frozen=True)
@@ -97,7 +88,7 @@ class Domain:
         return tuple(implied([rule.order for rule in self.impossible if rule.order is not None]))
 
     @classmethod
-    def of(cls, columns: Iterable[Column], impossible: tuple[StructuralZeros, ...] = (), origin: str = "") -> Domain:
+    def of(cls, columns: Iterable[RowColumn], impossible: tuple[StructuralZeros, ...] = (), origin: str = "") -> Domain:
         """From all columns of the rows, in their order."""
         every = list(columns)
         attributes = tuple(column for column in every if isinstance(column, Attribute))
@@ -105,9 +96,9 @@ class Domain:
         return cls(attributes, impossible, origin, others)
 
     @cached_property
-    def columns(self) -> tuple[Column, ...]:
+    def columns(self) -> tuple[RowColumn, ...]:
         """All columns of the rows, in their order."""
-        columns: list[Column] = list(self.attributes)
+        columns: list[RowColumn] = list(self.attributes)
         for other in self.filled:
             columns.insert(other.place, other)
         return tuple(columns)
@@ -212,7 +203,7 @@ class Domain:
 
     def to_json(self) -> dict[str, Any]:
         """Our JSON form; `from_json` reads it back to an equal domain."""
-        obj: dict[str, Any] = {"version": VERSION, "attributes": [_column_json(column) for column in self.columns]}
+        obj: dict[str, Any] = {"version": VERSION, "attributes": [Column.of(column).to_json() for column in self.columns]}
         by_name = {a.name: a for a in self.attributes}
         obj |= {"origin": self.origin} if self.origin else {}
         return obj | ({"impossible": [zeros_json(rule, by_name) for rule in self.impossible]} if self.impossible else {})
@@ -236,7 +227,7 @@ class Domain:
         if not isinstance(rules, list):
             raise InputError("domain.impossible", "it is not a list", "list one rule per object")
         _check_number(len(entries))
-        columns = [_labelled(_column_from_json(item), item) for item in entries]
+        columns = [Column.from_json(entry).complete() for entry in entries]
         attributes = tuple(column for column in columns if isinstance(column, Attribute))
         if (origin := obj.get("origin", "")) not in ("", *ORIGINS):
             raise InputError("domain.origin", "it is not known", f"use one of {', '.join(ORIGINS)}, or leave it out")
@@ -248,141 +239,18 @@ def _check_number(columns: int) -> None:
         raise CapacityError("domain", f"it has {columns:,} columns", f"keep at most {MAX_COLUMNS:,} of them")
 
 
-def _column_json(column: Column) -> dict[str, Any]:
-    return column.to_json() if isinstance(column, Filled) else _attribute_json(column) | _label_json(column)
-
-
-def _label_json(attribute: Attribute) -> dict[str, str]:
-    return {"label": attribute.label} if attribute.label else {}
-
-
-def _attribute_json(attribute: Attribute) -> dict[str, Any]:
-    obj: dict[str, Any] = {"name": attribute.name, "kind": attribute.kind}
-    precision = {"precision": attribute.precision} if attribute.precision else {}
-    grouping = {} if attribute.hierarchy is None else hierarchy_json(attribute.hierarchy)
-    if attribute.most:
-        return obj | {"discover": True, "most": attribute.most} | precision | grouping
-    if attribute.is_coded:
-        return obj | {"size": attribute.size}
-    if attribute.is_listed:
-        table = "groups" in grouping and attribute.hierarchy is not None and attribute.hierarchy.names == attribute.categories
-        obj |= grouping | ({} if table else {"categories": list(attribute.categories)})
-        obj |= {"dtype": attribute.dtype} if "dtype" in attribute.about.fields else {}
-        obj |= {"labels": list(attribute.labels)} if attribute.labels else {}
-        return obj | _cells_json(attribute)
-    scale = attribute.scale
-    obj |= {"lower": scale.stated(attribute.lower), "upper": scale.stated(attribute.upper)}
-    obj |= precision | attribute.stated_bins() | _cells_json(attribute)  # always stated: what the default is may change, a domain may not
-    return obj if attribute.decimals is None else obj | {"decimals": attribute.decimals}
-
-
-def hierarchy_json(hierarchy: Hierarchy) -> dict[str, Any]:
-    """Level or groups, and digits if they are stated."""
-    stated = {"level": hierarchy.level, "groups": dict(hierarchy.groups), "digits": hierarchy.digits}
-    return {key: value for key, value in stated.items() if value}
-
-
-def _cells_json(attribute: Attribute) -> dict[str, Any]:
-    """What happens to missing values and to those outside, always stated."""
-    other = "nearest" if attribute.nearest else _cell_json(attribute.other, attribute.other_as)
-    return {"other": other, "missing": _cell_json(attribute.missing, attribute.missing_as)}
-
-
-def _cell_json(own_cell: bool, recode: Recode | None) -> bool | dict[str, str]:
-    return own_cell if recode is None else {"as": recode.label, "why": recode.why}
-
-
-def _cells_from_json(name: str, kind: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The same as arguments; what is not stated has a cell of its own."""
-    cells: dict[str, Any] = {}
-    for key in ("other", "missing"):
-        stated = fields.get(key, True)
-        if isinstance(stated, Mapping) and set(stated) == {"as", "why"} and all(isinstance(text, str) for text in stated.values()):
-            cells |= {key: False, f"{key}_as": Recode(stated["as"], stated["why"])}
-        elif key == "other" and stated == "nearest" and KINDS[kind].form is Form.BINNED:
-            cells |= {"other": False, "nearest": True}
-        elif isinstance(stated, bool):
-            cells[key] = stated
-        else:
-            nearest = ' or "nearest"' if key == "other" and KINDS[kind].form is Form.BINNED else ""
-            remedy = f'write true (a cell of its own), false (cannot occur){nearest} or {{"as": value, "why": reason}}'
-            raise InputError(column_field(name), f"'{key}' is not true or false", remedy)
-    return cells
-
-
 def without_statement(obj: object) -> tuple[str, ...]:
     """The columns of a domain's JSON that do not say what happens to missing values or to those outside: they get cells for them."""
     entries = obj.get("attributes") if isinstance(obj, Mapping) else None
-    if not isinstance(entries, list):
-        return ()
-    declared = [one for one in entries if isinstance(one, Mapping) and "other" in _fields_of(one) and "discover" not in one]
-    open_ones = [one for one in declared if not {"other", "missing"} <= set(one)]
-    return tuple(str(one.get("name")) for one in open_ones)
-
-
-def _fields_of(entry: Mapping[str, Any]) -> tuple[str, ...]:
-    kind = entry.get("kind")
-    return KINDS[kind].fields if isinstance(kind, str) and kind in KINDS else ("other",)
+    columns = map(Column.from_json, entries) if isinstance(entries, list) else ()
+    with_cells = (column for column in columns if "other" in column.about.fields and column.discover is None)
+    return tuple(column.name for column in with_cells if column.other is None or column.missing is None)
 
 
 def unstated_columns(text: str) -> tuple[str, ...]:
     """`without_statement` of the text of a file that `parse_domain` reads; a codebook states nothing of the kind."""
     body = text.lstrip("\ufeff \t\r\n")
     return without_statement(parse_json(body, "domain")) if body[:1] in "{[" else parse_domain(text).names
-
-
-def _column_from_json(obj: object) -> Column:
-    if not isinstance(obj, Mapping):
-        raise InputError("domain.attributes", "an entry is not a JSON object", 'write {"name": ..., "kind": ...} for each column')
-    name, kind = obj.get("name"), obj.get("kind")
-    if "to_do" in obj and isinstance(name, str):
-        problem = "it is not finished: the domain was made from labels alone"
-        raise InputError(column_field(name), problem, f'{str(obj["to_do"])[:200]}; then remove its "to_do"')
-    if not isinstance(name, str) or not name.strip():
-        raise InputError("domain.attributes", "a column has no name", "give every column a name")
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise InputError(column_field(name), "kind is not known", f"use one of {', '.join(KINDS)}")
-    fields = {key: value for key, value in obj.items() if key not in ("name", "kind", "label")}
-    if "discover" in fields:
-        return _to_learn(name, kind, fields)
-    unknown = [str(key) for key in fields if key not in KINDS[kind].fields]
-    if unknown:
-        raise InputError(column_field(name), f"{shown(unknown[0])} does not go with kind {kind}", f"use {', '.join(KINDS[kind].fields)}")
-    for key in ("categories", "labels", "edges"):
-        if not isinstance(fields.get(key, []), list):
-            raise InputError(column_field(name), f"'{key}' is not a list", "give a list")
-    return filled(name, kind, fields) if KINDS[kind].form is Form.FILLED else _construct(name, kind, fields)
-
-
-def _labelled(attribute: Column, obj: Mapping[str, Any]) -> Column:
-    if not isinstance(label := obj.get("label", ""), str):
-        raise InputError(column_field(attribute.name), "its label is no text", "write what the column is about, or leave it out")
-    return replace(attribute, label=label.strip()) if label.strip() else attribute
-
-
-def _to_learn(name: str, kind: str, fields: Mapping[str, Any]) -> Attribute:
-    if fields["discover"] is not True:
-        raise InputError(column_field(name), "'discover' is not true", "write true, or leave it out and list the values")
-    allowed = {"discover", "most", "precision", "level", "digits"} & {"discover", "most", *KINDS[kind].fields}
-    more = [str(key) for key in fields if key not in allowed]
-    if more:
-        raise InputError(column_field(name), f"{shown(more[0])} does not go with 'discover'", "leave one of them out")
-    grouping = hierarchies.of_kind(name, KINDS[kind], fields)
-    return Attribute.unknown(name, kind, fields.get("most", DEFAULT_MOST), fields.get("precision", ""), grouping)
-
-
-def _construct(name: str, kind: str, fields: dict[str, Any]) -> Attribute:
-    if KINDS[kind].form is Form.CODED:
-        return Attribute.coded(name, fields.get("size", 0))
-    grouping = hierarchies.of_kind(name, KINDS[kind], fields)
-    stated = {key: value for key, value in fields.items() if key not in ("level", "groups", "digits")}
-    if stated == {key: value for key, value in _NOTHING_FOUND.items() if key in KINDS[kind].fields}:
-        return Attribute(name, kind, other=True, missing=True, hierarchy=grouping)
-    stated |= _cells_from_json(name, kind, fields)
-    if KINDS[kind].form is Form.LISTED:
-        return Attribute.listed(name, kind, stated.pop("categories", ()), hierarchy=grouping, **stated)
-    lower, upper = stated.pop("lower", None), stated.pop("upper", None)
-    return Attribute.binned(name, kind, lower, upper, **stated)
 
 
 def parse_domain(text: str) -> Domain:

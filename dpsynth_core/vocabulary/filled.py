@@ -109,12 +109,12 @@ class Filled:
         first, second = self.values(2)
         return f"New identifiers, counted up: {first}, {second}, … They do not depend on any record."
 
-    def to_json(self) -> dict[str, Any]:
-        stated = {"value": self.text, "dtype": self.dtype} if self.is_constant else {"pattern": self.text}
-        return {"name": self.name, "kind": self.kind, **stated} | ({"label": self.label} if self.label else {})
-
     def _error(self, problem: str, remedy: str) -> InputError:
         return InputError(column_field(self.name), problem, remedy)
+
+
+RowColumn = Attribute | Filled
+"""A column of the rows: one that is measured, or one that says nothing of any record."""
 
 
 def filled(name: str, kind: str, stated: dict[str, Any]) -> Filled:

@@ -1,0 +1,199 @@
+"""One column as far as it is known, in the JSON that domains have: the one description for people, files and codebooks.
+
+What a file says of itself, a codebook, the usual lists, the draft on the Domain page and a domain's JSON are a `Column` with more or fewer
+fields. `Column.complete` makes what counting needs of it, once all is said; `Column.of` is the inverse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from dpsynth_core.foundation.errors import InputError, shown
+from dpsynth_core.vocabulary.attribute import DEFAULT_MOST, Attribute, Recode
+from dpsynth_core.vocabulary.filled import Filled, RowColumn, filled
+from dpsynth_core.vocabulary.kinds import hierarchies
+from dpsynth_core.vocabulary.kinds.kind import Form, Kind
+from dpsynth_core.vocabulary.kinds.registry import KINDS
+from dpsynth_core.vocabulary.names import column_field
+
+_NOTHING_FOUND = {"categories": [], "dtype": "string", "other": True, "missing": True}
+"""What is written of a column whose values were learnt when there were none that enough people share."""
+_OF_EVERY_KIND = ("name", "kind", "label", "to_do")
+_LEARNT = {"discover", "most", "precision", "level", "digits"}
+
+
+class Column(BaseModel):
+    """A column of any kind; None and fields that are not set are not known. Which fields go with which kind, `Kind.fields` says.
+
+    label: what it is about, for people.  discover, most: its values are to be learnt, as so many cells at most.  size: of codes.
+    value, pattern, dtype: of columns that are filled in.  level, groups, digits: of codes in groups (`Hierarchy`).
+    categories, labels, dtype: of listed values.  lower, upper, precision, decimals and one of bins, width, edges: of numbers and times.
+    other, missing: true for a cell of its own, false where there are no such values, {"as": label, "why": reason}; other: "nearest", too.
+    to_do: what somebody who knows the table has to add; "" for nothing.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    name: str
+    kind: str = "categorical"
+    discover: Any = None
+    most: Any = None
+    size: Any = None
+    value: Any = None
+    pattern: Any = None
+    level: Any = None
+    groups: Any = None
+    digits: Any = None
+    categories: list[str | bool | int | float] | None = None
+    dtype: str | None = None
+    labels: list[str | bool | int | float] | None = None
+    lower: Any = None
+    upper: Any = None
+    precision: str | None = None
+    bins: Any = None
+    width: Any = None
+    edges: list[Any] | None = None
+    other: Any = None
+    missing: Any = None
+    decimals: Any = None
+    label: str = ""
+    to_do: str = ""
+
+    @classmethod
+    def from_json(cls, obj: object) -> Self:
+        """Raises InputError for what is no description of a column."""
+        if not isinstance(obj, Mapping):
+            raise InputError("domain.attributes", "an entry is not a JSON object", 'write {"name": ..., "kind": ...} for each column')
+        try:
+            return cls.model_validate(dict(obj))
+        except ValidationError as error:
+            raise _as_input_error(obj, error) from None
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields that are set, in one order."""
+        return {name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set}
+
+    @property
+    def about(self) -> Kind:
+        """What its kind is. InputError for one that there is not."""
+        if self.kind not in KINDS:
+            raise InputError(column_field(self.name), "kind is not known", f"use one of {', '.join(KINDS)}")
+        return KINDS[self.kind]
+
+    @classmethod
+    def of(cls, column: RowColumn) -> Self:
+        """With every field stated: what the default of one is may change, a domain may not."""
+        fields = {"label": column.label} if column.label else {}
+        parts = _of_filled(column) if isinstance(column, Filled) else _of_attribute(column)
+        return cls.model_construct(name=column.name, kind=column.kind, **parts, **fields)
+
+    def complete(self) -> RowColumn:
+        """Raises InputError for what is missing, wrong, or does not go with the kind."""
+        if self.to_do:
+            problem = "it is not finished: the domain was made from labels alone"
+            raise InputError(column_field(self.name), problem, f'{self.to_do[:200]}; then remove its "to_do"')
+        if not self.name.strip():
+            raise InputError("domain.attributes", "a column has no name", "give every column a name")
+        stated = {field: value for field, value in self.to_json().items() if value is not None and field not in _OF_EVERY_KIND}
+        made = self._to_learn(stated) if "discover" in stated else self._made(stated)
+        return replace(made, label=self.label.strip()) if self.label.strip() else made
+
+    def _to_learn(self, stated: Mapping[str, Any]) -> Attribute:
+        if stated["discover"] is not True:
+            raise InputError(column_field(self.name), "'discover' is not true", "write true, or leave it out and list the values")
+        allowed = _LEARNT & {"discover", "most", *self.about.fields}
+        self._check(stated, allowed, "'discover'", "leave one of them out")
+        grouping = hierarchies.of_kind(self.name, self.about, stated)
+        return Attribute.unknown(self.name, self.kind, stated.get("most", DEFAULT_MOST), stated.get("precision", ""), grouping)
+
+    def _made(self, stated: dict[str, Any]) -> RowColumn:
+        fields, form = self.about.fields, self.about.form
+        self._check(stated, fields, f"kind {self.kind}", f"use {', '.join(fields)}")
+        if form is Form.FILLED:
+            return filled(self.name, self.kind, stated)
+        if form is Form.CODED:
+            return Attribute.coded(self.name, stated.get("size", 0))
+        grouping = hierarchies.of_kind(self.name, self.about, stated)
+        said = {field: value for field, value in stated.items() if field not in ("level", "groups", "digits")}
+        if said == {field: value for field, value in _NOTHING_FOUND.items() if field in fields}:
+            return Attribute(self.name, self.kind, other=True, missing=True, hierarchy=grouping)
+        said |= self._cell("other") | self._cell("missing")
+        if form is Form.LISTED:
+            return Attribute.listed(self.name, self.kind, said.pop("categories", ()), hierarchy=grouping, **said)
+        return Attribute.binned(self.name, self.kind, said.pop("lower", None), said.pop("upper", None), **said)
+
+    def _check(self, stated: Mapping[str, Any], allowed: Any, what: str, remedy: str) -> None:
+        if (strange := next((field for field in stated if field not in allowed), None)) is not None:
+            raise _does_not_go(self.name, strange, what, remedy)
+
+    def _cell(self, which: str) -> dict[str, Any]:
+        """What happens to missing values, or to those outside, as arguments; they have a cell of their own where nothing is stated."""
+        binned = which == "other" and self.about.form is Form.BINNED
+        match getattr(self, which):
+            case None | True:
+                return {which: True}
+            case False:
+                return {which: False}
+            case {"as": str(label), "why": str(why), **more} if not more:
+                return {which: False, f"{which}_as": Recode(label, why)}
+            case "nearest" if binned:
+                return {"other": False, "nearest": True}
+        nearest = ' or "nearest"' if binned else ""
+        remedy = f'write true (a cell of its own), false (cannot occur){nearest} or {{"as": value, "why": reason}}'
+        raise InputError(column_field(self.name), f"'{which}' is not true or false", remedy)
+
+
+def _of_filled(column: Filled) -> dict[str, Any]:
+    return {"value": column.text, "dtype": column.dtype} if column.is_constant else {"pattern": column.text}
+
+
+def _of_attribute(attribute: Attribute) -> dict[str, Any]:
+    how, precision = attribute.hierarchy, {"precision": attribute.precision} if attribute.precision else {}
+    grouping = {} if how is None else {"level": how.level, "groups": dict(how.groups), "digits": how.digits}
+    grouping = {field: value for field, value in grouping.items() if value}
+    if attribute.most:
+        return {"discover": True, "most": attribute.most} | precision | grouping
+    if attribute.is_coded:
+        return {"size": attribute.size}
+    cells = {
+        "other": "nearest" if attribute.nearest else _cell_json(attribute.other, attribute.other_as),
+        "missing": _cell_json(attribute.missing, attribute.missing_as),
+    }
+    if attribute.is_listed:
+        by_table = how is not None and how.groups and how.names == attribute.categories
+        listed = {} if by_table else {"categories": list(attribute.categories)}
+        dtype = {"dtype": attribute.dtype} if "dtype" in attribute.about.fields else {}
+        return grouping | listed | dtype | ({"labels": list(attribute.labels)} if attribute.labels else {}) | cells
+    bounds = {"lower": attribute.scale.stated(attribute.lower), "upper": attribute.scale.stated(attribute.upper)}
+    decimals = {} if attribute.decimals is None else {"decimals": attribute.decimals}
+    return bounds | precision | attribute.stated_bins() | cells | decimals
+
+
+def _cell_json(own_cell: bool, recode: Recode | None) -> Any:
+    return own_cell if recode is None else {"as": recode.label, "why": recode.why}
+
+
+def _does_not_go(name: str, field: str, what: str, remedy: str) -> InputError:
+    return InputError(column_field(name), f"{shown(field)} does not go with {what}", remedy)
+
+
+def _as_input_error(obj: Mapping[Any, Any], error: ValidationError) -> InputError:
+    """The first complaint, in our words."""
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    (field, *inside), name, kind = first["loc"], obj.get("name"), obj.get("kind")
+    if not isinstance(name, str) or not name.strip():
+        return InputError("domain.attributes", "a column has no name", "give every column a name")
+    if field == "kind":
+        return InputError(column_field(name), "kind is not known", f"use one of {', '.join(KINDS)}")
+    if first["type"] == "extra_forbidden":
+        known = isinstance(kind, str) and kind in KINDS
+        remedy = f"use {', '.join(KINDS[kind].fields)}" if known else "leave it out"
+        return _does_not_go(name, str(field), f"kind {kind}" if known else "columns", remedy)
+    if inside and field in ("categories", "labels") and isinstance(obj[field], list):
+        return InputError(column_field(name), f"one of its {field} is not a text", "write texts")
+    wanted = "list" if field in ("categories", "labels", "edges") else "text"
+    return InputError(column_field(name), f"'{field}' is not a {wanted}", f"give a {wanted}")
