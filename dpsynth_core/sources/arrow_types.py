@@ -5,21 +5,23 @@ from __future__ import annotations
 import pyarrow as pa
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.vocabulary.declared import Declared
+from dpsynth_core.vocabulary.column import Column
+from dpsynth_core.vocabulary.declared import declared
 from dpsynth_core.vocabulary.names import column_field, trimmed
 
-NESTED = "nested"
-"""Kind of a column of lists or structures."""
+NESTED = "drop the column: its values are lists or structures"
+"""What is left to do of such a column."""
 
 
-def declared_type(column: pa.Field) -> Declared:
+def declared_type(column: pa.Field) -> Column:
     """What a column says of itself that has a type and nothing else."""
-    return Declared(trimmed(column.name), _kind(column.type))
+    name = trimmed(column.name)
+    if pa.types.is_nested(column.type):
+        return Column(name=name, kind="categorical", categories=[], to_do=NESTED)
+    return declared(name, _kind(column.type))
 
 
 def _kind(kind: pa.DataType) -> str:
-    if pa.types.is_nested(kind):
-        return NESTED
     if pa.types.is_boolean(kind):
         return "bool"
     if pa.types.is_integer(kind):

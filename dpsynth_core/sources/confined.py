@@ -28,7 +28,7 @@ from dpsynth_core.foundation.processors import available
 from dpsynth_core.sources.formats import TEXT, TableFormat, kind_of
 from dpsynth_core.sources.locations import Location, located
 from dpsynth_core.sources.parts import WHOLE, Part, Piece
-from dpsynth_core.vocabulary.declared import Declared
+from dpsynth_core.vocabulary.column import Column
 
 LIMITS = Limits(megabytes=2048, seconds=60, processors=available())
 """Of an answer; of reading all records, each further batch has as many seconds again."""
@@ -80,8 +80,8 @@ def check(path: str | os.PathLike[str], form: TableFormat) -> None:
     _answer(_question("check", path, form))
 
 
-def described(path: str | os.PathLike[str], form: TableFormat) -> tuple[Declared, ...]:
-    return tuple(Declared(**column | {"labels": dict(column["labels"])}) for column in _answer(_question("described", path, form)))
+def described(path: str | os.PathLike[str], form: TableFormat) -> tuple[Column, ...]:
+    return tuple(map(Column.from_json, _answer(_question("described", path, form))))
 
 
 def sheets(path: str | os.PathLike[str]) -> tuple[str, ...]:

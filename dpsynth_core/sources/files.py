@@ -20,7 +20,7 @@ from dpsynth_core.sources.formats import STANDARD, TEXT, TableFormat, table_file
 from dpsynth_core.sources.locations import Location
 from dpsynth_core.sources.parts import WHOLE, Part, Sizes, gathered
 from dpsynth_core.sources.sniff import sniff
-from dpsynth_core.vocabulary.declared import Declared
+from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.names import told_apart
 
 __all__ = [
@@ -88,7 +88,7 @@ def check_person_column(source: str | os.PathLike[str], form: TableFormat, colum
     readers.check_person_column(described(source, form), column)
 
 
-def described(source: str | os.PathLike[str], form: TableFormat) -> Sequence[Declared]:
+def described(source: str | os.PathLike[str], form: TableFormat) -> Sequence[Column]:
     """See `readers.described`."""
     return readers.described(source, form) if form.kind in TEXT else confined.described(source, form)
 

@@ -25,7 +25,6 @@ from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.sources import readers, spreadsheet_file, statistical_file
 from dpsynth_core.sources.confined import LOAD, SAVE_AGAIN, Question
 from dpsynth_core.sources.formats import STATISTICAL, table_files
-from dpsynth_core.vocabulary.declared import Declared
 
 SLOWEST = 100_000
 """Bytes of a file in a second of work. The slowest kind of file, a workbook, takes about a third of that time."""
@@ -34,7 +33,7 @@ _ANSWERS: Mapping[str, Callable[[Question], Any]] = {
     "names": lambda question: readers.names(question.path, question.form),
     "header": lambda question: readers.header(question.path, question.form),
     "check": lambda question: readers.check(question.path, question.form),
-    "described": lambda question: list(map(_as_json, readers.described(question.path, question.form))),
+    "described": lambda question: [column.to_json() for column in readers.described(question.path, question.form)],
     "pieces": lambda question: [(astuple(piece), size) for piece, size in readers.pieces(question.path, question.form, 0)],
     "sheets": lambda question: spreadsheet_file.sheets(table_files(question.path)[0]),
     "is_workbook": lambda question: spreadsheet_file.is_workbook(question.path),
@@ -119,11 +118,6 @@ def _send_batches(question: Question, out: BinaryIO) -> None:
             raise _TooLong(f"{longest:,.0f}")
         confinement.limit_seconds(min(question.limits.seconds, left))
     _say(out, answer=0)
-
-
-def _as_json(column: Declared) -> dict[str, Any]:
-    """Labels are pairs: as keys of an object numbers would become texts."""
-    return vars(column) | {"labels": list(column.labels.items())}
 
 
 def _say(out: BinaryIO, **answer: Any) -> None:

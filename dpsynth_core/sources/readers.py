@@ -22,7 +22,8 @@ from dpsynth_core.sources.arrow_types import NESTED, declared_type
 from dpsynth_core.sources.formats import DELIMITERS, STANDARD, STATISTICAL, TableFormat, table_files
 from dpsynth_core.sources.locations import Location, located
 from dpsynth_core.sources.parts import WHOLE, Part, Piece
-from dpsynth_core.vocabulary.declared import Declared
+from dpsynth_core.vocabulary.column import Column
+from dpsynth_core.vocabulary.declared import declared
 from dpsynth_core.vocabulary.names import column_field, told_apart
 
 MAX_STANDARD_LINES = 100
@@ -83,7 +84,7 @@ def header(path: str | os.PathLike[str], form: TableFormat) -> tuple[str, ...]:
         return spreadsheet_file.header(first, form)
 
 
-def described(path: str | os.PathLike[str], form: TableFormat) -> list[Declared]:
+def described(path: str | os.PathLike[str], form: TableFormat) -> list[Column]:
     """What the table says of its columns besides their names. No record is read. Raises InputError."""
     paths = table_files(path)
     with reading():
@@ -99,7 +100,7 @@ def described(path: str | os.PathLike[str], form: TableFormat) -> list[Declared]
             from dpsynth_core.sources import feather_file
 
             return [declared_type(field) for field in feather_file.schema(paths[0])]
-        return [Declared(name) for name in names(path, form)]
+        return [declared(name) for name in names(path, form)]
 
 
 def check(path: str | os.PathLike[str], form: TableFormat) -> None:
@@ -121,9 +122,9 @@ def check(path: str | os.PathLike[str], form: TableFormat) -> None:
             _check_files(paths, form, there)
 
 
-def check_person_column(columns: Sequence[Declared], person: str) -> None:
+def check_person_column(columns: Sequence[Column], person: str) -> None:
     """InputError if the values of a column that is there cannot tell people apart: lists and structures."""
-    if any(column.name == person and column.kind == NESTED for column in columns):
+    if any(column.name == person and column.to_do == NESTED for column in columns):
         raise InputError("unit.person_column", "its values are lists or structures", "choose a column of texts or numbers")
 
 

@@ -24,7 +24,8 @@ from dpsynth_core.foundation.arrow_times import FROM_1582, FROM_1960, clock_text
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.locations import Location
-from dpsynth_core.vocabulary.declared import Declared
+from dpsynth_core.vocabulary.column import Column
+from dpsynth_core.vocabulary.declared import declared
 
 _SAS7BDAT = bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
 _BYTES = "ISO-8859-1"
@@ -78,16 +79,15 @@ def _names(meta: Any, form: TableFormat) -> tuple[str, ...]:
     return tuple(_decoded(name, form).strip() for name in meta.column_names)
 
 
-def described(path: Location, form: TableFormat) -> tuple[Declared, ...]:
+def described(path: Location, form: TableFormat) -> tuple[Column, ...]:
     """What the file says of its columns. No record is read. Raises InputError."""
     meta = _meta(path)
     return tuple(
-        Declared(
-            name=shown,
-            kind=_kind(meta, name),
+        declared(
+            shown,
+            _kind(meta, name),
             label=_decoded(label or "", form).strip(),
             labels=_labels(meta, name, form),
-            missing=bool(meta.missing_ranges.get(name)) or bool(meta.missing_user_values.get(name)),
             decimals=_decimals(str(meta.original_variable_types.get(name))),
         )
         for name, shown, label in zip(meta.column_names, _names(meta, form), meta.column_labels, strict=True)

@@ -39,7 +39,7 @@ class Column(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     name: str
-    kind: str = "categorical"
+    kind: str
     discover: Any = None
     most: Any = None
     size: Any = None

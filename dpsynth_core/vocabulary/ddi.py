@@ -14,7 +14,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.vocabulary.declared import Declared, domain_json
+from dpsynth_core.vocabulary.column import Column
+from dpsynth_core.vocabulary.declared import declared, domain_json
 
 _DATES = ("date", "time", "year")
 _REMEDY = "give a DDI codebook (2.5), a domain JSON or a codebook CSV"
@@ -42,13 +43,13 @@ def _variables(text: str) -> list[ElementTree.Element]:
     return variables
 
 
-def _declared(variable: ElementTree.Element) -> Declared:
+def _declared(variable: ElementTree.Element) -> Column:
     """Answers that mean "no answer" stay answers: a file may hold their codes."""
     continuous = variable.get("intrvl") == "contin"
     answers = {} if continuous else _answers(variable)
-    return Declared(
-        name=(variable.get("name") or "").strip(),
-        kind=_kind(variable),
+    return declared(
+        (variable.get("name") or "").strip(),
+        _kind(variable),
         label=_label(variable),
         labels=answers,
         decimals=_decimals(variable),

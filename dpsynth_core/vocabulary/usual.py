@@ -1,8 +1,8 @@
-"""Usual lists of values, each with its source, and what the name of a column suggests. Facts only (`usual_lists.json`); no record is seen.
+"""Usual lists and bounds, each with its source, and what the name of a column suggests. Facts only (`usual_lists.json`); no record is seen.
 
 A name is public, so that a guess from it costs nothing; it is a guess all the same. Bounds of an age are the same however a file is written
-and are filled in. How a file writes "female" is not known from a name: a usual list is suggested, and whoever knows the file picks the
-way it is written.
+and are filled in. How a file writes "female" does not follow from a name: a usual list is suggested, and the curator picks the way it is
+written.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
@@ -32,75 +33,44 @@ class Role(Enum):
 
 
 @dataclass(frozen=True)
-class Writing:
-    """One way in which files write the values of a list. labels: what they mean, as many, or none."""
-
-    title: str
-    values: tuple[str, ...]
-    labels: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class UsualList:
-    """Values that a column of this meaning has everywhere. kind: "categorical" or "ordinal". source: where the list is laid down."""
+class Usual:
+    """What a column of this meaning has everywhere. source: where that is laid down. writings: by title, the ways in which files write it,
+    each as fields of a `Column` beside its name: categories and labels of a list, bounds of a range, which has one."""
 
     name: str
     title: str
     source: str
-    kind: str
-    writings: tuple[Writing, ...]
+    writings: Mapping[str, Mapping[str, Any]]
 
+    @property
+    def first(self) -> Mapping[str, Any]:
+        """The fields of the first writing."""
+        return next(iter(self.writings.values()))
 
-@dataclass(frozen=True)
-class UsualRange:
-    """Bounds that a column of this meaning has everywhere, as typed. bins: the width of its groups, "" for the default. decimals: digits
-    after the point that people write of it, None where it is no decimal number."""
-
-    name: str
-    title: str
-    source: str
-    kind: str
-    lower: str
-    upper: str
-    bins: str
-    decimals: int | None = None
+    @property
+    def is_list(self) -> bool:
+        return "categories" in self.first
 
 
 @dataclass(frozen=True)
 class _Library:
-    lists: dict[str, UsualList]
-    ranges: dict[str, UsualRange]
-    by_word: dict[str, UsualList | UsualRange]
-    words: dict[str, frozenset[str]]
+    entries: Mapping[str, Usual]
+    by_word: Mapping[str, Usual]
+    words: Mapping[str, frozenset[str]]
 
 
-def lists() -> tuple[UsualList, ...]:
-    return tuple(_library().lists.values())
+def entries() -> Mapping[str, Usual]:
+    """All lists and bounds by name."""
+    return _library().entries
 
 
-def ranges() -> tuple[UsualRange, ...]:
-    return tuple(_library().ranges.values())
-
-
-def suggested(column: str) -> UsualList | UsualRange | None:
+def suggested(column: str) -> Usual | None:
     """What the name of a column suggests: the entry with the longest word in it."""
     library, parts = _library(), _parts(column)
     if parts and parts[0] in library.words["answers"] and len(parts) > 1:
-        return library.lists["yes-no"]
+        return library.entries["yes-no"]
     matching = [word for word in _joined(parts) if word in library.by_word]
     return library.by_word[max(matching, key=len)] if matching else None
-
-
-def entry(chosen: UsualRange) -> dict[str, Any]:
-    """Its part of a column's entry in the JSON of a domain."""
-    is_number = chosen.kind in ("integer", "numeric")
-    stated = {"lower": chosen.lower, "upper": chosen.upper} | ({"width": chosen.bins} if chosen.bins else {})
-    decimals = {} if chosen.decimals is None else {"decimals": chosen.decimals}
-    return {"kind": chosen.kind, **{name: _number(text) if is_number else text for name, text in stated.items()}, **decimals}
-
-
-def _number(text: str) -> int | float:
-    return float(text) if "." in text else int(text)
 
 
 def role(column: str) -> Role:
@@ -128,14 +98,11 @@ def _joined(parts: list[str]) -> set[str]:
 @cache
 def _library() -> _Library:
     content = json.loads(_FILE.read_text(encoding="utf-8"))
-    named = {entry["name"]: _list(entry) for entry in content["lists"]}
-    bounds = ({key: entry[key] for key in UsualRange.__annotations__ if key in entry} for entry in content["ranges"])
-    ranges = {entry["name"]: UsualRange(**entry) for entry in bounds}
-    known: dict[str, UsualList | UsualRange] = {**named, **ranges}
-    by_word = {word: known[entry["name"]] for part in ("lists", "ranges") for entry in content[part] for word in entry["words"]}
-    return _Library(named, ranges, by_word, {role: frozenset(words) for role, words in content["words"].items()})
+    entries = {entry["name"]: _usual(entry) for entry in content["entries"]}
+    by_word = {word: entries[entry["name"]] for entry in content["entries"] for word in entry["words"]}
+    return _Library(entries, by_word, {role: frozenset(words) for role, words in content["words"].items()})
 
 
-def _list(entry: dict[str, Any]) -> UsualList:
-    writings = tuple(Writing(one["title"], tuple(one["values"]), tuple(one.get("labels", ()))) for one in entry["writings"])
-    return UsualList(entry["name"], entry["title"], entry["source"], entry["kind"], writings)
+def _usual(entry: dict[str, Any]) -> Usual:
+    writings = {one.pop("title"): {"kind": entry["kind"], **one} for one in entry["writings"]}
+    return Usual(entry["name"], entry["title"], entry["source"], writings)

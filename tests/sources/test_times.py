@@ -17,7 +17,7 @@ from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.guess import propose
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.sources.outside import outside
-from dpsynth_core.vocabulary.declared import Declared, domain_json
+from dpsynth_core.vocabulary.declared import declared, domain_json
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.recoding import outside_rule
 from dpsynth_core.web.domain import domain_table
@@ -221,7 +221,7 @@ def test_a_guess_knows_times_from_days(values: list[object], kind: str, lower: s
 def test_what_a_file_declares_is_the_kind() -> None:
     kinds = {"m": pa.timestamp("ns"), "t": pa.time64("us"), "s": pa.duration("s"), "d": pa.date64()}
     assert [declared_type(pa.field("x", kind)).kind for kind in kinds.values()] == ["timestamp", "time", "duration", "date"]
-    hour, moment = domain_json([Declared("t", "time", "Hour"), Declared("m", "timestamp")])["attributes"]
+    hour, moment = domain_json([declared("t", "time", label="Hour"), declared("m", "timestamp")])["attributes"]
     assert Domain.from_json({"version": 1, "attributes": [hour]})["t"].values == 24
     assert (moment["kind"], "to_do" in moment) == ("timestamp", True)
 

@@ -2,40 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pytest
 
 from dpsynth_core.sources.codec import decode
 from dpsynth_core.vocabulary import usual
-from dpsynth_core.vocabulary.attribute import Attribute
-from dpsynth_core.vocabulary.declared import Declared, domain_json, guessed
-from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.usual import Role, UsualList, UsualRange, Writing
+from dpsynth_core.vocabulary.column import Column
+from dpsynth_core.vocabulary.declared import declared, domain_json, guessed
+from dpsynth_core.vocabulary.domain import Attribute, Domain
+from dpsynth_core.vocabulary.usual import Role, Usual
 
-WRITINGS = [pytest.param(entry, writing, id=f"{entry.name}: {writing.title}") for entry in usual.lists() for writing in entry.writings]
+LISTS = [entry for entry in usual.entries().values() if entry.is_list]
+RANGES = [entry for entry in usual.entries().values() if not entry.is_list]
+WRITINGS = [pytest.param(entry, title, id=f"{entry.name}: {title}") for entry in LISTS for title in entry.writings]
 
 
-@pytest.mark.parametrize(("entry", "writing"), WRITINGS)
-def test_every_list_is_the_values_of_a_column(entry: UsualList, writing: Writing) -> None:
-    column = Attribute.categorical("c", writing.values, ordered=entry.kind == "ordinal", labels=writing.labels, other=True, missing=True)
-    assert column.values == len(writing.values)
+def column(fields: Mapping[str, Any]) -> Attribute:
+    made = Column.from_json({"name": "c", **fields}).complete()
+    assert isinstance(made, Attribute)
+    return made
+
+
+@pytest.mark.parametrize(("entry", "title"), WRITINGS)
+def test_every_list_is_the_values_of_a_column(entry: Usual, title: str) -> None:
+    listed = column(entry.writings[title])
+    assert listed.categories == tuple(entry.writings[title]["categories"])
+    assert listed.kind in ("categorical", "ordinal")
     assert entry.source
 
 
-@pytest.mark.parametrize("entry", [entry for entry in usual.ranges() if entry.kind == "numeric"], ids=lambda entry: entry.name)
-def test_rows_of_a_usual_range_have_the_decimals_that_people_write(entry: UsualRange) -> None:
-    column = Attribute.numeric("c", float(entry.lower), float(entry.upper), width=float(entry.bins), decimals=entry.decimals)
-    rows = decode(Domain((column,)), np.repeat(np.arange(column.size, dtype=np.int32), 50)[:, None], np.random.default_rng(1))
+@pytest.mark.parametrize("entry", [entry for entry in RANGES if entry.first["kind"] == "numeric"], ids=lambda entry: entry.name)
+def test_rows_of_a_usual_range_have_the_decimals_that_people_write(entry: Usual) -> None:
+    stated = column(entry.first)
+    rows = decode(Domain((stated,)), np.repeat(np.arange(stated.size, dtype=np.int32), 50)[:, None], np.random.default_rng(1))
     written = rows["c"].to_pandas().dropna()
     assert written.equals(written.round(1))
-    assert written.nunique() > 10 * column.size
+    assert written.nunique() > 10 * stated.size
 
 
 def test_there_are_as_many_as_there_are() -> None:
-    sizes = {entry.name: len(entry.writings[0].values) for entry in usual.lists()}
+    sizes = {entry.name: len(entry.first["categories"]) for entry in LISTS}
     facts = {"countries": 249, "icd10-chapters": 22, "nace-sections": 21, "isced": 9, "us-states": 51, "german-states": 16, "months": 12}
     assert facts.items() <= sizes.items()
-    assert all(len({len(w.values) for w in entry.writings}) == 1 for entry in usual.lists() if entry.name == "countries")
+    assert len({len(fields["categories"]) for fields in usual.entries()["countries"].writings.values()}) == 1
 
 
 @pytest.mark.parametrize(
@@ -90,7 +102,7 @@ def test_a_name_promises_a_role(column: str, role: Role) -> None:
 
 def test_names_fill_what_a_file_does_not_say_and_the_domain_that_follows_is_one() -> None:
     columns = ("id", "name", "remark", "age", "birth_date", "percent", "sex", "date", "ward")
-    made, left_out = guessed(domain_json(Declared(column) for column in columns))
+    made, left_out = guessed(domain_json(declared(column) for column in columns))
     entries = {entry["name"]: entry for entry in made["attributes"]}
     assert left_out == ["id", "name", "remark"]
     assert [name for name, entry in entries.items() if "to_do" not in entry] == ["age", "birth_date", "percent"]
@@ -101,7 +113,7 @@ def test_names_fill_what_a_file_does_not_say_and_the_domain_that_follows_is_one(
     assert Domain.from_json({"version": 1, "attributes": closed}).names == ("age", "birth_date", "percent")
 
 
-@pytest.mark.parametrize("one", usual.ranges(), ids=lambda one: one.name)
-def test_every_usual_range_is_an_entry_of_a_domain(one: usual.UsualRange) -> None:
-    stated = {"name": "x", "missing": True, "other": True, **usual.entry(one)}
-    assert Domain.from_json({"version": 1, "attributes": [stated]})["x"].kind == one.kind
+@pytest.mark.parametrize("one", RANGES, ids=lambda one: one.name)
+def test_every_usual_range_is_an_entry_of_a_domain(one: Usual) -> None:
+    stated = {"name": "x", "missing": True, "other": True, **one.first}
+    assert Domain.from_json({"version": 1, "attributes": [stated]})["x"].kind == one.first["kind"]

@@ -25,7 +25,8 @@ from dpsynth_core.sources.databases import duckdb_engine, postgres_engine, sqlit
 from dpsynth_core.sources.databases.address import Address
 from dpsynth_core.sources.databases.catalogue import Catalogue, Column, Name, Opened, Table
 from dpsynth_core.sources.databases.statement import one_zero
-from dpsynth_core.vocabulary.declared import Declared
+from dpsynth_core.vocabulary import declared as columns_of
+from dpsynth_core.vocabulary.column import Column as DeclaredColumn
 from dpsynth_core.vocabulary.names import column_field, trimmed
 
 DEFAULT_TIMEOUT = 3600
@@ -205,10 +206,10 @@ class DatabaseTable:
         return tuple(self._columns)
 
     @property
-    def declared(self) -> list[Declared]:
+    def declared(self) -> list[DeclaredColumn]:
         """What the types of the columns say of them."""
         columns = self._columns.items()
-        return [declared_type(pa.field(name, column.arrow)) if column.type else Declared(name) for name, column in columns]
+        return [declared_type(pa.field(name, column.arrow)) if column.type else columns_of.declared(name) for name, column in columns]
 
     def batches(self, columns: Sequence[str], decimal: str) -> Iterator[pa.RecordBatch]:
         """These columns (at least one) of every record. decimal: with which numbers are written where they come as text. InputError."""
