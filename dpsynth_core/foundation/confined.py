@@ -1,0 +1,281 @@
+"""Work in a process of its own with limits, so that a hostile file or an endless search harms nothing else.
+
+`Work` runs a generator, named "module:function", and yields what it yields: JSON values or bytes, and never a pickled object. The first
+work starts a *starter*, a fresh Python that knows no file and no record. For each work the starter loads the module, once, and forks a
+*keeper*, which forks the *worker*. The worker reads its arguments, limits itself and answers through a socket. The keeper kills it when the
+program that asked is gone or closes the work, also in the middle of a call in C, and says how it ended.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
+from dataclasses import asdict
+from types import TracebackType
+from typing import Any, Final, Self
+
+from dpsynth_core.foundation import confinement
+from dpsynth_core.foundation.causes import cause_of
+from dpsynth_core.foundation.confinement import TOO_MUCH, Limits
+from dpsynth_core.foundation.errors import CapacityError, InputError, OracleError
+
+NEXT: Final = object()
+"""What a generator yields that wants the next message of `Work.send`."""
+MAX_JSON = 64 << 20
+"""Bytes of a JSON value that is taken from a worker: as objects it takes about thirty times as many."""
+
+_JSON, _BYTES, _RAISED, _FAILED, _DONE = b"jbrfd"
+_HEAD, _CODE = struct.Struct(">BQ"), struct.Struct(">i")
+_LAST_WORDS = 10.0
+"""Seconds for a keeper to say how its worker ended."""
+_PROGRAM = f"import sys; from {__name__} import main; main(int(sys.argv[1]))"
+_ERRORS = {kind.__name__: kind for kind in (OracleError, CapacityError, InputError)}
+
+
+class Ended(Exception):
+    """Work ended without the answer that was waited for. problem: how, as a clause that follows its name, such as "takes more than 1,024 MB
+    of memory"; it quotes nothing. beyond: whether it went beyond its limits."""
+
+    def __init__(self, problem: str, beyond: bool = False) -> None:
+        super().__init__(problem)
+        self.problem, self.beyond = problem, beyond
+
+
+class Work(Iterator[Any]):
+    """The answers of one piece of work. Leaving the `with` block kills its process.
+
+    function: "module:function". arguments: JSON values or bytes. limits: of its process, and of each one that it starts; None for none.
+    patience: seconds by the clock for each answer. Raises the InputErrors of the work as they are, InputError where no process can be
+    started or a package is missing, and otherwise `Ended`.
+    """
+
+    def __init__(self, function: str, *arguments: Any, limits: Limits | None = None, patience: float | None = None) -> None:
+        self._limits = limits
+        self._socket, answers = socket.socketpair()
+        self._status, status = socket.socketpair()
+        self._socket.settimeout(patience)
+        self._status.settimeout(_LAST_WORDS)
+        with answers, status:
+            self.send([function, len(arguments), None if limits is None else asdict(limits)])
+            try:
+                _STARTER.begin(answers, status)
+            except BaseException:
+                self.close()
+                raise
+        for argument in arguments:
+            self.send(argument)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __next__(self) -> Any:
+        try:
+            kind, content = _read(self._socket, MAX_JSON if self._limits is None else self._limits.megabytes << 20)
+        except TimeoutError:
+            raise Ended(f"has not come to an end in {self._socket.gettimeout():,.0f} seconds", beyond=True) from None
+        except OSError:
+            raise self._ended() from None
+        if kind == _BYTES:
+            return content
+        if kind == _DONE:
+            raise StopIteration
+        value = json.loads(content)
+        if kind == _RAISED:
+            name, *parts = value
+            raise _ERRORS[name](*parts[name == OracleError.__name__ :])
+        if kind == _FAILED:
+            raise Ended(f"failed with {value}")
+        return value
+
+    def send(self, message: Any) -> None:
+        """A message for a generator that yields `NEXT`. Where the work has ended, the next answer says so."""
+        with suppress(OSError):
+            _write(self._socket, message)
+
+    def fileno(self) -> int:
+        """For waiting until an answer begins or the work ends."""
+        return self._socket.fileno()
+
+    def close(self) -> None:
+        self._socket.close()
+        self._status.close()
+
+    def _ended(self) -> Ended:
+        try:
+            (code,) = _CODE.unpack(self._status.recv(_CODE.size))
+        except (OSError, struct.error):
+            return Ended("was ended from outside")
+        beyond = "" if self._limits is None else self._limits.exceeded(code)
+        return Ended(beyond or confinement.fate(code), bool(beyond))
+
+
+def prepare(module: str) -> None:
+    """Start what the work of a module takes, and wait for nothing."""
+    with suppress(InputError):  # the work itself will say so
+        Work(f"{module}:").close()
+
+
+class _Starter:
+    """The process that forks for each work, from the first one on. It ends with this program."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._control: socket.socket | None = None
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def begin(self, *theirs: socket.socket) -> None:
+        """Hand over the other ends of a work's sockets. Raises InputError."""
+        with self._lock:
+            try:
+                self._send(theirs)
+            except OSError:  # it is not there yet, or it died
+                try:
+                    self._start()
+                    self._send(theirs)
+                except OSError:
+                    remedy = "free memory or end other programs, then try again"
+                    raise InputError("memory", "the process for this work cannot be started", remedy) from None
+
+    def _send(self, theirs: tuple[socket.socket, ...]) -> None:
+        if self._control is None:
+            raise OSError
+        socket.send_fds(self._control, [b"."], [one.fileno() for one in theirs])
+
+    def _start(self) -> None:
+        if self._control is not None:
+            self._control.close()
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+        self._control, theirs = socket.socketpair()
+        with theirs:
+            self.process = subprocess.Popen(
+                [sys.executable, "-P", "-c", _PROGRAM, str(theirs.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,  # a traceback quotes what the work is about
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,  # Ctrl-C is for the program that asked, which ends the work
+                env=confinement.environment(),
+            )
+
+
+_STARTER = _Starter()
+
+
+def _write(to: socket.socket, message: Any, kind: int = _JSON) -> None:
+    kind, content = (_BYTES, message) if isinstance(message, bytes) else (kind, json.dumps(message).encode())
+    to.sendall(_HEAD.pack(kind, len(content)))
+    to.sendall(content)
+
+
+def _read(source: socket.socket, most: int | None = None) -> tuple[int, bytes]:
+    """Kind and content of a message. most: of bytes, `MAX_JSON` for anything else. Raises EOFError at the end, and Ended beyond that."""
+    kind, size = _HEAD.unpack(_exactly(source, _HEAD.size))
+    if most is not None and size > (most if kind == _BYTES else MAX_JSON):
+        raise Ended("gives an answer that is too large", beyond=True)
+    return kind, _exactly(source, size)
+
+
+def _exactly(source: socket.socket, size: int) -> bytes:
+    content = bytearray(size)
+    left = memoryview(content)
+    while left:
+        if not (count := source.recv_into(left)):
+            raise ConnectionError
+        left = left[count:]
+    return bytes(content)
+
+
+def main(descriptor: int) -> None:
+    """The starter. descriptor: of a socket that brings the two of each work. Returns when it is closed."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # a keeper says all there is to say
+    with socket.socket(fileno=descriptor) as control:
+        while True:
+            mark, descriptors, _, _ = socket.recv_fds(control, 1, 2)
+            if not mark:
+                return
+            answers, status = (socket.socket(fileno=one) for one in descriptors)
+            with answers, status, suppress(OSError):
+                name, count, limits = json.loads(_read(answers)[1])
+                module, _, function = name.partition(":")
+                try:
+                    loaded = importlib.import_module(module)
+                except Exception as error:
+                    _say(answers, error)
+                    continue
+                if function and os.fork() == 0:
+                    control.close()
+                    os._exit(_keep(answers, status, lambda: _work(answers, getattr(loaded, function), count, limits)))
+
+
+def _keep(answers: socket.socket, status: socket.socket, work: Callable[[], int]) -> int:
+    """The keeper: lets a worker work until it ends or nobody waits for it, and says how it ended."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    lives, life = os.pipe()
+    if (worker := os.fork()) == 0:
+        status.close()
+        os.close(lives)
+        os._exit(work())
+    answers.close()
+    os.close(life)
+    events = select.poll()
+    events.register(lives, 0)  # of both, only the end
+    events.register(status, 0)
+    if lives not in dict(events.poll()):
+        os.kill(worker, signal.SIGKILL)
+    code = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
+    with suppress(OSError):
+        status.sendall(_CODE.pack(code))
+    return 0
+
+
+def _work(
+    answers: socket.socket, function: Callable[..., Generator[Any, Any, None]], count: int, limits: dict[str, int] | None
+) -> int:
+    """The worker. Returns its exit code."""
+    try:
+        arguments = [_message(answers) for _ in range(count)]
+        if limits is not None:
+            confinement.limit(Limits(**limits))
+        generator, message = function(*arguments), None
+        with suppress(StopIteration):
+            while True:
+                answer = generator.send(message)
+                message = _message(answers) if answer is NEXT else _write(answers, answer)
+        _write(answers, None, _DONE)
+    except (MemoryError, RecursionError, BrokenPipeError):
+        return TOO_MUCH
+    except Exception as error:
+        _say(answers, error)
+    except BaseException:  # such as a panic of a library in Rust
+        return 1
+    return 0
+
+
+def _message(answers: socket.socket) -> Any:
+    kind, content = _read(answers)
+    return content if kind == _BYTES else json.loads(content)
+
+
+def _say(answers: socket.socket, error: Exception) -> None:
+    """An error of ours as it is, another one as its kind, because its text may quote what the work is about."""
+    ours = error if isinstance(error, InputError) else cause_of(error)
+    if ours is None:
+        _write(answers, type(error).__name__, _FAILED)
+    else:
+        name = next(name for name, kind in _ERRORS.items() if isinstance(ours, kind))
+        _write(answers, [name, ours.field, ours.problem, ours.remedy], _RAISED)
