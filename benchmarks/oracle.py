@@ -115,7 +115,8 @@ def _measure(sort: str, queries: SignedQueries, draws: Sequence[Linear], solver:
         with Pool() as pool:
             pool.map(_cpsat, (queries, limit), draws[: 2 * pool.processes], limit.seconds)  # the processes have started
             processes, began = pool.processes, time.perf_counter()
-            timed = pool.map(_cpsat, (queries, limit), draws, limit.seconds)
+            answers = pool.map(_cpsat, (queries, limit), draws, limit.seconds)
+            timed = [(Solution.from_json(answer), seconds) for answer, seconds in answers]
             taken = time.perf_counter() - began
     return _summary(sort, queries, solver, limit, processes, timed, taken, max(load, os.getloadavg()[0]))
 
@@ -147,9 +148,14 @@ def _summary(
     )
 
 
-def _cpsat(shared: tuple[SignedQueries, Limit]) -> Callable[[Linear], Timed]:
+def _cpsat(shared: tuple[SignedQueries, Limit]) -> Callable[[Linear], tuple[dict[str, Any], float]]:
     oracle = CpSatOracle(shared[0])
-    return lambda linear: _timed(lambda: oracle.answer(linear, shared[1]))
+
+    def timed(linear: Linear) -> tuple[dict[str, Any], float]:
+        answer, seconds = _timed(lambda: oracle.answer(linear, shared[1]))
+        return answer.to_json(), seconds
+
+    return timed
 
 
 def _highs(shared: tuple[SignedQueries, Limit]) -> Callable[[Linear], Timed]:

@@ -21,6 +21,7 @@ import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from dataclasses import asdict
+from functools import partial
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -109,6 +110,13 @@ class Work(Iterator[Any]):
         """For waiting until an answer begins or the work ends."""
         return self._socket.fileno()
 
+    def kill(self) -> None:
+        """The same as `close`, but returns when the process is gone."""
+        with suppress(OSError):
+            self._status.shutdown(socket.SHUT_WR)
+            self._status.recv(_CODE.size)
+        self.close()
+
     def close(self) -> None:
         self._socket.close()
         self._status.close()
@@ -120,6 +128,13 @@ class Work(Iterator[Any]):
             return Ended("was ended from outside")
         beyond = "" if self._limits is None else self._limits.exceeded(code)
         return Ended(beyond or confinement.fate(code), bool(beyond))
+
+
+def answer(function: str, *arguments: Any, limits: Limits | None = None, patience: float | None = None) -> Any:
+    """The only answer of work that has one. Raises as `Work`."""
+    with Work(function, *arguments, limits=limits, patience=patience) as work:
+        (value,) = work
+        return value
 
 
 def prepare(module: str) -> None:
@@ -214,12 +229,12 @@ def main(descriptor: int) -> None:
                 module, _, function = name.partition(":")
                 try:
                     loaded = importlib.import_module(module)
-                except Exception as error:
+                except Exception as error:  # noqa: BLE001 (named to the parent, never shown with its text)
                     _say(answers, error)
                     continue
                 if function and os.fork() == 0:
                     control.close()
-                    os._exit(_keep(answers, status, lambda: _work(answers, getattr(loaded, function), count, limits)))
+                    os._exit(_keep(answers, status, partial(_work, answers, getattr(loaded, function), count, limits)))
 
 
 def _keep(answers: socket.socket, status: socket.socket, work: Callable[[], int]) -> int:
@@ -233,8 +248,8 @@ def _keep(answers: socket.socket, status: socket.socket, work: Callable[[], int]
     answers.close()
     os.close(life)
     events = select.poll()
-    events.register(lives, 0)  # of both, only the end
-    events.register(status, 0)
+    events.register(lives, select.POLLIN)  # of both, the end is all that ever comes
+    events.register(status, select.POLLIN)
     if lives not in dict(events.poll()):
         os.kill(worker, signal.SIGKILL)
     code = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
@@ -243,9 +258,7 @@ def _keep(answers: socket.socket, status: socket.socket, work: Callable[[], int]
     return 0
 
 
-def _work(
-    answers: socket.socket, function: Callable[..., Generator[Any, Any, None]], count: int, limits: dict[str, int] | None
-) -> int:
+def _work(answers: socket.socket, function: Callable[..., Generator[Any, Any, None]], count: int, limits: dict[str, int] | None) -> int:
     """The worker. Returns its exit code."""
     try:
         arguments = [_message(answers) for _ in range(count)]
@@ -259,9 +272,9 @@ def _work(
         _write(answers, None, _DONE)
     except (MemoryError, RecursionError, BrokenPipeError):
         return TOO_MUCH
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 (named to the parent, never shown with its text)
         _say(answers, error)
-    except BaseException:  # such as a panic of a library in Rust
+    except BaseException:  # noqa: BLE001 (such as a panic of a library in Rust)
         return 1
     return 0
 

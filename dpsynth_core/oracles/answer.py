@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +62,13 @@ class Solution:
     def gap(self) -> float:
         """By how much the best record could be better, at most."""
         return max(self.bound - self.value, 0.0)
+
+    def to_json(self) -> dict[str, Any]:
+        return vars(self) | {"codes": self.codes.tolist()}
+
+    @classmethod
+    def from_json(cls, obj: dict[str, Any]) -> Solution:
+        return cls(**obj | {"codes": np.array(obj["codes"], dtype=np.int32)})
 
     @classmethod
     def failed(cls, bound: float, seconds: float) -> Solution:

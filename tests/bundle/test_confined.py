@@ -5,20 +5,16 @@ from __future__ import annotations
 import io
 import json
 import os
-import resource
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from dpsynth_core import cli
-from dpsynth_core.bundle import confined, confined_process, unpack
+from dpsynth_core.bundle import confined, unpack
 from dpsynth_core.bundle.confined import verified
 from dpsynth_core.bundle.replay import replayed
 from dpsynth_core.bundle.verdicts import CONSISTENT, FAILED
@@ -89,27 +85,19 @@ def test_what_takes_longer_is_refused() -> None:
         verified(many_objects(), Limits(2048, 1))
 
 
-ENDINGS = {
-    "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)": r"checking it was ended by signal 11 \(SIGSEGV\)",
-    "import os, signal; os.kill(os.getpid(), signal.SIGKILL)": r"checking it was ended by signal 9 \(SIGKILL\), as the system does",
-    "raise ValueError": "checking it failed with exit code 1",
-}
-
-
-@pytest.mark.parametrize("program", ENDINGS)
-def test_a_process_that_crashes_is_not_said_to_have_taken_too_much(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(confinement, "command", lambda *_: [sys.executable, "-c", program])
-    with pytest.raises(InputError, match=ENDINGS[program]) as raised:
+@pytest.mark.parametrize(
+    ("function", "sentence"),
+    {
+        "end_by_signal": r"checking it was ended by signal 11 \(SIGSEGV\); nothing is known of it",
+        "end_by_mistake": "checking it failed with KeyError; nothing is known of it",
+    }.items(),
+)
+def test_a_process_that_fails_is_not_said_to_have_taken_too_much(function: str, sentence: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(confined, "_asked", lambda *_: (f"tests.bundle.failing_work:{function}",))
+    with pytest.raises(InputError, match=sentence) as raised:
         verified(b"")
     assert not isinstance(raised.value, CapacityError)
     assert "MB" not in str(raised.value)
-
-
-def test_a_mistake_of_the_program_is_named_and_quotes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    answer = r"""print('{"failed": "KeyError"}')"""
-    monkeypatch.setattr(confinement, "command", lambda *_: [sys.executable, "-c", answer])
-    with pytest.raises(InputError, match="bundle: checking it failed with KeyError; nothing is known of it"):
-        verified(b"")
 
 
 def test_a_package_that_is_missing_in_the_process_is_named_with_its_remedy(tmp_path: Path) -> None:
@@ -122,13 +110,6 @@ def test_a_package_that_is_missing_in_the_process_is_named_with_its_remedy(tmp_p
     assert (done.returncode, done.stdout, done.stderr) == (cli.BAD_INPUT, "", wanted)
 
 
-def test_the_limits_are_the_other_process_s_alone() -> None:
-    before = [resource.getrlimit(what) for what in (resource.RLIMIT_AS, resource.RLIMIT_CPU)]
-    with pytest.raises(InputError):
-        verified(b"")
-    assert [resource.getrlimit(what) for what in (resource.RLIMIT_AS, resource.RLIMIT_CPU)] == before
-
-
 # A search for records that fails
 
 
@@ -137,23 +118,7 @@ def failing(*_: object) -> None:
 
 
 def test_a_failed_search_is_told_apart_from_wrong_input(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """What the process says, and what is made of it: neither of them in a process."""
-    out = io.BytesIO()
-    (tmp_path / "release.zip").write_bytes(packed())
-    task = confined.Task(confined.REPRODUCE, str(tmp_path / "release.zip"), 0, "", Limits())
-    with monkeypatch.context() as patch:
-        patch.setattr(confined_process, "_work", failing)
-        patch.setattr(confinement, "limit", lambda _: None)
-        patch.setattr(confinement, "end_with", lambda _: None)
-        patch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(), fileno=lambda: 0))
-        patch.setattr("sys.stdout", SimpleNamespace(buffer=out))
-        assert confined_process.main(task) == 0
-
-    @contextmanager
-    def process(*_: object) -> Iterator[SimpleNamespace]:
-        yield SimpleNamespace(output=io.BytesIO(out.getvalue()))
-
-    monkeypatch.setattr(confined, "_process", process)
+    monkeypatch.setattr(confined, "_asked", lambda *_: ("tests.bundle.failing_work:fail_to_search",))
     with pytest.raises(OracleError, match="oracle: a solver process went far beyond its time limit; try again"):
         confined.reproduced(tmp_path / "release.zip", tmp_path, Limits())
 

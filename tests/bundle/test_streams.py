@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
-import subprocess
-import threading
 import tracemalloc
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
@@ -17,9 +14,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from dpsynth_core.bundle import confined, confined_process, unpack
+from dpsynth_core.bundle import confined, unpack
 from dpsynth_core.bundle import pack as packing
-from dpsynth_core.foundation import confinement
 from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.content import PART_BYTES, Content, Digest, held
 from dpsynth_core.foundation.errors import CapacityError
@@ -115,46 +111,27 @@ def test_rows_that_were_written_just_now_are_not_made_again(tmp_path: Path) -> N
     assert out.getvalue() == packed()
 
 
-def answering(monkeypatch: pytest.MonkeyPatch, output: bytes) -> None:
-    """A process that says this and ends, beyond its limits if it gave no answer."""
-
-    @contextmanager
-    def process(*_: object) -> Iterator[confined._Process]:
-        ended = subprocess.Popen(["sh", "-c", f"exit {confinement.TOO_MUCH}"])
-        yield confined._Process(io.BytesIO(output), ended, threading.Event())
-        ended.wait()
-
-    monkeypatch.setattr(confined, "_process", process)
-
-
-def said(obj: dict[str, Any]) -> bytes:
-    return json.dumps(obj).encode() + b"\n"
-
-
-PARTS = said({"part": ["synthetic.csv", 4]}) + b"a,b\n" + said({"part": ["synthetic.csv", 4]}) + b"1,2\n"
+def working(monkeypatch: pytest.MonkeyPatch, function: str) -> None:
+    monkeypatch.setattr(confined, "_asked", lambda *_: (f"tests.bundle.failing_work:{function}",))
 
 
 def test_rows_that_are_made_again_come_in_parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    answering(monkeypatch, PARTS + said({"different": [], "versions": []}))
+    working(monkeypatch, "rows")
     again = confined.reproduced(Path("release.zip"), tmp_path, Limits())
     assert again == confined.Repeated((), (), rows=True)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"synthetic.csv": b"a,b\n1,2\n"}
 
 
-@pytest.mark.parametrize("end", [b"", said({"part": ["synthetic.csv", 100]}) + b"3,4\n"], ids=["without an answer", "in a part"])
-def test_no_file_appears_of_rows_that_did_not_come_to_their_end(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, end: bytes) -> None:
-    answering(monkeypatch, PARTS + end)
-    with pytest.raises(CapacityError, match="running its mechanism again"):
+def test_no_file_appears_of_rows_that_did_not_come_to_their_end(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    working(monkeypatch, "rows_without_an_end")
+    with pytest.raises(CapacityError, match="running its mechanism again takes more than 1,024 MB of memory"):
         confined.reproduced(Path("release.zip"), tmp_path, Limits())
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_bundle_of_somebody_else_fills_no_disk() -> None:
+def test_a_bundle_of_somebody_else_fills_no_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Rows that are made again may take as many bytes as the process may take memory."""
-    out = io.BytesIO()
-    parts = confined_process._Parts(out, 10)
-    parts.name = "synthetic.csv"
-    assert parts.write(b"12345678") == 8
-    with pytest.raises(MemoryError):
-        parts.write(b"901")
-    assert out.getvalue().endswith(b"12345678")
+    working(monkeypatch, "many_rows")
+    with pytest.raises(CapacityError, match="running its mechanism again writes more than 64 MB of rows"):
+        confined.reproduced(Path("release.zip"), tmp_path, Limits(megabytes=64))
+    assert list(tmp_path.iterdir()) == []

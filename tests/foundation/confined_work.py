@@ -79,4 +79,3 @@ def endless_beside() -> Iterator[Any]:
 
 def threads() -> Iterator[Any]:
     yield len(os.listdir("/proc/self/task"))
-

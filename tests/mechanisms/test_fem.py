@@ -26,8 +26,10 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.queries import QueryClass
 from dpsynth_core.vocabulary.workload import Workload, all_kway
+from tests.foundation.processes import lives, workers
 from tests.mechanisms.game_doubles import PlainKernel, every_record, pick
 from tests.mechanisms.runs import DOMAIN, people, run
+from tests.patience import wait_until
 
 BOTH = pytest.mark.parametrize("name", ["fem", "sepfem"])
 PAIRS = all_kway(DOMAIN, 2)
@@ -204,7 +206,8 @@ def solver(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     class Watched(Pool):
         def __enter__(self):
             entered = super().__enter__()
-            started.extend(solver.process for solver in self._solvers)
+            wait_until(lambda: len(workers()) == self.processes)
+            started.extend(workers())
             return entered
 
     monkeypatch.setattr(exhaustion, "MAX_RECORDS", 0)
@@ -215,7 +218,7 @@ def solver(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 def test_the_solver_and_trying_all_records_play_the_same_game(solver: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     given = {"records": 3, "rounds": 5}
     solved = run("fem", PAIRS, 0.05, **given)
-    assert all(process.poll() is not None for process in solver)
+    assert not any(map(lives, solver))
     monkeypatch.undo()
     tried = run("fem", PAIRS, 0.05, **given)
     assert len(solver) > 0
@@ -229,10 +232,10 @@ def test_a_run_that_is_not_driven_on_ends_its_processes(solver: list[Any]) -> No
     next(steps)
     assert isinstance(next(steps), Fitted)
     assert solver
-    assert all(process.poll() is None for process in solver)
+    assert all(map(lives, solver))
     spent = kernel.rho_spent
     steps.close()
-    assert all(process.poll() is not None for process in solver)
+    assert not any(map(lives, solver))
     assert kernel.rho_spent == spent < 0.05
 
 
@@ -257,7 +260,7 @@ def test_a_signal_in_the_middle_of_a_search_ends_the_run_and_its_processes(solve
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert time.monotonic() - started < 10
-    assert all(process.poll() is not None for process in solver)
+    assert not any(map(lives, solver))
     assert 0 < kernel.rho_spent < 10.0
 
 

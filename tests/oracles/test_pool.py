@@ -10,7 +10,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from dpsynth_core.foundation.interrupts import Interrupted
 from dpsynth_core.oracles.answer import Limit
 from dpsynth_core.oracles.pool import Pool
 from dpsynth_core.oracles.records.problem import RecordProblem
+from tests.foundation.processes import lives, workers
 from tests.oracles.brute_force import brute_force
 from tests.oracles.problems import random_domain, random_problem, random_queries
 from tests.patience import wait_until
@@ -46,22 +46,17 @@ def unable(text: str) -> Callable[[Any], Any]:
     raise LookupError(text)
 
 
-def pids(pool: Pool) -> list[int]:
-    return [solver.process.pid for solver in pool._solvers]
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
+def started(pool: Pool) -> list[int]:
+    """The processes of a pool, once there are so many."""
+    wait_until(lambda: len(workers()) == pool.processes)
+    return workers()
 
 
 def wait_until_gone(numbers: list[int]) -> None:
-    wait_until(lambda: not any(map(alive, numbers)))
+    wait_until(lambda: not any(map(lives, numbers)))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def pool() -> Iterator[Pool]:
     with Pool(2) as running:
         yield running
@@ -103,7 +98,7 @@ class Unreadable:
 
 
 def test_a_message_that_cannot_be_read_is_no_hang() -> None:
-    with Pool(1) as pool, pytest.raises(OracleError, match="ended"):
+    with Pool(1) as pool, pytest.raises(OracleError, match="failed with LookupError"):
         pool.map(slow, None, [Unreadable()], 30.0)
 
 
@@ -115,7 +110,7 @@ def test_a_function_that_no_process_can_import_is_refused(pool: Pool, monkeypatc
 
 def test_a_process_that_dies_is_reported_and_ends_the_pool() -> None:
     with Pool(2) as pool:
-        running = pids(pool)
+        running = started(pool)
         with pytest.raises(OracleError, match="signal 9"):
             pool.map(suicidal, None, [1, 2, 3], 5.0)
         wait_until_gone(running)
@@ -126,14 +121,14 @@ def test_a_process_that_dies_is_reported_and_ends_the_pool() -> None:
 def test_a_process_killed_between_rounds_is_reported() -> None:
     with Pool(1) as pool:
         pool.map(slow, None, [0.0], 5.0)
-        os.kill(pids(pool)[0], signal.SIGKILL)
+        os.kill(started(pool)[0], signal.SIGKILL)
         with pytest.raises(OracleError, match="ended by signal 9"):
             pool.map(slow, None, [0.0], 5.0)
 
 
 def test_a_process_that_hangs_is_reported_and_killed() -> None:
     with Pool(1, patience=1.5) as pool:
-        running = pids(pool)
+        running = started(pool)
         with pytest.raises(OracleError, match="time limit"):
             pool.map(slow, None, [60.0], 0.5)
         wait_until_gone(running)
@@ -155,7 +150,7 @@ def test_a_signal_that_was_noted_ends_a_search_of_any_length(monkeypatch: pytest
     old = signal.signal(signal.SIGALRM, note)
     try:
         with Pool(1) as pool:
-            (solver,) = pids(pool)
+            (solver,) = started(pool)
             signal.setitimer(signal.ITIMER_REAL, 1.0)
             with pytest.raises(Interrupted):
                 pool.map(slow, None, [60.0], math.inf)
@@ -175,7 +170,7 @@ def test_a_cancel_in_the_middle_of_a_search_kills_the_processes() -> None:
     before = signal.signal(signal.SIGUSR1, stop)
     try:
         with Pool(2) as pool:
-            running = pids(pool)
+            running = started(pool)
             threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGUSR1)).start()
             with pytest.raises(Cancelled):
                 pool.map(slow, None, [60.0, 60.0, 60.0], 60.0)
@@ -190,6 +185,8 @@ import numpy as np
 from dpsynth_core.oracles.answer import Limit
 from dpsynth_core.oracles.pool import Pool
 from dpsynth_core.oracles.records.problem import RecordProblem, Records, SignedQueries
+from tests.foundation.processes import workers
+from tests.patience import wait_until
 
 rng = np.random.default_rng(0)
 columns = np.sort(rng.random((3000, 20)).argsort(axis=1)[:, :4].astype(np.int32), axis=1)
@@ -197,7 +194,8 @@ values = rng.integers(0, 3, columns.shape).astype(np.int32)
 signs = rng.choice(np.array([1, -1], dtype=np.int8), 3000)
 hard = SignedQueries(Records((3,) * 20), columns, values, np.full(3000, 4, dtype=np.int32), signs, np.ones(3000))
 with Pool(2) as pool:
-    print(*(solver.process.pid for solver in pool._solvers), flush=True)
+    wait_until(lambda: len(workers()) == 2)
+    print(*workers(), flush=True)
     pool.solve_many([RecordProblem.unperturbed(hard)] * 4, Limit(seconds=60.0))
     print("solved")
 """
@@ -208,7 +206,7 @@ def test_processes_do_not_outlive_a_parent_that_is_killed_during_a_search() -> N
     assert parent.stdout is not None
     children = [int(pid) for pid in parent.stdout.readline().split()]
     time.sleep(4.0)  # long enough to be in CP-SAT, where a thread of Python's own has to notice
-    assert all(map(alive, children))
+    assert all(map(lives, children))
     parent.kill()
     assert parent.wait() == -signal.SIGKILL
     wait_until_gone(children)

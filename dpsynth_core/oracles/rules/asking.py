@@ -31,15 +31,20 @@ def asking(oracle: Oracle, rules: RuleClass, questions: int) -> Iterator[Ask]:
         yield lambda problem, noise: rule_oracle.exhaust_many(problem, noise)
         return
     with Pool(1 if questions == 1 else None) as pool:
-        yield lambda problem, noise: pool.map(_searcher, (problem, oracle.limit), list(noise), oracle.limit.seconds)
+
+        def ask(problem: LearningProblem, noise: Integers) -> list[Rule | None]:
+            written = pool.map(_searcher, (problem, oracle.limit), list(noise), oracle.limit.seconds)
+            return [None if numbers is None else rules.read(np.array(numbers, dtype=np.int64)) for numbers in written]
+
+        yield ask
 
 
-def _searcher(shared: tuple[LearningProblem, Limit]) -> Callable[[Integers], Rule | None]:
-    """What a solver process does."""
+def _searcher(shared: tuple[LearningProblem, Limit]) -> Callable[[Integers], list[int] | None]:
+    """What a solver process does: `Rule.written`, where the rule was proved."""
     problem, limit = shared
 
-    def search(noise: Integers) -> Rule | None:
+    def search(noise: Integers) -> list[int] | None:
         learned = rule_oracle.solve(problem.perturbed(noise), limit)
-        return learned.rule if learned is not None and learned.certified else None
+        return learned.rule.written().tolist() if learned is not None and learned.certified else None
 
     return search

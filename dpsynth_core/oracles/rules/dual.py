@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +45,8 @@ class RecordFinder:
         if exhausts(self.rules):
             results = _go_through(problem, self.rules.kind, linear)
         elif self.pool is not None:
-            results = self.pool.map(_searcher, (problem, self.rules.kind, self.limit), list(linear), self.limit.seconds)
+            found = self.pool.map(_searcher, (problem, self.rules.kind, self.limit), list(linear), self.limit.seconds)
+            results = [None if one is None else hits.ChosenSet(**one | {"v": np.array(one["v"], dtype=bool)}) for one in found]
         else:
             raise ValueError("so many records need a pool of solvers")
         return [self._answer(rules, one, row) for one, row in zip(results, linear, strict=True)]
@@ -93,7 +95,12 @@ def _go_through(problem: Hits, kind: str, linear: NDArray[np.int64]) -> list[hit
     return [hits.ChosenSet(v, 0, 0.0, each, certified=True) for v in hits.subsets(p, np.array(best, dtype=np.int64))]
 
 
-def _searcher(shared: tuple[Hits, str, Limit]) -> Callable[[NDArray[np.int64]], hits.ChosenSet | None]:
-    """What a solver process does."""
+def _searcher(shared: tuple[Hits, str, Limit]) -> Callable[[NDArray[np.int64]], dict[str, Any] | None]:
+    """What a solver process does: the fields of the set, where one was found."""
     problem, kind, limit = shared
-    return lambda row: hits.solve(Hits(problem.how, problem.rows, problem.weights, _sign(kind) * row), limit)
+
+    def search(row: NDArray[np.int64]) -> dict[str, Any] | None:
+        found = hits.solve(Hits(problem.how, problem.rows, problem.weights, _sign(kind) * row), limit)
+        return None if found is None else vars(found) | {"v": found.v.tolist()}
+
+    return search

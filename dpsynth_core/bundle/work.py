@@ -1,0 +1,87 @@
+"""What is done with a bundle in a process with limits (`confined`).
+
+place: of a ZIP or folder, or the bytes of a ZIP. public: path of the public table, or "".
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from pathlib import Path
+from queue import Queue
+from typing import Any
+
+from dpsynth_core.bundle import unpack
+from dpsynth_core.bundle.replay import replayed
+from dpsynth_core.bundle.reproduce import reproduce
+from dpsynth_core.bundle.unpack import Bundle
+from dpsynth_core.bundle.verify import verify
+from dpsynth_core.foundation.content import PART_BYTES
+from dpsynth_core.release import document as releases
+from dpsynth_core.release.release import Progress
+
+_END = object()
+
+
+def verified(place: str | bytes) -> Iterator[dict[str, Any]]:
+    """The fields of a `Report`."""
+    yield asdict(verify(_read(place)))
+
+
+def repeated(place: str | bytes, public: str) -> Iterator[dict[str, Any]]:
+    """The fields of the `Check` of `replay.replayed`."""
+    yield asdict(replayed(_read(place), _path(public)))
+
+
+def reproduced(place: str | bytes, public: str) -> Iterator[Any]:
+    """{"step": ...} for each step of the run, {"file": name} before the parts of each file of rows, and at last what is different."""
+    bundle, said = _read(place), Queue[Any](maxsize=1)
+
+    def say_all() -> None:
+        try:
+            _reproduce(bundle, _path(public), said.put)
+        finally:
+            said.put(_END)
+
+    with ThreadPoolExecutor(1) as thread:
+        done = thread.submit(say_all)
+        yield from iter(said.get, _END)
+        done.result()
+
+
+def _reproduce(bundle: Bundle, public: Path | None, say: Callable[[Any], None]) -> None:
+    def step(progress: Progress) -> None:
+        say({"step": progress.to_json()})
+
+    again = reproduce(bundle, step, public)
+    for name, write in releases.row_writers(again.made).items():
+        say({"file": name})
+        stream = io.BufferedWriter(_Said(say), PART_BYTES)
+        write(stream)
+        stream.flush()
+        stream.detach()
+    say({"different": again.different, "versions": again.versions})
+
+
+class _Said(io.RawIOBase):
+    """A file whose parts are said."""
+
+    def __init__(self, say: Callable[[bytes], None]) -> None:
+        self._say = say
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, part: Any) -> int:
+        self._say(bytes(part))
+        return len(part)
+
+
+def _read(place: str | bytes) -> Bundle:
+    return unpack.read_bytes(place) if isinstance(place, bytes) else unpack.read(Path(place))
+
+
+def _path(public: str) -> Path | None:
+    return Path(public) if public else None
