@@ -13,12 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from dpsynth_core.oracles.rules.rule_oracle import AUTO, Oracle, all_values, exhaust
-from dpsynth_core.oracles.rules.rules import CONJUNCTION, Rule, RuleClass, features
-from dpsynth_core.oracles.rules.task import STEPS, Task
-from dpsynth_core.privacy.learning import rspm
-from dpsynth_core.privacy.learning.prsma import Prsma
 from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.research.oracles.rules.rule_oracle import AUTO, Oracle, all_values, exhaust
+from dpsynth_core.research.oracles.rules.rules import CONJUNCTION, Rule, RuleClass, features
+from dpsynth_core.research.oracles.rules.task import STEPS, Task
+from dpsynth_core.research.privacy import rspm
+from dpsynth_core.research.privacy.prsma import Prsma
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.occupied import Occupied, row_cells
 

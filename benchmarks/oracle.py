@@ -31,14 +31,14 @@ from numpy.typing import NDArray
 from benchmarks import figures
 from benchmarks.milp import milp
 from benchmarks.table import ADULT_FOLDER, RESULTS
-from dpsynth_core.oracles.answer import Limit, Solution
-from dpsynth_core.oracles.pool import Pool
-from dpsynth_core.oracles.records.climb import Climber
-from dpsynth_core.oracles.records.cpsat import CpSatOracle
-from dpsynth_core.oracles.records.presolve import reduce
-from dpsynth_core.oracles.records.problem import Linear, RecordProblem, Records, SignedQueries
+from dpsynth_core.research.oracles.answer import Limit, Solution
+from dpsynth_core.research.oracles.pool import Pool
+from dpsynth_core.research.oracles.records.climb import Climber
+from dpsynth_core.research.oracles.records.cpsat import CpSatOracle
+from dpsynth_core.research.oracles.records.presolve import reduce
+from dpsynth_core.research.oracles.records.problem import Linear, RecordProblem, Records, SignedQueries
+from dpsynth_core.research.vocabulary.queries import QueryClass
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.queries import QueryClass
 
 SORTS = ("played", "frequent", "random")
 SIZES = (100, 1000)

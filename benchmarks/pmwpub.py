@@ -35,16 +35,16 @@ from benchmarks.claims import DECIDED, by_epsilon
 from benchmarks.figures import Setting
 from benchmarks.table import ADULT_FOLDER, RESULTS
 from dpsynth_core.inference.records import WeightedRecords
-from dpsynth_core.mechanisms.weights.public_check import FLOOR
-from dpsynth_core.privacy import best_mixture
-from dpsynth_core.privacy.selection.groups import QueryCounts
+from dpsynth_core.mechanisms.public_check import FLOOR
+from dpsynth_core.research.privacy import best_mixture
+from dpsynth_core.research.privacy.groups import QueryCounts
+from dpsynth_core.research.vocabulary.incidence import Incidence
+from dpsynth_core.research.vocabulary.queries import QueryClass
 from dpsynth_core.sources import public as public_tables
 from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.sources.sniff import sniff
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.incidence import Incidence
 from dpsynth_core.vocabulary.public_table import PublicTable
-from dpsynth_core.vocabulary.queries import QueryClass
 from dpsynth_core.vocabulary.workload import Workload
 
 NAME, MARGINALS = "pmwpub", 256

@@ -28,8 +28,8 @@ import pandas as pd
 from benchmarks import figures, slices
 from benchmarks.claims import DECIDED, by_epsilon
 from benchmarks.table import RESULTS
-from dpsynth_core.inference.relaxed.relaxed_table import RelaxedTable
-from dpsynth_core.inference.relaxed.rounding import rounded
+from dpsynth_core.research.inference.relaxed.relaxed_table import RelaxedTable
+from dpsynth_core.research.inference.relaxed.rounding import rounded
 
 NAME = "rap"
 OVERSAMPLING = (1, 2, 5, 10, 20, 50)

@@ -24,9 +24,9 @@ import pandas as pd
 
 from benchmarks import fem_defaults, figures, slices
 from benchmarks.table import RESULTS
-from dpsynth_core.inference.relaxed.projection import Descent
-from dpsynth_core.mechanisms.projection import rap
 from dpsynth_core.mechanisms.steps import Model
+from dpsynth_core.research.inference.relaxed.projection import Descent
+from dpsynth_core.research.mechanisms.projection import rap
 from dpsynth_core.statistics.distances import workload_error
 
 NAME = "rap_defaults"

@@ -22,14 +22,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.mechanisms.rules.learn import Learn
-from dpsynth_core.oracles.answer import Limit
-from dpsynth_core.oracles.rules import rule_oracle
-from dpsynth_core.oracles.rules.rule_oracle import LearningProblem
-from dpsynth_core.oracles.rules.rules import CONJUNCTION, DISJUNCTION, Feature, RuleClass
-from dpsynth_core.oracles.rules.task import STEPS
-from dpsynth_core.privacy.learning import rspm
 from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.research.mechanisms.rules.learn import Learn
+from dpsynth_core.research.oracles.answer import Limit
+from dpsynth_core.research.oracles.rules import rule_oracle
+from dpsynth_core.research.oracles.rules.rule_oracle import LearningProblem
+from dpsynth_core.research.oracles.rules.rules import CONJUNCTION, DISJUNCTION, Feature, RuleClass
+from dpsynth_core.research.oracles.rules.task import STEPS
+from dpsynth_core.research.privacy import rspm
 
 TABLES = ("signal", "rare", "chain", "groups", "noise")
 WIDE = ((2_000, 25), (2_000, 60), (10_000, 25), (10_000, 60), (50_000, 25))

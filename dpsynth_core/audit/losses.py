@@ -23,12 +23,12 @@ from scipy.special import logsumexp
 
 from dpsynth_core.audit.evidence import Draw
 from dpsynth_core.audit.neighbours import InventedTable, Neighbours
-from dpsynth_core.oracles.rules.rule_oracle import all_values
-from dpsynth_core.oracles.rules.task import STEPS
 from dpsynth_core.privacy.events import Event, Gaussian, Laplace
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import Integers
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.research.oracles.rules.rule_oracle import all_values
+from dpsynth_core.research.oracles.rules.task import STEPS
 from dpsynth_core.vocabulary import keys
 from dpsynth_core.vocabulary.measurement import Measurement, Residual
 

@@ -19,19 +19,19 @@ from dpsynth_core.audit.claims import Claim, of_charges
 from dpsynth_core.audit.evidence import Draw, Finding, from_draws, from_probabilities
 from dpsynth_core.audit.losses import Guess, Losses, key
 from dpsynth_core.audit.neighbours import InventedTable, Neighbours, Row
-from dpsynth_core.oracles.rules.rule_oracle import CP_SAT, EXHAUSTIVE, Oracle
-from dpsynth_core.oracles.rules.rules import CONJUNCTION, DECISION_LIST, DISJUNCTION, HALFSPACE, PARITY, RuleClass, features
-from dpsynth_core.oracles.rules.task import Task
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.events import Event
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import Noise, SeededNoise
 from dpsynth_core.privacy.unit import REPLACE, Unit
+from dpsynth_core.research.oracles.rules.rule_oracle import CP_SAT, EXHAUSTIVE, Oracle
+from dpsynth_core.research.oracles.rules.rules import CONJUNCTION, DECISION_LIST, DISJUNCTION, HALFSPACE, PARITY, RuleClass, features
+from dpsynth_core.research.oracles.rules.task import Task
+from dpsynth_core.research.vocabulary.queries import QueryClass, SparseAnswers
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.predictors import Additive, Largest, Predictor
-from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers
 
 DOMAIN = Domain.from_json({"a": 2, "b": 2, "c": 2})
 UNITS = tuple(Unit(relation, rows) for relation in ("add-remove", "replace") for rows in (1, 2))

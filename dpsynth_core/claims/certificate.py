@@ -34,8 +34,8 @@ from dpsynth_core.statistics.distances import IN_WRONG_CELL
 from dpsynth_core.statistics.quantiles import margin, normal
 from dpsynth_core.statistics.subsampling import Cells, gather, sample_size
 from dpsynth_core.statistics.totals import Total, measured_total
+from dpsynth_core.vocabulary.marginals import at_least
 from dpsynth_core.vocabulary.measurement import Clique
-from dpsynth_core.vocabulary.queries import at_least
 
 CONFIDENCE = 0.95
 ROWS, ANSWERS = "rows", "answers"

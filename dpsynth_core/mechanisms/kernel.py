@@ -12,17 +12,17 @@ from typing import Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.oracles.rules.rule_oracle import Oracle
-from dpsynth_core.oracles.rules.rules import Rule
-from dpsynth_core.oracles.rules.task import Task
 from dpsynth_core.privacy.events import Event
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.research.oracles.rules.rule_oracle import Oracle
+from dpsynth_core.research.oracles.rules.rules import Rule
+from dpsynth_core.research.oracles.rules.task import Task
+from dpsynth_core.research.vocabulary.queries import QueryClass, SparseAnswers
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts, Measurement, Residual
 from dpsynth_core.vocabulary.predictors import Predictor
-from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers
 
 
 class Kernel(Protocol):
@@ -170,7 +170,7 @@ class Kernel(Protocol):
     def learn_rule_robustly(self, task: Task, eps: float, delta: float, oracle: Oracle) -> NDArray[np.int64]:
         """PRSMA over RSPM; an empty array is its answer "fail". Costs eps^2 / 2, and delta of `delta_total`; calls of the oracle may fail.
 
-        Only where `unit.total_is_public`. CapacityError for a table with fewer records than `privacy.learning.prsma.Prsma` has parts.
+        Only where `unit.total_is_public`. CapacityError for a table with fewer records than `research.privacy.prsma.Prsma` has parts.
         """
 
     def select_rule(self, task: Task, eps: float) -> NDArray[np.int64]:

@@ -11,11 +11,6 @@ from dpsynth_core.mechanisms.answers import gaussian
 from dpsynth_core.mechanisms.answers.gaussian import GaussianAnswers
 from dpsynth_core.mechanisms.answers.hdmm import Hdmm
 from dpsynth_core.mechanisms.answers.residual_planner import ResidualPlanner
-from dpsynth_core.mechanisms.games import dqrs, dualquery, fem, sepfem
-from dpsynth_core.mechanisms.games.dqrs import Dqrs
-from dpsynth_core.mechanisms.games.dualquery import DualQuery
-from dpsynth_core.mechanisms.games.fem import Fem
-from dpsynth_core.mechanisms.games.sepfem import SepFem
 from dpsynth_core.mechanisms.graphical import aim, independent, mst, mwem_pgm
 from dpsynth_core.mechanisms.graphical.aim import Aim
 from dpsynth_core.mechanisms.graphical.aim_public import AimPublic
@@ -27,17 +22,22 @@ from dpsynth_core.mechanisms.graphical.privbayes import PrivBayes
 from dpsynth_core.mechanisms.graphical.privmrf import PrivMrf
 from dpsynth_core.mechanisms.mechanism import Adaptive, Forecast, Mechanism
 from dpsynth_core.mechanisms.parameters import Setting, chosen, parameters, read
-from dpsynth_core.mechanisms.projection import gem, rap
-from dpsynth_core.mechanisms.projection.gem import Gem
 from dpsynth_core.mechanisms.projection.privsyn import PrivSyn
-from dpsynth_core.mechanisms.projection.rap import Rap
-from dpsynth_core.mechanisms.rules import learn, oraclequery
-from dpsynth_core.mechanisms.rules.learn import Learn
-from dpsynth_core.mechanisms.rules.oraclequery import OracleQuery
-from dpsynth_core.mechanisms.weights import mixture, mwem, pmwpub
-from dpsynth_core.mechanisms.weights.mixture import Mixture
-from dpsynth_core.mechanisms.weights.mwem import Mwem
-from dpsynth_core.mechanisms.weights.pmwpub import PmwPub
+from dpsynth_core.research.mechanisms.games import dqrs, dualquery, fem, sepfem
+from dpsynth_core.research.mechanisms.games.dqrs import Dqrs
+from dpsynth_core.research.mechanisms.games.dualquery import DualQuery
+from dpsynth_core.research.mechanisms.games.fem import Fem
+from dpsynth_core.research.mechanisms.games.sepfem import SepFem
+from dpsynth_core.research.mechanisms.projection import gem, rap
+from dpsynth_core.research.mechanisms.projection.gem import Gem
+from dpsynth_core.research.mechanisms.projection.rap import Rap
+from dpsynth_core.research.mechanisms.rules import learn, oraclequery
+from dpsynth_core.research.mechanisms.rules.learn import Learn
+from dpsynth_core.research.mechanisms.rules.oraclequery import OracleQuery
+from dpsynth_core.research.mechanisms.weights import mixture, mwem, pmwpub
+from dpsynth_core.research.mechanisms.weights.mixture import Mixture
+from dpsynth_core.research.mechanisms.weights.mwem import Mwem
+from dpsynth_core.research.mechanisms.weights.pmwpub import PmwPub
 from dpsynth_core.vocabulary.workload import Workload
 
 

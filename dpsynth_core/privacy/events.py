@@ -86,7 +86,7 @@ class Selection(_Charged):
 
 @dataclass(frozen=True)
 class PermuteAndFlip(_Charged):
-    """One draw of permute-and-flip at `eps`: `privacy.selection.flipping`, Proposition.
+    """One draw of permute-and-flip at `eps`: `research.privacy.flipping`, Proposition.
 
     rho = eps^2 / 2, as for everything that is eps-differentially private: Bun and Steinke 2016, Proposition 1.4. It is not less, but for
     terms of order eps^3: of two queries whose scores differ by the sensitivity, one way or, for a neighbour, the other, the worse is drawn
@@ -153,7 +153,7 @@ class Retention(_Charged):
 class PerturbedMinimum(Laplace):
     """RSPM: the exact minimum after discrete Laplace noise on a fine grid was put on each of m separators.
 
-    The cost is Laplace noise's: l1 = (change + step) * m is what one person's influence amounts to in noise (`privacy.learning.rspm`).
+    The cost is Laplace noise's: l1 = (change + step) * m is what one person's influence amounts to in noise (`research.privacy.rspm`).
     """
 
 

@@ -13,7 +13,7 @@ Not protected: how long an operation takes and how much memory it needs. So no r
 where an oracle is asked about records (the learn_... operations): how many of them are distinct decides memory, how long a search takes is
 up to them, and whether it ends with a proof.
 What an oracle could not prove is an answer of its own, "no rule", and RSPM's promise has the condition that this never happens
-(`privacy.learning.rspm`); PRSMA's, that no call depends on another (`privacy.learning.prsma`).
+(`research.privacy.rspm`); PRSMA's, that no call depends on another (`research.privacy.prsma`).
 """
 
 from __future__ import annotations
@@ -28,21 +28,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.foundation.errors import CapacityError
-from dpsynth_core.oracles.rules.rule_oracle import Oracle
-from dpsynth_core.oracles.rules.rules import Rule
-from dpsynth_core.oracles.rules.task import Task
-from dpsynth_core.privacy import best_mixture, events, residuals, thresholds
+from dpsynth_core.privacy import events, residuals, thresholds
 from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.privacy.events import Approximate, Event, Gaussian, Laplace, PermuteAndFlip, Retention, Selection, Thresholded
 from dpsynth_core.privacy.group import Group
 from dpsynth_core.privacy.grouped import Grouped
-from dpsynth_core.privacy.learning import rspm
-from dpsynth_core.privacy.learning.prsma import Prsma
 from dpsynth_core.privacy.meter import Meter
 from dpsynth_core.privacy.noise import Noise
-from dpsynth_core.privacy.selection import exponential, flipping, groups, retention
-from dpsynth_core.privacy.selection.groups import QueryCounts, ScoreGroups
-from dpsynth_core.privacy.selection.scores import (
+from dpsynth_core.privacy.scores import (
     COUNT_STEPS,
     SUM_STEPS,
     check_answers,
@@ -53,18 +46,24 @@ from dpsynth_core.privacy.selection.scores import (
     weight_steps,
 )
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.research.oracles.rules.rule_oracle import Oracle
+from dpsynth_core.research.oracles.rules.rules import Rule
+from dpsynth_core.research.oracles.rules.task import Task
+from dpsynth_core.research.privacy import best_mixture, exponential, flipping, groups, retention, rspm
+from dpsynth_core.research.privacy.groups import QueryCounts, ScoreGroups
+from dpsynth_core.research.privacy.prsma import Prsma
+from dpsynth_core.research.vocabulary.incidence import Incidence
+from dpsynth_core.research.vocabulary.queries import QueryClass, SparseAnswers, merged
 from dpsynth_core.sources.source import counted
 from dpsynth_core.vocabulary import keys
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.grouped_domain import by_name, with_groups
 from dpsynth_core.vocabulary.groups import Groups
-from dpsynth_core.vocabulary.incidence import Incidence
-from dpsynth_core.vocabulary.marginals import project
+from dpsynth_core.vocabulary.marginals import at_least, project
 from dpsynth_core.vocabulary.measurement import ROUNDING, Clique, MarginalCounts, Measurement, Residual
 from dpsynth_core.vocabulary.occupied import Occupied
 from dpsynth_core.vocabulary.predictors import Predictor
-from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers, at_least, merged
 
 if TYPE_CHECKING:
     from dpsynth_core.sources.source import CellSource, MarginalSource, RecordSource, ValueSource
@@ -317,7 +316,7 @@ class PrivacyKernel:
         return exponential.worst(ScoreGroups(self.__tally(queries), answers, left_out), count, b, self.__noise)
 
     def permute_and_flip(self, queries: QueryClass, answers: SparseAnswers, eps: float) -> int:
-        """One query by permute-and-flip, score |q(D) - answer_q|. Costs eps^2 / 2, as it is eps-DP: `privacy.selection.flipping`."""
+        """One query by permute-and-flip, score |q(D) - answer_q|. Costs eps^2 / 2, as it is eps-DP: `research.privacy.flipping`."""
         b = flipping.scale(eps, self.__unit.query_l1)
         self.__check(queries, answers.numbers)
         groups.check_answers(queries, answers)
@@ -342,7 +341,7 @@ class PrivacyKernel:
     ) -> NDArray[np.bool_]:
         """Whether to keep each of k signed queries: True with probability exp(-eta - gamma - eta * A), independently.
 
-        A = sign * (clip(q(D) / records, 0, 1) - answer).  Costs `events.Retention`; exact, see `privacy.selection.retention`.
+        A = sign * (clip(q(D) / records, 0, 1) - answer).  Costs `events.Retention`; exact, see `research.privacy.retention`.
         """
         self.__check(queries, numbers)
         retention.check(numbers, signs, answers)
@@ -405,7 +404,7 @@ class PrivacyKernel:
         """RSPM: the rule (`Rule.written`) that is cheapest after noise on the separators. Costs eps^2 / 2, for it is eps-DP.
 
         An empty array: the oracle did not prove its answer. The promise holds if on no neighbour it fails to; proof in
-        `privacy.learning.rspm`.
+        `research.privacy.rspm`.
         """
         source = self.__cell_source()
         event = rspm.perturbation(task.rules, self.__unit.marginal_l1, eps)
@@ -461,8 +460,8 @@ class PrivacyKernel:
     ) -> float | None:
         """max(floor, the least largest error that weights on `support` can have) + discrete Laplace noise, in counts.
 
-        Costs (mixture_l1 / scale)^2 / 2, and is (mixture_l1 / scale)-DP; proof in `privacy.best_mixture`. None: the solver's bounds did not
-        meet. The promise holds if on no neighbour they fail to.
+        Costs (mixture_l1 / scale)^2 / 2, and is (mixture_l1 / scale)-DP; proof in `research.best_mixture`. None: the solver's bounds did
+        not meet. The promise holds if on no neighbour they fail to.
         """
         self.__check(queries, np.zeros(0, dtype=np.int64))
         if not (records >= 1 and floor > 0 and len(support) and start.shape == (len(support),) and (start > 0).all()):

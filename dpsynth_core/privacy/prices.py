@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.privacy import best_mixture, questions, residuals
+from dpsynth_core.privacy import questions, residuals
 from dpsynth_core.privacy.events import (
     Approximate,
     Event,
@@ -26,6 +26,7 @@ from dpsynth_core.privacy.events import (
     Thresholded,
 )
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.research.privacy import best_mixture
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.vocabulary.marginals import at_least
 from dpsynth_core.vocabulary.measurement import Clique
-from dpsynth_core.vocabulary.queries import at_least
 from dpsynth_core.vocabulary.workload import Workload
 
 IN_WRONG_CELL = 0.5

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
-from dpsynth_core.privacy.selection.scores import SUM_STEPS
+from dpsynth_core.privacy.scores import SUM_STEPS
 
 CONFIDENCE = 0.95
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Hashable, Iterable, Sequence
+from itertools import combinations
 from typing import Any, TypeVar, overload
 
 import numpy as np
@@ -44,6 +45,23 @@ def expand(values: NDArray[Scalar], clique: Sequence[Hashable], over: Sequence[H
         return view
     shape = iter(view.shape)
     return view.reshape([next(shape) if column in clique else 1 for column in over])
+
+
+def at_least(marginal: NDArray[Any], threshold: int) -> NDArray[Any]:
+    """For each cell y of a marginal, how many of its records agree with y in at least `threshold` columns; shaped like the marginal.
+
+    With e_j(y) the records that agree with y in some set of j columns, summed over the sets, these are (inclusion and exclusion)
+    sum over j >= threshold of (-1)^(j - threshold) C(j - 1, threshold - 1) e_j(y). No rounding where the marginal holds integers.
+    """
+    columns = range(marginal.ndim)
+    if threshold == len(columns):
+        return marginal
+    total = np.zeros_like(marginal)
+    for size in range(threshold, len(columns) + 1):
+        factor = (-1) ** (size - threshold) * math.comb(size - 1, threshold - 1)
+        for kept in combinations(columns, size):
+            total += factor * expand(project(marginal, columns, kept), kept, columns)
+    return total
 
 
 @overload

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsynth_core.mechanisms.games import query_game
 from dpsynth_core.privacy.conversions import rho_from
 from dpsynth_core.privacy.events import Selection
 from dpsynth_core.release.release import Release
+from dpsynth_core.research.mechanisms.games import query_game
 from dpsynth_core.store import chain, jobs, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
 from tests.app.demo_project import open_page, project, words

@@ -15,15 +15,15 @@ from dpsynth_core.audit.mechanisms import MOST_COLUMNS, MOST_VALUES, Configurati
 from dpsynth_core.audit.neighbours import Neighbours, worst_cases
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.inference.model import GraphicalModel
-from dpsynth_core.inference.relaxed.projection import Descent
 from dpsynth_core.mechanisms.graphical import models
-from dpsynth_core.mechanisms.projection import gem, rap
 from dpsynth_core.mechanisms.registry import MECHANISMS
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.accountant import GDP, ZCDP, Accountant
 from dpsynth_core.privacy.noise import Noise, SeededNoise
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.research.inference.relaxed.projection import Descent
+from dpsynth_core.research.mechanisms.projection import gem, rap
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.audit.broken import HalfNoise, HardlyAnyNoise, priced_for_one_row

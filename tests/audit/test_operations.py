@@ -21,16 +21,16 @@ from dpsynth_core.audit.evidence import FALSE_ALARM, Draw, Finding, smallest_vis
 from dpsynth_core.audit.losses import FREE, OPERATIONS
 from dpsynth_core.audit.operations import BY_SEARCH, CASES, UNITS, Case, compute, sample
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.oracles.rules import rule_oracle as oracle
-from dpsynth_core.oracles.rules.rules import Rule, RuleClass
 from dpsynth_core.privacy import thresholds
 from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.learning import rspm
 from dpsynth_core.privacy.meter import Meter
 from dpsynth_core.privacy.noise import OpenDPNoise, SeededNoise
 from dpsynth_core.privacy.unit import REPLACE, Unit
+from dpsynth_core.research.oracles.rules import rule_oracle as oracle
+from dpsynth_core.research.oracles.rules.rules import Rule, RuleClass
+from dpsynth_core.research.privacy import rspm
 from tests.audit.broken import HalfLaplace, HalfNoise, Shy, TwiceTheEpsilon, priced_as_add_remove, priced_for_one_row, with_a_cap
 
 DRAWS = 2000

@@ -17,12 +17,12 @@ from dpsynth_core.mechanisms.mechanism import Mechanism, UsesPublic
 from dpsynth_core.mechanisms.registry import MECHANISMS, PUBLISHED, configured, describe, get, settings
 from dpsynth_core.mechanisms.shares import equal_shares, least_error_shares
 from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured, Unmoved
-from dpsynth_core.mechanisms.weights import reweighing
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.events import Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.research.mechanisms.weights import reweighing
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.offered import TABLES

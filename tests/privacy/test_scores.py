@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from dpsynth_core.privacy.selection import scores
-from dpsynth_core.privacy.selection.scores import (
+from dpsynth_core.privacy import scores
+from dpsynth_core.privacy.scores import (
     COUNT_STEPS,
     SCORE_LIMIT,
     WEIGHT_STEPS,

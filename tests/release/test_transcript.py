@@ -25,13 +25,13 @@ from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis, transcript
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.transcript import RecordedAnswer, Unrecorded, recording, replaying
+from dpsynth_core.research.vocabulary.queries import QueryClass, SparseAnswers
 from dpsynth_core.sources import demo
 from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.measurement import ROUNDING, Measurement, Residual
 from dpsynth_core.vocabulary.predictors import Additive, Largest, Predictor
-from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers
 from tests.mechanisms.offered import TABLES
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from dpsynth_core.bundle.checks.opened import Opened
 from dpsynth_core.bundle.checks.outcome import Open, Wrong, expect, some
 from dpsynth_core.bundle.rounding import alike
+from dpsynth_core.mechanisms import public_check
 from dpsynth_core.mechanisms.mechanism import UsesPublic
-from dpsynth_core.mechanisms.weights import public_check
 from dpsynth_core.release.release import INTERRUPTED
 from dpsynth_core.release.statement import (
     NOT_PRIVATE,

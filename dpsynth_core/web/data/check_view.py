@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.mechanisms.weights.mixture import Mixture
+from dpsynth_core.research.mechanisms.weights.mixture import Mixture
 from dpsynth_core.store import runs
 from dpsynth_core.web.run import launch
 from dpsynth_core.web.shell import fields, frame, numbers, refusals

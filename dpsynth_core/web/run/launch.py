@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from dpsynth_core.mechanisms.weights.mixture import Mixture
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import BudgetSpec, MechanismSpec, OutputSpec, Spec
+from dpsynth_core.research.mechanisms.weights.mixture import Mixture
 from dpsynth_core.store import ledger, looks, runs
 from dpsynth_core.web.shell import document
 from dpsynth_core.web.shell.session import Current

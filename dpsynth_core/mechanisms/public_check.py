@@ -1,0 +1,96 @@
+"""How well could a public table represent the private one? The best-mixture error (Liu et al. 2021, section 4), and when a public table is
+refused. A run of its own (`mixture`) and PMW^Pub ask the first, all mechanisms that need a public table the second.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.mechanisms import rounds
+from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.research.vocabulary.queries import QueryClass
+from dpsynth_core.vocabulary.public_table import PublicTable
+from dpsynth_core.vocabulary.workload import Workload
+
+FLOOR = 0.01
+"""Tables that are at least this good are not told apart: a fraction of the people."""
+POOR = 0.03
+"""From here on, whatever a mechanism does, some count will be wrong by so much: people are warned."""
+MAX_PLACES = 60_000_000
+"""Distinct rows times marginals: 12 bytes each while they are found, 4 later."""
+
+_QUANTILE = math.log(1 / 0.05)
+"""A Laplace variable is within 3.0 times its scale with 95 % confidence."""
+
+CONDITION = (
+    "This holds on condition that the solver's bounds on the best-mixture error would meet on every table that differs in one person; "
+    "nobody checked that. Where they do not, “no answer” is released, and how likely that is can depend on the records."
+)
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """error: a fraction of the people, noisy, in counts of a query; None where there is no answer; half_width: of its 95 % interval."""
+
+    error: float | None
+    half_width: float
+    floor: float
+
+    @property
+    def poor(self) -> bool:
+        """Surely a table that cannot do."""
+        return self.error is not None and self.error - self.half_width > POOR
+
+    @property
+    def sentence(self) -> str:
+        """In plain words, with the warning if there is one."""
+        if self.error is None:
+            return "The check of the public table gave no answer: its solver's bounds did not meet."
+        most = max(self.floor, self.error + self.half_width)
+        if self.error - self.half_width <= self.floor:
+            within = f"weights on its rows can bring every count to within ±{most:.1%} of the people"
+            sentence = f"Nothing speaks against this public table: {within} (95% sure)."
+        else:
+            low, near = max(self.floor, self.error - self.half_width), max(self.floor, self.error)
+            sentence = f"This public table can represent your data up to ±{near:.1%} at best (95% sure: between {low:.1%} and {most:.1%})."
+        if self.poor:
+            sentence += " However much is spent, some counts will be that wrong: use another public table, or a mechanism that needs none."
+        return sentence
+
+    def to_json(self) -> dict[str, Any]:
+        return {"error": self.error, "half_width": self.half_width, "floor": self.floor, "poor": self.poor, "sentence": self.sentence}
+
+
+def check(
+    kernel: Kernel, queries: QueryClass, support: NDArray[np.int32], start: NDArray[np.float64], total: float, rho: float
+) -> CheckResult:
+    """Spend rho on the best-mixture error of weights on `support`. start: public weights above zero. total: number of people."""
+    scale = kernel.mixture_l1(total) / math.sqrt(2 * rho)
+    return reading(kernel.best_mixture_error(queries, support, start, total, max(1.0, FLOOR * total), scale), total, scale)
+
+
+def reading(noisy: float | None, total: float, scale: float) -> CheckResult:
+    """What the kernel's answer means. noisy: in people, with Laplace noise of this scale; None where there is none."""
+    return CheckResult(None if noisy is None else noisy / total, _QUANTILE * scale / total, FLOOR)
+
+
+def refusal(public: PublicTable | None, workload: Workload) -> str:
+    """Why a mechanism over the rows of a public table cannot run, or "" ."""
+    if public is None:
+        return "it needs a public table of the same columns; choose one on the Data page, or with --public"
+    if reason := rounds.too_many_cells(workload.cells):
+        return reason
+    if public.rows * len(workload.cliques) > MAX_PLACES:
+        most = MAX_PLACES // len(workload.cliques)
+        return f"the public table has {public.rows:,} rows, more than {most:,} for so many tables; use a sample of it, or fewer tables"
+    return ""
+
+
+def memory_mb(public: PublicTable | None, workload: Workload) -> float:
+    places = min(MAX_PLACES, public.rows * len(workload.cliques)) if public else 0
+    return 250.0 + (24 * places + 70 * min(workload.cells, rounds.MAX_CELLS)) / 1e6

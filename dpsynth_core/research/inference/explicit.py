@@ -1,0 +1,129 @@
+"""An explicit distribution with one number for every possible record: exact, for small domains only. MWEM maintains one.
+
+Impossible records have no mass, and multiplication keeps it zero. Released values only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.inference.model import refined
+from dpsynth_core.inference.records import rounded
+from dpsynth_core.research.vocabulary.queries import Query, QueryClass, SparseAnswers
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import expand, project
+from dpsynth_core.vocabulary.measurement import Clique
+
+MAX_CELLS = 10_000_000
+"""The largest domain: 80 MB for a distribution."""
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ExplicitDistribution:
+    """A `RowModel`. cells: counts, one axis for each attribute of the domain, not negative."""
+
+    domain: Domain
+    cells: Float
+
+    @property
+    def total(self) -> float:
+        return float(self.cells.sum())
+
+    def marginal(self, clique: Clique) -> Float:
+        """Counts, shape domain.sizes(clique)."""
+        return project(self.cells, self.domain.names, clique)
+
+    def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.int32]:
+        """Codes of n rows in random order, shape (n, attributes): every record as often as its share of n, rounded down or up; then single
+        values are changed to bring the rows closer to the distribution's answers to `marginals` (weights c_r)."""
+        counts = rounded(self.cells.ravel() * (n / self.total), n, rng)
+        occupied = np.flatnonzero(counts)
+        records = np.column_stack(np.unravel_index(occupied, self.cells.shape)).astype(np.int32)
+        codes = rng.permutation(np.repeat(records, counts[occupied], axis=0))
+        return refined(self.domain, lambda clique: self.marginal(clique) / self.total, codes, marginals, rng)
+
+
+class CellWeights:
+    """The distribution that multiplicative weights changes, uniform over the possible records to begin with.
+
+    Kept up to a factor, so that a change touches only the records that satisfy its query.
+    """
+
+    def __init__(self, queries: QueryClass) -> None:
+        """queries.domain: at most MAX_CELLS records."""
+        self._queries, domain = queries, queries.domain
+        cells = np.ones(domain.sizes(domain.names))
+        for clique, impossible in domain.zeros.items():
+            cells *= expand(np.where(impossible, 0.0, 1.0), clique, domain.names)
+        self._cells, self._mass = cells, float(cells.sum())
+        self._sum = np.zeros_like(cells)
+        self._remembered = 0
+
+    def answers(self) -> SparseAnswers:
+        """To every query of the class, as fractions."""
+        tables = marginals(self._queries.domain, self._cells, self._queries.cliques)
+        return SparseAnswers.all_of(self._queries.counts(tables) / self._mass)
+
+    def answer(self, query: Query) -> float:
+        """The share of the records that satisfy a query."""
+        if query.threshold == len(query.clique):
+            return float(self._cells[self._slice(query)].sum()) / self._mass
+        marginal = project(self._cells, self._queries.domain.names, query.clique)
+        return float((marginal * self._agreeing(query)).sum()) / self._mass
+
+    def reweigh(self, query: Query, step: float) -> None:
+        """Multiply the records that satisfy the query by exp(step), then all so that they add up to 1."""
+        before, factor = self.answer(query), math.exp(step)
+        if query.threshold == len(query.clique):
+            self._cells[self._slice(query)] *= factor
+        else:
+            self._cells *= expand(np.where(self._agreeing(query), factor, 1.0), query.clique, self._queries.domain.names)
+        self._mass *= 1.0 + (factor - 1.0) * before
+
+    def remember(self) -> None:
+        """Add the current distribution to the average."""
+        self._cells /= self._cells.sum()
+        self._mass = 1.0
+        self._sum += self._cells
+        self._remembered += 1
+
+    def average(self, total: float) -> ExplicitDistribution:
+        """The mean of the remembered distributions, as counts."""
+        return ExplicitDistribution(self._queries.domain, self._sum * (total / self._remembered))
+
+    def _slice(self, query: Query) -> tuple[int | slice, ...]:
+        fixed = dict(zip(query.columns, query.values, strict=True))
+        return tuple(fixed.get(axis, slice(None)) for axis in range(self._cells.ndim))
+
+    def _agreeing(self, query: Query) -> NDArray[np.bool_]:
+        """Which cells of the query's marginal satisfy it."""
+        domain = self._queries.domain
+        agree = [np.arange(size) == value for size, value in zip(domain.sizes(query.clique), query.values, strict=True)]
+        return np.asarray(sum(np.ix_(*[column.astype(np.int8) for column in agree])) >= query.threshold)
+
+
+def marginals(domain: Domain, cells: Float, cliques: Collection[Clique]) -> dict[Clique, Float]:
+    """Many marginals at once: attribute by attribute, the largest first, it is summed out for those that lack it and kept for the others,
+    so that few sums go over the whole table."""
+    tables: dict[Clique, Float] = {}
+    order = sorted(domain.names, key=lambda name: -domain[name].size)
+    branches: list[tuple[Float, Clique, int, list[Clique]]] = [(cells, domain.names, 0, list(cliques))]
+    while branches:
+        table, names, done, wanted = branches.pop()
+        if done == len(order):
+            tables[names] = table
+            continue
+        name = order[done]
+        if without := [clique for clique in wanted if name not in clique]:
+            rest = tuple(other for other in names if other != name)
+            branches.append((project(table, names, rest), rest, done + 1, without))
+        if having := [clique for clique in wanted if name in clique]:
+            branches.append((table, names, done + 1, having))
+    return tables

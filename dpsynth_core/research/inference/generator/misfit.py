@@ -1,0 +1,113 @@
+"""What a generator is trained to make small: how far its answers are from everything measured so far.
+
+`WeightedSquares` is the likelihood of the noise; `LargestGaps` is what the authors of GEM train on. Know released answers only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.research.inference.relaxed.losses import Loss, MarginalLoss, Sum
+from dpsynth_core.research.inference.relaxed.onehot import Columns, OneHot
+from dpsynth_core.research.inference.relaxed.products import add_slopes, cells, halves
+from dpsynth_core.vocabulary.measurement import Measurement
+
+
+class Misfit(Protocol):
+    """One for each run: it may remember earlier rounds."""
+
+    def __call__(self, measurements: Sequence[Measurement], table: Columns, /) -> Loss:
+        """The loss of a round. table: the relaxed table at its beginning."""
+
+
+Misfits = Callable[[OneHot, float], Misfit]
+"""Of a run. total: the number of people."""
+
+
+class WeightedSquares:
+    """The sum over measured cells of (answer - noisy answer)^2 / variance, per cell."""
+
+    def __init__(self, space: OneHot, total: float) -> None:
+        self._space = space
+        self._total = total
+
+    def __call__(self, measurements: Sequence[Measurement], _table: Columns) -> Loss:
+        """Marginals of the same noise go together."""
+        cells_measured = sum(m.values.size for m in measurements)
+        alike: dict[float, list[Measurement]] = {}
+        for m in measurements:
+            alike.setdefault(m.sigma, []).append(m)
+        return Sum([self._of(some, (self._total / sigma) ** 2 / cells_measured) for sigma, some in alike.items()])
+
+    def _of(self, measurements: Sequence[Measurement], weight: float) -> MarginalLoss:
+        blocks = [self._space.blocks(m.clique) for m in measurements]
+        return MarginalLoss(blocks, [_fractions(m, self._total) for m in measurements], weight)
+
+
+class LargestGaps:
+    """The Euclidean norm of the largest gaps, divided by their number, of those that are at least half the usual largest one.
+
+    The usual one is a running mean over the rounds, in which each new round counts half; at most MOST gaps are taken. Noisy fractions are
+    moved to [0, 1] first. All as in the authors' program."""
+
+    MOST = 10_000
+
+    def __init__(self, space: OneHot, total: float) -> None:
+        self._space = space
+        self._total = total
+        self._usual: float | None = None
+
+    def __call__(self, measurements: Sequence[Measurement], table: Columns) -> Loss:
+        marginals = [self._space.blocks(m.clique) for m in measurements]
+        targets = [np.clip(_fractions(m, self._total), 0.0, 1.0) for m in measurements]
+        largest = max(float(np.abs(gap).max()) for gap in _gaps(table, marginals, targets))
+        self._usual = largest if self._usual is None else (self._usual + largest) / 2
+        return _NormOfGaps(marginals, targets, self._usual / 2, self.MOST)
+
+
+class _NormOfGaps:
+    """least: gaps below it count nothing. most: so many count at most, the largest."""
+
+    def __init__(self, marginals: Sequence[Sequence[slice]], targets: Sequence[NDArray[np.float64]], least: float, most: int) -> None:
+        self._marginals, self._targets = marginals, targets
+        self._least, self._most = least, most
+
+    def __call__(self, table: Columns) -> tuple[float, Columns]:
+        gaps = _gaps(table, self._marginals, self._targets)
+        sizes = np.abs(np.concatenate([gap.reshape(-1) for gap in gaps]))
+        least = self._least
+        if len(sizes) > self._most:
+            least = max(least, float(np.partition(sizes, -self._most)[-self._most]))
+        counted = sizes[sizes >= least]
+        gradient, norm = np.zeros_like(table), float(np.linalg.norm(counted))
+        if not norm:
+            return 0.0, gradient
+        for blocks, gap in zip(self._marginals, gaps, strict=True):
+            slope = np.where(np.abs(gap) >= least, gap, 0.0) / (norm * len(counted) * table.shape[1])
+            _add(gradient, table, blocks, slope.astype(table.dtype))
+        return norm / len(counted), gradient
+
+
+def _fractions(measurement: Measurement, total: float) -> NDArray[np.float64]:
+    return np.asarray(measurement.values / total)
+
+
+def _gaps(table: Columns, marginals: Sequence[Sequence[slice]], targets: Sequence[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
+    """Of each marginal, shape (cells of its first half, cells of its second)."""
+    gaps = []
+    for blocks, target in zip(marginals, targets, strict=True):
+        left, right = halves(blocks)
+        answers = (cells(table, left) @ cells(table, right).T).astype(np.float64) / table.shape[1]
+        gaps.append(answers - target.reshape(answers.shape))
+    return gaps
+
+
+def _add(gradient: Columns, table: Columns, blocks: Sequence[slice], slope: Columns) -> None:
+    """Add what something has in the table whose derivative in the sums over rows of a marginal is `slope`, shaped like its gaps."""
+    left, right = halves(blocks)
+    add_slopes(gradient, table, left, slope @ cells(table, right))
+    add_slopes(gradient, table, right, slope.T @ cells(table, left))

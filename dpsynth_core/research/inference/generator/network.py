@@ -1,0 +1,143 @@
+"""A generator network: fixed random inputs become relaxed rows, distributions over the values of each attribute (Liu, Vietri, Wu 2021,
+section 5).
+
+Two or more hidden layers, each a linear map, batch normalisation and max(0, .), whose outputs are put beside their inputs; then a linear
+map to one number per value, and a softmax for each attribute. The inputs stay as they were drawn, so that the network is a way to
+parametrise a relaxed table of so many rows. Gradients are written by hand. Knows released values only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.research.inference.relaxed.onehot import Columns, OneHot
+
+Parameters = NDArray[np.floating[Any]]
+"""All weights of a network, flat."""
+_SMALL = 1e-5
+"""Added to the variance of a batch before its root is taken (Ioffe and Szegedy 2015, Algorithm 1)."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Layer:
+    """What a hidden layer's gradient needs. inputs: (d, batch).  normal: normalised, (h, batch).  inverse: 1 / deviation, (h, 1).
+    positive: which outputs are above zero."""
+
+    inputs: Columns
+    normal: Columns
+    inverse: Columns
+    positive: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Pass:
+    """A pass through the network. table: the relaxed table, (columns, batch).  last: what went into the last map."""
+
+    table: Columns
+    last: Columns
+    layers: tuple[_Layer, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Generator:
+    """inputs: shape (latent, batch), one column per relaxed row.  hidden: the width of each hidden layer.
+
+    The linear maps of hidden layers have no constants: batch normalisation would take them out again."""
+
+    space: OneHot
+    inputs: Columns
+    hidden: tuple[int, ...]
+
+    @staticmethod
+    def drawn(space: OneHot, latent: int, batch: int, hidden: Sequence[int], rng: np.random.Generator) -> Generator:
+        """With standard normal inputs."""
+        return Generator(space, rng.standard_normal((latent, batch), dtype=np.float32), tuple(hidden))
+
+    def initial(self, rng: np.random.Generator) -> Parameters:
+        """Maps uniform within 1 / sqrt(inputs of the layer), scales one, shifts zero."""
+        drawn: list[Columns] = []
+        for shape in self._shapes:
+            reach = 1 / math.sqrt(shape[1])
+            drawn.append(rng.uniform(-reach, reach, shape) if shape[1] > 1 else np.zeros(shape))
+        for scale in range(1, 3 * len(self.hidden), 3):
+            drawn[scale][:] = 1.0
+        return np.concatenate([part.reshape(-1) for part in drawn]).astype(self.inputs.dtype)
+
+    def starting_at(self, parameters: Parameters, shares: NDArray[np.float64]) -> Parameters:
+        """The same, with constants in the last map that make every row resemble these shares, one above zero per value."""
+        moved = parameters.copy()
+        moved[-self.space.columns :] = np.log(shares)
+        return moved
+
+    def forward(self, parameters: Parameters) -> Pass:
+        parts, inputs, layers = list(self._split(parameters)), self.inputs, []
+        for weights, scale, shift in _threes(parts[:-2]):
+            normal = weights @ inputs
+            normal -= normal.mean(axis=1, keepdims=True)
+            variance = np.einsum("hn,hn->h", normal, normal)[:, None] / normal.shape[1]
+            inverse = 1 / np.sqrt(variance + _SMALL)
+            normal *= inverse
+            outputs = normal * scale + shift
+            layers.append(_Layer(inputs, normal, inverse, outputs > 0))
+            inputs = np.concatenate([np.maximum(outputs, 0), inputs])
+        return Pass(self._softmax(parts[-2] @ inputs + parts[-1]), inputs, tuple(layers))
+
+    def gradient(self, parameters: Parameters, through: Pass, slope: Columns) -> Parameters:
+        """What something has in the parameters whose derivative in the table is `slope`. through: the pass at these parameters."""
+        parts = list(self._split(parameters))
+        logits = self._softmax_slope(through.table, slope)
+        gradients = [logits.sum(axis=1, keepdims=True), logits @ through.last.T]  # from the last to the first
+        inner = parts[-2].T @ logits
+        for layer, (weights, scale, _) in zip(reversed(through.layers), reversed(list(_threes(parts[:-2]))), strict=True):
+            outputs, inner = inner[: len(scale)] * layer.positive, inner[len(scale) :]
+            shifts = outputs.sum(axis=1, keepdims=True)
+            scales = np.einsum("hn,hn->h", outputs, layer.normal)[:, None]
+            batch = outputs.shape[1]
+            before = (outputs - shifts / batch - layer.normal * (scales / batch)) * (scale * layer.inverse)
+            gradients += [shifts, scales, before @ layer.inputs.T]
+            inner = inner + weights.T @ before
+        return np.concatenate([part.reshape(-1) for part in reversed(gradients)])
+
+    @cached_property
+    def _shapes(self) -> list[tuple[int, int]]:
+        """Of the parts of the parameters: map, scale and shift of each hidden layer, then map and constants of the last."""
+        shapes, width = [], len(self.inputs)
+        for hidden in self.hidden:
+            shapes += [(hidden, width), (hidden, 1), (hidden, 1)]
+            width += hidden
+        return [*shapes, (self.space.columns, width), (self.space.columns, 1)]
+
+    def _split(self, parameters: Parameters) -> Iterator[Columns]:
+        """The parts as views."""
+        ends = list(accumulate(rows * columns for rows, columns in self._shapes))
+        for shape, end in zip(self._shapes, ends, strict=True):
+            yield parameters[end - shape[0] * shape[1] : end].reshape(shape)
+
+    def _softmax(self, logits: Columns) -> Columns:
+        """In place."""
+        for attribute in range(len(self.space.domain)):
+            block = logits[self.space.block(attribute)]
+            block -= block.max(axis=0)
+            np.exp(block, out=block)
+            block /= block.sum(axis=0)
+        return logits
+
+    def _softmax_slope(self, table: Columns, slope: Columns) -> Columns:
+        logits = np.empty_like(table)
+        for attribute in range(len(self.space.domain)):
+            block = self.space.block(attribute)
+            logits[block] = table[block] * (slope[block] - np.einsum("vn,vn->n", table[block], slope[block]))
+        return logits
+
+
+def _threes(parts: Sequence[Columns]) -> Iterator[tuple[Columns, Columns, Columns]]:
+    for start in range(0, len(parts), 3):
+        yield parts[start], parts[start + 1], parts[start + 2]

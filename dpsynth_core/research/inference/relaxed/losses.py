@@ -1,0 +1,148 @@
+"""How far a relaxed table's answers are from noisy ones: weighted sums of squares, with gradients written by hand.
+
+Answers are fractions of the table. Two forms, each cheap for its case: `QueryLoss` for queries picked one by one, by gathering their
+columns, `MarginalLoss` for all cells of whole marginals, by matrix products. Knows released answers only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from dpsynth_core.research.inference.relaxed.onehot import Columns, OneHot
+from dpsynth_core.research.inference.relaxed.products import add_slopes, at_least, cells, exactly, halves
+
+Fractions = NDArray[np.float64]
+Blocks = tuple[slice, ...]
+IMPOSSIBLE_CELLS = 20_000
+"""Of all structural zeros together, to be looked at in every step."""
+
+
+class Loss(Protocol):
+    def __call__(self, table: Columns) -> tuple[float, Columns]:
+        """The loss of a relaxed table and its gradient, shaped like the table."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sum:
+    """Several losses added up."""
+
+    parts: Sequence[Loss]
+
+    def __call__(self, table: Columns) -> tuple[float, Columns]:
+        results = [part(table) for part in self.parts]
+        return sum(value for value, _ in results), np.asarray(sum(gradient for _, gradient in results))
+
+
+class QueryLoss:
+    """Sum over queries of weight * (answer - target)^2, for queries of k columns each.
+
+    columns: shape (k, queries), of the one-hot space.  targets, weights: (queries,), targets as fractions.  threshold: at least so many
+    of the k columns.
+    """
+
+    AT_ONCE = 64
+    """Queries whose products are formed together: with a thousand rows they stay in a processor's cache."""
+
+    def __init__(self, columns: NDArray[np.int64], targets: Fractions, threshold: int, weights: Fractions) -> None:
+        self._columns = columns
+        self._targets = targets
+        self._threshold = threshold
+        self._weights = weights
+
+    def __call__(self, table: Columns) -> tuple[float, Columns]:
+        (k, queries), rows = self._columns.shape, table.shape[1]
+        slopes = np.empty((k, queries, rows), dtype=table.dtype)
+        loss = 0.0
+        for start in range(0, queries, self.AT_ONCE):
+            some = slice(start, start + self.AT_ONCE)
+            answers = self._answers([table[column] for column in self._columns[:, some]], slopes[:, some])
+            gaps = answers.astype(np.float64) / rows - self._targets[some]
+            weighted = gaps * self._weights[some]
+            loss += float(gaps @ weighted)
+            slopes[:, some] *= (weighted * (2 / rows)).astype(table.dtype)[:, None]
+        return loss, self._scatter(table) @ slopes.reshape(k * queries, rows)
+
+    def _answers(self, factors: list[Columns], slopes: Columns) -> Columns:
+        """Sums over the rows; fills in the derivative in each column, which does not depend on that column."""
+        for i in range(len(factors)):
+            slopes[i] = exactly([*factors[:i], *factors[i + 1 :]], self._threshold - 1)
+        answers = np.einsum("qn,qn->q", factors[0], slopes[0])
+        without = at_least(factors[1:], self._threshold)
+        return np.asarray(answers + without.sum(axis=1) if self._threshold < len(factors) else answers)
+
+    def _scatter(self, table: Columns) -> Any:
+        """The sparse matrix that adds the slope of each query's column to that column."""
+        k, queries = self._columns.shape
+        places = (self._columns.reshape(-1), np.arange(k * queries))
+        return sparse.csr_array((np.ones(k * queries, dtype=table.dtype), places), shape=(len(table), k * queries))
+
+
+class MarginalLoss:
+    """weight * sum over marginals and their cells of (answer - target)^2.
+
+    marginals: the blocks of columns of each.  targets: fractions, one array for each, in C order; NaN where any value is allowed.
+    """
+
+    GROUP_CELLS = 4096
+    """Cells of first halves that go into one matrix product: enough for all cores, and 16 MB with a thousand rows."""
+
+    def __init__(self, marginals: Sequence[Sequence[slice]], targets: Sequence[Fractions], weight: float = 1.0) -> None:
+        self._weight = weight
+        self._groups: list[_Group] = []
+        open_groups: dict[tuple[int, ...], _Group] = {}
+        for blocks, target in zip(marginals, targets, strict=True):
+            left, right = halves(blocks)
+            place = tuple(block.start for block in right)
+            if place not in open_groups or open_groups[place].cells >= self.GROUP_CELLS:
+                open_groups[place] = _Group(right, [], [])
+                self._groups.append(open_groups[place])
+            open_groups[place].lefts.append(left)
+            open_groups[place].targets.append(target.reshape(-1))
+
+    def __call__(self, table: Columns) -> tuple[float, Columns]:
+        """Marginals with the same second half share one matrix product, and its two transposes for the gradient."""
+        gradient, loss = np.zeros_like(table), 0.0
+        for group in self._groups:
+            right = cells(table, group.right)
+            lefts = [cells(table, left) for left in group.lefts]
+            stacked = np.concatenate(lefts)
+            gaps = stacked @ right.T / table.shape[1]
+            gaps -= np.concatenate(group.targets).reshape(gaps.shape)
+            np.nan_to_num(gaps, copy=False)
+            loss += float(np.square(gaps, dtype=np.float64).sum()) * self._weight
+            gaps *= 2 * self._weight / table.shape[1]
+            ends = np.cumsum([len(left) for left in lefts])[:-1]
+            for left, slope in zip(group.lefts, np.split(gaps @ right, ends), strict=True):
+                add_slopes(gradient, table, left, slope)
+            add_slopes(gradient, table, group.right, gaps.T @ stacked)
+        return loss, gradient
+
+
+def impossible(space: OneHot, weight: float) -> list[Loss]:
+    """What keeps a table away from what its domain calls impossible, if that is small enough to look at in every step; otherwise nothing.
+    Rows never get there in any case, but have to leave the table's answers for that."""
+    domain = space.domain
+    if not 0 < sum(map(domain.cells, domain.zeros)) <= IMPOSSIBLE_CELLS:
+        return []
+    nothing = [np.where(zero, 0.0, np.nan) for zero in domain.zeros.values()]
+    return [MarginalLoss([space.blocks(clique) for clique in domain.zeros], nothing, weight)]
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Marginals with the same second half: their first halves and flat targets."""
+
+    right: Blocks
+    lefts: list[Blocks]
+    targets: list[Fractions]
+
+    @property
+    def cells(self) -> int:
+        return sum(target.size for target in self.targets) // math.prod(block.stop - block.start for block in self.right)

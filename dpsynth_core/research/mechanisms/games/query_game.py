@@ -1,0 +1,207 @@
+"""What the players of the query release game share (Vietri, Tian, Bun, Steinke, Wu 2020, section 3): FEM, sepFEM, DualQuery and DQRS.
+
+A data player names records, a query player names queries that the records answer wrongly; played well and long enough, the records
+together answer every query. Only the query player's choices depend on the private table, and they come out of the kernel. The data
+player's are found by an oracle (`oracles`) from public and released values: a record that is not proved to be the best costs accuracy,
+never privacy. This module knows no table and no noise.
+
+Where the number N of people is secret, a small share of the budget pays for a noisy one, which stands for N everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.foundation.errors import OracleError
+from dpsynth_core.inference.records import WeightedRecords
+from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.mechanisms.mechanism import CHOOSING, COUNTING, Forecast, Split
+from dpsynth_core.mechanisms.parameters import real
+from dpsynth_core.mechanisms.rounds import fitted, too_many_cells
+from dpsynth_core.mechanisms.steps import Fitted
+from dpsynth_core.research.oracles.answer import Limit, Solution
+from dpsynth_core.research.oracles.pool import Pool
+from dpsynth_core.research.oracles.records import exhaustion
+from dpsynth_core.research.oracles.records.exhaustion import Exhaustion
+from dpsynth_core.research.oracles.records.problem import Linear, RecordProblem, Records, SignedQueries, problems
+from dpsynth_core.research.vocabulary.queries import QueryClass
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.workload import Workload
+
+PAPER = "Vietri, Tian, Bun, Steinke, Wu: New Oracle-Efficient Algorithms for Private Synthetic Data Release (ICML 2020)"
+
+TOTAL_SHARE = 0.02
+"""Share of rho for the number of people, which the papers take as known. At eps = 0.1 and delta = 1e-9 its noise has sigma = 375."""
+
+_ROUNDING = 1e-6
+"""Gaps up to here come from perturbations being rounded for the solver, and are told as none."""
+_PATIENCE = 4.0
+"""Wall seconds for a second of work before a search is ended. Ended so, its answer depends on how busy the machine is."""
+_BYTES_PER_CELL = 24
+_SEARCH_SECONDS, _EASY_QUERIES = 0.002, 50
+_SECONDS_A_ROUND, _SECONDS_PER_CELL = 0.01, 1e-8
+
+Numbers = NDArray[np.int64]
+Signs = NDArray[np.int8]
+Codes = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Signed:
+    """Queries (sign 1) and negations (sign -1) of a class; the same one may stand there several times."""
+
+    numbers: Numbers
+    signs: Signs
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @classmethod
+    def uniform(cls, queries: QueryClass, count: int, rng: np.random.Generator) -> Signed:
+        """`count` draws from the class closed under negation."""
+        return cls(rng.integers(queries.size, size=count), rng.choice(np.array([-1, 1], dtype=np.int8), size=count))
+
+    def plus(self, other: Signed) -> Signed:
+        return Signed(np.concatenate([self.numbers, other.numbers]), np.concatenate([self.signs, other.signs]))
+
+    def at(self, places: NDArray[Any]) -> Signed:
+        """Those at these places, or where a mask is True."""
+        return Signed(self.numbers[places], self.signs[places])
+
+
+@dataclass
+class Searches:
+    """How the searches for records went. gap: the largest that is known, in queries."""
+
+    count: int = 0
+    certified: int = 0
+    gap: float = 0.0
+
+    def add(self, answers: Iterable[Solution]) -> None:
+        for answer in answers:
+            self.count += 1
+            self.certified += answer.certified
+            self.gap = max(self.gap, answer.gap) if math.isfinite(answer.gap) else self.gap
+
+    def to_json(self) -> dict[str, Any]:
+        """For the release. Without the time it took, so that a release made again from its transcript is the same."""
+        return {"searches": self.count, "certified": self.certified, "largest_gap": self.gap}
+
+    def __str__(self) -> str:
+        records = f"{self.count} {'record' if self.count == 1 else 'records'}"
+        return f"{records}, {self.certified / self.count:.0%} proved best, largest gap {self.gap if self.gap > _ROUNDING else 0:.2g}"
+
+
+class RecordOracle(Protocol):
+    """What finds records."""
+
+    def solve_many(self, problems: Sequence[RecordProblem], limit: Limit) -> list[Solution]: ...
+
+
+@dataclass
+class DataPlayer:
+    """Finds records. Where a search finds nothing in its time, the record that was found last stands in."""
+
+    queries: QueryClass
+    oracle: RecordOracle
+    limit: Limit
+    last: Codes
+    searches: Searches
+
+    def records(self, wanted: Signed, perturbations: Sequence[Linear]) -> tuple[Codes, Searches]:
+        """For each perturbation the record that satisfies the most of `wanted`, less what its values cost; and how the searches went.
+
+        Shape (perturbations, columns).
+        """
+        queries = SignedQueries.of(self.queries, wanted.numbers, wanted.signs)
+        answers = self.oracle.solve_many(problems(queries, perturbations), self.limit)
+        this_round, records = Searches(), []
+        for answer in answers:
+            self.last = answer.codes if answer.status != "failed" else self.last
+            records.append(self.last)
+        this_round.add(answers)
+        self.searches.add(answers)
+        return np.stack(records), this_round
+
+
+@contextmanager
+def data_player(queries: QueryClass, limit: Limit, draws: int) -> Iterator[DataPlayer]:
+    """A data player for as long as this is open; `draws` searches at a time. Closing ends them, also in the middle.
+
+    Nothing is spent yet when it opens. Raises OracleError where not even one possible record is found.
+    """
+    with _oracle(queries.domain, draws) as oracle:
+        yield DataPlayer(queries, oracle, limit, _any_record(queries, oracle, limit), Searches())
+
+
+def search_limit(seconds: float, gap: float = 0.0) -> Limit:
+    """Of one search for a record, by the work of so many seconds on an idle machine."""
+    return Limit(seconds=_PATIENCE * seconds, gap=gap, work=seconds)
+
+
+@contextmanager
+def _oracle(domain: Domain, draws: int) -> Iterator[RecordOracle]:
+    records = Records.of(domain)
+    if exhaustion.fits(records):
+        yield Exhaustion.of(records)
+        return
+    with Pool(1 if draws == 1 else None) as pool:
+        yield pool
+
+
+def _any_record(queries: QueryClass, oracle: RecordOracle, limit: Limit) -> Codes:
+    nothing = np.zeros(0, dtype=np.int64)
+    problem = RecordProblem.unperturbed(SignedQueries.of(queries, nothing, nothing.astype(np.int8)))
+    (answer,) = oracle.solve_many([problem], limit)
+    if answer.status == "failed":
+        raise OracleError("no row was found that the impossible combinations allow", "allow a search more time, or remove rules")
+    return answer.codes
+
+
+def solve_seconds() -> float:
+    text = "How long one search for a record may take on an idle machine. Matters for accuracy only."
+    return real(0.5, least=0.001, most=600.0, text=text)
+
+
+def gap() -> float:
+    return real(0.0, least=0.0, most=1.0, text="A search may end once no record can be better by more than this; 0 asks for a proof.")
+
+
+def skip(default: float = 0.0) -> float:
+    text = "Share of the rounds whose records are left out at the end, the first ones. The papers leave out none."
+    return real(default, least=0.0, most=0.9, text=text)
+
+
+def together(domain: Domain, rounds: Sequence[Codes], skip: float, total: float) -> WeightedRecords:
+    """The output of a game: the records of all rounds but the first `skip` of them, each worth the same, `total` people together."""
+    codes, times = np.unique(np.concatenate(rounds[int(skip * len(rounds)) :]), axis=0, return_counts=True)
+    return WeightedRecords(domain, codes, times * (total / times.sum()))
+
+
+def played(kernel: Kernel, number: int, searches: Searches) -> Fitted:
+    return fitted(kernel, number, str(searches))
+
+
+def split(total_is_public: bool) -> Split:
+    """Where the number of people is public, the choice of queries has all of it."""
+    return ((CHOOSING, 1.0),) if total_is_public else ((COUNTING, TOTAL_SHARE), (CHOOSING, 1 - TOTAL_SHARE))
+
+
+def forecast(workload: Workload, rounds: int, draws: int, queries: int, solve_seconds: float) -> Forecast:
+    """Of a game whose rounds have `draws` searches each among up to `queries` different queries, growing from the first round to the last.
+
+    From about a hundred queries on, the time of a search grows with their square (`benchmarks/oracle.py` measures it on Adult's columns);
+    it ends with its limit. Two at a time. A round selects among groups of equal counts, and finds them anew where it has more records.
+    """
+    cells = workload.cells
+    reason = too_many_cells(cells)
+    search = min(_PATIENCE * solve_seconds, _SEARCH_SECONDS * (1 + (queries / _EASY_QUERIES) ** 2 / 3))
+    seconds = 3.0 + rounds * (draws * search / min(draws, 2) + _SECONDS_A_ROUND + _SECONDS_PER_CELL * cells)
+    return Forecast(not reason, seconds, 350.0 + _BYTES_PER_CELL * cells / 1e6, reason)

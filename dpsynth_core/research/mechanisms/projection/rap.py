@@ -1,0 +1,340 @@
+"""RAP: relaxed adaptive projection (Aydore, Brown, Kearns, Kenthapadi, Melis, Roth, Siva 2021, Algorithms 1 and 2).
+
+Each of T rounds selects the K queries that the relaxed table answers worst, measures them, and projects: finds the relaxed table whose
+answers are closest to all measured so far. With T = 1 all is measured at once (RP).
+
+Otherwise than in the paper: every column is measured first, for a share of the budget, so that the first choices are not spent on single
+columns and the number of people is known without further cost, and queries that those columns show to be small are not offered while the
+noise of a selection is larger; choosing and measuring need not cost the same; T and K grow with the budget, and a class that is small
+beside the people is measured whole; RP measures whole marginals, of which one person changes a cell or two, instead of paying for every
+cell. The paper's noise scale of a selection has a slip, sqrt(2 rho n) for n sqrt(2 rho); here, as for all mechanisms, a selection at eps
+costs eps^2/8.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.inference.smoothing import smooth_columns
+from dpsynth_core.mechanisms import rounds
+from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.mechanisms.mechanism import ASKED, CHOOSING, CHOSEN, COUNTING, SINGLE, Card, Forecast, Split, printed
+from dpsynth_core.mechanisms.parameters import real, whole
+from dpsynth_core.mechanisms.steps import Finish, Finished, Fitted, Measured, Step, Unmoved, as_it_is
+from dpsynth_core.privacy.accountant import ZCDP
+from dpsynth_core.research.inference.relaxed.losses import Loss, MarginalLoss, QueryLoss, Sum, impossible
+from dpsynth_core.research.inference.relaxed.onehot import Columns, OneHot
+from dpsynth_core.research.inference.relaxed.products import halves
+from dpsynth_core.research.inference.relaxed.projection import Descent, project
+from dpsynth_core.research.inference.relaxed.reach import out_of_reach
+from dpsynth_core.research.inference.relaxed.relaxed_table import RelaxedTable
+from dpsynth_core.research.vocabulary.queries import QueryClass, merged
+from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.workload import Workload
+
+OVERSAMPLING = 5
+"""People a relaxed row stands for at least: rounded so often, rows are nearly as accurate as the relaxed table (paper, Figure 5b)."""
+LEAST_ROWS = 20
+LEAST_ASKED, MOST_ASKED = 5, 1000
+REACH = 5.0
+"""A query that cannot be wrong by so many scales of a selection's noise is not offered to it."""
+SMALL = 0.5
+"""All is measured at once where noise, of one standard deviation in every cell of a table of mean size, adds up to this share of the people
+at most. RP had the smaller error in each of 13 settings there (one or two seeds each), two to five times as small on columns of two
+values. At 1.6 it may err more: the largest error of pairs with a column of 500 values doubles."""
+TOTAL_SHARE = 0.01
+"""Share of rho for the number of people, where no columns say it."""
+DESCENT = Descent()
+PRINTED_DESCENT = Descent(rate=1e-3, reach=0.0, steps=5000, window=1, improvement=1e-7)
+"""Section 5.1; with `reach` 0, sparsemax is applied after each step (section 4)."""
+_KEPT = (
+    "T and K follow the budget unless set; the paper tunes them on the private table.",
+    "RP measures whole marginals, of which one person changes a cell or two; the paper pays for every cell.",
+    "The copies of a relaxed row share out its values; the paper draws each copy by itself.",
+    "The gradient is that in the table, not pulled back through sparsemax.",
+)
+
+_STARTING = 0.1
+"""How far a run is, in its own eyes, when it has fitted the columns and knows how many rounds follow."""
+_USUAL_TOTAL = 100_000.0
+"""People, where a forecast has to say how long a run will take and nobody knows yet how many there are."""
+_SECONDS_PER_PRODUCT = 5e-11
+_SECONDS_PER_ENTRY = 1.5e-8
+_BYTES_PER_ENTRY = 4
+_BYTES_PER_QUERY = 90
+_MOST_MB = 8_000
+
+
+@dataclass(frozen=True)
+class Rap:
+    """descent: of each projection, DESCENT unless given. oversampling: people a relaxed row stands for at least; 0 for any. small: as
+    SMALL; 0: never."""
+
+    card: Card = Card(
+        name="rap",
+        title="RAP",
+        summary=(
+            "Keeps the largest error of any single count small: asks for the counts it still gets most wrong, and adjusts a table of "
+            "half-decided rows to all answers. For many large tables, or for counts of “at least so many of these”."
+        ),
+        paper="Aydore et al.: Differentially Private Query Release Through Adaptive Projection (ICML 2021), Algorithm 2",
+        privacy=(
+            "Measures every column with rounded Gaussian noise; then every round selects counting queries with the exponential mechanism "
+            "(rho = eps^2/8 each) and measures them with rounded Gaussian noise (rho = queries * sensitivity^2 / (2 sigma^2)). Where the "
+            "tables are small beside the noisy number of people, all are measured instead, likewise. The table is fitted to released "
+            "answers only. The rounds compose adaptively under zero-concentrated differential privacy."
+        ),
+        accountant=ZCDP,
+        takes_thresholds=True,
+        differences=(
+            "A tenth of the budget measures every column first; Algorithm 2 does not.",
+            "Seven tenths of a round select and three measure; Algorithm 2 halves its budget.",
+            "Where neither T nor K is set, and noise in the cells of a table adds up to half the people at most, all tables are measured "
+            "at once (T = 1): on 3,000 people with 8 columns of two values it errs a fifth as much at epsilon 2.",
+            "Counts that the columns show to be small are not offered while a selection is noisier than they are.",
+            "Adam's steps are 0.1, 300 at most, until fifty improve the loss by less than 0.1%; printed: 0.001, 5,000, 1e-7 a step.",
+            "Squared errors weigh 1/variance, columns and counts alike; printed are equal weights.",
+            "Columns are smoothed where neighbouring values are alike, or most are rare, before anything is fitted or left out by them: at "
+            "epsilon 1 it errs 15% less on Titanic, 32% on 2,000 people, 10% on a column of 500 values.",
+            "A relaxed row stands for five people at least, and finished rows are moved towards the relaxed table; the paper has neither.",
+            *_KEPT,
+        ),
+    )
+    rounds: int = whole(
+        0, least=0, most=200, text="Number of rounds T; with 1, all counts are measured at once. 0: what suits the budget and the tables."
+    )
+    queries: int = whole(0, least=0, most=10_000, text="Counts that each round selects and measures, K; 0: what suits the budget.")
+    relaxed_rows: int = whole(1000, least=LEAST_ROWS, most=20_000, text="Rows of the relaxed table, n'. More: more accurate, slower.")
+    start_share: float = real(0.1, least=0.0, most=0.9, text="Share of the budget that measures single columns first; 0: none.")
+    measure_share: float = real(0.3, least=0.05, most=0.95, text="Share of each round's budget that measures; the rest selects.")
+    descent: Descent | None = None
+    oversampling: int = OVERSAMPLING
+    small: float = SMALL
+    finish: Finish = as_it_is
+
+    def forecast(self, workload: Workload, rho: float) -> Forecast:
+        """For so many people as are usual."""
+        return self.forecast_for(workload, rho, _USUAL_TOTAL)
+
+    def forecast_for(self, workload: Workload, rho: float, people: float) -> Forecast:
+        """Each round answers the whole workload and takes some hundreds of steps; where all is measured at once, every step answers it."""
+        queries, space, rows = QueryClass.of(workload), OneHot(workload.domain), self.relaxed_rows
+        answering, step = _SECONDS_PER_PRODUCT * queries.size * rows, _SECONDS_PER_ENTRY * space.columns * rows
+        if self.measures_all(queries, rounds.sigma_for((1 - self.start_share) * rho / len(workload.cliques), 1.0), people):
+            seconds = 2 * (self.descent or DESCENT).steps * (step + 3 * answering)
+        else:
+            plan = self.plan(queries.size, people, rho)
+            asking = _SECONDS_PER_ENTRY * plan.rounds * plan.queries * rows / 2
+            seconds = (plan.rounds + 1) * (answering + (self.descent or DESCENT).steps * (step + asking))
+        widest = max(_half(space, clique) for clique in workload.cliques)
+        memory = 200.0 + (_BYTES_PER_ENTRY * rows * (8 * space.columns + 3 * widest) + _BYTES_PER_QUERY * queries.size) / 1e6
+        reason = rounds.too_many_cells(queries.size)
+        if not reason and memory > _MOST_MB:
+            reason = f"it needs about {memory:,.0f} MB; use fewer relaxed_rows, merge values, or use smaller tables"
+        return Forecast(not reason, 2.0 + seconds, memory, reason)
+
+    def split(self, _workload: Workload, total_is_public: bool) -> Split:
+        """The columns, or without them the number of people where it is secret; then the rounds, or everything."""
+        start, measuring = self.start_share, self.measure_share
+        first: Split = ((SINGLE, start),)
+        if not start:
+            start = 0.0 if total_is_public else TOTAL_SHARE
+            first = ((COUNTING, start),) if start else ()
+        if self.rounds == 1:
+            return *first, (ASKED, 1 - start)
+        return *first, (CHOOSING, (1 - start) * (1 - measuring)), (CHOSEN, (1 - start) * measuring)
+
+    def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
+        """Algorithm 2. Yields Measured for each column (and where all is measured at once, each marginal), Fitted during and after each
+        projection, then Finished."""
+        run = _Run(self, kernel, QueryClass.of(workload))
+        yield from run.start()
+        if run.plan.queries == 0:
+            yield from run.measure_all()
+        else:
+            for number in range(1, run.plan.rounds + 1):
+                yield from run.round(number, self.measure_share)
+        yield Finished(self.finish(run.table), run.total, run.details())
+
+    def measures_all(self, queries: QueryClass, sigma: float, total: float) -> bool:
+        """Whether every marginal is measured at once: if T is 1, or where neither T nor K is set and there is little enough noise in the
+        cells of a marginal. sigma: of each cell then. total: people, noisy or public."""
+        if self.rounds or self.queries:
+            return self.rounds == 1
+        return sigma * queries.size / len(queries.cliques) <= self.small * total
+
+    def plan(self, size: int, total: float, rho: float) -> RoundPlan:
+        """What the parameters say, or else what suits the budget: about (total * sqrt(rho))^(2/3) / 2 queries in all, K = 2.5 T.
+
+        size: of the class, which is never asked for more.  total: people, in units of what one person changes a query by; noisy or public.
+        On simulated people 40, 160 and 640 queries were best at eps 0.1, 1 and 10 (`benchmarks.rap_defaults`).
+        """
+        queries = min(max((total * math.sqrt(rho)) ** (2 / 3) / 2, LEAST_ASKED), MOST_ASKED)
+        rounds = min(self.rounds or max(2, round(math.sqrt(queries / 2.5))), size)
+        return RoundPlan(rounds, min(self.queries or max(1, round(queries / rounds)), size // rounds))
+
+
+@dataclass(frozen=True)
+class RoundPlan:
+    """T rounds of K queries each."""
+
+    rounds: int
+    queries: int
+
+
+@dataclass
+class _Run:
+    """The state of a run: the relaxed table's parameters, and what it is fitted to."""
+
+    mechanism: Rap
+    kernel: Kernel
+    queries: QueryClass
+    plan: RoundPlan = RoundPlan(1, 0)
+    columns: Sequence[Measurement] = ()
+    total: float = 1.0
+    free: Columns = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
+    losses: list[Loss] = field(default_factory=list)
+    chosen: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    answers: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    weights: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    taken: int = 0
+
+    @property
+    def descent(self) -> Descent:
+        return self.mechanism.descent or DESCENT
+
+    @property
+    def space(self) -> OneHot:
+        return OneHot(self.kernel.domain)
+
+    @property
+    def table(self) -> RelaxedTable:
+        return RelaxedTable(self.kernel.domain, self.space.sparsemax(self.free), self.total)
+
+    @property
+    def _sigma_of_all(self) -> float:
+        """Of every marginal, if all that is left of the budget measures them."""
+        return rounds.sigma_for(self.kernel.rho_left / len(self.queries.cliques), self.kernel.unit.marginal_l2)
+
+    def start(self) -> Iterator[Step]:
+        """Measure every column, learn from them how many people there are, and project random parameters to them; or count people alone."""
+        kernel = self.kernel
+        if not self.mechanism.start_share:
+            self.total = rounds.people((yield from rounds.count_people(kernel, TOTAL_SHARE)))
+            self._initialise()
+            self.losses += impossible(self.space, 1.0)
+            return
+        sigma = rounds.sigma_for(self.mechanism.start_share * kernel.rho_total / len(kernel.domain), kernel.unit.marginal_l2)
+        self.columns = yield from self._measure(0, rounds.columns_of(kernel.domain), sigma)
+        self.total = max(1.0, rounds.total_from(kernel, self.columns))
+        self.columns = smooth_columns(kernel.domain, self.columns).instead(self.columns)
+        self._initialise()
+        shares = np.concatenate([m.values for m in self.columns]) / self.total
+        every = np.arange(self.space.columns)[None]  # queries of one column: steps without matrix products do not wait for busy cores
+        weights = np.concatenate([np.full(m.values.size, self._weight(m.deviation)) for m in self.columns])
+        self.losses.append(QueryLoss(every, shares, 1, weights))
+        self.losses += impossible(self.space, self._weight(sigma))
+        yield from self._project(0, "every column")
+
+    def _initialise(self) -> None:
+        """Plan the rounds and draw the relaxed table, once the number of people is known."""
+        kernel, most = self.kernel, self.mechanism.relaxed_rows
+        if not self.mechanism.measures_all(self.queries, self._sigma_of_all, self.total):
+            self.plan = self.mechanism.plan(self.queries.size, self.total / kernel.unit.query_l1, kernel.rho_total)
+        if self.mechanism.oversampling:
+            most = max(LEAST_ROWS, min(most, int(self.total / self.mechanism.oversampling)))
+        self.free = self.space.random(most, np.random.default_rng(kernel.seed()))
+
+    def measure_all(self) -> Iterator[Step]:
+        """RP: every marginal of the workload at once; thresholds follow from them."""
+        cliques, sigma = self.queries.cliques, self._sigma_of_all
+        measured = yield from self._measure(1, cliques, sigma)
+        blocks = [self.space.blocks(clique) for clique in cliques]
+        self.losses.append(MarginalLoss(blocks, [m.values / self.total for m in measured], self._weight(sigma)))
+        yield from self._project(1, f"{len(cliques)} tables")
+
+    def round(self, number: int, measure_share: float) -> Iterator[Step]:
+        """Select K queries, measure them, project. Every round left costs the same."""
+        count, rho = self.plan.queries, self.kernel.rho_left / (self.plan.rounds + 1 - number)
+        eps = rounds.eps_for((1 - measure_share) * rho / count, self.kernel.selection_price)
+        sigma = rounds.sigma_for(measure_share * rho / count, self.kernel.unit.query_l1)
+        excluded = merged(self._out_of_reach(2 * self.kernel.unit.query_l1 / eps), np.sort(self.chosen))
+        chosen = self.kernel.select_worst_queries(self.queries, self.table.answers(self.queries), eps, count, excluded)
+        counts = np.clip(self.kernel.measure_queries(self.queries, chosen, sigma), 0.0, self.total)
+        self.chosen = np.concatenate([self.chosen, chosen])
+        self.answers = np.concatenate([self.answers, counts / self.total])
+        self.weights = np.concatenate([self.weights, np.full(count, self._weight(sigma))])
+        yield from self._project(number, f"{len(self.chosen)} counts")
+
+    def _out_of_reach(self, scale: float) -> NDArray[np.int64]:
+        """Queries that can hardly be wrong by REACH times the scale of the selection's noise, judged by the noisy columns."""
+        if not self.columns:
+            return np.zeros(0, dtype=np.int64)
+        counts = {m.clique[0]: m.values + 2 * m.deviation for m in self.columns}
+        return out_of_reach(self.queries, counts, REACH * scale, keep=10 * self.plan.rounds * self.plan.queries)
+
+    def details(self) -> dict[str, Any]:
+        """Public facts for the report."""
+        return {"rounds": self.plan.rounds, "queries": len(self.chosen), "relaxed_rows": self.free.shape[1], "steps": self.taken}
+
+    def _measure(self, number: int, cliques: Sequence[Clique], sigma: float) -> Generator[Step, None, list[Measurement]]:
+        """Marginals, the first half of a stage."""
+        measurements = []
+        for i, clique in enumerate(cliques, start=1):
+            measurements.append(self.kernel.measure_marginal(clique, sigma))
+            yield Measured(number, measurements[-1], self.kernel.rho_spent, self._done(number, 0.5 * i / len(cliques)))
+        return measurements
+
+    def _loss(self) -> Loss:
+        """Everything that was measured so far. Queries of the same number of columns go together."""
+        chosen = [self.queries.query(int(number)) for number in self.chosen]
+        parts = list(self.losses)
+        for k in sorted({len(query.columns) for query in chosen}):
+            alike = [i for i, query in enumerate(chosen) if len(query.columns) == k]
+            columns = np.array([self.space.starts[list(chosen[i].columns)] + chosen[i].values for i in alike]).T
+            parts.append(QueryLoss(columns, self.answers[alike], self.queries.threshold or k, self.weights[alike]))
+        return Sum(parts)
+
+    def _weight(self, sigma: float) -> float:
+        """1 / variance of the fraction that was measured at sigma."""
+        return (self.total / sigma) ** 2
+
+    def _project(self, number: int, what: str) -> Iterator[Step]:
+        """Algorithm 1, from where the table is."""
+        for fit in project(self.space, self.free, self._loss(), self.descent):
+            self.free = fit.free
+            done = self._done(number, 0.5 + 0.5 * fit.steps / self.descent.steps)
+            yield Fitted(number, f"fitted to {what}: {fit.steps} steps", self.kernel.rho_spent, done)
+        self.taken += fit.steps
+
+    def _done(self, stage: int, part: float) -> float:
+        return _STARTING * part if stage == 0 else _STARTING + (1 - _STARTING) * (stage - 1 + part) / self.plan.rounds
+
+
+def _half(space: OneHot, clique: Clique) -> int:
+    """Cells of the larger half of a marginal: what has a number for each relaxed row while the marginal is answered."""
+    return max(math.prod(block.stop - block.start for block in half) for half in halves(space.blocks(clique)))
+
+
+PUBLISHED = Rap(
+    card=printed(
+        Rap.card,
+        "A fit ends when a step changes the loss by less than 1e-7 of it or raises it: the paper does not say what a rise means.",
+        "The number of people is measured for 1% of the budget where it is secret; the paper takes it as known.",
+        *_KEPT,
+    ),
+    relaxed_rows=1000,
+    start_share=0.0,
+    measure_share=0.5,
+    descent=PRINTED_DESCENT,
+    oversampling=0,
+    small=0.0,
+    finish=Unmoved,
+)
+"""Algorithm 2 with the constants of section 5.1 (Aydore et al. 2021)."""

@@ -1,0 +1,172 @@
+"""Certified learning: one rule over binary columns, learnt in private with an exact oracle (Neel, Roth, Wu 2019, section III).
+
+A learner chooses a rule of a class, most often one that predicts a column from the others. What remains of the budget says how good it
+is: how often it is wrong, and how the column is distributed, with noise. No table is published but that of the column, and no row.
+
+What is predicted is that the target has its *second* value: a record costs a rule 1 where it is wrong. Records relabelled, that is the
+paper's minimisation over a class with the same separators (`oracles.rules`, `oracles.task`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.mechanisms import rounds
+from dpsynth_core.mechanisms.answers.gaussian import NoisyAnswers
+from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.mechanisms.mechanism import CHOOSING, SINGLE, Card, Forecast, Split, printed
+from dpsynth_core.mechanisms.parameters import choice, column, real, switch
+from dpsynth_core.mechanisms.steps import Finished, Measured, Step
+from dpsynth_core.privacy.accountant import ZCDP
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.research.mechanisms.rules import learners
+from dpsynth_core.research.mechanisms.rules.learners import AUTO, EXPONENTIAL, GAUSSIAN, LAPLACE, PRSMA, Question
+from dpsynth_core.research.oracles.rules.rule_oracle import exhaustible
+from dpsynth_core.research.oracles.rules.rules import KINDS, WIDTHS, Rule, RuleClass, features
+from dpsynth_core.research.oracles.rules.task import Task
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Measurement
+from dpsynth_core.vocabulary.workload import Workload
+
+PREDICT, FEWEST = "predict", "fewest"
+_KEPT = ("RSPM's noise is wider by the step of its grid, so that ties do no harm.", "A share of the budget says how good the rule is.")
+
+
+@dataclass(frozen=True)
+class Learn:
+    card: Card = Card(
+        name="learn",
+        title="Certified learning",
+        summary=(
+            "Learns one rule, such as “income is high if married and a graduate”, by the exponential mechanism, or as the proved best one "
+            "under noise. "
+            f"For tables of two-valued columns: {WIDTHS}. A rule only, no rows."
+        ),
+        paper="Neel, Roth, Wu: How to Use Heuristics for Differential Privacy (FOCS 2019), RSPM and PRSMA",
+        privacy=(
+            "The exponential mechanism over all rules of the class, by how often each is wrong (rho = eps^2/8). Or RSPM: discrete Laplace "
+            "noise on a few invented records that tell all rules of the class apart, and the exact minimum (rho = eps^2/2, for it is "
+            "eps-DP on condition that the oracle proves its answer). Gaussian noise and PRSMA are (eps, delta)-DP, PRSMA even if its "
+            "oracle fails. How good the rule is, is measured with rounded Gaussian noise."
+        ),
+        accountant=ZCDP,
+        makes_rows=False,
+        publishes_tables=False,
+        differences=(
+            "Small classes are gone through by the exponential mechanism; the paper's learner is RSPM.",
+            *_KEPT,
+            learners.NUMBERS_OF_PRSMA,
+        ),
+    )
+    rule: str = choice(KINDS, text="All of some columns, any of them, an odd number, more of them than of the others, a list.")
+    target: str = column(text="The column to predict, from all others. None: the last column.")
+    goal: str = choice((PREDICT, FEWEST), text="predict: the rule that is wrong least often. fewest: the one that holds least often.")
+    negations: bool = switch(False, text="Rules may also say that a column has its first value. Twice the noise, or more.")
+    learner: str = learners.learner_choice(AUTO, EXPONENTIAL, LAPLACE, GAUSSIAN, PRSMA)
+    oracle: str = learners.oracle_choice()
+    oracle_work: float = learners.oracle_work()
+    check_share: float = real(
+        0.2, least=0.01, most=0.9, text="Share of the budget that measures how good the rule is; the rest learns it."
+    )
+
+    def forecast(self, workload: Workload, _rho: float) -> Forecast:
+        """Whether there is such a class over this domain."""
+        domain = workload.domain
+        try:
+            rules = self._task(domain).rules
+        except InputError as error:
+            return Forecast(False, 0.0, 0.0, f"{error.field}: {error.problem}; {error.remedy}")
+        reason = learners.why_not(domain, rules, self)
+        seconds, search_mb = learners.searching(rules, self)
+        sets_mb = 40e-6 * 2 ** len(rules.features) if exhaustible(rules) else 0.0
+        return Forecast(not reason, 3.0 + seconds, 150.0 + search_mb + sets_mb, reason)
+
+    def needs_delta(self) -> bool:
+        """For Gaussian noise and PRSMA."""
+        return learners.needs_delta(self.learner)
+
+    def obstacle(self, domain: Domain, rho: float, delta: float, unit: Unit) -> str:
+        """PRSMA's: its relation, and the number of its oracle calls."""
+        rules = self._task(domain).rules
+        return learners.obstacle(rules, self, (1 - self.check_share) * rho, delta, 1, unit)
+
+    def condition(self, domain: Domain) -> str:
+        """RSPM's, where its oracle may fail."""
+        return learners.condition(self, self._task(domain).rules)
+
+    def split(self, _workload: Workload, _total_is_public: bool) -> Split:
+        """The check measures after the rule was chosen."""
+        return ((CHOOSING, 1 - self.check_share), (SINGLE, self.check_share))
+
+    def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
+        """Learn, then measure. Yields Fitted when the rule is there, Measured, then Finished with `details["rule"]`."""
+        task = self._task(kernel.domain)
+        learner, oracle = learners.chosen(self, task.rules), learners.oracle(self)
+        question = Question.spending(learner, (1 - self.check_share) * kernel.rho_total, kernel.delta_total)
+        rule = question.put(kernel, task, oracle)
+        outcome = question.no_rule if rule is None else sentence(kernel.domain, task, rule)
+        yield rounds.fitted(kernel, 1, outcome)
+        counted = _count(kernel, task, kernel.rho_left / 2)
+        yield Measured(2, counted, kernel.rho_spent, rounds.done(kernel))
+        total = max(1.0, float(counted.values.sum()))
+        details = {"sentence": outcome, "learner": learner, "guarantee": question.guarantee(oracle.may_fail(task.rules))}
+        details |= _described(kernel.domain, task, rule)
+        if rule is not None:
+            details |= _checked(kernel, task, rule, counted, total)
+        model = NoisyAnswers(kernel.domain, (counted,) if counted.clique else ())
+        yield Finished(model, total, {"rule": details})
+
+    def _task(self, domain: Domain) -> Task:
+        """Raises InputError for a target that is not there, and for columns that no rule can be learnt over."""
+        target = (self.target or domain.names[-1]) if self.goal == PREDICT else None
+        if target is not None and target not in domain:
+            raise InputError("mechanism.target", f"the domain has no column {target!r}", "choose one of its columns")
+        others = [name for name in domain.names if name != target]
+        if not others:
+            raise InputError("mechanism.target", "there is no other column to predict it from", "add columns to the domain")
+        if target is not None:
+            features(domain, (target,))  # that it has two values
+        return Task.of(domain, RuleClass(self.rule, features(domain, others, self.negations)), target)
+
+
+def sentence(domain: Domain, task: Task, rule: Rule) -> str:
+    """The rule as a full sentence. Column names and labels in it are hostile text."""
+    when = rule.in_words(domain)
+    if task.target is None:
+        return f"The rule that holds for the fewest records: {when}."
+    label = domain[task.target].cell_labels()[1]
+    return f"Predict that {task.target} is {label!r}: {when}."
+
+
+def _described(domain: Domain, task: Task, rule: Rule | None) -> dict[str, Any]:
+    target = None if task.target is None else {"column": task.target, "value": domain[task.target].cell_labels()[1]}
+    return {"class": task.rules.kind, "separators": len(task.rules.separators), "target": target, "rule": rule and rule.to_json(domain)}
+
+
+def _count(kernel: Kernel, task: Task, rho: float) -> Measurement:
+    """The target's own table; without a target, the number of records."""
+    if task.target is not None:
+        return kernel.measure_marginal((task.target,), rounds.sigma_for(rho, kernel.unit.marginal_l2))
+    return rounds.count(kernel, rho, kernel.unit.query_l1)
+
+
+def _checked(kernel: Kernel, task: Task, rule: Rule, counted: Measurement, total: float) -> dict[str, Any]:
+    """How often the rule is wrong (holds), and how often the better of always yes and always no would be. Shares, with 95 % either way."""
+    sigma = rounds.sigma_for(kernel.rho_left, kernel.unit.query_l1)
+    records = float(kernel.measure_rules(task, [rule], sigma)[0])
+    estimate = {"records": records, "sigma": sigma, "share": _share(records, total), "within": 1.96 * sigma / total}
+    if task.target is None:
+        return {"holds": estimate}
+    return {"wrong": estimate, "wrong_without_rule": _share(float(counted.values.min()), total)}
+
+
+def _share(records: float, total: float) -> float:
+    return min(1.0, max(0.0, records / total)) if math.isfinite(records) else 0.0
+
+
+PUBLISHED = Learn(card=printed(Learn.card, *_KEPT), learner=LAPLACE)
+"""RSPM with Laplace noise (Neel, Roth and Wu 2019, section III)."""

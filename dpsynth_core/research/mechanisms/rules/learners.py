@@ -1,0 +1,213 @@
+"""What mechanisms share that learn rules from the private table: the four private learners, what each costs, what stands in its way.
+
+    laplace      RSPM                    eps-DP             rho = eps^2/2
+    gaussian     Gaussian RSPM           (eps, delta)-DP    rho = eps^2/2, and delta
+    prsma        PRSMA over RSPM         (eps, delta)-DP    rho = eps^2/2, and delta, however calls of the oracle fail
+    exponential  exponential mechanism   bounded range      rho = eps^2/8, by going through the whole class
+
+The first two keep their promise on condition that the oracle proves its answer (`condition`). "auto" is the exponential mechanism where the
+class can be gone through, which needs no oracle, and RSPM elsewhere: the class decides, never a record. All four are the kernel's; here is
+public arithmetic alone.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.mechanisms.parameters import choice, real
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.research.oracles.rules.rule_oracle import EXHAUSTIVE, ORACLES, Oracle, enumerable, exhaustible
+from dpsynth_core.research.oracles.rules.rules import DECISION_LIST, Rule, RuleClass, check_binary
+from dpsynth_core.research.oracles.rules.task import Task
+from dpsynth_core.research.oracles.search import MAX_LITERALS
+from dpsynth_core.research.privacy.prsma import Prsma
+from dpsynth_core.vocabulary.domain import Domain
+
+AUTO, LAPLACE, GAUSSIAN, PRSMA, EXPONENTIAL = "auto", "laplace", "gaussian", "prsma", "exponential"
+
+NUMBERS_OF_PRSMA = (
+    "PRSMA's numbers follow from a proof of our own; at epsilon 2 and delta 1e-6 those of Theorem 8 need 20,000 times as many oracle calls."
+)
+
+MAX_SECONDS = 3600.0
+"""Of all oracle calls of PRSMA, as far as they can be foreseen."""
+_MEGABYTES_PER_SEARCH = 1000.0
+"""Of CP-SAT, for the largest model that it is given."""
+_SECONDS_PER_DRAW, _SECONDS_PER_PRODUCT, _SECONDS_PER_LIST, _SECONDS_PER_SET, _SECONDS_PER_SEARCH = 1.2e-5, 3e-9, 2e-4, 6e-7, 0.2
+"""Of one number of noise; of one rule that is gone through; of the cheapest decision list, and of each set of features on the way; of one
+search by CP-SAT in a part of a thousand records over 25 to 60 columns."""
+
+
+class Learning(Protocol):
+    """The parameters of every mechanism that learns rules."""
+
+    @property
+    def learner(self) -> str: ...
+
+    @property
+    def oracle(self) -> str: ...
+
+    @property
+    def oracle_work(self) -> float: ...
+
+
+def learner_choice(*names: str) -> str:
+    """The parameter `learner`: which private learner; the first is the default."""
+    text = (
+        "exponential: the exponential mechanism over all rules, the most accurate, where the class is small enough to go through. laplace "
+        "and gaussian: RSPM, private as long as its oracle proves its answer. prsma: private even if the oracle fails, but it asks it "
+        "about 13/delta times: for one rule, possible from a delta of 0.0001 on with 19 columns besides the target, 0.000001 with 11 and "
+        "0.0000001 with two. It learns from a small part of the records: with fewer than 200,000 its rules are mostly noise."
+    )
+    return choice(names, text=text + (" auto: exponential where that is possible, else laplace." if AUTO in names else ""))
+
+
+def oracle_choice() -> str:
+    text = (
+        "What finds the best rule for laplace, gaussian and prsma: auto goes through all sets of features where that is possible, which "
+        "cannot fail, and uses CP-SAT elsewhere."
+    )
+    return choice(ORACLES, text=text)
+
+
+def oracle_work() -> float:
+    text = (
+        "How much CP-SAT may work for one proof, in its own units: a second each on a fast machine, the same work on all. It is given "
+        f"{MAX_LITERALS:,} features of distinct records at most: {MAX_LITERALS // 30:,} records that have 30 each. Without a proof "
+        "the answer is “no rule”, and paid for. Whether that happens is up to the records: see the Guide on certified learning."
+    )
+    return real(60.0, least=0.001, most=3600.0, text=text)
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question to a learner. eps, delta: its guarantee; of the exponential mechanism, the parameter."""
+
+    learner: str
+    eps: float
+    delta: float
+
+    @classmethod
+    def spending(cls, name: str, rho: float, delta: float) -> Question:
+        """The question that costs rho and, where it needs one, delta."""
+        return cls(name, math.sqrt((8 if name == EXPONENTIAL else 2) * rho), delta if needs_delta(name) else 0.0)
+
+    def put(self, kernel: Kernel, task: Task, oracle: Oracle) -> Rule | None:
+        """The rule; None for the answer "no rule": PRSMA's test did not pass, or RSPM's oracle did not prove its answer."""
+        written = self._answer(kernel, task, oracle)
+        return task.rules.read(written) if len(written) else None
+
+    def _answer(self, kernel: Kernel, task: Task, oracle: Oracle) -> NDArray[np.int64]:
+        if self.learner == EXPONENTIAL:
+            return kernel.select_rule(task, self.eps)
+        if self.learner == LAPLACE:
+            return kernel.learn_rule(task, self.eps, oracle)
+        if self.learner == GAUSSIAN:
+            return kernel.learn_rule_gaussian(task, self.eps, self.delta, oracle)
+        return kernel.learn_rule_robustly(task, self.eps, self.delta, oracle)
+
+    def guarantee(self, may_fail: bool) -> str:
+        """In words, for the release. may_fail: whether the oracle may."""
+        spent = f"eps = {self.eps:.4g}" + (f", delta = {self.delta:.4g}" if self.delta else "")
+        if self.learner == EXPONENTIAL:
+            return f"exponential mechanism at {spent}: no oracle, nothing that could fail"
+        if self.learner == PRSMA:
+            return f"PRSMA at {spent}: holds however calls of the oracle fail, as long as none remembers another"
+        name = "RSPM" if self.learner == LAPLACE else "Gaussian RSPM"
+        return f"{name} at {spent}: the oracle {'may fail to prove its answer' if may_fail else 'cannot fail'}"
+
+    @property
+    def no_rule(self) -> str:
+        """What it means that there is none, as a full sentence."""
+        if self.learner == PRSMA:
+            return "No rule: PRSMA's test did not pass, which is one of its private answers."
+        return "No rule: the oracle did not prove its answer within its limit."
+
+
+def oracle(settings: Learning) -> Oracle:
+    return Oracle(settings.oracle, settings.oracle_work)
+
+
+def chosen(settings: Learning, rules: RuleClass) -> str:
+    """The learner that the settings ask for; where they leave it to us, the class decides."""
+    if settings.learner != AUTO:
+        return settings.learner
+    return EXPONENTIAL if enumerable(rules) else LAPLACE
+
+
+def condition(settings: Learning, rules: RuleClass) -> str:
+    """What the promise of the learner hangs on, as full sentences; "" where it hangs on nothing."""
+    if chosen(settings, rules) not in (LAPLACE, GAUSSIAN) or not oracle(settings).may_fail(rules):
+        return ""
+    return (
+        "This holds on condition that the solver would prove its answer within its limit on every table that differs in one person, "
+        "whatever the noise; nobody checked that. Where it does not, “no rule” is released, and how likely that is can depend on the "
+        "records."
+    )
+
+
+def needs_delta(name: str) -> bool:
+    """Whether a learner keeps its promise except with a small probability."""
+    return name in (GAUSSIAN, PRSMA)
+
+
+def why_not(domain: Domain, rules: RuleClass, settings: Learning) -> str:
+    """Why a class cannot be learnt in this domain at all, or with this oracle; "" if it can."""
+    try:
+        check_binary(domain, domain.names)
+    except InputError as error:
+        return f"{error.field}: {error.problem}; {error.remedy}"
+    name = chosen(settings, rules)
+    size = f"a {rules.kind} over {len(rules.features)} features is one of too many"
+    if name == EXPONENTIAL and not enumerable(rules):
+        return f"the exponential mechanism goes through all rules, and {size}; use laplace"
+    if settings.oracle == EXHAUSTIVE and name != EXPONENTIAL and not exhaustible(rules):
+        return f"this oracle goes through all sets of features, and {size}; use auto"
+    return ""
+
+
+def searching(rules: RuleClass, settings: Learning) -> tuple[float, float]:
+    """(seconds, megabytes) of one search for a rule by CP-SAT, where it is CP-SAT that answers; it takes less where proofs are quick and
+    distinct records few."""
+    if chosen(settings, rules) == EXPONENTIAL or not oracle(settings).may_fail(rules):
+        return 0.0, 0.0
+    return settings.oracle_work / 10, _MEGABYTES_PER_SEARCH
+
+
+def obstacle(
+    rules: RuleClass, settings: Learning, rho: float, delta: float, questions: int, unit: Unit
+) -> str:
+    """Why the learner cannot answer so many questions, each costing an equal share, with this unit of privacy; "" if it can."""
+    if settings.learner != PRSMA:
+        return ""
+    if not unit.total_is_public:
+        return (
+            "PRSMA is proved for tables that differ in one replaced record; choose replace and one row per person in a file of lines, or "
+            "another learner"
+        )
+    question = Question.spending(PRSMA, rho / questions, delta / questions)
+    calls = Prsma(question.eps, question.delta).calls * questions
+    took = calls * _call_seconds(rules, settings)
+    if took > MAX_SECONDS:
+        return (
+            f"PRSMA would need {calls:,} oracle calls, about {took / 3600:,.0f} hours, and more than one is refused; raise delta (the "
+            "number grows like 1/delta), use fewer columns, or another learner"
+        )
+    return ""
+
+
+def _call_seconds(rules: RuleClass, settings: Learning) -> float:
+    """Of one oracle call with its noise."""
+    drawing = _SECONDS_PER_DRAW * len(rules.separators)
+    if oracle(settings).may_fail(rules):
+        return drawing + _SECONDS_PER_SEARCH
+    if rules.kind == DECISION_LIST:
+        return drawing + _SECONDS_PER_LIST + _SECONDS_PER_SET * 2 ** len(rules.features)
+    return drawing + _SECONDS_PER_PRODUCT * len(rules.separators) * 2**rules.log2_size

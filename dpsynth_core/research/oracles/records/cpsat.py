@@ -1,0 +1,169 @@
+"""The record oracle on CP-SAT: one Boolean for each option of each attribute, and one for each distinct query.
+
+One option of each attribute is taken. A query of positive weight may count only if enough of its options are taken; one of negative
+weight must count if they are (what the objective pushes for needs no constraint). The model depends on the queries of a round alone, and
+each draw puts its perturbation into the objective.
+
+CP-SAT maximises whole numbers: weights and perturbation are multiplied by a power of two and rounded, so a certified answer is a best one
+for the rounded problem. Every record's value changes by at most `rounding` on the way, which is part of the stated bound: the
+value of the best record is at most `bound`, rounding included, so that a certified answer has a gap of at most twice `rounding`. Where
+all numbers are whole (multiplicities, a perturbation on a grid), nothing is rounded and the gap is 0.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.research.oracles.answer import Limit, Solution, Status
+from dpsynth_core.research.oracles.records.climb import Climber
+from dpsynth_core.research.oracles.records.presolve import Options, Reduced, reduce
+from dpsynth_core.research.oracles.records.problem import NO_COLUMN, Linear, RecordProblem, SignedQueries
+from dpsynth_core.research.oracles.search import search
+
+if TYPE_CHECKING:
+    from ortools.sat.python import cp_model
+
+OBJECTIVE_BITS = 40
+"""Objectives stay below 2^40 after scaling: exact as a float, and far from the end of CP-SAT's 64 bits."""
+
+PARAMETERS = {
+    "linearization_level": 2,
+    "search_branching": "LP_SEARCH",
+    "cut_level": 0,
+    "cp_model_probing_level": 0,
+    "symmetry_level": 0,
+    "max_presolve_iterations": 1,
+}
+"""The full linear relaxation proves optimality here: with less of it proofs take many times as long. Branching by the relaxation
+without cuts helps where proofs are hard, and a short presolve where they are easy. `benchmarks/oracle.py` measures the times."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rounded:
+    """An objective in whole numbers: weights of queries and costs of options, times `scale`. No record's value is further than
+    `rounding` from the true one."""
+
+    weights: NDArray[np.int64]
+    costs: NDArray[np.int64]
+    scale: float
+    rounding: float
+
+
+def rounded(reduced: Reduced, costs: NDArray[np.float64]) -> Rounded:
+    """The objective of one draw; exact, with scale 1, where all of it is whole numbers."""
+    weights = reduced.queries.weights
+    firsts = reduced.starts[:-1]
+    total = float(np.abs(weights).sum() + reduced.queries.constant + np.maximum.reduceat(np.abs(costs), firsts).sum())
+    whole = total < 2.0**OBJECTIVE_BITS and bool((np.rint(weights) == weights).all() and (np.rint(costs) == costs).all())
+    scale = 1.0 if whole else 2.0 ** (OBJECTIVE_BITS - math.frexp(total)[1])
+    scaled_weights, scaled_costs = np.rint(weights * scale), np.rint(costs * scale)
+    off = np.maximum.reduceat(np.abs(scaled_costs / scale - costs), firsts)  # one option of each attribute is taken
+    rounding = float(np.abs(scaled_weights / scale - weights).sum() + off.sum())
+    return Rounded(scaled_weights.astype(np.int64), scaled_costs.astype(np.int64), scale, rounding)
+
+
+class CpSatOracle:
+    """The model of one set of queries, built once for all draws of a round. Not for several threads at a time."""
+
+    def __init__(self, queries: SignedQueries) -> None:
+        self._queries = queries
+        self._reduced = reduce(queries)
+        self._climber = Climber(self._reduced)
+        self._model = _model(self._reduced)
+
+    def answer(self, linear: Linear, limit: Limit) -> Solution:
+        """The best record for one perturbation."""
+        began = time.perf_counter()
+        costs, values = self._reduced.costs(linear)
+        objective = rounded(self._reduced, costs)
+        start = self._climber.climb(costs, np.random.default_rng(limit.seed))
+        self._aim(objective)
+        self._start_from(start)
+        result = search(self._model, limit, **PARAMETERS)
+        chosen = np.flatnonzero(result.solution[: self._reduced.size])
+        bound = min(result.bound / objective.scale + objective.rounding, self._reduced.ceiling(costs))
+        records = [values[options] for options in (chosen, start) if options is not None and len(options)]
+        if not records:
+            return Solution.failed(bound, time.perf_counter() - began)
+        problem = RecordProblem(self._queries, linear)
+        codes = records[0] if result.status == "optimal" else max(records, key=problem.value)
+        value = problem.value(codes)
+        status: Status = "optimal" if result.status == "optimal" else "feasible"
+        return Solution(codes, value, max(bound, value), status, time.perf_counter() - began)
+
+    def _aim(self, objective: Rounded) -> None:
+        """Maximise it, written as CP-SAT's protocol buffer has it: the negated sum is minimised."""
+        target = self._model.proto.objective
+        target.coeffs.clear()
+        target.coeffs.extend(np.concatenate([objective.costs, -objective.weights]).tolist())
+        target.offset = -self._reduced.queries.constant * objective.scale
+
+    def _start_from(self, options: Options | None) -> None:
+        """A full hint, every variable, as CP-SAT wants it."""
+        self._model.clear_hints()
+        if options is None:
+            return
+        chosen = np.zeros(self._reduced.size + 1, dtype=bool)  # the last one stands for NO_COLUMN
+        chosen[options] = True
+        holds = chosen[self._reduced.literals].sum(axis=1) >= self._reduced.queries.thresholds
+        hint = self._model.proto.solution_hint
+        hint.vars.extend(range(len(chosen) - 1 + len(holds)))
+        hint.values.extend([*chosen[:-1].astype(int).tolist(), *holds.astype(int).tolist()])
+
+
+def solve(problem: RecordProblem, limit: Limit) -> Solution:
+    """The best record of a single problem; for several draws with the same queries, a CpSatOracle or `pool.Pool` is faster."""
+    return CpSatOracle(problem.queries).answer(problem.linear, limit)
+
+
+def _model(reduced: Reduced) -> cp_model.CpModel:
+    """All but the coefficients of the objective; the variables are the options, then the queries."""
+    from ortools.sat.python import cp_model
+
+    model = cp_model.CpModel()
+    options = [model.new_bool_var("") for _ in range(reduced.size)]
+    for block in reduced.blocks():
+        model.add_exactly_one(options[block.start : block.stop])
+    for clause in reduced.clauses():
+        model.add_bool_or([*(~options[i] for i in clause.premise), *(options[i] for i in clause.then)])
+    counted = []
+    queries = zip(reduced.literals.tolist(), reduced.queries.thresholds.tolist(), reduced.queries.weights.tolist(), strict=True)
+    for numbers, threshold, weight in queries:
+        counts = model.new_bool_var("")
+        literals = [options[i] for i in numbers if i != NO_COLUMN]
+        (_only_if if weight > 0 else _if)(model, counts, literals, threshold)
+        counted.append(counts)
+    for family in reduced.families():
+        outside = [options[i] for i in family.outside]
+        model.add_bool_or([*(~options[i] for i in family.shared), *outside, *(counted[i] for i in family.queries)])
+    model.maximize(cp_model.LinearExpr.sum(options + counted))
+    return model
+
+
+def _only_if(model: cp_model.CpModel, counts: Any, literals: Sequence[Any], threshold: int) -> None:
+    """The query counts only if at least `threshold` of its literals hold."""
+    if threshold == len(literals):
+        for literal in literals:
+            model.add_implication(counts, literal)
+    elif threshold == 1:
+        model.add_bool_or([~counts, *literals])
+    else:
+        model.add(sum(literals) >= threshold * counts)
+
+
+def _if(model: cp_model.CpModel, counts: Any, literals: Sequence[Any], threshold: int) -> None:
+    """The query counts if at least `threshold` of its literals hold."""
+    if threshold == len(literals):
+        model.add_bool_or([counts, *(~literal for literal in literals)])
+    elif threshold == 1:
+        for literal in literals:
+            model.add_implication(literal, counts)
+    else:
+        model.add(sum(literals) <= threshold - 1 + (len(literals) - threshold + 1) * counts)

@@ -1,0 +1,186 @@
+"""The data player's problem: the record that satisfies the most of some weighted queries, less a perturbation of its values.
+
+    maximise over records x:   sum_i weight_i [query i, or its negation, holds at x]  -  sum_a linear[a][x_a]
+
+A query is "at least `threshold` of these columns have these values", a negation is one minus that: cells of marginals, conjunctions,
+disjunctions, thresholds. FEM's exponential perturbation of one-hot records and sepFEM's Laplace weights on one-way queries are both
+`linear` (FEM paper, Algorithms 2 and 3). Records that contradict the domain's impossible combinations are never answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.research.vocabulary.queries import QueryClass
+from dpsynth_core.vocabulary.domain import Domain
+
+Codes = NDArray[np.int32]
+Linear = tuple[NDArray[np.float64], ...]
+"""What each value of each attribute costs."""
+Zeros = tuple[tuple[tuple[int, ...], NDArray[np.bool_]], ...]
+"""For some attributes, by position, a table that is True where no record can be."""
+
+NO_COLUMN = -1
+"""Fills the rows of queries with fewer columns than others."""
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Which records there are. sizes: values of each attribute."""
+
+    sizes: tuple[int, ...]
+    zeros: Zeros = ()
+
+    @classmethod
+    def of(cls, domain: Domain) -> Records:
+        return _records_of(domain)
+
+    def possible(self, codes: Codes) -> NDArray[np.bool_]:
+        """Which rows contradict no rule. codes: (rows, attributes)."""
+        allowed = np.ones(len(codes), dtype=bool)
+        for columns, table in self.zeros:
+            allowed &= ~table[tuple(codes[:, column] for column in columns)]
+        return allowed
+
+    @cached_property
+    def alike(self) -> tuple[NDArray[np.int64], ...]:
+        """For each attribute, a number for each value: equal where the rules cannot tell two values apart."""
+        numbers = [np.zeros(size, dtype=np.int64) for size in self.sizes]
+        for columns, table in self.zeros:
+            for axis, column in enumerate(columns):
+                rows = np.moveaxis(table, axis, 0).reshape(self.sizes[column], -1)
+                row_numbers = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+                combined = numbers[column] * len(rows) + row_numbers
+                numbers[column] = np.unique(combined, return_inverse=True)[1].reshape(-1)
+        return tuple(numbers)
+
+
+@lru_cache(maxsize=8)
+def _records_of(domain: Domain) -> Records:
+    sizes = tuple(attribute.size for attribute in domain)
+    return Records(sizes, tuple((tuple(map(domain.position, clique)), table) for clique, table in domain.zeros.items()))
+
+
+@dataclass(frozen=True, eq=False)
+class SignedQueries:
+    """Weighted queries and negations, which all draws of one round have in common. Immutable, and small enough to send to a process.
+
+    columns, values: (m, k), one row a query, NO_COLUMN in both where a query has fewer than k columns.  thresholds: (m,), from 1 to the
+    query's columns.  signs: (m,), +1 for the query, -1 for its negation.  weights: (m,), not negative, whole numbers where they are
+    multiplicities. The same query may stand in several rows, with either sign. ValueError for anything else.
+    """
+
+    records: Records
+    columns: NDArray[np.int32]
+    values: NDArray[np.int32]
+    thresholds: NDArray[np.int32]
+    signs: NDArray[np.int8]
+    weights: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        used = self.columns != NO_COLUMN
+        sizes = np.array(self.records.sizes, dtype=np.int64)
+        ordered = np.sort(self.columns, axis=1)
+        if not (self.columns.ndim == 2 and self.columns.shape == self.values.shape):
+            raise ValueError("columns and values are two tables of one shape")
+        if not len(self.columns) == len(self.thresholds) == len(self.signs) == len(self.weights):
+            raise ValueError("every query needs a threshold, a sign and a weight")
+        if ((self.columns[used] < 0) | (self.columns[used] >= len(sizes))).any() or (np.diff(ordered)[ordered[:, 1:] >= 0] == 0).any():
+            raise ValueError("a query names a column that is not there, or one twice")
+        if ((self.values[used] < 0) | (self.values[used] >= sizes[self.columns[used]])).any():
+            raise ValueError("a query names a value that its column does not have")
+        if ((self.thresholds < 1) | (self.thresholds > used.sum(axis=1))).any():
+            raise ValueError("a threshold is at least 1 and at most the number of columns")
+        if not np.isin(self.signs, (-1, 1)).all() or not (np.isfinite(self.weights) & (self.weights >= 0)).all():
+            raise ValueError("signs are 1 or -1, and weights are finite and not negative")
+
+    @classmethod
+    def of(
+        cls,
+        queries: QueryClass,
+        numbers: NDArray[np.int64],
+        signs: NDArray[np.int8],
+        weights: NDArray[np.float64] | NDArray[np.int64] | None = None,
+    ) -> SignedQueries:
+        """Queries of a class by number, each with the sign and weight (default: 1) beside it; repeats add up."""
+        chosen = [queries.query(int(number)) for number in numbers]
+        longest = max((len(query.values) for query in chosen), default=1)
+        columns = np.full((len(chosen), longest), NO_COLUMN, dtype=np.int32)
+        values = columns.copy()
+        for i, query in enumerate(chosen):
+            columns[i, : len(query.columns)] = query.columns
+            values[i, : len(query.values)] = query.values
+        thresholds = np.array([query.threshold for query in chosen], dtype=np.int32)
+        multiplicities = np.ones(len(chosen)) if weights is None else np.asarray(weights, dtype=np.float64)
+        return cls(Records.of(queries.domain), columns, values, thresholds, np.asarray(signs, dtype=np.int8), multiplicities)
+
+    @cached_property
+    def net(self) -> NetQueries:
+        """The same sum with every distinct query once: a negation of weight w is w minus the query with weight w."""
+        keys = np.hstack([self.columns, self.values, self.thresholds[:, None]])
+        _, first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        weights = np.zeros(len(first))
+        np.add.at(weights, place.reshape(-1), self.weights * self.signs)
+        kept = weights != 0
+        rows = first[kept]
+        constant = float(self.weights[self.signs < 0].sum())
+        return NetQueries(self.columns[rows], self.values[rows], self.thresholds[rows], weights[kept], constant)
+
+    def worth(self, codes: Codes) -> NDArray[np.float64]:
+        """sum_i weight_i [query i, or its negation, holds], for each of the rows."""
+        return self.net.worth(codes)
+
+
+@dataclass(frozen=True, eq=False)
+class NetQueries:
+    """Distinct queries with weights of either sign, none 0: the sum of those that hold, plus `constant`, is what a record is worth."""
+
+    columns: NDArray[np.int32]
+    values: NDArray[np.int32]
+    thresholds: NDArray[np.int32]
+    weights: NDArray[np.float64]
+    constant: float
+
+    def worth(self, codes: Codes) -> NDArray[np.float64]:
+        """For each row of codes (rows, attributes)."""
+        agree = np.zeros((len(codes), len(self.weights)), dtype=np.int32)
+        for column, value in zip(self.columns.T, self.values.T, strict=True):
+            agree += (codes[:, column] == value) & (column != NO_COLUMN)
+        return np.asarray((agree >= self.thresholds) @ self.weights + self.constant)
+
+
+@dataclass(frozen=True, eq=False)
+class RecordProblem:
+    """One draw: the queries of a round and this draw's perturbation, one array of costs for each attribute."""
+
+    queries: SignedQueries
+    linear: Linear
+
+    def __post_init__(self) -> None:
+        if tuple(map(len, self.linear)) != self.queries.records.sizes:
+            raise ValueError("a perturbation needs one number for each value of each attribute")
+        if not all(np.isfinite(costs).all() for costs in self.linear):
+            raise ValueError("a perturbation is finite")
+
+    @classmethod
+    def unperturbed(cls, queries: SignedQueries) -> RecordProblem:
+        return cls(queries, tuple(np.zeros(size) for size in queries.records.sizes))
+
+    def values(self, codes: Codes) -> NDArray[np.float64]:
+        """What each row of codes (rows, attributes) is worth; does not check whether it is possible."""
+        perturbation = sum((costs[codes[:, a]] for a, costs in enumerate(self.linear)), np.zeros(len(codes)))
+        return np.asarray(self.queries.worth(codes) - perturbation)
+
+    def value(self, codes: Codes) -> float:
+        """The same for one record, codes (attributes,)."""
+        return float(self.values(codes[None, :])[0])
+
+
+def problems(queries: SignedQueries, perturbations: Sequence[Linear]) -> list[RecordProblem]:
+    """The draws of a round."""
+    return [RecordProblem(queries, linear) for linear in perturbations]

@@ -1,0 +1,178 @@
+"""Minimise a weighted number of hits: which subset of p things hits the fewest of the given rows, where a row is a subset as well.
+
+Learning a conjunction, disjunction, parity or halfspace from records, and finding a record for given rules of those classes, are both this
+problem: the four are the same when rules and records trade places (they are nearly self-dual). CP-SAT solves it, one indicator for each
+distinct row; going through all 2^p subsets with fast transforms gives the exact minimum for small p and cannot fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.research.oracles.answer import Limit
+from dpsynth_core.research.oracles.search import MAX_LITERALS, search
+
+if TYPE_CHECKING:
+    from ortools.sat.python import cp_model
+
+ANY, ODD, MOST_OF_ROW, MOST_OF_SET = "any", "odd", "most of the row", "most of the set"
+"""When a set hits a row: they meet; they meet in an odd number; more of the row is in the set than is not; more of the set is in the row
+than is not."""
+
+_PARAMETERS = {"linearization_level": 0}
+"""Parameters of CP-SAT: the linear relaxation proves nothing about weights of both signs, and takes longer than everything else."""
+
+Integers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+MAX_EXHAUSTIVE = {ANY: 20, ODD: 20, MOST_OF_ROW: 14, MOST_OF_SET: 14}
+"""Largest p for which all 2^p subsets are gone through; the last two have no fast transform: each row is compared with each subset."""
+
+
+@dataclass(frozen=True, eq=False)
+class Hits:
+    """Minimise sum_r weights_r [v hits row_r] + linear . v over v in {0,1}^p. rows: (r, p); weights: (r,), signed; linear: (p,)."""
+
+    how: str
+    rows: Flags
+    weights: Integers
+    linear: Integers
+
+    def value(self, v: Flags) -> int:
+        return int(self.weights @ hit(self.how, self.rows, v)) + int(self.linear @ v)
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenSet:
+    """A set, its cost, and a lower bound on the cost of every set. certified: proved to be a minimum. seconds: wall time of the solver."""
+
+    v: Flags
+    value: int
+    bound: float
+    seconds: float
+    certified: bool
+
+    @property
+    def gap(self) -> float:
+        return self.value - self.bound
+
+
+def hit(how: str, rows: Flags, v: Flags) -> Flags:
+    """Which rows a set hits."""
+    meet = (rows & v).sum(axis=1)
+    if how == ANY:
+        return np.asarray(meet > 0)
+    if how == ODD:
+        return np.asarray(meet % 2 == 1)
+    return np.asarray(2 * meet > (rows.sum(axis=1) if how == MOST_OF_ROW else v.sum()))
+
+
+def gathered(problem: Hits) -> Hits:
+    """The same problem with equal rows as one, and without rows of weight 0."""
+    rows, place = np.unique(problem.rows, axis=0, return_inverse=True)
+    weights = np.zeros(len(rows), dtype=np.int64)
+    np.add.at(weights, place.ravel(), problem.weights)
+    kept = weights != 0
+    return Hits(problem.how, rows[kept], weights[kept], problem.linear)
+
+
+def solve(problem: Hits, limit: Limit) -> ChosenSet | None:
+    """The best set by CP-SAT, or None if the search failed, as it does for rows of more than MAX_LITERALS things together."""
+    from ortools.sat.python import cp_model  # takes a while to load, and is needed by some mechanisms only
+
+    problem = gathered(problem)
+    if problem.rows.sum() > MAX_LITERALS:
+        return None
+    model = cp_model.CpModel()
+    v = [model.new_bool_var(f"v{i}") for i in range(problem.rows.shape[1])]
+    indicators = [
+        _indicator(model, problem.how, [v[i] for i in np.flatnonzero(row)], v, cheap=weight < 0)
+        for row, weight in zip(problem.rows, problem.weights.tolist(), strict=True)
+    ]
+    costs = [weight * indicator for weight, indicator in zip(problem.weights.tolist(), indicators, strict=True)]
+    model.minimize(sum(costs) + sum(c * x for c, x in zip(problem.linear.tolist(), v, strict=True)))
+    result = search(model, limit, **_PARAMETERS)
+    if result.status == "failed":
+        return None
+    best = np.array(result.solution[: len(v)], dtype=bool)
+    return ChosenSet(best, problem.value(best), result.bound, result.seconds, result.status == "optimal")
+
+
+def _indicator(model: cp_model.CpModel, how: str, meet: list[Any], v: list[Any], *, cheap: bool) -> Any:
+    """A literal that is true where the row is hit. Bound from one side where the objective pushes it to the other.
+
+    meet: the variables of the row. cheap: the objective wants a hit.
+    """
+    if not meet:
+        return 0
+    if how == ANY and len(meet) == 1:
+        return meet[0]
+    is_hit = model.new_bool_var("")
+    if how == ANY:
+        if cheap:
+            model.add_bool_or([is_hit.negated(), *meet])
+        else:
+            for variable in meet:
+                model.add_implication(variable, is_hit)
+    elif how == ODD:
+        model.add_bool_xor([*meet, is_hit, True])
+    else:
+        lead = 2 * sum(meet) - (len(meet) if how == MOST_OF_ROW else sum(v))
+        if cheap:
+            model.add(lead >= 1).only_enforce_if(is_hit)
+        else:
+            model.add(lead <= 0).only_enforce_if(is_hit.negated())
+    return is_hit
+
+
+def subsets(p: int, numbers: Integers) -> Flags:
+    """Subsets by number: bit i of the number says whether thing i is in."""
+    return np.asarray((numbers[:, None] >> np.arange(p)) & 1, dtype=bool)
+
+
+def all_values(problem: Hits) -> Integers:
+    """What each of the 2^p subsets costs, by number. ValueError for more things than MAX_EXHAUSTIVE."""
+    p = problem.rows.shape[1]
+    if p > MAX_EXHAUSTIVE[problem.how]:
+        raise ValueError("too many subsets to go through")
+    table = np.zeros(1 << p, dtype=np.int64)
+    np.add.at(table, problem.rows @ (1 << np.arange(p, dtype=np.int64)), problem.weights)
+    return _costs(problem.how, table, p) + linear_values(problem.linear)
+
+
+def _costs(how: str, table: Integers, p: int) -> Integers:
+    """By subset, the weight of the rows it hits. table: weight of each row, by number."""
+    whole = int(table.sum())
+    if how == ANY:  # all but the rows inside the complement
+        return whole - _butterfly(table, p, lambda low, high: (low, low + high))[::-1]
+    if how == ODD:  # Walsh-Hadamard: sum of w_x (-1)^|a and x|
+        return (whole - _butterfly(table, p, lambda low, high: (low + high, low - high))) // 2
+    sets, rows = np.arange(1 << p), np.flatnonzero(table)
+    size, costs = np.bitwise_count(sets), np.zeros(1 << p, dtype=np.int64)
+    for row in rows:
+        base = size[row] if how == MOST_OF_ROW else size
+        costs += np.where(2 * np.bitwise_count(sets & row).astype(np.int64) > base, table[row], 0)
+    return costs
+
+
+def _butterfly(table: Integers, p: int, step: Callable[[Integers, Integers], tuple[Integers, Integers]]) -> Integers:
+    """Apply `step` to the two halves along each bit in turn."""
+    table = table.copy()
+    for bit in range(p):
+        pairs = table.reshape(-1, 2, 1 << bit)
+        low, high = pairs[:, 0].copy(), pairs[:, 1].copy()
+        pairs[:, 0], pairs[:, 1] = step(low, high)
+    return table
+
+
+def linear_values(linear: Integers) -> Integers:
+    """linear . v for every subset, by number."""
+    values = np.zeros(1, dtype=np.int64)
+    for coefficient in linear:
+        values = np.concatenate([values, values + coefficient])
+    return values

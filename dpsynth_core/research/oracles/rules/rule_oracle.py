@@ -1,0 +1,178 @@
+"""The learning oracle: the rule of a class that holds for the least weight of the given records (a weighted optimisation oracle in the
+sense of Neel, Roth, Wu 2019, Definition 5). Weights are whole numbers of either sign; only a proved minimum is *certified*.
+
+Two ways to the same answer: `solve` hands the problem to CP-SAT, which may reach its limit; `exhaust` goes through all sets of features,
+which is possible up to `exhaustible`, and then cannot fail. What every single rule costs is known up to `enumerable`. This module knows
+nothing of privacy: the kernel calls it with private records, mechanisms with public ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.research.oracles.answer import Limit
+from dpsynth_core.research.oracles.rules import hits, lists
+from dpsynth_core.research.oracles.rules.hits import Hits
+from dpsynth_core.research.oracles.rules.rules import CONJUNCTION, DECISION_LIST, DISJUNCTION, HALFSPACE, PARITY, Rule, RuleClass
+
+Flags = NDArray[np.bool_]
+Integers = NDArray[np.int64]
+
+AUTO, CP_SAT, EXHAUSTIVE = "auto", "cp-sat", "exhaustive"
+ORACLES = (AUTO, CP_SAT, EXHAUSTIVE)
+"""auto: exhaustive where that is possible, CP-SAT elsewhere. Which it is depends on the class alone, never on a record."""
+
+_PRODUCTS_AT_ONCE = 2**22
+"""Numbers held at a time when many perturbations are answered: 32 MB."""
+
+_HOW = {CONJUNCTION: hits.ANY, DISJUNCTION: hits.ANY, PARITY: hits.ODD, HALFSPACE: hits.MOST_OF_ROW}
+
+
+@dataclass(frozen=True, eq=False)
+class LearningProblem:
+    """Minimise sum_r weights_r q(seen_r) over the rules q. seen: features of records, (r, p); weights: (r,)."""
+
+    rules: RuleClass
+    seen: Flags
+    weights: Integers
+
+    def value(self, rule: Rule) -> int:
+        return int(self.weights @ rule.holds(self.seen))
+
+    def perturbed(self, noise: Integers) -> LearningProblem:
+        """The problem with each separator as one more record, weighted by its noise."""
+        return LearningProblem(self.rules, np.vstack([self.seen, self.rules.separators]), np.concatenate([self.weights, noise]))
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """A rule, its cost, and a lower bound on the cost of every rule. certified: proved to be a minimum."""
+
+    rule: Rule
+    value: int
+    bound: float
+    certified: bool
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """name: one of ORACLES. work: of one question, where it is CP-SAT that answers (`Limit.work`).
+
+    There is no limit of wall time: what comes out of private records must not depend on how busy a machine is.
+    """
+
+    name: str
+    work: float
+
+    @property
+    def limit(self) -> Limit:
+        return Limit.of_work(self.work)
+
+    def may_fail(self, rules: RuleClass) -> bool:
+        """Whether the answer may come without a proof; never where all sets of features are gone through."""
+        return self.name == CP_SAT or (self.name == AUTO and not exhaustible(rules))
+
+
+def exhaustible(rules: RuleClass) -> bool:
+    """Whether the cheapest rule can be computed without a solver that may fail, within memory and seconds."""
+    most = lists.MAX_FEATURES if rules.kind == DECISION_LIST else hits.MAX_EXHAUSTIVE[_HOW[rules.kind]]
+    return len(rules.features) <= most
+
+
+def enumerable(rules: RuleClass) -> bool:
+    """Whether all rules can be enumerated, as the exponential mechanism needs."""
+    return len(rules.features) <= lists.MAX_LISTED if rules.kind == DECISION_LIST else exhaustible(rules)
+
+
+def solve(problem: LearningProblem, limit: Limit) -> Learned | None:
+    """By CP-SAT; None if the search failed. A class with its negations is two searches, each with half the limit."""
+    if problem.rules.kind == DECISION_LIST:
+        merged = hits.gathered(Hits(hits.ANY, problem.seen, problem.weights, np.zeros(problem.seen.shape[1], dtype=np.int64)))
+        found = lists.solve(problem.rules, merged.rows, merged.weights, limit)
+        return None if found is None else Learned(found[0], problem.value(found[0]), *found[1:])
+    signs = (False, True) if problem.rules.closed else (False,)
+    share = replace(limit, seconds=limit.seconds / len(signs), work=limit.work / len(signs))
+    answers = [_solve_signed(problem, negated, share) for negated in signs]
+    learned = [answer for answer in answers if answer is not None]
+    if len(learned) < len(signs):
+        return None
+    best = min(learned, key=lambda answer: answer.value)
+    bound = min(answer.bound for answer in learned)
+    return Learned(best.rule, best.value, bound, all(a.certified for a in learned))
+
+
+def _solve_signed(problem: LearningProblem, negated: bool, limit: Limit) -> Learned | None:
+    best, shift = hits.solve(_as_hits(problem, negated), limit), _shift(problem, negated)
+    if best is None:
+        return None
+    return Learned(_rule(problem.rules, best.v, negated), best.value + shift, best.bound + shift, best.certified)
+
+
+def exhaust(problem: LearningProblem) -> Learned:
+    """By going through all sets of features. ValueError where `exhaustible` says no."""
+    if problem.rules.kind == DECISION_LIST:
+        rule, value = lists.cheapest(problem.rules, problem.seen, problem.weights)
+        return Learned(rule, value, float(value), certified=True)
+    values = all_values(problem)
+    best = int(values.argmin())
+    return Learned(numbered(problem.rules, best), int(values[best]), float(values[best]), certified=True)
+
+
+def exhaust_many(problem: LearningProblem, noise: Integers) -> list[Rule]:
+    """The cheapest rule of all after each of many perturbations of the separators. noise: (questions, separators). All but decision lists
+    are gone through once; what a perturbation adds to each rule is a product of small matrices."""
+    if problem.rules.kind == DECISION_LIST:
+        return [exhaust(problem.perturbed(row)).rule for row in noise]
+    base, held = all_values(problem), _held(problem.rules)
+    cheapest, rules = [], dict[int, Rule]()
+    at_once = max(1, _PRODUCTS_AT_ONCE // len(base))
+    for start in range(0, len(noise), at_once):
+        for best in (noise[start : start + at_once] @ held + base).argmin(axis=1).tolist():
+            if best not in rules:
+                rules[best] = numbered(problem.rules, best)
+            cheapest.append(rules[best])
+    return cheapest
+
+
+def _held(rules: RuleClass) -> Integers:
+    """Which separator each rule holds at: (separators, rules), rules in the order of `numbered`; not for decision lists."""
+    single = np.eye(len(rules.separators), dtype=np.int64)
+    return np.stack([all_values(LearningProblem(rules, rules.separators, row)) for row in single])
+
+
+def all_values(problem: LearningProblem) -> Integers:
+    """What each rule of the class costs, in the order of `numbered`. ValueError where `enumerable` says no."""
+    if problem.rules.kind == DECISION_LIST:
+        return lists.all_costs(problem.rules, problem.seen, problem.weights)
+    plain = hits.all_values(_as_hits(problem, negated=False)) + _shift(problem, negated=False)
+    return np.concatenate([plain, int(problem.weights.sum()) - plain]) if problem.rules.closed else plain
+
+
+def numbered(rules: RuleClass, number: int) -> Rule:
+    """A rule of the class by its number."""
+    if rules.kind == DECISION_LIST:
+        return next(islice(lists.every(rules), number, None))
+    p = len(rules.features)
+    negated, subset = divmod(number, 1 << p)
+    return _rule(rules, hits.subsets(p, np.array([subset]))[0], bool(negated))
+
+
+def _as_hits(problem: LearningProblem, negated: bool) -> Hits:
+    """A conjunction fails where one of its features is missing, so it is counted by its failures; a negation by the opposite weights."""
+    conjunction = problem.rules.kind == CONJUNCTION
+    weights = -problem.weights if conjunction != negated else problem.weights
+    rows = ~problem.seen if conjunction else problem.seen
+    return Hits(_HOW[problem.rules.kind], rows, weights, np.zeros(rows.shape[1], dtype=np.int64))
+
+
+def _shift(problem: LearningProblem, negated: bool) -> int:
+    """What the cost of a rule is above that of its hits."""
+    return int(problem.weights.sum()) if (problem.rules.kind == CONJUNCTION) != negated else 0
+
+
+def _rule(rules: RuleClass, v: Flags, negated: bool) -> Rule:
+    return rules.rule(np.flatnonzero(v).tolist(), negated)

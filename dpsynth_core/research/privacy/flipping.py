@@ -1,0 +1,97 @@
+"""Permute-and-flip (McKenna and Sheldon 2020) over groups of queries with equal scores, exactly and without touching each query.
+
+Queries are visited in random order; one of score s, in whole steps, is released with probability exp(-(best - s) / b), else the next one
+is looked at. In other words: every query has a coin of its own, and of those that show heads one is released, each as likely as another.
+A query's coin shows heads if its uniform number from [0, 1) is below exp(-gap / b), gap = best - s. Numbers are drawn digit by digit:
+- What is below exp(-gap / b) <= 2^-m begins with m binary zeros. How many queries of a group have such numbers is counted by tossing fair
+  coins for all of them, then for those that are left, m times. The others are done with.
+- Of the queries left one is taken at random, and more of its digits are drawn until it is clear on which side of exp(-gap / b) its number
+  is; if it is not below, the next one is taken. As m is nearly as large as can be, two or three are enough on average.
+Queries of a group are alike until one is released, which is then drawn among them. Nothing is rounded but b, upwards.
+
+*Proposition.* If a person changes every score by at most `change` steps and b >= 2 change / eps, the query is eps-differentially private.
+
+*Proof.* Let the numbers of the queries be visited by an independent time t, uniform on [0, 1]. Query q is released if its coin shows heads
+and no other did before: with p_j = exp(-(best - s_j) / b), the probability is the integral over t of p_q prod_(j != q) (1 - t p_j). Put
+t = exp(-(u - best) / b): it is the integral over u >= best of exp(-(u - s_q) / b) / b prod_(j != q) (1 - exp(-(u - s_j) / b)). That is the
+probability that s_q + E_q is the largest of all s_j + E_j with independent exponential variables E of mean b (Ding et al. 2021). Fix the
+others' variables and let r be their largest sum. For a neighbour r grows by `change` at most while s_q falls by so much at most; so where
+q won with E_q > r - s_q, it wins with E_q > r - s_q + 2 change, which is at least exp(-2 change / b) >= exp(-eps) times as likely. QED
+
+What it costs under zCDP: `events.PermuteAndFlip`.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+
+import numpy as np
+
+from dpsynth_core.privacy.noise import Noise
+from dpsynth_core.privacy.scores import COUNT_STEPS
+from dpsynth_core.research.privacy.groups import Integers, ScoreGroups
+
+_PER_NAT = 1.4426
+"""Binary zeros per unit of gap / b: a little less than 1 / ln 2, so that 2^-m stays above exp(-gap / b) when floats round."""
+_DIGITS = 32
+_LARGEST_SCALE = 2**40
+
+
+def scale(eps: float, rows: int) -> int:
+    """b for scores of which one person changes none by more than `rows` people, in whole steps. ValueError for an eps out of range."""
+    if not 0 < eps < math.inf:
+        raise ValueError("eps must be a positive number")
+    b = math.ceil(2 * rows * COUNT_STEPS / Fraction(eps))
+    if b > _LARGEST_SCALE:
+        raise ValueError("eps is too small for exact scores")
+    return b
+
+
+def worst(groups: ScoreGroups, b: int, noise: Noise) -> int:
+    """The number of one query, by the size of its score. There must be one."""
+    scores = np.abs(groups.scores)
+    gaps = scores.max() - scores
+    zeros = np.floor(gaps * (_PER_NAT / b)).astype(np.int64)
+    left = _surviving(groups.sizes, zeros, noise)
+    while True:  # a query of the largest score survives, and shows heads
+        group = int(np.searchsorted(np.cumsum(left), noise.uniform(int(left.sum())), side="right"))
+        if is_below(Fraction(int(gaps[group]), b), int(zeros[group]), noise):
+            return groups.member(group, noise.uniform(int(groups.sizes[group])))
+        left[group] -= 1
+
+
+def _surviving(sizes: Integers, zeros: Integers, noise: Noise) -> Integers:
+    """How many queries of each group have numbers that begin with so many binary zeros."""
+    left, drawn = sizes.copy(), 0
+    tossing = np.flatnonzero(zeros)
+    while len(tossing):
+        left[tossing], drawn = noise.halved(left[tossing]), drawn + 1
+        tossing = tossing[(left[tossing] > 0) & (zeros[tossing] > drawn)]
+    return left
+
+
+def is_below(x: Fraction, zeros: int, noise: Noise) -> bool:
+    """Whether a uniform number that begins with `zeros` binary zeros is below exp(-x), x >= 0: True with probability 2^zeros exp(-x).
+
+    exp(-x) must be 2^-zeros at most.
+    """
+    number, digits = 0, zeros
+    while True:
+        number, digits = (number << _DIGITS) + noise.uniform(2**_DIGITS), digits + _DIGITS
+        least, most = _exp_between(x, digits - zeros)
+        if number + 1 <= least * 2**digits:
+            return True
+        if number >= most * 2**digits:
+            return False
+
+
+def _exp_between(x: Fraction, bits: int) -> tuple[Fraction, Fraction]:
+    """Bounds of exp(-x), to a relative 2^-bits or so. `Decimal.exp` is rounded correctly, the step outwards makes sure."""
+    precision = 10 + bits * 3 // 10 + len(str(x.numerator // x.denominator))
+    up, down = (Context(precision, rounding, MIN_EMIN, MAX_EMAX) for rounding in (ROUND_CEILING, ROUND_FLOOR))
+    numerator, denominator = Decimal(x.numerator), Decimal(x.denominator)
+    least = up.divide(numerator, denominator).copy_negate().exp(up).next_minus(up)
+    most = down.divide(numerator, denominator).copy_negate().exp(up).next_plus(up)
+    return max(Fraction(0), Fraction(least)), Fraction(most)

@@ -1,0 +1,190 @@
+"""Counting queries: the cells of a workload's marginals as one numbered class, and its thresholds "at least t of these columns agree".
+
+Public vocabulary of the mechanisms that work with single queries instead of whole marginals. It knows the domain, the workload, and the
+tables and rows that callers pass; it does not know whether those are private. A class may have millions of queries: it is never laid out as
+a matrix of queries by records, and rows are only ever compared with the queries that they satisfy.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import at_least
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.workload import Workload
+
+Numbers = NDArray[np.int64]
+"""Numbers of queries in their class, ascending unless stated otherwise."""
+
+_HITS_AT_ONCE = 2_000_000
+"""How many pairs of a row and a query it satisfies are held at a time: 16 MB."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """"At least `threshold` of these columns have these values." columns: positions of `clique` in the domain; values: codes."""
+
+    clique: Clique
+    values: tuple[int, ...]
+    threshold: int
+    columns: tuple[int, ...]
+
+    def of(self, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Which rows satisfy it. codes: shape (rows, attributes of the domain)."""
+        agree = (codes[:, list(self.columns)] == np.array(self.values, dtype=codes.dtype)).sum(axis=1)
+        return np.asarray(agree >= self.threshold)
+
+
+@dataclass(frozen=True, eq=False)
+class QueryClass:
+    """The counting queries of marginals, numbered 0 .. size - 1: marginal by marginal in order, the cells of each in C order.
+
+    Cell y of marginal r is the query "all columns of r equal y", or, with a threshold t, "at least t of the columns of r equal y".
+    threshold: from 1 to the columns of the smallest marginal; None for all columns. ValueError otherwise.
+    """
+
+    domain: Domain
+    cliques: tuple[Clique, ...]
+    threshold: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.cliques or any(not clique or self.domain.clique(clique) != clique for clique in self.cliques):
+            raise ValueError("a class of queries needs marginals, each named by columns in domain order")
+        if self.threshold is not None and not 1 <= self.threshold <= min(map(len, self.cliques)):
+            raise ValueError("a threshold is at least 1 and at most the number of columns")
+
+    @classmethod
+    def of(cls, workload: Workload) -> QueryClass:
+        return cls(workload.domain, workload.cliques, workload.threshold)
+
+    @property
+    def size(self) -> int:
+        """Number of queries, without their negations."""
+        return self._starts[-1]
+
+    @cached_property
+    def _starts(self) -> tuple[int, ...]:
+        return (0, *accumulate(map(self.domain.cells, self.cliques)))
+
+    @cached_property
+    def _place(self) -> dict[Clique, int]:
+        return {clique: i for i, clique in enumerate(self.cliques)}
+
+    def block(self, clique: Clique) -> slice:
+        """The numbers of one marginal's queries. KeyError for a marginal that is not in the class."""
+        place = self._place[clique]
+        return slice(self._starts[place], self._starts[place + 1])
+
+    def query(self, number: int) -> Query:
+        """IndexError unless 0 <= number < size."""
+        if not 0 <= number < self.size:
+            raise IndexError(f"there is no query {number}")
+        place = bisect_right(self._starts, number) - 1
+        clique = self.cliques[place]
+        values = np.unravel_index(number - self._starts[place], self.domain.sizes(clique))
+        columns = tuple(self.domain.position(name) for name in clique)
+        return Query(clique, tuple(map(int, values)), self.threshold or len(clique), columns)
+
+    def counts(self, marginals: Mapping[Clique, NDArray[Any]]) -> NDArray[Any]:
+        """All answers, flat, from marginals of counts (or of fractions): exact where those are integers."""
+        return np.concatenate([at_least(marginals[clique], self.threshold or len(clique)).ravel() for clique in self.cliques])
+
+    def hits(self, codes: NDArray[np.int32]) -> tuple[Numbers, NDArray[np.int64]]:
+        """The queries that some row satisfies, and by how many rows each is satisfied.
+
+        codes: shape (rows, attributes of the domain). For cells that takes rows * marginals steps; thresholds are satisfied by many rows
+        each, and take a pass over the class on top.
+        """
+        if self.overlapping or len(codes) * len(self.cliques) > min(_HITS_AT_ONCE, self.size):
+            return self._dense_hits(codes)
+        numbers, times = np.unique(self.cells(codes), return_counts=True)
+        return numbers, times.astype(np.int64)
+
+    def _dense_hits(self, codes: NDArray[np.int32]) -> tuple[Numbers, NDArray[np.int64]]:
+        """The same with one counter for each query. All marginals are counted at once: three times as fast, for a thousand rows, as one
+        `marginals.of_codes` after the other."""
+        cells = np.zeros(self.size, dtype=np.int64)
+        for part in np.array_split(codes, math.ceil(len(codes) * len(self.cliques) / _HITS_AT_ONCE) or 1):
+            cells += np.bincount(self.cells(part).ravel(), minlength=self.size)
+        if self.overlapping:
+            cells = self.counts({clique: cells[self.block(clique)].reshape(self.domain.sizes(clique)) for clique in self.cliques})
+        numbers = np.flatnonzero(cells)
+        return numbers, cells[numbers]
+
+    @property
+    def overlapping(self) -> bool:
+        """Whether a row may satisfy several queries of one marginal."""
+        return self.threshold is not None and any(len(clique) > self.threshold for clique in self.cliques)
+
+    def cells(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
+        """The cell that each row falls into in each marginal, shape (rows, marginals)."""
+        steps, starts = self._steps
+        return (codes.astype(np.float64) @ steps + starts).astype(np.int64)  # whole numbers below 2^53: exact, and fast
+
+    @cached_property
+    def _steps(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Strides of each attribute (rows) in each marginal (columns), and the first number of each marginal."""
+        steps = np.zeros((len(self.domain), len(self.cliques)))
+        for place, clique in enumerate(self.cliques):
+            step = 1
+            for name in reversed(clique):
+                steps[self.domain.position(name), place] = step
+                step *= self.domain[name].size
+        return steps, np.array(self._starts[:-1], dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class SparseAnswers:
+    """Public answers to the queries of a class, in counts: `values` for `numbers` (strictly ascending), `elsewhere` for all others."""
+
+    numbers: Numbers
+    values: NDArray[np.float64]
+    elsewhere: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.numbers.ndim != 1 or self.numbers.shape != self.values.shape or (np.diff(self.numbers) <= 0).any():
+            raise ValueError("answers need one value for each number, and numbers in ascending order")
+        if len(self.numbers) and self.numbers[0] < 0:
+            raise ValueError("queries are numbered from 0")
+
+    @classmethod
+    def of_rows(cls, queries: QueryClass, codes: NDArray[np.int32], weight: float = 1.0) -> SparseAnswers:
+        """The answers of these rows, each of which counts as `weight` people."""
+        numbers, times = queries.hits(codes)
+        return cls(numbers, times.astype(np.float64) * weight)
+
+    @classmethod
+    def all_of(cls, values: NDArray[np.float64]) -> SparseAnswers:
+        """Answers to every query of the class, in order."""
+        return cls(np.arange(len(values), dtype=np.int64), np.asarray(values, dtype=np.float64))
+
+    def at(self, numbers: Numbers) -> NDArray[np.float64]:
+        """The answers to these queries, in any order."""
+        if not len(self.numbers):
+            return np.full(len(numbers), self.elsewhere)
+        place = np.minimum(np.searchsorted(self.numbers, numbers), len(self.numbers) - 1)
+        return np.where(self.numbers[place] == numbers, self.values[place], self.elsewhere)
+
+    def scaled(self, factor: float) -> SparseAnswers:
+        return SparseAnswers(self.numbers, self.values * factor, self.elsewhere * factor)
+
+    def plus(self, other: SparseAnswers) -> SparseAnswers:
+        """The sum, with a number for every query that either of the two has one for."""
+        numbers = merged(self.numbers, other.numbers)
+        return SparseAnswers(numbers, self.at(numbers) + other.at(numbers), self.elsewhere + other.elsewhere)
+
+
+def merged(one: Numbers, other: Numbers) -> Numbers:
+    """All numbers of two ascending lists, each once. (Two runs in order are merged in one pass; `numpy.union1d` hashes millions.)"""
+    both = np.sort(np.concatenate([one, other]), kind="stable")
+    return both[np.append(True, both[1:] != both[:-1])] if len(both) else both
