@@ -35,8 +35,9 @@ from dpsynth_core.planning.spec import DEFAULT_DISCOVERY, Spec
 from dpsynth_core.privacy import thresholds
 from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
+from dpsynth_core.privacy.noise import OpenDPNoise, SeededNoise
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.privacy.view import Noise
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Release
 from dpsynth_core.sources.arrow import ArrowSource

@@ -52,7 +52,7 @@ def _errors(task: Task, table: Occupied) -> Iterator[str]:
     records, noise, problem = int(table.records.sum()), SeededNoise(1), task.problem(table)
     yield _wrong(task, table, [exhaust(problem).rule])
     yield f"{(all_values(problem).mean() / STEPS + table.records[table.codes[:, -1] == 1].sum()) / records:.3f}"
-    scale = rspm.perturbation(task.rules, CHANGE, EPS).scale
+    scale = rspm.perturbation(len(task.rules.separators), CHANGE, EPS).scale
     yield _wrong(task, table, [rspm.minimum(problem, row, ORACLE) for row in rspm.laplace_noise(task.rules, scale, noise, RUNS)])
     yield _wrong(task, table, [rspm.robust_minimum(task, table, Prsma(EPS, DELTA), CHANGE, ORACLE, noise) for _ in range(RUNS)])
 

@@ -59,7 +59,7 @@ def question(kind: str, table: str, records: int, columns: int) -> LearningProbl
     seen = features(table, records, columns, rng)
     three = RuleClass(kind, rules.features[:3])
     target = rng.random(records) < 0.3 if table == "noise" else three.rule((0, 1, 2)).holds(seen[:, :3]) ^ (rng.random(records) < 0.1)
-    noise = rspm.laplace_noise(rules, rspm.perturbation(rules, 1, 1.0).scale, SeededNoise(records))[0]
+    noise = rspm.laplace_noise(rules, rspm.perturbation(len(rules.separators), 1, 1.0).scale, SeededNoise(records))[0]
     return LearningProblem(rules, seen, np.where(target, -STEPS, STEPS)).perturbed(noise)
 
 

@@ -14,7 +14,7 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.privacy.noise import Integers
+from dpsynth_core.privacy.view import Integers
 
 MOST_PATHS = 100_000
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, ndtr
 
 from dpsynth_core.privacy.accountant import GDP, ZCDP, Accountant
-from dpsynth_core.privacy.events import Approximate, Event, Laplace, PermuteAndFlip, Selection, Thresholded, delta_of
+from dpsynth_core.privacy.events import Event, Thresholded, delta_of
 
 Rates = NDArray[np.float64]
 
@@ -118,19 +118,10 @@ def _of_charges(events: Sequence[Event]) -> Iterator[Claim]:
     yield Accounted(ZCDP, _rho(ZCDP, events), float(slack))
     if all(isinstance(event, Thresholded) or not delta_of(event) for event in events):
         yield Accounted(GDP, _rho(GDP, events), float(slack))
-    epsilons = [_epsilon(event) for event in events]
+    epsilons = [event.epsilon for event in events]
     if events and all(epsilon is not None for epsilon in epsilons):
         yield Bounded(math.fsum(epsilon for epsilon in epsilons if epsilon is not None), float(slack))
 
 
 def _rho(accountant: Accountant, events: Sequence[Event]) -> float:
     return float(sum(map(accountant.cost, events), Fraction(0)))
-
-
-def _epsilon(event: Event) -> float | None:
-    """The epsilon of an operation that is (epsilon, delta)-DP by a proof of its own; None for the others."""
-    if isinstance(event, Laplace):
-        return event.l1 / event.scale
-    if isinstance(event, Selection):
-        return event.eps * event.count
-    return event.eps if isinstance(event, PermuteAndFlip | Approximate) else None

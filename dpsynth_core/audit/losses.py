@@ -9,7 +9,6 @@ Guesses of one run's answers add up: each is made for one question, and question
 
 from __future__ import annotations
 
-import inspect
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from fractions import Fraction
@@ -23,25 +22,27 @@ from scipy.special import logsumexp
 
 from dpsynth_core.audit.evidence import Draw
 from dpsynth_core.audit.neighbours import InventedTable, Neighbours
-from dpsynth_core.privacy.events import Event, Gaussian, Laplace
+from dpsynth_core.foundation.wings import registered
+from dpsynth_core.privacy.events import Event, Gaussian
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import Integers
+from dpsynth_core.privacy.registry import everything
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.research.oracles.rules.rule_oracle import all_values
-from dpsynth_core.research.oracles.rules.task import STEPS
+from dpsynth_core.privacy.view import Integers
 from dpsynth_core.vocabulary import keys
 from dpsynth_core.vocabulary.measurement import Measurement, Residual
 
-FREE = frozenset({"part", "over", "among", "grouped", "prepare", "prepare_cells", "residual_l2", "mixture_l1", "seed"})
-"""What a kernel offers without looking at the table, and so without a charge."""
-OPERATIONS = tuple(
-    name for name, value in vars(PrivacyKernel).items() if inspect.isfunction(value) and not name.startswith("_") and name not in FREE
-)
-"""All other operations of a kernel, read from the class itself, so that a new operation is included."""
+OPERATIONS = tuple(name for name, operation in everything().items() if operation.event is not None)
+"""All operations that a kernel charges for."""
 
 Arguments = Mapping[str, Any]
 Guess = Callable[[Any], Draw]
 """From an answer to the draw that describes it: a guess at its privacy loss, or a label."""
+Maker = Callable[["Losses", Arguments], Guess]
+"""Prepares what all answers to one question share."""
+Shifted = Callable[[Event, NDArray[np.float64], NDArray[np.float64]], Callable[[NDArray[np.float64]], float]]
+"""From the charge and the exact answers on either table to the loss of noisy numbers."""
+Likelihood = Callable[[InventedTable, Unit, Arguments], Callable[[Any], float]]
+"""ln Pr[answer] of a choice on one table, as promised."""
 
 NO_ANSWER = "no answer"
 _AMPLE = 1e12
@@ -57,19 +58,14 @@ class Losses:
 
     def of(self, operation: str, arguments: Arguments) -> Guess:
         """The guess at an operation's answers. arguments: those of the call, by name."""
-        if operation in _CHOICES:
-            return self._of_choice(_CHOICES[operation], arguments)
-        if operation == "discover_values":
-            return self._of_values(arguments)
-        if operation.startswith("learn_"):
-            return lambda answer: Draw(0.0, key(answer))
-        return self._of_numbers(operation, arguments)
+        maker = _makers().get(operation)
+        return self.of_numbers(operation, arguments, _gaussian) if maker is None else maker(self, arguments)
 
-    def _of_choice(self, likelihood: _Likelihood, arguments: Arguments) -> Guess:
+    def of_choice(self, likelihood: Likelihood, arguments: Arguments) -> Guess:
         without, with_person = (likelihood(table, self._neighbours.unit, arguments) for table in self._neighbours.tables)
         return lambda answer: Draw(with_person(answer) - without(answer))
 
-    def _of_values(self, arguments: Arguments) -> Guess:
+    def of_values(self, arguments: Arguments) -> Guess:
         """Which keys that only one of the tables has were released, and what their noise says of the others."""
         (name,) = arguments["clique"]
         without, with_person = (sum(map(Counter, table.values(name)), Counter[str]()) for table in self._neighbours.tables)
@@ -82,30 +78,27 @@ class Losses:
 
         return guess
 
-    def _of_numbers(self, operation: str, arguments: Arguments) -> Guess:
+    def of_numbers(self, operation: str, arguments: Arguments, shifted: Shifted) -> Guess:
+        """Noise around what a kernel without noise answers."""
         exact = [getattr(kernel, operation)(**arguments) for kernel in self._exact]
         if any(answer is None for answer in exact):
             return lambda answer: Draw(0.0, answer is None)
         if not self._exact[0].events:
             return lambda answer: Draw(0.0, key(answer))  # free of charge, so public
-        loss = _shifted(self._exact[0].events[-1], *map(numbers, exact))
+        loss = shifted(self._exact[0].events[-1], *map(numbers, exact))
         return lambda answer: Draw(0.0, NO_ANSWER) if answer is None else Draw(loss(numbers(answer)))
 
 
-def _shifted(charge: Event, without: NDArray[np.float64], with_person: NDArray[np.float64]) -> Callable[[NDArray[np.float64]], float]:
-    """The loss of numbers with Laplace or Gaussian noise around these."""
-    if isinstance(charge, Laplace):
-        scale = charge.scale
-        return lambda noisy: float((np.abs(noisy - without) - np.abs(noisy - with_person)).sum() / scale)
+def _gaussian(charge: Event, without: NDArray[np.float64], with_person: NDArray[np.float64]) -> Callable[[NDArray[np.float64]], float]:
+    """The loss of numbers with Gaussian noise around these."""
     slope = (with_person - without) / cast(Gaussian, charge).sigma ** 2
     middle = (with_person + without) / 2
     return lambda noisy: float((noisy - middle) @ slope)
 
 
-@cache
-def signature(operation: str) -> inspect.Signature:
-    """Of an operation of the kernel."""
-    return inspect.signature(getattr(PrivacyKernel, operation))
+def chosen(likelihood: Likelihood) -> Maker:
+    """The guess at a choice, from the probability of each answer as promised."""
+    return lambda losses, arguments: losses.of_choice(likelihood, arguments)
 
 
 def key(answer: Any) -> Hashable:
@@ -146,11 +139,6 @@ class _Silent:
         return counts // 2
 
 
-# Choices: ln Pr[answer] on one table, as promised. Each function prepares what all answers to one question share.
-
-_Likelihood = Callable[[InventedTable, Unit, Arguments], Callable[[Any], float]]
-
-
 def _worst_marginal(table: InventedTable, unit: Unit, arguments: Arguments) -> Callable[[Any], float]:
     answers, weights, offsets = arguments["answers"], arguments["weights"], arguments["offsets"]
     scores = {r: weights[r] * (float(np.abs(table.count(r) - answer).sum()) - offsets[r]) for r, answer in answers.items()}
@@ -159,54 +147,10 @@ def _worst_marginal(table: InventedTable, unit: Unit, arguments: Arguments) -> C
     return lambda clique: rate * scores[clique] - total
 
 
-def _signed_queries(table: InventedTable, unit: Unit, arguments: Arguments) -> Callable[[Any], float]:
-    rated = _errors(table, arguments) * arguments["eps"] / (2 * unit.query_l1)
-    total = float(logsumexp(np.concatenate([rated, -rated])))
-    return lambda drawn: float((drawn[1] * rated[drawn[0]] - total).sum())
+_CORE: Mapping[str, Maker] = {"select_worst_marginal": chosen(_worst_marginal), "discover_values": Losses.of_values}
 
 
-def _worst_queries(table: InventedTable, unit: Unit, arguments: Arguments) -> Callable[[Any], float]:
-    rated = np.abs(_errors(table, arguments)) * arguments["eps"] / (2 * unit.query_l1)
-    offered = np.ones(len(rated), dtype=np.bool_)
-    offered[arguments.get("excluded", [])] = False
-
-    def likelihood(drawn: Any) -> float:
-        left, total = offered.copy(), 0.0
-        for number in np.atleast_1d(drawn).tolist():
-            total += float(rated[number] - logsumexp(rated[left]))
-            left[number] = False
-        return total
-
-    return likelihood
-
-
-def _kept(table: InventedTable, unit: Unit, arguments: Arguments) -> Callable[[Any], float]:  # noqa: ARG001
-    counts = arguments["queries"].counts(table.counts(arguments["queries"].cliques))[arguments["numbers"]]
-    payoff = arguments["signs"] * (np.minimum(1.0, counts / arguments["records"]) - arguments["answers"])
-    logs = -arguments["eta"] * (1 + payoff) - arguments["gamma"]
-    return lambda bits: float(np.where(bits, logs, np.log(-np.expm1(logs))).sum())
-
-
-def _chosen_rule(table: InventedTable, unit: Unit, arguments: Arguments) -> Callable[[Any], float]:
-    task = arguments["task"]
-    problem = task.problem(table.occupied(task.columns))
-    rate = -arguments["eps"] / (2 * unit.query_l1 * STEPS)
-    total = float(logsumexp(rate * all_values(problem)))
-    return lambda written: rate * problem.value(task.rules.read(written)) - total
-
-
-def _errors(table: InventedTable, arguments: Arguments) -> NDArray[np.float64]:
-    """q(D) - answer_q for every query of the class, in counts."""
-    queries = arguments["queries"]
-    counts = queries.counts(table.counts(queries.cliques))
-    return np.asarray(counts - arguments["answers"].at(np.arange(queries.size)), dtype=np.float64)
-
-
-_CHOICES: Mapping[str, _Likelihood] = {
-    "select_worst_marginal": _worst_marginal,
-    "select_signed_query": _signed_queries,
-    "select_worst_queries": _worst_queries,
-    "permute_and_flip": _worst_queries,
-    "keep_queries": _kept,
-    "select_rule": _chosen_rule,
-}
+@cache
+def _makers() -> Mapping[str, Maker]:
+    """Of the operations whose answers are not numbers with Gaussian noise, by name; a wing's are in its `audits`."""
+    return dict(_CORE) | {name: maker for wing in registered("audits") for name, maker in wing.GUESSES.items()}

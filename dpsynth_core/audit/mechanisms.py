@@ -8,21 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from dpsynth_core.audit.claims import Accounted, Bounded, Claim
 from dpsynth_core.audit.evidence import Draw, Finding, from_draws
-from dpsynth_core.audit.losses import OPERATIONS, Losses, signature
+from dpsynth_core.audit.losses import OPERATIONS, Losses
 from dpsynth_core.audit.neighbours import InventedTable, Neighbours
 from dpsynth_core.foundation.errors import CapacityError, OracleError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
+from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import Noise
+from dpsynth_core.privacy.registry import everything
+from dpsynth_core.privacy.view import Noise
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload, all_kway, hand_picked
@@ -72,7 +74,7 @@ class Configuration:
         plan, shares = self.plan, self.plan.shares
         witness = Witness(kernels(table, plan.unit, shares.mechanism, noise, shares.delta, shares.accountant), losses)
         try:
-            for _ in plan.mechanism.steps(witness, plan.workload):
+            for _ in plan.mechanism.steps(cast(Kernel, witness), plan.workload):
                 pass
         except OracleError:
             return Draw(witness.loss, FAILED)
@@ -93,11 +95,10 @@ class Witness:
 
     def __watched(self, name: str, operation: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any, **options: Any) -> Any:
-            bound = signature(name).bind(None, *arguments, **options)
+            bound = everything()[name].signature.bind(*arguments, **options)
             bound.apply_defaults()
             answer = operation(*arguments, **options)
-            _, *named = bound.arguments.items()  # without self
-            seen = self.__losses.of(name, dict(named))(answer)
+            seen = self.__losses.of(name, bound.arguments)(answer)
             self.loss += seen.loss
             self.labels += [seen.label] * (seen.label is not None)
             return answer

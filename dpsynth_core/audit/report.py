@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from dpsynth_core.audit import mechanisms, operations
+from dpsynth_core.audit import cases, mechanisms, operations
 from dpsynth_core.audit.evidence import FALSE_ALARM, Finding, smallest_visible
 from dpsynth_core.audit.losses import Losses
 from dpsynth_core.audit.mechanisms import Configuration
 from dpsynth_core.audit.neighbours import worst_cases
 from dpsynth_core.foundation.errors import CapacityError
-from dpsynth_core.privacy.noise import Noise
+from dpsynth_core.privacy.view import Noise
 
 MOST_SECONDS = 3600.0
 """A mechanism's audit that would take longer is refused."""
@@ -63,7 +63,7 @@ def of_operations(noise: Noise, draws: int) -> Iterator[Audited]:
     audits = [(case, unit) for case in operations.CASES for unit in case.units]
     level = FALSE_ALARM / (3 * len(audits))  # no charge promises more than three things
     for case, unit in audits:
-        findings = operations.compute(case, unit) if case.finite else operations.sample(case, unit, noise, draws, level)
+        findings = cases.compute(case, unit) if case.finite else cases.sample(case, unit, noise, draws, level)
         rows = "1 row" if unit.max_rows_per_person == 1 else f"{unit.max_rows_per_person} rows"
         yield Audited(f"{case.title}, {unit.relation}, {rows} per person", tuple(findings), level)
 

@@ -28,8 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.claims.columns_alone import Columns, ColumnsAlone
-from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.rounds import distance_sigma
+from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.statistics.distances import IN_WRONG_CELL
 from dpsynth_core.statistics.quantiles import margin, normal
 from dpsynth_core.statistics.subsampling import Cells, gather, sample_size

@@ -14,7 +14,7 @@ from dpsynth_core.foundation.errors import InputError, shown
 if TYPE_CHECKING:
     from dpsynth_core.audit.report import Audited
     from dpsynth_core.cli.options import Commands
-    from dpsynth_core.privacy.noise import Noise
+    from dpsynth_core.privacy.view import Noise
 
 _OF_A_MECHANISM = ("epsilon", "delta", "relation", "rows_per_person")
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
-from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.parameters import Parametrised
 from dpsynth_core.mechanisms.steps import Step
 from dpsynth_core.privacy.accountant import Accountant
+from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique

@@ -8,15 +8,12 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpsynth_core.mechanisms import rounds
-from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.research.vocabulary.queries import QueryClass
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload
 
+MECHANISM = "mixture"
+"""The name of the run of its own that only asks this."""
 FLOOR = 0.01
 """Tables that are at least this good are not told apart: a fraction of the people."""
 POOR = 0.03
@@ -26,11 +23,6 @@ MAX_PLACES = 60_000_000
 
 _QUANTILE = math.log(1 / 0.05)
 """A Laplace variable is within 3.0 times its scale with 95 % confidence."""
-
-CONDITION = (
-    "This holds on condition that the solver's bounds on the best-mixture error would meet on every table that differs in one person; "
-    "nobody checked that. Where they do not, “no answer” is released, and how likely that is can depend on the records."
-)
 
 
 @dataclass(frozen=True)
@@ -66,14 +58,6 @@ class CheckResult:
         return {"error": self.error, "half_width": self.half_width, "floor": self.floor, "poor": self.poor, "sentence": self.sentence}
 
 
-def check(
-    kernel: Kernel, queries: QueryClass, support: NDArray[np.int32], start: NDArray[np.float64], total: float, rho: float
-) -> CheckResult:
-    """Spend rho on the best-mixture error of weights on `support`. start: public weights above zero. total: number of people."""
-    scale = kernel.mixture_l1(total) / math.sqrt(2 * rho)
-    return reading(kernel.best_mixture_error(queries, support, start, total, max(1.0, FLOOR * total), scale), total, scale)
-
-
 def reading(noisy: float | None, total: float, scale: float) -> CheckResult:
     """What the kernel's answer means. noisy: in people, with Laplace noise of this scale; None where there is none."""
     return CheckResult(None if noisy is None else noisy / total, _QUANTILE * scale / total, FLOOR)
@@ -89,8 +73,3 @@ def refusal(public: PublicTable | None, workload: Workload) -> str:
         most = MAX_PLACES // len(workload.cliques)
         return f"the public table has {public.rows:,} rows, more than {most:,} for so many tables; use a sample of it, or fewer tables"
     return ""
-
-
-def memory_mb(public: PublicTable | None, workload: Workload) -> float:
-    places = min(MAX_PLACES, public.rows * len(workload.cliques)) if public else 0
-    return 250.0 + (24 * places + 70 * min(workload.cells, rounds.MAX_CELLS)) / 1e6

@@ -1,4 +1,4 @@
-"""The list of mechanisms that the app and the command line offer."""
+"""The list of mechanisms that the app and the command line offer: the core's, and those that the wings add (`foundation.wings`)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from dpsynth_core.foundation.errors import InputError, shown
+from dpsynth_core.foundation.wings import registered
 from dpsynth_core.mechanisms.answers import gaussian
 from dpsynth_core.mechanisms.answers.gaussian import GaussianAnswers
 from dpsynth_core.mechanisms.answers.hdmm import Hdmm
@@ -23,21 +24,6 @@ from dpsynth_core.mechanisms.graphical.privmrf import PrivMrf
 from dpsynth_core.mechanisms.mechanism import Adaptive, Forecast, Mechanism
 from dpsynth_core.mechanisms.parameters import Setting, chosen, parameters, read
 from dpsynth_core.mechanisms.projection.privsyn import PrivSyn
-from dpsynth_core.research.mechanisms.games import dqrs, dualquery, fem, sepfem
-from dpsynth_core.research.mechanisms.games.dqrs import Dqrs
-from dpsynth_core.research.mechanisms.games.dualquery import DualQuery
-from dpsynth_core.research.mechanisms.games.fem import Fem
-from dpsynth_core.research.mechanisms.games.sepfem import SepFem
-from dpsynth_core.research.mechanisms.projection import gem, rap
-from dpsynth_core.research.mechanisms.projection.gem import Gem
-from dpsynth_core.research.mechanisms.projection.rap import Rap
-from dpsynth_core.research.mechanisms.rules import learn, oraclequery
-from dpsynth_core.research.mechanisms.rules.learn import Learn
-from dpsynth_core.research.mechanisms.rules.oraclequery import OracleQuery
-from dpsynth_core.research.mechanisms.weights import mixture, mwem, pmwpub
-from dpsynth_core.research.mechanisms.weights.mixture import Mixture
-from dpsynth_core.research.mechanisms.weights.mwem import Mwem
-from dpsynth_core.research.mechanisms.weights.pmwpub import PmwPub
 from dpsynth_core.vocabulary.workload import Workload
 
 
@@ -52,7 +38,7 @@ class Purpose:
     research: bool = False
 
 
-PURPOSES: tuple[Purpose, ...] = (
+_OURS = (
     Purpose(
         "default",
         "Best default",
@@ -63,20 +49,20 @@ PURPOSES: tuple[Purpose, ...] = (
         "public",
         "With public data",
         "You have a public table of the same columns, of people who resemble yours.",
-        (AimPublic(), PmwPub(), Mixture()),
+        (AimPublic(),),
     ),
     Purpose(
         "large",
         "Very large workloads",
         "More tables, or larger ones, than graphical models can hold; the largest error of a single count matters most.",
-        (Rap(), Gem(), PrivSyn(), Fem(), SepFem(), DualQuery(), Dqrs()),
+        (PrivSyn(),),
         research=True,
     ),
     Purpose(
         "small",
         "Small domains",
         "So few columns that there can be a number for every possible row.",
-        (Mwem(),),
+        (),
         research=True,
     ),
     Purpose(
@@ -89,10 +75,27 @@ PURPOSES: tuple[Purpose, ...] = (
         "learning",
         "Certified learning",
         "Columns of two values: a rule, or rows for a whole class of rules, with a proof that it is the best one under its noise.",
-        (OracleQuery(), Learn()),
+        (),
         research=True,
     ),
 )
+"""The core's mechanisms by what they are wanted for."""
+
+
+def _joined(purpose: Purpose, offered: Mapping[str, tuple[Mechanism, ...]]) -> Purpose:
+    """With what a wing offers for it, after the core's own that it does not name."""
+    added = offered.get(purpose.name, ())
+    return replace(purpose, mechanisms=(*(mechanism for mechanism in purpose.mechanisms if mechanism not in added), *added))
+
+
+def _all() -> tuple[Purpose, ...]:
+    purposes: tuple[Purpose, ...] = _OURS
+    for wing in registered("offers"):
+        purposes = tuple(_joined(purpose, wing.OFFERS) for purpose in purposes)
+    return tuple(purpose for purpose in purposes if purpose.mechanisms)
+
+
+PURPOSES = _all()
 """The mechanisms by what they are wanted for, the recommended one first; each is in one place."""
 
 PRESET, DEFAULT, PAPER = "preset", "default", "paper"
@@ -106,17 +109,7 @@ PUBLISHED: dict[str, Mechanism] = {
         mst.PUBLISHED,
         independent.PUBLISHED,
         gaussian.PUBLISHED,
-        rap.PUBLISHED,
-        gem.PUBLISHED,
-        fem.PUBLISHED,
-        sepfem.PUBLISHED,
-        dualquery.PUBLISHED,
-        dqrs.PUBLISHED,
-        mwem.PUBLISHED,
-        pmwpub.PUBLISHED,
-        mixture.PUBLISHED,
-        oraclequery.PUBLISHED,
-        learn.PUBLISHED,
+        *(mechanism for wing in registered("offers") for mechanism in wing.PUBLISHED),
     )
 }
 """By name, with the constants that their papers print. The others are no paper's algorithm to the letter, as their cards say."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpsynth_core.inference.estimation import estimate_total
-from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.steps import Fitted, Measured, Step
+from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import ROUNDING, Clique, Measurement

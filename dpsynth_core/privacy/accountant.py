@@ -50,7 +50,7 @@ from numpy.typing import NDArray
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.privacy import attacker, conversions, lattice
 from dpsynth_core.privacy.attacker import Curve, Reading
-from dpsynth_core.privacy.events import Event, Gaussian, Thresholded, delta_of
+from dpsynth_core.privacy.events import Event, Gaussian, delta_of
 
 RUNS = 2**10
 """The largest number of runs that may be added up under GDP."""
@@ -160,7 +160,7 @@ class _Gdp(Accountant):
     def cost(self, event: Event) -> Fraction:
         """ValueError for a step that keeps its promise only up to a delta of its own, unless all of it but that is Gaussian noise
         (`thresholds`)."""
-        if delta_of(event) and not isinstance(event, Thresholded):
+        if delta_of(event) and not isinstance(event, Gaussian):
             raise ValueError(f"a {type(event).__name__} is not accounted under GDP")
         return super().cost(event)
 

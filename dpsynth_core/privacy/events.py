@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
+from typing import Any, cast
+
+NEAR = 1e-9
+"""Relative difference of two numbers that count as the same."""
 
 
-class _Charged(ABC):
-    """What every event has."""
+class Event(ABC):
+    """What every event has. Kinds of events are frozen dataclasses of numbers; a field `delta` adds up on its own (`delta_of`)."""
 
     @property
     @abstractmethod
@@ -25,9 +29,20 @@ class _Charged(ABC):
     def rho(self) -> float:
         return float(self.cost)
 
+    @property
+    def epsilon(self) -> float | None:
+        """The epsilon of a step with a proof of (epsilon, delta)-DP of its own; None for the others."""
+        return None
+
+    def pays(self, needed: Event) -> bool:
+        """Whether it is the event that is due: the same kind, noise and sensitivity, up to rounding on another machine."""
+        return type(self) is type(needed) and all(
+            math.isclose(getattr(self, f.name), getattr(needed, f.name), rel_tol=NEAR) for f in fields(cast(Any, self))
+        )
+
 
 @dataclass(frozen=True)
-class Gaussian(_Charged):
+class Gaussian(Event):
     """Rounded normal noise of `sigma` per cell on counts of L2 sensitivity `l2`.
 
     rho = l2^2 / (2 sigma^2) in every accountant: `lattice`.
@@ -37,7 +52,7 @@ class Gaussian(_Charged):
     l2: float
 
     def __post_init__(self) -> None:
-        _check_positive(sigma=self.sigma, l2=self.l2)
+        check_positive(sigma=self.sigma, l2=self.l2)
 
     @property
     def cost(self) -> Fraction:
@@ -63,11 +78,11 @@ class Thresholded(Gaussian):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_positive(delta=self.delta)
+        check_positive(delta=self.delta)
 
 
 @dataclass(frozen=True)
-class Selection(_Charged):
+class Selection(Event):
     """`count` draws of the exponential mechanism, each at `eps`: Pr proportional to exp(eps * score / (2 sensitivity)).
 
     rho = count * eps^2 / 8, because the privacy loss of each has range eps: Cesar and Rogers 2021, Lemma 3.4 with Proposition 3.3.
@@ -77,115 +92,24 @@ class Selection(_Charged):
     count: int = 1
 
     def __post_init__(self) -> None:
-        _check_positive(eps=self.eps, count=self.count)
+        check_positive(eps=self.eps, count=self.count)
 
     @property
     def cost(self) -> Fraction:
         return self.count * Fraction(self.eps) ** 2 / 8
 
-
-@dataclass(frozen=True)
-class PermuteAndFlip(_Charged):
-    """One draw of permute-and-flip at `eps`: `research.privacy.flipping`, Proposition.
-
-    rho = eps^2 / 2, as for everything that is eps-differentially private: Bun and Steinke 2016, Proposition 1.4. It is not less, but for
-    terms of order eps^3: of two queries whose scores differ by the sensitivity, one way or, for a neighbour, the other, the worse is drawn
-    with probability exp(-eps / 2) / 2, and the two distributions' Kullback-Leibler divergence is eps^2 / 2 - eps^3 / 4 + ... So the
-    exponential mechanism at twice the eps costs the same.
-    """
-
-    eps: float
-
-    def __post_init__(self) -> None:
-        _check_positive(eps=self.eps)
-
     @property
-    def cost(self) -> Fraction:
-        return Fraction(self.eps) ** 2 / 2
-
-
-@dataclass(frozen=True)
-class Laplace(_Charged):
-    """Discrete Laplace noise of parameter `scale` on counts of L1 sensitivity `l1`: pure (l1/scale)-DP.
-
-    rho = (l1/scale)^2 / 2: Bun and Steinke 2016, Proposition 1.4. (The privacy loss has a range of twice l1/scale.)
-    """
-
-    scale: float
-    l1: float
-
-    def __post_init__(self) -> None:
-        _check_positive(scale=self.scale, l1=self.l1)
-
-    @property
-    def cost(self) -> Fraction:
-        return (Fraction(self.l1) / Fraction(self.scale)) ** 2 / 2
-
-
-@dataclass(frozen=True)
-class Retention(_Charged):
-    """`count` bits, each True with a probability p <= exp(-gamma), ln p being -eta * (a count / records) and a constant.
-
-    A person with `rows` rows moves ln p by eta * rows / records =: u at most, and ln(1 - p) the other way by at most u / (e^gamma - 1), the
-    largest slope of ln(1 - e^x) for x <= -gamma. So the privacy loss of a bit has range r = u * (1 + 1/(e^gamma - 1)), and
-    rho = count * r^2 / 8: Cesar and Rogers 2021, Proposition 3.3. (What DQRS pays for old samples; Vietri et al. 2020, Lemma 9, has a
-    bound in place of the range.)
-    """
-
-    eta: float
-    gamma: float
-    records: float
-    rows: int
-    count: int
-
-    def __post_init__(self) -> None:
-        _check_positive(eta=self.eta, gamma=self.gamma, rows=self.rows, count=self.count)
-        if not 1 <= self.records < math.inf:
-            raise ValueError("records must be a number from 1 up")
-
-    @property
-    def cost(self) -> Fraction:
-        slope = Fraction(-1 / math.expm1(-self.gamma)) * (1 + Fraction(1, 2**48))  # 1 + 1/(e^gamma - 1), never rounded down
-        return self.count * (Fraction(self.eta) * self.rows / Fraction(self.records) * slope) ** 2 / 8
-
-
-@dataclass(frozen=True)
-class PerturbedMinimum(Laplace):
-    """RSPM: the exact minimum after discrete Laplace noise on a fine grid was put on each of m separators.
-
-    The cost is Laplace noise's: l1 = (change + step) * m is what one person's influence amounts to in noise (`research.privacy.rspm`).
-    """
-
-
-@dataclass(frozen=True)
-class Approximate(_Charged):
-    """A step that has its own proof of (eps, delta)-differential privacy: Gaussian RSPM, PRSMA.
-
-    For neighbours there are distributions within e^eps of each other that its answers follow except with probability delta (Kairouz, Oh,
-    Viswanath 2015, Theorem 3.3), and eps-DP costs rho = eps^2/2 (Bun and Steinke 2016, Proposition 1.4): it is delta-approximate
-    (eps^2/2)-zCDP (their Definition 8.1). Costs and deltas add up (Lemma 8.2).
-    """
-
-    eps: float
-    delta: float
-
-    def __post_init__(self) -> None:
-        _check_positive(eps=self.eps, delta=self.delta)
-
-    @property
-    def cost(self) -> Fraction:
-        return Fraction(self.eps) ** 2 / 2
-
-
-Event = Gaussian | Residual | Thresholded | Selection | PermuteAndFlip | Retention | Laplace | PerturbedMinimum | Approximate
+    def epsilon(self) -> float:
+        return self.eps * self.count
 
 
 def delta_of(event: Event) -> Fraction:
-    """The probability with which the event's cost may not hold; 0 for most."""
-    return Fraction(event.delta) if isinstance(event, Approximate | Thresholded) else Fraction(0)
+    """The probability with which the event's cost may not hold: its `delta`, or 0 for an event without one."""
+    return Fraction(getattr(event, "delta", 0))
 
 
-def _check_positive(**values: float) -> None:
+def check_positive(**values: float) -> None:
+    """ValueError unless all are positive and finite."""
     for name, value in values.items():
         if not 0 < value < math.inf:
             raise ValueError(f"{name} must be a positive number")

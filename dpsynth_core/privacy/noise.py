@@ -11,7 +11,6 @@ import secrets
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,37 +19,12 @@ from opendp.mod import Domain, Measurement, enable_features
 
 from dpsynth_core.foundation.errors import BudgetExceeded
 from dpsynth_core.privacy import lattice
+from dpsynth_core.privacy.view import Integers
 
 enable_features("contrib")
 
-Integers = NDArray[np.int64]
-
 _WORD = 64
 """Bits of a word; coins of fewer than these are tossed together."""
-
-
-class Noise(Protocol):
-    """private: whether a release made with this noise keeps its promise; False brands it "not private"."""
-
-    private: bool
-
-    def gaussian(self, values: Integers, sigma: float) -> Integers:
-        """values + normal noise of standard deviation sigma, rounded to whole numbers (see `lattice`), independently per entry."""
-
-    def discrete_laplace(self, values: Integers, scale: float) -> Integers:
-        """values + noise with Pr[x] proportional to exp(-|x| / scale) on the integers, independently per entry."""
-
-    def noisy_max(self, scores: Integers, scale: float) -> int:
-        """Index of the largest score + Gumbel(scale): index i with probability proportional to exp(score_i / scale)."""
-
-    def uniform(self, size: int) -> int:
-        """A whole number from 0 to size - 1, each with the same probability."""
-
-    def bernoulli_exp(self, exponents: Sequence[Fraction]) -> NDArray[np.bool_]:
-        """True with probability exp(-x), independently for each x >= 0."""
-
-    def halved(self, counts: Integers) -> Integers:
-        """How many of so many fair coins show heads, for each entry."""
 
 
 class OpenDPNoise:

@@ -6,28 +6,28 @@ was asked in the same words: a measured error, for one, belongs to the answers t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from hashlib import sha256
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpsynth_core.privacy.scores import SUM_STEPS
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.measurement import Clique
-from dpsynth_core.vocabulary.predictors import Predictor
 
 _AMONG, _ABOUT = "among", "about"
 _TOGETHER = 256
 """Tables that are digested in one piece: most are small."""
 
 
-def digests(operation: str, arguments: Sequence[Any], options: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
-    """SHA-256 of what a call was given in whole, as one more argument; none where names and numbers say enough."""
-    if (digested := _DIGESTED.get(operation)) is not None:
-        return (digested(*arguments, **options),)
+def numbers(values: Iterable[Any]) -> tuple[Any, ...]:
+    """The names of columns and the numbers among the arguments of a call, in order."""
+    return tuple(value for value in values if is_name(value) or isinstance(value, int | float | np.number))
+
+
+def digests(arguments: Sequence[Any], options: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
+    """SHA-256 of what a call was given besides, as one more argument; none where names and numbers say enough."""
     given = [one for one in (*arguments, *options.values()) if not (is_name(one) or isinstance(one, int | float | np.number | None))]
     return ((_ABOUT, digest(given)),) if given else ()
 
@@ -82,15 +82,3 @@ def among(cells: Mapping[str, tuple[int, ...]]) -> tuple[str, ...]:
 def is_group(argument: object) -> bool:
     """Whether the last argument of a call is a group."""
     return isinstance(argument, tuple) and argument[:1] == (_AMONG,)
-
-
-def _predictors(predictors: Sequence[Predictor], sigma: float) -> tuple[str, ...]:  # noqa: ARG001
-    return tuple(one.sha256 for one in predictors)
-
-
-def _weights(clique: Clique, weights: NDArray[np.float64], low: float, high: float, sigma: float) -> tuple[str, ...]:  # noqa: ARG001
-    """As the kernel rounds them."""
-    return (sha256(np.rint(weights * SUM_STEPS).astype("<i8").tobytes()).hexdigest(),)
-
-
-_DIGESTED: Mapping[str, Callable[..., tuple[str, ...]]] = {"measure_right": _predictors, "measure_sum": _weights}

@@ -46,6 +46,11 @@ def check_answers(answers: Sequence[NDArray[np.floating]], shapes: Sequence[tupl
             raise ValueError("an answer is not finite, or too large")
 
 
+def steps(answers: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Public answers as whole steps."""
+    return np.rint(answers * COUNT_STEPS).astype(np.int64)
+
+
 def distances(counts: Sequence[NDArray[np.int64]], answers: Sequence[NDArray[np.floating]]) -> list[int]:
     """||counts - answer||_1 of each in steps, with the answers rounded to whole steps. Exact in any order of summing: see `_EXACT`; steps
     are a power of two.

@@ -14,7 +14,7 @@ from datetime import date
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, get_args
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 import pyarrow as pa
@@ -38,6 +38,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.accountant import Accountant
 from dpsynth_core.privacy.events import Event
+from dpsynth_core.privacy.registry import event_named
 from dpsynth_core.release import tables
 from dpsynth_core.release import transcript as transcripts
 from dpsynth_core.release.release import Brand, Progress, Release
@@ -55,7 +56,6 @@ FORMAT = 1
 ROWS_CSV, ROWS_PARQUET, CODES, DOCUMENT = tables.FIRST, "synthetic.parquet", "codes.npy", "release.json"
 ROW_FILES = (ROWS_CSV, ROWS_PARQUET)
 
-_EVENTS = {kind.__name__: kind for kind in get_args(Event)}
 
 
 def to_json(release: Release) -> dict[str, Any]:
@@ -286,16 +286,16 @@ def _measurement(domain: Domain, item: Mapping[str, Any]) -> Measurement:
 
 def charge_json(event: Event, accountant: Accountant) -> dict[str, Any]:
     """The operation, what its cost is computed from, and the cost as rho, so that a reader can add up for himself."""
-    return {"operation": type(event).__name__, **asdict(event), "rho": float(accountant.cost(event))}
+    return {"operation": type(event).__name__, **asdict(cast(Any, event)), "rho": float(accountant.cost(event))}
 
 
 def charge_of(item: Mapping[str, Any]) -> Event:
     """The event; its stated rho is not looked at."""
-    kind = _EVENTS.get(str(item.get("operation")))
+    kind = event_named(str(item.get("operation")))
     if kind is None:
         raise InputError("charges", f"{str(item.get('operation'))[:40]!r} is unknown", "use the version that made the release")
     try:
-        return kind(**{field.name: item[field.name] for field in fields(kind) if field.name in item})
+        return kind(**{field.name: item[field.name] for field in fields(cast(Any, kind)) if field.name in item})
     except (TypeError, ValueError, ArithmeticError):
         raise InputError("charges", f"a {kind.__name__} has numbers that cannot be", "the release is damaged") from None
 

@@ -30,15 +30,16 @@ from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.zones import Zoned, curator_only
 from dpsynth_core.inference.rows import in_random_order
 from dpsynth_core.mechanisms.discovery.learning import learn
-from dpsynth_core.mechanisms.kernel import SealedKernel
 from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.mechanisms.steps import Finished, RowModel
 from dpsynth_core.planning import machine
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import MAX_UNSTATED_ROWS, PublicSpec, Spec
 from dpsynth_core.privacy.events import Event as Charge
+from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
+from dpsynth_core.privacy.noise import OpenDPNoise, SeededNoise
+from dpsynth_core.privacy.view import Noise
 from dpsynth_core.release import tables, transcript
 from dpsynth_core.release.journal import Journal
 from dpsynth_core.release.release import Progress, Release

@@ -3,7 +3,7 @@
 A mechanism is a function of the kernel's answers. Whoever has them can run it once more without the private table: that is what
 `Replay` is for, and why a release can be reproduced from what is published. Answers were paid for and are released; a transcript
 holds nothing else. The seed of the rows follows from them too, so that nobody chooses it. It knows no mechanism and no operation by name:
-whatever a kernel is asked is recorded with its answer. What an answer must have cost is looked up in `privacy.prices`.
+whatever a kernel is asked is recorded with its answer. What an answer must have cost is looked up in `privacy.registry`.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import numpy as np
 
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.mechanisms.kernel import SealedKernel
 from dpsynth_core.planning.plan import Shares
 from dpsynth_core.privacy import questions
 from dpsynth_core.privacy.events import Event
+from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.meter import Meter
-from dpsynth_core.privacy.prices import Call, due, pays
+from dpsynth_core.privacy.registry import Call, due, find
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.grouped_domain import by_name, with_groups
@@ -74,7 +74,7 @@ def replaying(
 ) -> SealedKernel:
     """A kernel without a table: it answers what was answered before, and charges what was charged. Its operations raise InputError when
     they are asked something else, which happens where other versions or another machine compute other numbers, and when an answer was
-    not charged as the kernel charges it (`privacy.prices`)."""
+    not charged as the kernel charges it (`privacy.registry`)."""
     return cast(SealedKernel, _Replay(domain, unit, Meter(shares.rho, delta=shares.delta, accountant=shares.accountant), answers, paid))
 
 
@@ -202,7 +202,7 @@ def _paid(call: Call, charges: int, paid: Iterator[Event]) -> Event | None:
     """The next event, which has to be the price of this call; None for one that is free. Raises InputError."""
     needed = due(call)
     event = None if needed is None else next(paid, None)
-    if charges != (needed is not None) or (needed is not None and (event is None or not pays(event, needed))):
+    if charges != (needed is not None) or (needed is not None and (event is None or not event.pays(needed))):
         problem = f"an answer of {call.operation} was not charged as it has to be"
         raise InputError("transcript", problem, "do not rely on this release")
     return event
@@ -236,8 +236,9 @@ def from_json(items: Sequence[Mapping[str, Any]], measurements: Sequence[Measure
 def _identifying(operation: str, arguments: Sequence[Any], options: Mapping[str, Any], group: _Group) -> tuple[Any, ...]:
     """What identifies a question: the names of columns and the numbers in it, a digest of all else, and the group of records that it is
     about."""
-    named = tuple(x for x in (*arguments, *options.values()) if questions.is_name(x) or isinstance(x, int | float | np.number))
-    return (*named, *questions.digests(operation, arguments, options), *group)
+    known = find(operation)
+    digests = questions.digests(arguments, options) if known is None else known.digests(arguments, options)
+    return (*questions.numbers((*arguments, *options.values())), *digests, *group)
 
 
 def _same(then: Sequence[Any], now: Sequence[Any]) -> bool:

@@ -15,7 +15,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.vocabulary.marginals import combined
 from dpsynth_core.vocabulary.measurement import ROUNDING, Measurement

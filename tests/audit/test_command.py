@@ -13,7 +13,8 @@ import pytest
 from dpsynth_core.audit import report
 from dpsynth_core.cli import main
 from dpsynth_core.privacy import noise
-from dpsynth_core.privacy.noise import Integers, OpenDPNoise
+from dpsynth_core.privacy.noise import OpenDPNoise
+from dpsynth_core.privacy.view import Integers
 from dpsynth_core.vocabulary.domain import Domain
 from tests.patience import SECONDS
 

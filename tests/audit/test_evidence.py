@@ -14,7 +14,8 @@ from dpsynth_core.audit.claims import Accounted, Bounded, Claim, of_charges
 from dpsynth_core.audit.evidence import Draw, from_draws, from_probabilities, smallest_visible
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.conversions import gdp_delta
-from dpsynth_core.privacy.events import Approximate, Gaussian, Laplace, PermuteAndFlip, Selection
+from dpsynth_core.privacy.events import Gaussian, Selection
+from dpsynth_core.research.privacy.events import Approximate, Laplace, PermuteAndFlip
 from tests.audit.broken import TwiceTheEpsilon
 
 LEVEL = 1e-8

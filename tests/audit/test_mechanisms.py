@@ -20,8 +20,9 @@ from dpsynth_core.mechanisms.registry import MECHANISMS
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.accountant import GDP, ZCDP, Accountant
-from dpsynth_core.privacy.noise import Noise, SeededNoise
+from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.privacy.view import Noise
 from dpsynth_core.research.inference.relaxed.projection import Descent
 from dpsynth_core.research.mechanisms.projection import gem, rap
 from dpsynth_core.vocabulary.domain import Domain

@@ -21,7 +21,7 @@ from typing import ClassVar
 
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.graphical import models
-from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.mechanisms.mechanism import SINGLE, Card, Forecast, Split
 from dpsynth_core.mechanisms.parameters import whole
 from dpsynth_core.mechanisms.steps import Finished, Step

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-import inspect
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 
+from dpsynth_core.audit.cases import Case
+from dpsynth_core.audit.operations import CASES
 from dpsynth_core.foundation.errors import BudgetExceeded, InputError
-from dpsynth_core.mechanisms.kernel import Kernel, SealedKernel
+from dpsynth_core.privacy import kernel as kernel_module
 from dpsynth_core.privacy.events import Gaussian, Selection
+from dpsynth_core.privacy.interface import Kernel, SealedKernel
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
+from dpsynth_core.privacy.noise import OpenDPNoise, SeededNoise
+from dpsynth_core.privacy.operation import Asked, operation
+from dpsynth_core.privacy.registry import everything
 from dpsynth_core.privacy.scores import COUNT_STEPS
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.privacy.view import Noise, View
 from dpsynth_core.research.vocabulary.queries import QueryClass, SparseAnswers
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
@@ -426,11 +432,67 @@ def test_the_kernel_offers_exactly_the_protocol_and_what_its_driver_needs() -> N
     assert offered == promised
 
 
-def test_signatures_match_the_protocol() -> None:
-    operations = [name for name, value in vars(Kernel).items() if not name.startswith("_") and inspect.isfunction(value)]
-    assert "select_worst_marginal" in operations
-    for name in operations:
-        assert inspect.signature(getattr(PrivacyKernel, name)) == inspect.signature(getattr(Kernel, name))
+class Watched(ArraySource):
+    """A source that notes that it was read."""
+
+    reads = 0
+
+    def counts(self, cliques: Collection[Clique]) -> dict[Clique, np.ndarray]:
+        self.reads += 1
+        return super().counts(cliques)
+
+    def occupied(self, clique: Clique) -> Any:
+        self.reads += 1
+        return super().occupied(clique)
+
+    def right(self, predictors: Sequence[Predictor]) -> np.ndarray:
+        self.reads += 1
+        return super().right(predictors)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.title)
+def test_no_operation_reads_anything_that_the_budget_does_not_cover(case: Case) -> None:
+    """All but PRSMA's number of records, which is public there."""
+    unit = case.units[0]
+    neighbours = case.neighbours(unit)
+    question = case.ask(PrivacyKernel(neighbours.tables[0], unit, 1.0, SeededNoise(0)), neighbours)
+    source = Watched(neighbours.domain, neighbours.tables[0].codes)
+    source.values = source.over = source.counts  # type: ignore[attr-defined]
+    kernel = PrivacyKernel(source, unit, 1e-9, SeededNoise(0), 0.9)
+    with pytest.raises(BudgetExceeded):
+        getattr(kernel, case.operation)(**question)
+    assert source.reads == (case.operation == "learn_rule_robustly")
+
+
+def test_what_is_free_sees_no_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    @operation()
+    def peek(asked: Asked) -> Callable[[View], Any]:  # noqa: ARG001
+        return lambda view: view.tables([("a",)])
+
+    monkeypatch.setattr(kernel_module, "find", lambda _: peek)
+    with pytest.raises(AttributeError, match="tables"):
+        kernel_of(people()).peek()
+
+
+def test_an_operation_that_is_not_registered_gets_nothing() -> None:
+    @operation(Gaussian, lambda _: Gaussian(1.0, 1.0))
+    def peek(asked: Asked) -> Callable[[View], Any]:  # noqa: ARG001
+        return lambda view: view.tables([("a",)])
+
+    kernel = kernel_of(people())
+    for ask in (lambda: peek(kernel), lambda: kernel._ask("peek")):
+        with pytest.raises(AttributeError):
+            ask()
+    with pytest.raises(TypeError):
+        everything()["peek"] = peek
+    assert kernel.events == ()
+
+
+def test_a_keyword_is_charged_as_what_it_is_called() -> None:
+    """The price has numbers by place: in the order of the parameters, not of the call."""
+    kernel = kernel_of(people())
+    kernel.measure_sum(sigma=4.0, high=1.0, low=-0.5, weights=np.linspace(-0.5, 1.0, 4), clique=("a",))
+    assert kernel.events == (Gaussian(4.0, 1.0),)
 
 
 def test_everything_the_kernel_holds_is_private_by_name() -> None:

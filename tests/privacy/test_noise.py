@@ -15,8 +15,10 @@ from scipy.stats import binom
 
 from dpsynth_core.foundation.errors import BudgetExceeded
 from dpsynth_core.privacy import lattice
-from dpsynth_core.privacy.events import Gaussian, Laplace, Retention, Selection
-from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
+from dpsynth_core.privacy.events import Gaussian, Selection
+from dpsynth_core.privacy.noise import OpenDPNoise, SeededNoise
+from dpsynth_core.privacy.view import Noise
+from dpsynth_core.research.privacy.events import Laplace, Retention
 from tests.privacy.tables import FALSE_ALARM, frequency_p_value, p_value, rounded_normal
 
 DRAWS = 60_000

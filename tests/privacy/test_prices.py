@@ -1,36 +1,37 @@
-"""The table of prices is the kernel's: the same operations, and for each the same event, in every unit of privacy."""
+"""What a transcript is checked against is what the kernel charges: the same event for every operation, in every unit of privacy."""
 
 from __future__ import annotations
 
-import inspect
+import re
 from dataclasses import fields, replace
 from typing import Any
 
 import pytest
 
-from dpsynth_core.audit.operations import CASES, DOMAIN, Case
+from dpsynth_core.audit.cases import DOMAIN, Case
+from dpsynth_core.audit.operations import CASES
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.privacy.events import Event, PerturbedMinimum
+from dpsynth_core.privacy.events import Event
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
-from dpsynth_core.privacy.prices import PRICES, Call, due, pays
+from dpsynth_core.privacy.registry import Call, due, everything
 from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.release.transcript import RecordedAnswer, recording
+from dpsynth_core.research.privacy.events import PerturbedMinimum
 
-FREE = {"seed", "residual_l2", "mixture_l1"}
 UNITS = [Unit(relation, rows) for relation in ("add-remove", "replace") for rows in (1, 3)]
 
 
-def operations() -> set[str]:
-    return {name for name, value in vars(PrivacyKernel).items() if inspect.isfunction(value) and not name.startswith("_")}
-
-
-def test_every_operation_of_the_kernel_has_a_price() -> None:
-    assert set(PRICES) == operations() - {"part", "over", "among", "grouped", "prepare", "prepare_cells"}
-
-
 def test_every_operation_that_costs_something_is_compared_below() -> None:
-    assert {case.operation for case in CASES} == set(PRICES) - FREE
+    free = {name for name, operation in everything().items() if operation.event is None}
+    assert free == {"seed", "residual_l2", "mixture_l1"}
+    assert {case.operation for case in CASES} == set(everything()) - free
+
+
+def test_every_operation_says_what_it_answers_and_why_it_is_private() -> None:
+    for operation in everything().values():
+        assert operation.__doc__, operation.name
+        assert operation.event is None or re.search(r"Proposition \d+", operation.__doc__), operation.name
 
 
 def called(case: Case, unit: Unit) -> tuple[list[RecordedAnswer], tuple[Event, ...]]:
@@ -39,7 +40,7 @@ def called(case: Case, unit: Unit) -> tuple[list[RecordedAnswer], tuple[Event, .
     kernel = PrivacyKernel(neighbours.tables[1], unit, 1e6, SeededNoise(3), delta=0.5)
     question: dict[str, Any] = case.ask(kernel, neighbours)
     answers: list[RecordedAnswer] = []
-    order = list(inspect.signature(getattr(PrivacyKernel, case.operation)).parameters)[1:]
+    order = everything()[case.operation].signature.parameters
     recorder = recording(kernel, lambda answer, _: answers.append(answer))
     getattr(recorder.among(case.group) if case.group else recorder, case.operation)(*(question[name] for name in order if name in question))
     return answers, kernel.events
@@ -55,7 +56,8 @@ def test_the_price_of_a_call_is_what_the_kernel_charged(case: Case, unit: Unit) 
     assert (wanted is None) == (not events)
     for event in events:
         assert wanted is not None
-        assert pays(event, wanted)
+        assert event.pays(wanted)
+        assert type(event) is everything()[answer.operation].event
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.operation} {case.variant}".strip())
@@ -65,8 +67,8 @@ def test_no_other_noise_or_sensitivity_pays(case: Case) -> None:
     wanted = due(Call(unit, DOMAIN, answer.operation, answer.arguments, answer.value))
     assert wanted is not None
     for field in fields(event):
-        assert not pays(replace(event, **{field.name: getattr(event, field.name) * 2}), wanted)
-    assert not pays(PerturbedMinimum(1e3, 1.0), wanted)
+        assert not replace(event, **{field.name: getattr(event, field.name) * 2}).pays(wanted)
+    assert not PerturbedMinimum(1e3, 1.0).pays(wanted)
 
 
 @pytest.mark.parametrize(

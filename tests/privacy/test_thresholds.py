@@ -15,9 +15,10 @@ from dpsynth_core.foundation.errors import BudgetExceeded
 from dpsynth_core.privacy.accountant import GDP, ZCDP, Accountant
 from dpsynth_core.privacy.events import Thresholded
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
+from dpsynth_core.privacy.noise import OpenDPNoise, SeededNoise
 from dpsynth_core.privacy.thresholds import shared_by, threshold
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.privacy.view import Noise
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.keys import MISSING, OTHER
 from tests.privacy.tables import GlassNoise

@@ -13,11 +13,11 @@ import pytest
 
 from dpsynth_core.foundation.errors import BudgetExceeded, InputError
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.kernel import SealedKernel
 from dpsynth_core.planning.plan import Plan, Shares
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.events import Event, Gaussian, Selection
+from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import REPLACE, Unit

@@ -85,7 +85,7 @@ def _check_measured_of(opened: Opened, certificate: Certificate, released: Mappi
     """That its errors were measured of what is published, by the digest that stands beside the kernel's answer. What is made of rows is
     the same on every machine; what is made of noisy tables may be rounded otherwise."""
     asked = {clique: fractions * certificate.total.value for clique, fractions in released.items()}
-    wanted = questions.digests("measure_errors", (asked, certificate.sigma), {})
+    wanted = questions.digests((asked, certificate.sigma), {})
     answers = [answer for answer in opened.release.transcript if answer.operation == "measure_errors"]
     if any(near(answer.arguments[0], certificate.sigma) and answer.arguments[1:] == wanted for answer in answers):
         return

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.foundation.errors import InputError, shown
-from dpsynth_core.mechanisms.kernel import SealedKernel
+from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.intervals import Interval, Noisy
 from dpsynth_core.vocabulary.domain import Domain

@@ -29,8 +29,8 @@ from dpsynth_core.claims.criteria.criterion import UNKNOWN, Entries, Published, 
 from dpsynth_core.claims.criteria.statistics import number_column
 from dpsynth_core.claims.criteria.words import Within
 from dpsynth_core.foundation.errors import InputError, shown
-from dpsynth_core.mechanisms.kernel import SealedKernel
 from dpsynth_core.mechanisms.rounds import sigma_for
+from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.scores import SUM_STEPS
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.intervals import CONFIDENCE, Interval

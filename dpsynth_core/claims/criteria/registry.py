@@ -13,7 +13,7 @@ from dpsynth_core.claims.criteria.statistics import Mean, Share
 from dpsynth_core.claims.criteria.subgroup import SubgroupWithin
 from dpsynth_core.claims.criteria.tables import TablesWithin
 from dpsynth_core.foundation.errors import CapacityError, InputError, shown
-from dpsynth_core.mechanisms.kernel import SealedKernel
+from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
 

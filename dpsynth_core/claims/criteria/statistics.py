@@ -22,8 +22,8 @@ from dpsynth_core.claims.criteria.conditions import EVERYBODY, Condition, check_
 from dpsynth_core.claims.criteria.criterion import UNKNOWN, Entries, Published, common, positive
 from dpsynth_core.claims.criteria.words import Within
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.mechanisms.kernel import SealedKernel
 from dpsynth_core.mechanisms.rounds import sigma_for
+from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.intervals import CONFIDENCE, Interval, Noisy, Ratio, absolute
 from dpsynth_core.vocabulary.attribute import Attribute

@@ -18,8 +18,8 @@ from scipy.special import ndtri
 from dpsynth_core.claims.criteria.conditions import Condition, read_condition
 from dpsynth_core.claims.criteria.criterion import UNKNOWN, Entries, Published, common, positive
 from dpsynth_core.claims.criteria.words import Within
-from dpsynth_core.mechanisms.kernel import SealedKernel
 from dpsynth_core.mechanisms.rounds import distance_sigma, sigma_for
+from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.intervals import CONFIDENCE, Interval, Noisy, largest
 from dpsynth_core.vocabulary.domain import Domain

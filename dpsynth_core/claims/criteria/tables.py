@@ -14,8 +14,8 @@ from scipy.special import ndtri
 from dpsynth_core.claims.criteria.criterion import UNKNOWN, Entries, Published, common, positive
 from dpsynth_core.claims.criteria.words import Within
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.mechanisms.kernel import SealedKernel
 from dpsynth_core.mechanisms.rounds import distance_sigma
+from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.intervals import CONFIDENCE, Interval, largest
 from dpsynth_core.vocabulary.domain import Domain

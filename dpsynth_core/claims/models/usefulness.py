@@ -22,7 +22,7 @@ from dpsynth_core.claims.criteria.models import PER_COLUMN, Guesses
 from dpsynth_core.claims.models import training
 from dpsynth_core.claims.models.targets import Target
 from dpsynth_core.claims.models.training import Model
-from dpsynth_core.mechanisms.kernel import SealedKernel
+from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.statistics import intervals as bounds
 from dpsynth_core.statistics.intervals import Noisy
 from dpsynth_core.statistics.quantiles import normal

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.answers.residual_answers import ROWS, ResidualAnswers
-from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import Card, Forecast, Split, split_by_size
 from dpsynth_core.mechanisms.steps import Finished, Measured, Step
 from dpsynth_core.mechanisms.strategies import Strategy, best
 from dpsynth_core.privacy.accountant import GDP
+from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import project

@@ -18,10 +18,10 @@ from scipy.sparse import csr_array
 
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.answers.residual_answers import ROWS, ResidualAnswers, parts, saving
-from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import Card, Forecast, Split, split_by_size
 from dpsynth_core.mechanisms.steps import Finished, Measured, Step
 from dpsynth_core.privacy.accountant import GDP
+from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.vocabulary.measurement import Clique, Residual
 from dpsynth_core.vocabulary.workload import Workload
 

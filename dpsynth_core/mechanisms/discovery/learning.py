@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.mechanisms.discovery import categories, numbers
 from dpsynth_core.mechanisms.discovery.division import LEVELS, Portion
-from dpsynth_core.mechanisms.kernel import SealedKernel
+from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.measurement import MarginalCounts
 

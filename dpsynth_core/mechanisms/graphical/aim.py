@@ -20,10 +20,10 @@ from dpsynth_core.mechanisms.graphical.grouping import Candidates, OfColumns, gr
 from dpsynth_core.mechanisms.graphical.models import Capacity, Fit, fit
 from dpsynth_core.mechanisms.graphical.public_prior import NoPrior, Prior
 from dpsynth_core.mechanisms.graphical.selections import Choice, Selections, apart, choose, choose_again
-from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import Card, Forecast
 from dpsynth_core.mechanisms.rounds import RoundBudget, fitted, measure, sigma_for, total_from
 from dpsynth_core.mechanisms.steps import Finished, Step
+from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, Measurement
 from dpsynth_core.vocabulary.workload import Workload
 

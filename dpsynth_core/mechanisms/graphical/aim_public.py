@@ -13,8 +13,8 @@ from dpsynth_core.mechanisms.graphical.aim import Aim
 from dpsynth_core.mechanisms.graphical.grouping import Candidates
 from dpsynth_core.mechanisms.graphical.models import Capacity, Fit
 from dpsynth_core.mechanisms.graphical.public_prior import Prior, PublicPrior
-from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import Card, Forecast, Mechanism
+from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload

@@ -15,11 +15,11 @@ from dpsynth_core.mechanisms.answers import hdmm
 from dpsynth_core.mechanisms.answers.hdmm import Hdmm
 from dpsynth_core.mechanisms.graphical import models
 from dpsynth_core.mechanisms.graphical.models import Capacity
-from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import Card, Forecast, Split, split_by_size
 from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.mechanisms.strategies import within
 from dpsynth_core.privacy.accountant import GDP
+from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.vocabulary.workload import Workload
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.graphical import models
 from dpsynth_core.mechanisms.graphical.models import FITTED_AS_PRINTED, Fitting
-from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import SINGLE, Card, Forecast, Split, printed
 from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.accountant import GDP, ZCDP
+from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.vocabulary.workload import Workload
 
 

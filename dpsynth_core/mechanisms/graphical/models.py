@@ -11,10 +11,10 @@ from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.junction_tree import ATTRIBUTES_TRIED, SizeOracle, mask_of
 from dpsynth_core.inference.model import GraphicalModel, labels_of
 from dpsynth_core.inference.smoothing import MEASURED, Columns, as_measured, smooth_columns
-from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.parameters import real
 from dpsynth_core.mechanisms.rounds import columns_of, total_from
 from dpsynth_core.mechanisms.steps import Finish, Unmoved, as_it_is
+from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts, Measurement
 

@@ -24,11 +24,11 @@ from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.graphical import attribute_graph, models
 from dpsynth_core.mechanisms.graphical.attribute_graph import Useful
 from dpsynth_core.mechanisms.graphical.models import Capacity
-from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
 from dpsynth_core.mechanisms.parameters import real, whole
 from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.accountant import GDP
+from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, Measurement
 from dpsynth_core.vocabulary.workload import Workload
 

@@ -31,8 +31,8 @@ from scipy.optimize import minimize
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.mechanisms.graphical.grouping import Candidates
 from dpsynth_core.mechanisms.graphical.models import FINAL, Capacity, Fit
-from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.rounds import total_from
+from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import of_codes
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, MarginalCounts, Measurement

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.inference.model import GraphicalModel
-from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.steps import Candidate, SelectionRecord
+from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 
 Answers = Mapping[Clique, NDArray[np.float64]]

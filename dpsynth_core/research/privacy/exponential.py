@@ -29,8 +29,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.privacy.noise import Noise
 from dpsynth_core.privacy.scores import COUNT_STEPS
+from dpsynth_core.privacy.view import Noise
 from dpsynth_core.research.privacy.groups import Integers, ScoreGroups
 
 SLACK = 4

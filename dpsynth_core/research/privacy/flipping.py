@@ -29,8 +29,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpsynth_core.privacy.noise import Noise
 from dpsynth_core.privacy.scores import COUNT_STEPS
+from dpsynth_core.privacy.view import Noise
 from dpsynth_core.research.privacy.groups import Integers, ScoreGroups
 
 _PER_NAT = 1.4426

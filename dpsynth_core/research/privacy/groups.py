@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.privacy.scores import COUNT_STEPS, check_answer
+from dpsynth_core.privacy.scores import COUNT_STEPS, check_answer, steps
 from dpsynth_core.research.vocabulary.queries import Numbers, QueryClass, SparseAnswers, merged
 from dpsynth_core.vocabulary.measurement import Clique
 
@@ -105,11 +105,6 @@ class ScoreGroups:
         """For each number that is counted, answered or left out, how many below it are none of these."""
         numbers = merged(self._tally.numbers, self._apart)
         return np.asarray(numbers - np.arange(len(numbers)))
-
-
-def steps(answers: NDArray[np.float64]) -> Integers:
-    """Public answers as whole steps."""
-    return np.rint(answers * COUNT_STEPS).astype(np.int64)
 
 
 def check_answers(queries: QueryClass, answers: SparseAnswers) -> None:

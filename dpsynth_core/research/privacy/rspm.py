@@ -49,14 +49,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.foundation.errors import OracleError
-from dpsynth_core.privacy.events import PerturbedMinimum
-from dpsynth_core.privacy.noise import Noise
 from dpsynth_core.privacy.scores import COUNT_STEPS
+from dpsynth_core.privacy.view import Noise
 from dpsynth_core.research.oracles.rules import forms
 from dpsynth_core.research.oracles.rules.asking import Ask, asking
 from dpsynth_core.research.oracles.rules.rule_oracle import LearningProblem, Oracle, all_values, numbered
 from dpsynth_core.research.oracles.rules.rules import Rule, RuleClass
 from dpsynth_core.research.oracles.rules.task import STEPS, Task
+from dpsynth_core.research.privacy.events import PerturbedMinimum
 from dpsynth_core.research.privacy.exponential import Draws
 from dpsynth_core.research.privacy.prsma import Prsma
 from dpsynth_core.vocabulary.occupied import Occupied
@@ -68,12 +68,12 @@ _LARGEST_SCALE = 2.0**36
 """Of noise, in records: sums of all separators' noise then stay far below 2^63 steps, and costs exact."""
 
 
-def perturbation(rules: RuleClass, change: int, eps: float) -> PerturbedMinimum:
+def perturbation(separators: int, change: int, eps: float) -> PerturbedMinimum:
     """RSPM's noise as the event that it is charged as: scale (change + g) m / eps, never rounded down. In records.
 
     ValueError for an eps that is too small for exact costs.
     """
-    norm = _shift(change) * len(rules.separators)
+    norm = _shift(change) * separators
     return PerturbedMinimum(_exact(_at_least(norm / Fraction(eps))), float(norm))
 
 
@@ -127,7 +127,7 @@ def robust_minimum(task: Task, table: Occupied, plan: Prsma, change: int, oracle
     call remembers the calls of another part: the theorem needs that.
     """
     records, survivors = int(table.records.sum()), list[Rule]()
-    b = perturbation(task.rules, change, plan.inner_eps(records)).scale
+    b = perturbation(len(task.rules.separators), change, plan.inner_eps(records)).scale
     smaller = task if task.rivals is None else replace(task, rivals=task.rivals.scaled(plan.size(records) / records))
     for part in _partition(table, plan.parts, noise):
         with suppress(OracleError), asking(oracle, task.rules, plan.runs) as ask:  # a process that dies spoils the part it was asked about

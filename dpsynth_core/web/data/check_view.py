@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.research.mechanisms.weights.mixture import Mixture
+from dpsynth_core.mechanisms import public_check
 from dpsynth_core.store import runs
 from dpsynth_core.web.run import launch
 from dpsynth_core.web.shell import fields, frame, numbers, refusals
@@ -55,7 +55,7 @@ def _last(here: Current) -> dict[str, Any] | None:
 
 def was_check(run: runs.Run) -> bool:
     """Whether a run only checked the public table, so that the plan is still to be decided on."""
-    return run.spec.mechanism.name == Mixture.card.name
+    return run.spec.mechanism.name == public_check.MECHANISM
 
 
 @refusals.dialog("Spend this on a check?", width="medium")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from dpsynth_core.mechanisms import public_check
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import BudgetSpec, MechanismSpec, OutputSpec, Spec
-from dpsynth_core.research.mechanisms.weights.mixture import Mixture
 from dpsynth_core.store import ledger, looks, runs
 from dpsynth_core.web.shell import document
 from dpsynth_core.web.shell.session import Current
@@ -25,7 +25,7 @@ def submit_check(here: Current, epsilon: float, seen: Collection[str]) -> str:
     """The same for a check of the public table alone, with an epsilon of its own; all of it goes to the check."""
     spec = document.spec(here.draft, here.name, looks.of(here.owner, here.project))
     budget = BudgetSpec(epsilon=epsilon, delta=spec.budget.delta)
-    changes = {"mechanism": MechanismSpec(name=Mixture.card.name), "budget": budget, "output": OutputSpec()}
+    changes = {"mechanism": MechanismSpec(name=public_check.MECHANISM), "budget": budget, "output": OutputSpec()}
     return _sealed(here, spec.model_copy(update={"name": f"{spec.name[:180]}: check", **changes}), seen)
 
 

@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 
 from dpsynth_core.claims.criteria.criterion import MET, NOT_MET, UNDECIDED, Criterion, Decided, Published
 from dpsynth_core.claims.criteria.registry import decide, read_criteria
-from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import REPLACE, Unit

@@ -13,13 +13,14 @@ from dpsynth_core.mechanisms.registry import configured
 from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured, Step
 from dpsynth_core.planning.plan import budgeted
 from dpsynth_core.planning.spec import BudgetSpec
-from dpsynth_core.privacy.events import Approximate, PerturbedMinimum, Selection
+from dpsynth_core.privacy.events import Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import ADD_REMOVE, REPLACE, Unit
 from dpsynth_core.research.mechanisms.rules.learn import Learn
 from dpsynth_core.research.oracles.rules import hits
 from dpsynth_core.research.privacy import rspm
+from dpsynth_core.research.privacy.events import Approximate, PerturbedMinimum
 from dpsynth_core.research.privacy.prsma import Prsma
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import all_kway

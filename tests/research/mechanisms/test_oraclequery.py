@@ -9,13 +9,14 @@ import pytest
 
 from dpsynth_core.mechanisms.registry import configured
 from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured, Step
-from dpsynth_core.privacy.events import Approximate, Gaussian, PerturbedMinimum, Selection
+from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import ADD_REMOVE, REPLACE, Unit
 from dpsynth_core.research.mechanisms.games.query_game import TOTAL_SHARE
 from dpsynth_core.research.mechanisms.rules.oraclequery import OracleQuery
 from dpsynth_core.research.oracles.rules.dual import DUALLY_SEPARABLE
+from dpsynth_core.research.privacy.events import Approximate, PerturbedMinimum
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.research.mechanisms.binary import binary_domain, binary_people

@@ -12,7 +12,7 @@ import pytest
 from dpsynth_core.mechanisms.public_check import POOR, CheckResult, refusal
 from dpsynth_core.mechanisms.registry import configured, get
 from dpsynth_core.mechanisms.steps import Fitted
-from dpsynth_core.privacy.events import Gaussian, Laplace, PermuteAndFlip, Selection
+from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
@@ -22,6 +22,7 @@ from dpsynth_core.research.mechanisms.weights import reweighing
 from dpsynth_core.research.mechanisms.weights.mixture import Mixture
 from dpsynth_core.research.mechanisms.weights.mwem import Mwem
 from dpsynth_core.research.mechanisms.weights.pmwpub import SELECTIONS, PmwPub
+from dpsynth_core.research.privacy.events import Laplace, PermuteAndFlip
 from dpsynth_core.research.vocabulary.incidence import Incidence
 from dpsynth_core.research.vocabulary.queries import Query, QueryClass
 from dpsynth_core.vocabulary.domain import Domain

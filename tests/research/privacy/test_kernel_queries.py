@@ -15,9 +15,10 @@ import pytest
 from hypothesis import given
 
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
+from dpsynth_core.privacy.noise import OpenDPNoise, SeededNoise
 from dpsynth_core.privacy.scores import COUNT_STEPS
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.privacy.view import Noise
 from dpsynth_core.research.privacy import flipping
 from dpsynth_core.research.privacy.exponential import SLACK
 from dpsynth_core.research.privacy.groups import ScoreGroups

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from scipy.optimize import linprog
 
-from dpsynth_core.privacy.events import Laplace
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import OpenDPNoise, SeededNoise
 from dpsynth_core.privacy.scores import COUNT_STEPS
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.research.privacy import best_mixture
+from dpsynth_core.research.privacy.events import Laplace
 from dpsynth_core.research.privacy.groups import QueryCounts
 from dpsynth_core.research.vocabulary.incidence import Incidence
 from dpsynth_core.research.vocabulary.queries import QueryClass

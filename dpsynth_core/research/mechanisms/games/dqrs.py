@@ -30,6 +30,7 @@ import numpy as np
 from dpsynth_core.mechanisms.mechanism import Card, printed
 from dpsynth_core.mechanisms.steps import Unmoved
 from dpsynth_core.privacy.accountant import ZCDP
+from dpsynth_core.research import operations
 from dpsynth_core.research.mechanisms.games import dual_game, query_game
 from dpsynth_core.research.mechanisms.games.dual_game import DualGame, QueryPlayer, SampleSchedule
 from dpsynth_core.research.mechanisms.games.query_game import Codes, Signed
@@ -73,7 +74,7 @@ class Dqrs(DualGame):
         if np.isnan(gamma):
             return fresh
         satisfied = SparseAnswers.of_rows(player.queries, record).at(sample.numbers)
-        bits = player.kernel.keep_queries(
+        bits = operations.keep_queries(player.kernel,
             player.queries, sample.numbers, -sample.signs, satisfied, player.plan.eta, gamma, records=player.people
         )
         united = fresh.plus(sample.at(bits))

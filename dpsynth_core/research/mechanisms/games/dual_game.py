@@ -28,11 +28,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import Forecast, Split
 from dpsynth_core.mechanisms.parameters import real, whole
 from dpsynth_core.mechanisms.rounds import count_people, people
 from dpsynth_core.mechanisms.steps import Finish, Finished, Step, as_it_is
+from dpsynth_core.privacy.interface import Kernel
+from dpsynth_core.research import operations
 from dpsynth_core.research.mechanisms.games import query_game
 from dpsynth_core.research.mechanisms.games.query_game import Codes, Signed
 from dpsynth_core.research.oracles.records.problem import Linear
@@ -120,7 +121,8 @@ class QueryPlayer:
         """The round's fresh samples from Q^{t+1}, as what a record should satisfy. hits: sum of q(x^tau) over the t rounds."""
         count = int(self.plan.schedule.fresh[t - 1])
         answers = hits.scaled(self.people / t)
-        return Signed(*self.kernel.select_signed_query(self.queries, answers, 2 * self.plan.eta * t * self.rows / self.people, count))
+        eps = 2 * self.plan.eta * t * self.rows / self.people
+        return Signed(*operations.select_signed_query(self.kernel, self.queries, answers, eps, count))
 
 
 @dataclass(frozen=True)

@@ -26,11 +26,12 @@ from typing import Any
 import numpy as np
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import Forecast, Split
 from dpsynth_core.mechanisms.parameters import real, whole
 from dpsynth_core.mechanisms.rounds import count_people, eps_for, people
 from dpsynth_core.mechanisms.steps import Finish, Finished, Step, Unmoved, as_it_is
+from dpsynth_core.privacy.interface import Kernel
+from dpsynth_core.research import operations
 from dpsynth_core.research.mechanisms.games import query_game
 from dpsynth_core.research.mechanisms.games.query_game import Signed
 from dpsynth_core.research.oracles.records.problem import Linear
@@ -142,7 +143,7 @@ class PrimalGame(ABC):
                 rounds.append(records)
                 if number <= count:
                     answers = SparseAnswers.of_rows(queries, records, total / len(records))
-                    chosen = chosen.plus(Signed(*kernel.select_signed_query(queries, answers, eps)))
+                    chosen = chosen.plus(Signed(*operations.select_signed_query(kernel, queries, answers, eps)))
                 yield query_game.played(kernel, number, searches)
         details = {"choices": count, "eps_of_a_choice": eps, "eta": eta, **player.searches.to_json()}
         yield Finished(self.form.finish(query_game.together(kernel.domain, rounds, self.skip, total)), total, details)

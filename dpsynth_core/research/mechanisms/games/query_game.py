@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from dpsynth_core.foundation.errors import OracleError
 from dpsynth_core.inference.records import WeightedRecords
-from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import CHOOSING, COUNTING, Forecast, Split
 from dpsynth_core.mechanisms.parameters import real
 from dpsynth_core.mechanisms.rounds import fitted, too_many_cells
 from dpsynth_core.mechanisms.steps import Fitted
+from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.research.oracles.answer import Limit, Solution
 from dpsynth_core.research.oracles.pool import Pool
 from dpsynth_core.research.oracles.records import exhaustion

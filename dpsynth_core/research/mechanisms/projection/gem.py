@@ -19,12 +19,12 @@ from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.graphical import selections
 from dpsynth_core.mechanisms.graphical.models import COLUMNS_SMOOTHED
 from dpsynth_core.mechanisms.graphical.selections import Choice, Selections
-from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, COUNTING, SINGLE, Card, Forecast, Split, printed
 from dpsynth_core.mechanisms.parameters import real, whole
 from dpsynth_core.mechanisms.rounds import RoundBudget
 from dpsynth_core.mechanisms.steps import Finish, Finished, Fitted, Step, Unmoved, as_it_is
 from dpsynth_core.privacy.accountant import GDP, ZCDP
+from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.research.inference.generator import network
 from dpsynth_core.research.inference.generator.misfit import LargestGaps, Misfits, WeightedSquares
 from dpsynth_core.research.inference.generator.network import Parameters

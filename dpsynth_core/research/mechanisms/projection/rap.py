@@ -23,11 +23,12 @@ from numpy.typing import NDArray
 
 from dpsynth_core.inference.smoothing import smooth_columns
 from dpsynth_core.mechanisms import rounds
-from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import ASKED, CHOOSING, CHOSEN, COUNTING, SINGLE, Card, Forecast, Split, printed
 from dpsynth_core.mechanisms.parameters import real, whole
 from dpsynth_core.mechanisms.steps import Finish, Finished, Fitted, Measured, Step, Unmoved, as_it_is
 from dpsynth_core.privacy.accountant import ZCDP
+from dpsynth_core.privacy.interface import Kernel
+from dpsynth_core.research import operations
 from dpsynth_core.research.inference.relaxed.losses import Loss, MarginalLoss, QueryLoss, Sum, impossible
 from dpsynth_core.research.inference.relaxed.onehot import Columns, OneHot
 from dpsynth_core.research.inference.relaxed.products import halves
@@ -265,8 +266,8 @@ class _Run:
         eps = rounds.eps_for((1 - measure_share) * rho / count, self.kernel.selection_price)
         sigma = rounds.sigma_for(measure_share * rho / count, self.kernel.unit.query_l1)
         excluded = merged(self._out_of_reach(2 * self.kernel.unit.query_l1 / eps), np.sort(self.chosen))
-        chosen = self.kernel.select_worst_queries(self.queries, self.table.answers(self.queries), eps, count, excluded)
-        counts = np.clip(self.kernel.measure_queries(self.queries, chosen, sigma), 0.0, self.total)
+        chosen = operations.select_worst_queries(self.kernel, self.queries, self.table.answers(self.queries), eps, count, excluded)
+        counts = np.clip(operations.measure_queries(self.kernel, self.queries, chosen, sigma), 0.0, self.total)
         self.chosen = np.concatenate([self.chosen, chosen])
         self.answers = np.concatenate([self.answers, counts / self.total])
         self.weights = np.concatenate([self.weights, np.full(count, self._weight(sigma))])

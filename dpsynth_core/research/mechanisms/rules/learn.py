@@ -17,12 +17,13 @@ from typing import Any
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.answers.gaussian import NoisyAnswers
-from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import CHOOSING, SINGLE, Card, Forecast, Split, printed
 from dpsynth_core.mechanisms.parameters import choice, column, real, switch
 from dpsynth_core.mechanisms.steps import Finished, Measured, Step
 from dpsynth_core.privacy.accountant import ZCDP
+from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.research import operations
 from dpsynth_core.research.mechanisms.rules import learners
 from dpsynth_core.research.mechanisms.rules.learners import AUTO, EXPONENTIAL, GAUSSIAN, LAPLACE, PRSMA, Question
 from dpsynth_core.research.oracles.rules.rule_oracle import exhaustible
@@ -157,7 +158,7 @@ def _count(kernel: Kernel, task: Task, rho: float) -> Measurement:
 def _checked(kernel: Kernel, task: Task, rule: Rule, counted: Measurement, total: float) -> dict[str, Any]:
     """How often the rule is wrong (holds), and how often the better of always yes and always no would be. Shares, with 95 % either way."""
     sigma = rounds.sigma_for(kernel.rho_left, kernel.unit.query_l1)
-    records = float(kernel.measure_rules(task, [rule], sigma)[0])
+    records = float(operations.measure_rules(kernel, task, [rule], sigma)[0])
     estimate = {"records": records, "sigma": sigma, "share": _share(records, total), "within": 1.96 * sigma / total}
     if task.target is None:
         return {"holds": estimate}

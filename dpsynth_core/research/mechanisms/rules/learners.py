@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.parameters import choice, real
+from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.research import operations
 from dpsynth_core.research.oracles.rules.rule_oracle import EXHAUSTIVE, ORACLES, Oracle, enumerable, exhaustible
 from dpsynth_core.research.oracles.rules.rules import DECISION_LIST, Rule, RuleClass, check_binary
 from dpsynth_core.research.oracles.rules.task import Task
@@ -106,12 +107,12 @@ class Question:
 
     def _answer(self, kernel: Kernel, task: Task, oracle: Oracle) -> NDArray[np.int64]:
         if self.learner == EXPONENTIAL:
-            return kernel.select_rule(task, self.eps)
+            return operations.select_rule(kernel, task, self.eps)
         if self.learner == LAPLACE:
-            return kernel.learn_rule(task, self.eps, oracle)
+            return operations.learn_rule(kernel, task, self.eps, oracle)
         if self.learner == GAUSSIAN:
-            return kernel.learn_rule_gaussian(task, self.eps, self.delta, oracle)
-        return kernel.learn_rule_robustly(task, self.eps, self.delta, oracle)
+            return operations.learn_rule_gaussian(kernel, task, self.eps, self.delta, oracle)
+        return operations.learn_rule_robustly(kernel, task, self.eps, self.delta, oracle)
 
     def guarantee(self, may_fail: bool) -> str:
         """In words, for the release. may_fail: whether the oracle may."""

@@ -25,12 +25,12 @@ from typing import Any
 import numpy as np
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import Card, Forecast, Split, printed
 from dpsynth_core.mechanisms.parameters import choice, real, whole
 from dpsynth_core.mechanisms.rounds import count_people, people
 from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.accountant import ZCDP
+from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.research.mechanisms.games import query_game
 from dpsynth_core.research.mechanisms.games.query_game import Codes, Searches

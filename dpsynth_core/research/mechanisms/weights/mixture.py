@@ -7,15 +7,20 @@ make those of the public table again from the release alone, and a certificate o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dpsynth_core.inference.records import WeightedRecords
 from dpsynth_core.mechanisms import public_check, rounds
-from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import CHECKING, COUNTING, Card, Forecast, Mechanism, Split, printed
 from dpsynth_core.mechanisms.steps import Finished, Fitted, Step
 from dpsynth_core.privacy.accountant import ZCDP
+from dpsynth_core.privacy.interface import Kernel
+from dpsynth_core.research import operations
 from dpsynth_core.research.vocabulary.queries import QueryClass
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.public_table import PublicTable
@@ -28,11 +33,30 @@ _KEPT = (
     "The number of people is measured for 5% of the budget where it is secret; the paper takes it as known.",
 )
 
+CONDITION = (
+    "This holds on condition that the solver's bounds on the best-mixture error would meet on every table that differs in one person; "
+    "nobody checked that. Where they do not, “no answer” is released, and how likely that is can depend on the records."
+)
+
+
+def check(
+    kernel: Kernel, queries: QueryClass, support: NDArray[np.int32], start: NDArray[np.float64], total: float, rho: float
+) -> public_check.CheckResult:
+    """Spend rho on the best-mixture error of weights on `support`. start: public weights above zero. total: number of people."""
+    scale = operations.mixture_l1(kernel, total) / math.sqrt(2 * rho)
+    floor = max(1.0, public_check.FLOOR * total)
+    return public_check.reading(operations.best_mixture_error(kernel, queries, support, start, total, floor, scale), total, scale)
+
+
+def memory_mb(public: PublicTable | None, workload: Workload) -> float:
+    places = min(public_check.MAX_PLACES, public.rows * len(workload.cliques)) if public else 0
+    return 250.0 + (24 * places + 70 * min(workload.cells, rounds.MAX_CELLS)) / 1e6
+
 
 @dataclass(frozen=True)
 class Mixture:
     card: Card = Card(
-        name="mixture",
+        name=public_check.MECHANISM,
         title="Check of a public table",
         summary=(
             "Says how well weights on the rows of your public table could represent the private one, at best. Run it with a small epsilon "
@@ -59,10 +83,10 @@ class Mixture:
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
         reason = public_check.refusal(self.public, workload)
         places = self.public.rows * len(workload.cliques) if self.public else 0
-        return Forecast(not reason, 2.0 + 2e-6 * places, public_check.memory_mb(self.public, workload), reason)
+        return Forecast(not reason, 2.0 + 2e-6 * places, memory_mb(self.public, workload), reason)
 
     def condition(self, _domain: Domain) -> str:
-        return public_check.CONDITION
+        return CONDITION
 
     def split(self, _workload: Workload, total_is_public: bool) -> Split:
         return ((CHECKING, 1.0),) if total_is_public else ((COUNTING, TOTAL_SHARE), (CHECKING, 1 - TOTAL_SHARE))
@@ -73,7 +97,7 @@ class Mixture:
         support, counts = self.public.support()
         counted = yield from rounds.count_people(kernel, TOTAL_SHARE)
         total, start = rounds.people(counted), counts / counts.sum()
-        result = public_check.check(kernel, QueryClass.of(workload), support, start, total, kernel.rho_left)
+        result = check(kernel, QueryClass.of(workload), support, start, total, kernel.rho_left)
         yield Fitted(1, result.sentence, kernel.rho_spent, 1.0)
         yield Finished(WeightedRecords(kernel.domain, support, start * total), total, {"best_mixture": result.to_json()})
 

@@ -17,13 +17,13 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from dpsynth_core.mechanisms import public_check, rounds
-from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import CHECKING, Card, Forecast, Mechanism, Split, printed
 from dpsynth_core.mechanisms.parameters import choice, real
 from dpsynth_core.mechanisms.steps import Finished, Fitted, Step, Unmoved
 from dpsynth_core.privacy.accountant import ZCDP
+from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.research.inference.support import RowWeights
-from dpsynth_core.research.mechanisms.weights import reweighing
+from dpsynth_core.research.mechanisms.weights import mixture, reweighing
 from dpsynth_core.research.mechanisms.weights.reweighing import Reweighing, Select
 from dpsynth_core.research.vocabulary.incidence import Incidence
 from dpsynth_core.research.vocabulary.queries import QueryClass
@@ -73,11 +73,11 @@ class PmwPub(Reweighing):
         checking = 2e-6 * places if self.check_share else 0.0
         count = self.round_count(rho, reweighing.SUPPOSED_PEOPLE)
         seconds = 2.0 + checking + 1e-7 * places + count * (0.05 + 1e-7 * places)
-        return Forecast(not reason, seconds, public_check.memory_mb(self.public, workload), reason)
+        return Forecast(not reason, seconds, mixture.memory_mb(self.public, workload), reason)
 
     def condition(self, _domain: Domain) -> str:
         """That of the check, where it is part of the run."""
-        return public_check.CONDITION if self.check_share else ""
+        return mixture.CONDITION if self.check_share else ""
 
     def split(self, _workload: Workload, total_is_public: bool) -> Split:
         checking: Split = ((CHECKING, self.check_share),) if self.check_share else ()
@@ -91,7 +91,7 @@ class PmwPub(Reweighing):
         counted = yield from rounds.count_people(kernel, reweighing.TOTAL_SHARE)
         total, start = rounds.people(counted), counts / counts.sum()
         if self.check_share:
-            result = public_check.check(kernel, queries, support, start, total, self.check_share * kernel.rho_total)
+            result = mixture.check(kernel, queries, support, start, total, self.check_share * kernel.rho_total)
             details["best_mixture"] = result.to_json()
             yield Fitted(0, result.sentence, kernel.rho_spent, rounds.done(kernel))
         weights = RowWeights(Incidence(queries, support), start)

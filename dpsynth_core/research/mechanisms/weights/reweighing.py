@@ -16,11 +16,12 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from dpsynth_core.mechanisms import rounds
-from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, COUNTING, Split
 from dpsynth_core.mechanisms.parameters import real, whole
 from dpsynth_core.mechanisms.rounds import RoundBudget
 from dpsynth_core.mechanisms.steps import Finish, Fitted, as_it_is
+from dpsynth_core.privacy.interface import Kernel
+from dpsynth_core.research import operations
 from dpsynth_core.research.vocabulary.queries import Query, QueryClass, SparseAnswers
 from dpsynth_core.vocabulary.domain import Domain
 
@@ -73,12 +74,12 @@ Select = Callable[[Kernel, QueryClass, SparseAnswers, float], int]
 
 def exponentially(kernel: Kernel, queries: QueryClass, answers: SparseAnswers, eps: float) -> int:
     """By the exponential mechanism at eps."""
-    return int(kernel.select_worst_queries(queries, answers, eps, 1, _NONE)[0])
+    return int(operations.select_worst_queries(kernel, queries, answers, eps, 1, _NONE)[0])
 
 
 def by_permute_and_flip(kernel: Kernel, queries: QueryClass, answers: SparseAnswers, eps: float) -> int:
     """By permute-and-flip at half the eps, which costs the same."""
-    return kernel.permute_and_flip(queries, answers, eps / 2)
+    return operations.permute_and_flip(kernel, queries, answers, eps / 2)
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ class Reweighing:
             if round_number > self.skip * count:
                 weights.remember()
             chosen = select(kernel, queries, weights.answers().scaled(total), budget.eps)
-            noisy = float(kernel.measure_queries(queries, np.array([chosen]), budget.sigma)[0])
+            noisy = float(operations.measure_queries(kernel, queries, np.array([chosen]), budget.sigma)[0])
             newest = MeasuredQuery(queries.query(chosen), min(1.0, max(0.0, noisy / total)), budget.sigma)
             before = weights.answer(newest.query)
             measured.append(newest)

@@ -1,0 +1,123 @@
+"""What an audit of one operation is: a question, and the two tables on which its answer tells most about one person.
+
+The tables are over three columns of two values. Questions take their noise from the kernel's own public numbers, so that each is charged
+the same whatever the unit of privacy: `MU` for Gaussian noise, `EPS` for everything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dpsynth_core.audit.branching import probabilities
+from dpsynth_core.audit.claims import Claim, of_charges
+from dpsynth_core.audit.evidence import Finding, from_draws, from_probabilities
+from dpsynth_core.audit.losses import Guess, Losses, key
+from dpsynth_core.audit.neighbours import InventedTable, Neighbours, Row
+from dpsynth_core.privacy.accountant import ZCDP
+from dpsynth_core.privacy.events import Event
+from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.unit import REPLACE, Unit
+from dpsynth_core.privacy.view import Noise
+from dpsynth_core.vocabulary.domain import Domain
+
+DOMAIN = Domain.from_json({"a": 2, "b": 2, "c": 2})
+UNITS = tuple(Unit(relation, rows) for relation in ("add-remove", "replace") for rows in (1, 2))
+MU = 2.2
+"""l2 / sigma of Gaussian noise: about where a given number of draws shows an error in sigma or l2 best."""
+EPS = 1.5
+"""eps of selections and of operations that are eps-differentially private."""
+RECORDS = 20
+"""People in the first cell; half as many are where `NEW` is, the cell to which the person comes."""
+
+OLD, NEW = (0, 0, 0), (0, 1, 0)
+_OTHERS: tuple[Row, ...] = (OLD,) * RECORDS + (NEW,) * (RECORDS // 2)
+FAR = 50.0
+"""A count that no table of these has."""
+
+Question = dict[str, Any]
+"""The arguments of an operation, by name."""
+Ask = Callable[[PrivacyKernel, Neighbours], Question]
+Kernels = Callable[..., PrivacyKernel]
+"""Builds a kernel from (source, unit, rho, noise, delta, accountant): the class itself, or a deliberately broken one in a test."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A question and two tables. ask: the arguments by name, of a kernel's public numbers and the tables. variant: what kind, in words.
+
+    finite: its answer is a choice among finitely many, so that every probability can be computed. share: of the draws of an audit; the
+    slow ones get fewer. person: what they own in either table; otherwise rows of `OLD` (replace) and of `NEW`. look: at what of an
+    answer, instead of `losses`. group: the cells of the records that are asked about, {} for all records.
+    """
+
+    operation: str
+    ask: Ask
+    variant: str = ""
+    finite: bool = False
+    share: float = 1.0
+    others: Sequence[Row] = _OTHERS
+    person: Callable[[Unit], tuple[Sequence[Row], Sequence[Row]]] | None = None
+    units: tuple[Unit, ...] = UNITS
+    look: Guess | None = None
+    group: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        return f"{self.operation} ({self.variant})" if self.variant else self.operation
+
+    def question(self, neighbours: Neighbours, kernels: Kernels) -> Question:
+        """The arguments, from public numbers alone: the same for both tables."""
+        return self.ask(kernels(neighbours.tables[0], neighbours.unit, 1.0, SeededNoise(0), 0.0, ZCDP), neighbours)
+
+    def neighbours(self, unit: Unit) -> Neighbours:
+        """The two tables under one of its units."""
+        before, after = (self.person or _moved)(unit)
+        return Neighbours.of("the worst case for this question", DOMAIN, unit, self.others, before, after)
+
+
+def compute(case: Case, unit: Unit, kernels: Kernels = PrivacyKernel) -> list[Finding]:
+    """Every claim against every answer's exact probability; for finite cases."""
+    neighbours, charges = case.neighbours(unit), set[tuple[Event, ...]]()
+    question = case.question(neighbours, kernels)
+
+    def of(table: InventedTable) -> dict[Hashable, float]:
+        return probabilities(lambda noise: key(_answer(case, question, kernels, neighbours.unit, table, noise, charges)))
+
+    without, with_person = map(of, neighbours.tables)
+    return [from_probabilities(claim, without, with_person) for claim in _claims(charges)]
+
+
+def sample(case: Case, unit: Unit, noise: Noise, draws: int, level: float, kernels: Kernels = PrivacyKernel) -> list[Finding]:
+    """Every claim against so many draws from either table. level: of each claim, `evidence.from_draws`."""
+    neighbours, charges = case.neighbours(unit), set[tuple[Event, ...]]()
+    question = case.question(neighbours, kernels)
+    guess = case.look or Losses(neighbours, case.group).of(case.operation, question)
+    count = max(8, round(case.share * draws))
+    without, with_person = (
+        [guess(_answer(case, question, kernels, neighbours.unit, table, noise, charges)) for _ in range(count)]
+        for table in neighbours.tables
+    )
+    return [from_draws(claim, (without, with_person), level) for claim in _claims(charges)]
+
+
+def _answer(
+    case: Case, question: Question, kernels: Kernels, unit: Unit, table: InventedTable, noise: Noise, charges: set[tuple[Event, ...]]
+) -> Any:
+    """One answer, by a kernel of its own with budget enough. What it was charged is added to `charges`."""
+    kernel = kernels(table, unit, 1e6, noise, 0.99, ZCDP)
+    answer = getattr(kernel.among(case.group) if case.group else kernel, case.operation)(**question)
+    charges.add(kernel.events)
+    return answer
+
+
+def _claims(charges: Collection[tuple[Event, ...]]) -> tuple[Claim, ...]:
+    """What the dearest of these charges promises. They are all the same, unless what is charged depends on the table."""
+    return of_charges(max(charges, key=lambda events: sum(event.cost for event in events)))
+
+
+def _moved(unit: Unit) -> tuple[Sequence[Row], Sequence[Row]]:
+    rows = unit.max_rows_per_person
+    return ((OLD,) * rows if unit.relation == REPLACE else ()), (NEW,) * rows

@@ -1,0 +1,94 @@
+"""The exact counts of one source, read once: the `View` that the kernel hands to an operation after its charge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from dpsynth_core.privacy.view import Integers, Noise
+from dpsynth_core.sources.source import CellSource, MarginalSource, RecordSource, ValueSource, counted
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import project
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.occupied import Occupied
+from dpsynth_core.vocabulary.predictors import Predictor
+
+T = TypeVar("T")
+
+
+class Counts:
+    """A `View` of a source. Whatever is kept of records is kept here."""
+
+    def __init__(self, source: MarginalSource, noise: Noise) -> None:
+        self.source, self.domain, self.noise = source, source.domain, noise
+        self.offers = frozenset(ability for ability in ("values", "right", "occupied") if hasattr(source, ability))
+        self._tables: dict[Clique, Integers] = {}
+        self._cells: dict[Attribute, Integers] = {}
+        self._remembered: dict[str, tuple[Hashable, Any]] = {}
+
+    def prepare(self, cliques: Collection[Clique]) -> None:
+        """Read these marginals in one pass where their tables fit."""
+        if missing := [clique for clique in cliques if clique not in self._tables]:
+            self._fetch(missing)
+
+    def prepare_cells(self, cells: Collection[Attribute]) -> None:
+        """Count these columns in these cells in one pass."""
+        counts = self.over(Domain(tuple(cells))).counts([(attribute.name,) for attribute in cells])
+        self._cells = {attribute: counts[(attribute.name,)] for attribute in cells}
+
+    def over(self, domain: Domain) -> ValueSource:
+        """The same records in the cells of another domain."""
+        if "values" not in self.offers:
+            raise ValueError("this source holds cells, not values")
+        return cast(ValueSource, self.source).over(domain)
+
+    def tables(self, cliques: Collection[Clique]) -> dict[Clique, Integers]:
+        """From what is kept, by summation from a larger one, or else in one pass over the source."""
+        if unknown := [clique for clique in cliques if clique not in self._tables and not self._sum_down(clique)]:
+            self._fetch(unknown)
+        return {clique: self._tables[clique] for clique in cliques}
+
+    def total(self) -> Integers:
+        if self._tables:
+            return next(iter(self._tables.values())).sum().reshape(1)
+        return np.asarray(self.source.counts([()])[()]).reshape(1)
+
+    def cells(self, cells: Attribute) -> Integers:
+        if cells not in self._cells:
+            self.prepare_cells([cells])
+        return self._cells[cells]
+
+    def values(self, name: str) -> Iterator[Mapping[str, int]]:
+        return cast(ValueSource, self.source).values(name)
+
+    def right(self, predictors: Sequence[Predictor]) -> Integers:
+        return cast(RecordSource, self.source).right(predictors)
+
+    def occupied(self, clique: Clique) -> Occupied:
+        return self.remembered("occupied", clique, lambda: cast(CellSource, self.source).occupied(clique))
+
+    def remembered(self, kind: str, key: Hashable, compute: Callable[[], T]) -> T:
+        if kind not in self._remembered or self._remembered[kind][0] != key:
+            self._remembered.pop(kind, None)  # one at a time: it may be large
+            self._remembered[kind] = key, compute()
+        return cast(T, self._remembered[kind][1])
+
+    def _sum_down(self, clique: Clique) -> bool:
+        """Keep the marginal as a sum of the smallest kept one that contains it; False if there is none."""
+        wanted = set(clique)
+        supersets = [kept for kept in self._tables if wanted.issubset(kept)]
+        if not supersets:
+            return False
+        smallest = min(supersets, key=self.domain.cells)
+        self._tables[clique] = project(self._tables[smallest], smallest, clique)
+        return True
+
+    def _fetch(self, cliques: Collection[Clique]) -> None:
+        fetched = counted(self.source, cliques)
+        for clique in cliques:
+            if fetched[clique].shape != self.domain.sizes(clique):
+                raise RuntimeError("the source returned a marginal of the wrong shape")
+            self._tables[clique] = fetched[clique]

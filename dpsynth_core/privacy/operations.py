@@ -1,0 +1,261 @@
+"""The operations of the kernel: everything that a mechanism, or what drives a run, can learn of a table. The wing has more of its own.
+
+Most are one `measure`: rounded normal noise on a vector of whole numbers, of which one unit of privacy (`unit`) changes at most l2 in L2
+norm. That costs l2^2 / (2 sigma^2) in every accountant (Proposition 1). Records that the domain calls impossible are counted like any
+other: an error, or a count of them, would be a fact about a person, and the sensitivities hold for every table. Costs below are zCDP's;
+under GDP selections cost pi/2 times as much (Proposition 6).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.privacy import events, residuals, thresholds
+from dpsynth_core.privacy.events import Gaussian, Selection, Thresholded
+from dpsynth_core.privacy.operation import Asked, operation
+from dpsynth_core.privacy.scores import (
+    COUNT_STEPS,
+    SUM_STEPS,
+    check_answers,
+    distances,
+    offset_steps,
+    scores,
+    sensitivity,
+    steps,
+    weight_steps,
+)
+from dpsynth_core.privacy.view import Integers, View
+from dpsynth_core.vocabulary import keys
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.marginals import at_least
+from dpsynth_core.vocabulary.measurement import ROUNDING, Clique, Measurement, Residual
+from dpsynth_core.vocabulary.predictors import Predictor
+
+R = TypeVar("R")
+Answer = Callable[[View], R]
+Float = NDArray[np.float64]
+
+
+def measure(vector: Callable[[View], Integers], sigma: float, fineness: int = 1) -> Answer[Float]:
+    """A private vector in whole steps of 1 / fineness (a power of two), plus rounded normal noise of standard deviation sigma."""
+    return lambda view: view.noise.gaussian(vector(view), sigma * fineness) / fineness
+
+
+@operation()
+def seed(_asked: Asked) -> Answer[int]:
+    """A fresh seed for randomness that protects no one, such as the perturbations of a search. Free, and may be published."""
+    return lambda view: view.noise.uniform(2**63)
+
+
+@operation()
+def residual_l2(asked: Asked, clique: Clique, sigma: float) -> Answer[float]:
+    """L2 sensitivity of the residual of a marginal when it is measured at sigma; of (): of the number of rows. Free and public."""
+    l2 = residuals.sensitivity(asked.unit, asked.shape(clique) if clique else (), sigma)
+    return lambda _: l2
+
+
+@operation(Gaussian, lambda asked, _clique, sigma: Gaussian(sigma, asked.unit.marginal_l2))
+def measure_marginal(asked: Asked, clique: Clique, sigma: float) -> Answer[Measurement]:
+    """A marginal + noise in every cell. A person's rows are in one cell each: l2 = marginal_l2 (Proposition 2)."""
+    asked.shape(clique)
+    groups = tuple(asked.groups[name] for name in clique if name in asked.groups)
+    noisy = measure(lambda view: view.tables([clique])[clique], sigma)
+    return lambda view: Measurement(clique, noisy(view), float(sigma), rounding=ROUNDING, groups=groups)
+
+
+def _residual(asked: Asked, clique: Clique, sigma: float) -> events.Residual:
+    return events.Residual(sigma, residuals.sensitivity(asked.unit, asked.shape(clique), sigma))
+
+
+@operation(events.Residual, _residual)
+def measure_residual(asked: Asked, clique: Clique, sigma: float) -> Answer[Residual]:
+    """The residual of a marginal + noise on a lattice in every cell: l2 = residual_l2 (Proposition 4). Columns have two values or more.
+
+    Noise is drawn apart from the counts: the sampler would cut large sums off.
+    """
+    asked.shape(clique)
+    bits = residuals.lattice_bits(sigma)
+
+    def answer(view: View) -> Residual:
+        counts = view.tables([clique])[clique]
+        noise = view.noise.gaussian(np.zeros_like(counts), math.ldexp(sigma, bits))
+        released = residuals.differences((counts << bits) + noise)
+        return Residual(clique, residuals.centred(released / 2**bits), float(sigma))
+
+    return answer
+
+
+@operation(Gaussian, lambda asked, _clique, sigma: Gaussian(sigma, asked.unit.marginal_l2))
+def measure_cells(asked: Asked, clique: Clique, cells: Attribute, sigma: float) -> Answer[Float]:
+    """Numbers of records in public cells of one column, whatever the domain says of it, + noise: l2 = marginal_l2 (Proposition 2)."""
+    asked.shape(clique)
+    asked.require("values")
+    if (cells.name,) != clique:
+        raise ValueError("the cells are of another column")
+    return measure(lambda view: view.cells(cells), sigma)
+
+
+@operation(Thresholded, lambda asked, _clique, sigma, delta: Thresholded(sigma, asked.unit.marginal_l2, delta))
+def discover_values(asked: Asked, clique: Clique, sigma: float, delta: float) -> Answer[dict[str, int]]:
+    """Texts of one column with their numbers of records + noise, of those that reach a threshold, and always `keys.PUBLIC`.
+
+    l2 = marginal_l2, and delta on top (Proposition 5). In an order that says nothing of the table.
+    """
+    asked.shape(clique)
+    asked.require("values")
+    (name,) = clique
+    least = thresholds.threshold(sigma, delta, asked.unit.max_rows_per_person)
+
+    def answer(view: View) -> dict[str, int]:
+        public, values = dict.fromkeys(keys.PUBLIC, 0), dict[str, int]()
+        for counts in view.values(name):
+            public = {key: rows + counts.get(key, 0) for key, rows in public.items()}
+            texts = [text for text, rows in counts.items() if text not in public and rows > 0]
+            noisy = view.noise.gaussian(np.array([counts[text] for text in texts], dtype=np.int64), sigma).tolist()
+            values |= {text: rows for text, rows in zip(texts, noisy, strict=True) if rows >= least}
+        noisy_public = view.noise.gaussian(np.array(list(public.values()), dtype=np.int64), sigma).tolist()
+        return dict(zip(public, noisy_public, strict=True)) | dict(sorted(values.items()))
+
+    return answer
+
+
+@operation(Gaussian, lambda asked, sigma: None if asked.unit.total_is_public else Gaussian(sigma, float(asked.unit.total_l2)))
+def measure_total(asked: Asked, sigma: float) -> Answer[float]:
+    """The number of rows + noise: l2 = total_l2 (Proposition 2). Exact and free, whatever sigma, where it is public."""
+    if asked.unit.total_is_public:
+        rows = float(asked.rows())
+        return lambda _: rows
+    noisy = measure(lambda view: view.total(), sigma)
+    return lambda view: float(noisy(view)[0])
+
+
+@operation(Gaussian, lambda asked, sigma: Gaussian(sigma, asked.unit.errors_l2(asked.count)), lambda question: len(question["answers"]))
+def measure_errors(asked: Asked, answers: Mapping[Clique, Float], sigma: float) -> Answer[dict[Clique, float]]:
+    """||M_r(D) - answers_r||_1 + noise, in counts, for each of k marginals; answers are public, counts, shaped like the marginals.
+
+    Each error moves by marginal_l1 at most: l2 = sqrt(k) marginal_l1 (Proposition 3), exactly, on the grid of `scores`.
+    """
+    tables = tuple(answers.values())
+    check_answers(tables, [asked.shape(clique) for clique in answers])
+    noisy = measure(lambda view: np.array(distances(_counts(view, answers), tables), dtype=np.int64), sigma, COUNT_STEPS)
+    return lambda view: dict(zip(answers, noisy(view).tolist(), strict=True))
+
+
+@operation(Gaussian, lambda asked, sigma, *_threshold: Gaussian(sigma, float(asked.unit.query_l1)))
+def measure_largest_error(
+    asked: Asked, answers: Mapping[Clique, Float], sigma: float, threshold: int | None = None
+) -> Answer[float]:
+    """The largest |q(D) - answer_q| over all cells of all marginals, + noise, in counts.
+
+    threshold: answers are to "at least so many of the columns agree" instead of to cells, in tables of the same shape. Each difference
+    moves by query_l1 at most, and so does the largest: l2 = query_l1 (Proposition 3), exactly, on the grid of `scores`.
+    """
+    if not answers or (threshold is not None and not 1 <= threshold <= min(map(len, answers))):
+        raise ValueError("there is at least one marginal, and a threshold is from 1 to the number of columns")
+    check_answers(tuple(answers.values()), [asked.shape(clique) for clique in answers])
+
+    def largest(view: View) -> Integers:
+        counts = zip(answers, _counts(view, answers), strict=True)
+        gaps = (np.abs(at_least(table, threshold or len(r)) * COUNT_STEPS - steps(answers[r])).max() for r, table in counts)
+        return np.array([max(map(int, gaps))])
+
+    noisy = measure(largest, sigma, COUNT_STEPS)
+    return lambda view: float(noisy(view)[0])
+
+
+def _hashes(predictors: Sequence[Predictor], sigma: float) -> tuple[str, ...]:  # noqa: ARG001
+    return tuple(predictor.sha256 for predictor in predictors)
+
+
+@operation(
+    Gaussian,
+    lambda asked, sigma, *_hashes: Gaussian(sigma, asked.unit.queries_l2(asked.count)),
+    lambda question: len(question["predictors"]),
+    _hashes,
+)
+def measure_right(asked: Asked, predictors: Sequence[Predictor], sigma: float) -> Answer[Float]:
+    """How many records each of k predictors is right about, + noise. Predictors are made of released values alone.
+
+    Each number is a counting query and moves by query_l1 at most: l2 = sqrt(k) query_l1 (Proposition 3).
+    """
+    if not predictors or any(name not in asked.domain for one in predictors for name in one.columns):
+        raise ValueError("predictors are about columns of the domain, and there is at least one")
+    asked.require("right")
+    return measure(lambda view: view.right(predictors), sigma)
+
+
+def _weights_hash(_clique: Clique, weights: Float, _low: float, _high: float, _sigma: float) -> tuple[str, ...]:
+    """Of the weights as they are rounded here."""
+    return (sha256(np.rint(weights * SUM_STEPS).astype("<i8").tobytes()).hexdigest(),)
+
+
+@operation(
+    Gaussian,
+    lambda asked, _clique, low, high, sigma, *_hash: Gaussian(sigma, asked.unit.sum_l2(low, high)),
+    digests=_weights_hash,
+)
+def measure_sum(asked: Asked, clique: Clique, weights: Float, low: float, high: float, sigma: float) -> Answer[float]:
+    """The sum over records of the weight of each one's cell of a marginal, + noise.
+
+    weights: public, shaped like the marginal, from low to high, with -1 <= low <= 0 <= high <= 1. l2 = sum_l2 (Proposition 3), exactly:
+    weights are rounded to whole multiples of 1/SUM_STEPS within the same bounds, and all else is in integers.
+    """
+    if not -1 <= low <= 0 <= high <= 1 or low == high:
+        raise ValueError("weights are from -1 to 1, and their bounds have 0 between them")
+    if weights.shape != asked.shape(clique) or not ((low <= weights) & (weights <= high)).all():
+        raise ValueError("weights have the shape of the marginal and lie within their bounds")
+    rounded = np.clip(np.rint(weights * SUM_STEPS), math.ceil(low * SUM_STEPS), math.floor(high * SUM_STEPS)).astype(np.int64)
+    noisy = measure(lambda view: (view.tables([clique])[clique] * rounded).sum().reshape(1), sigma, SUM_STEPS)
+    return lambda view: float(noisy(view)[0])
+
+
+@operation(Selection, lambda _, eps: Selection(eps))
+def select_worst_marginal(
+    asked: Asked, answers: Mapping[Clique, Float], weights: Mapping[Clique, float], offsets: Mapping[Clique, float], eps: float
+) -> Answer[Clique]:
+    """Exponential mechanism over the keys of `answers` with score w_r * (||M_r(D) - answers_r||_1 - offset_r), for eps^2 / 8.
+
+    answers: counts, shaped like the marginals. A score moves by max w_r * marginal_l1 at most (Proposition 7), exactly: answers, offsets
+    and weights are rounded to fixed grids first. The largest score + Gumbel noise of scale 2 * sensitivity / eps is the exponential
+    mechanism; a scale rounded up only hides more. Answers that cannot be written to are checked and compared once.
+    """
+    candidates = tuple(answers)
+    fresh = {r: table for r, table in answers.items() if asked.answers.get(r) is not table}
+    check_answers(tuple(fresh.values()), [asked.shape(clique) for clique in fresh])
+    factors, shifts = weight_steps([weights[r] for r in candidates]), offset_steps([offsets[r] for r in candidates])
+    scale = math.nextafter(2 * sensitivity(factors, asked.unit.marginal_l1) / _positive(eps), math.inf)
+    if fresh:
+        asked.answers.clear()
+        asked.answers.update({r: table for r, table in answers.items() if not table.flags.writeable})
+    return lambda view: candidates[view.noise.noisy_max(scores(factors, _compared(view, answers), shifts), scale)]
+
+
+def _positive(eps: float) -> float:
+    if not 0 < eps < math.inf:
+        raise ValueError("eps must be a positive number")
+    return eps
+
+
+def _compared(view: View, answers: Mapping[Clique, Float]) -> Integers:
+    """The distance of each answer from its marginal, in steps; of the last selection's, those that cannot be written to are kept."""
+    kept = view.remembered("distances", None, dict[Clique, tuple[Float, int]])
+    fresh = {r: table for r, table in answers.items() if r not in kept or kept[r][0] is not table}
+    if fresh:
+        gaps = zip(fresh.items(), distances(_counts(view, fresh), tuple(fresh.values())), strict=True)
+        known = {r: kept[r] for r in answers if r not in fresh} | {r: (table, gap) for (r, table), gap in gaps}
+        kept.clear()
+        kept.update({r: one for r, one in known.items() if not one[0].flags.writeable})
+    else:
+        known = kept
+    return np.array([known[r][1] for r in answers], dtype=np.int64)
+
+
+def _counts(view: View, cliques: Mapping[Clique, object]) -> list[Integers]:
+    tables = view.tables(cliques.keys())
+    return [tables[clique] for clique in cliques]

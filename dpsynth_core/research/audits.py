@@ -1,0 +1,215 @@
+"""A question for each of the wing's operations, and a guess at what its answers tell (`audit`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from dpsynth_core.audit.cases import DOMAIN, EPS, FAR, MU, OLD, RECORDS, UNITS, Ask, Case, Question
+from dpsynth_core.audit.evidence import Draw
+from dpsynth_core.audit.losses import Arguments, Guess, Losses, Maker, chosen, key
+from dpsynth_core.audit.neighbours import InventedTable, Neighbours, Row
+from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.privacy.unit import REPLACE, Unit
+from dpsynth_core.research import operations
+from dpsynth_core.research.oracles.rules.rule_oracle import CP_SAT, EXHAUSTIVE, Oracle, all_values
+from dpsynth_core.research.oracles.rules.rules import CONJUNCTION, DECISION_LIST, DISJUNCTION, HALFSPACE, PARITY, RuleClass, features
+from dpsynth_core.research.oracles.rules.task import STEPS, Task
+from dpsynth_core.research.vocabulary.queries import QueryClass, SparseAnswers
+
+_WORK = 60.0
+"""Limit of work for CP-SAT, far more than it needs, so that it fails on neither table."""
+
+
+def _signed(count: int) -> Ask:
+    """One query that the person satisfies, and its negation."""
+
+    def ask(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:  # noqa: ARG001
+        queries = QueryClass(DOMAIN, (("b",),))
+        return {"queries": queries, "answers": SparseAnswers.all_of(_halfway(queries, neighbours)), "eps": EPS, "count": count}
+
+    return ask
+
+
+def _two_errors(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:  # noqa: ARG001
+    """Two queries that the person satisfies: one answered too low, so that its error grows, and one too high."""
+    queries = QueryClass(DOMAIN, (("b",), ("a", "b")))
+    answers = _halfway(queries, neighbours)
+    answers[queries.block(("b",))] -= (0.0, FAR)
+    answers[queries.block(("a", "b"))] += (0.0, FAR, 0.0, 0.0)
+    return {"queries": queries, "answers": SparseAnswers.all_of(answers), "eps": EPS}
+
+
+def _worst_queries(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:
+    return _two_errors(kernel, neighbours) | {"count": 2, "excluded": np.zeros(0, dtype=np.int64)}
+
+
+def _queries(kernel: PrivacyKernel, _: Neighbours) -> Question:
+    """The cells that the person comes to, one of each marginal."""
+    queries = QueryClass(DOMAIN, (("b",), ("a", "b"), ("b", "c")))
+    numbers = np.array([1, 3, 8], dtype=np.int64)
+    return {"queries": queries, "numbers": numbers, "sigma": np.sqrt(3) * kernel.unit.query_l1 / MU}
+
+
+def _bits(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:  # noqa: ARG001
+    """Three queries that the person satisfies, where keeping is as likely as it may be."""
+    queries = QueryClass(DOMAIN, (("b",), ("a", "b"), ("b", "c")))
+    numbers, ones = np.array([1, 3, 8], dtype=np.int64), np.ones(3)
+    return {
+        "queries": queries, "numbers": numbers, "signs": ones.astype(np.int8), "answers": ones, "eta": 5.0, "gamma": 0.3, "records": 20.0,
+    }
+
+
+def _task(kind: str, names: Sequence[str] = ("b", "c"), closed: bool = False) -> Task:
+    return Task.of(DOMAIN, RuleClass(kind, features(DOMAIN, names), closed))
+
+
+def _rule(kind: str, names: Sequence[str] = ("b", "c"), oracle: str = EXHAUSTIVE, eps: float = EPS) -> Ask:
+    task = _task(kind, names)
+
+    def ask(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:  # noqa: ARG001
+        return {"task": task, "eps": eps, "oracle": Oracle(oracle, _WORK)}
+
+    return ask
+
+
+def _gaussian_rule(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:
+    return _rule(CONJUNCTION)(kernel, neighbours) | {"delta": 1e-3}
+
+
+def _robust_rule(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:
+    """Fewer parts than these tables have people, and few enough runs to do them again and again."""
+    return _rule(CONJUNCTION)(kernel, neighbours) | {"eps": 4.0, "delta": 0.05}
+
+
+def _any_rule(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:  # noqa: ARG001
+    """A class with its negations: under replace one rule gains by the person what another loses."""
+    return {"task": _task(CONJUNCTION, closed=True), "eps": EPS}
+
+
+def _rule_costs(kernel: PrivacyKernel, _: Neighbours) -> Question:
+    """The same rule three times: rules need not be different."""
+    task = _task(CONJUNCTION)
+    return {"task": task, "rules": [task.rules.rule([0])] * 3, "sigma": np.sqrt(3) * kernel.unit.query_l1 / MU}
+
+
+def _mixture(kernel: PrivacyKernel, _: Neighbours) -> Question:
+    """One public row, so that there is one mixture, and it is the person's cell that it answers worst."""
+    question = {"queries": QueryClass(DOMAIN, (("b",),)), "support": np.array([OLD], dtype=np.int32), "start": np.ones(1)}
+    return question | {"records": float(RECORDS), "floor": 0.5, "scale": operations.mixture_l1(kernel, float(RECORDS)) / EPS}
+
+
+def _halfway(queries: QueryClass, neighbours: Neighbours) -> Any:
+    """What every query counts half way between the two tables: the person moves it equally far from there on either side."""
+    without, with_person = (queries.counts(table.counts(queries.cliques)) for table in neighbours.tables)
+    return (without + with_person) / 2
+
+
+def _full_rows(unit: Unit) -> tuple[Sequence[Row], Sequence[Row]]:
+    """Somebody with every feature, in an otherwise empty table."""
+    rows = unit.max_rows_per_person
+    return ((OLD,) * rows if unit.relation == REPLACE else ()), ((1, 1, 1),) * rows
+
+
+def _orders(written: NDArray[np.int64]) -> Draw:
+    """Of the features of a list that could change places: how many neighbours are in ascending order, and how many in descending."""
+    entries = written[1:].reshape(-1, 2).tolist()
+    swappable = [one < other for (one, answer), (other, next_answer) in pairwise(entries) if answer == next_answer]
+    return Draw(0.0, (sum(swappable), len(swappable) - sum(swappable)))
+
+
+def _cases() -> Iterator[Case]:
+    yield Case("select_signed_query", _signed(2), finite=True)
+    yield Case("select_worst_queries", _worst_queries, finite=True)
+    yield Case("permute_and_flip", _two_errors, share=0.2)
+    yield Case("measure_queries", _queries)
+    yield Case("keep_queries", _bits, finite=True)
+    for kind, units in zip((CONJUNCTION, DISJUNCTION, PARITY, HALFSPACE), UNITS, strict=True):
+        yield Case("learn_rule", _rule(kind), kind, share=0.5, others=(), units=(units,))
+    yield Case("learn_rule", _rule(DECISION_LIST), "decision list", share=0.2, others=())
+    yield Case("learn_rule_gaussian", _gaussian_rule, share=0.5, others=())
+    yield Case("learn_rule_robustly", _robust_rule, share=0.03, units=(Unit(REPLACE, 1),))
+    yield Case("select_rule", _any_rule, finite=True, others=())
+    yield Case("measure_rules", _rule_costs)
+    yield Case("best_mixture_error", _mixture, share=0.5)
+
+
+CASES = tuple(_cases())
+BY_SEARCH = Case(
+    "learn_rule", _rule(DECISION_LIST, DOMAIN.names, CP_SAT, 0.001), "decision list by CP-SAT", others=(), person=_full_rows, look=_orders
+)
+"""Not in CASES, as each draw starts a solver: whether the form of a rule depends on the records. At this epsilon nothing may show."""
+
+
+def _signed_queries(table: InventedTable, unit: Unit, arguments: Arguments) -> Callable[[Any], float]:
+    rated = _errors(table, arguments) * arguments["eps"] / (2 * unit.query_l1)
+    total = float(logsumexp(np.concatenate([rated, -rated])))
+    return lambda drawn: float((drawn[1] * rated[drawn[0]] - total).sum())
+
+
+def _worst_rated(table: InventedTable, unit: Unit, arguments: Arguments) -> Callable[[Any], float]:
+    rated = np.abs(_errors(table, arguments)) * arguments["eps"] / (2 * unit.query_l1)
+    offered = np.ones(len(rated), dtype=np.bool_)
+    offered[arguments.get("excluded", [])] = False
+
+    def likelihood(drawn: Any) -> float:
+        left, total = offered.copy(), 0.0
+        for number in np.atleast_1d(drawn).tolist():
+            total += float(rated[number] - logsumexp(rated[left]))
+            left[number] = False
+        return total
+
+    return likelihood
+
+
+def _kept(table: InventedTable, unit: Unit, arguments: Arguments) -> Callable[[Any], float]:  # noqa: ARG001
+    counts = arguments["queries"].counts(table.counts(arguments["queries"].cliques))[arguments["numbers"]]
+    payoff = arguments["signs"] * (np.minimum(1.0, counts / arguments["records"]) - arguments["answers"])
+    logs = -arguments["eta"] * (1 + payoff) - arguments["gamma"]
+    return lambda bits: float(np.where(bits, logs, np.log(-np.expm1(logs))).sum())
+
+
+def _chosen_rule(table: InventedTable, unit: Unit, arguments: Arguments) -> Callable[[Any], float]:
+    task = arguments["task"]
+    problem = task.problem(table.occupied(task.columns))
+    rate = -arguments["eps"] / (2 * unit.query_l1 * STEPS)
+    total = float(logsumexp(rate * all_values(problem)))
+    return lambda written: rate * problem.value(task.rules.read(written)) - total
+
+
+def _errors(table: InventedTable, arguments: Arguments) -> NDArray[np.float64]:
+    """q(D) - answer_q for every query of the class, in counts."""
+    queries = arguments["queries"]
+    counts = queries.counts(table.counts(queries.cliques))
+    return np.asarray(counts - arguments["answers"].at(np.arange(queries.size)), dtype=np.float64)
+
+
+def _labelled(_losses: Losses, _arguments: Arguments) -> Guess:
+    """There is no good guess: the answer itself is the label."""
+    return lambda answer: Draw(0.0, key(answer))
+
+
+def _mixtures(losses: Losses, arguments: Arguments) -> Guess:
+    """Laplace noise around what a kernel without noise answers."""
+    scale = arguments["scale"]
+    return losses.of_numbers("best_mixture_error", arguments, lambda _, without, with_person: (
+        lambda noisy: float((np.abs(noisy - without) - np.abs(noisy - with_person)).sum() / scale)
+    ))
+
+
+GUESSES: Mapping[str, Maker] = {
+    "select_signed_query": chosen(_signed_queries),
+    "select_worst_queries": chosen(_worst_rated),
+    "permute_and_flip": chosen(_worst_rated),
+    "keep_queries": chosen(_kept),
+    "select_rule": chosen(_chosen_rule),
+    "learn_rule": _labelled,
+    "learn_rule_gaussian": _labelled,
+    "learn_rule_robustly": _labelled,
+    "best_mixture_error": _mixtures,
+}

@@ -1,0 +1,235 @@
+"""The wing's operations of the kernel: selections and measurements of single queries, the best mixture, and rules.
+
+They are called with a kernel before their arguments. What each costs is zCDP's; the exponential mechanism and permute-and-flip are over
+groups of queries with equal scores (`research.privacy.exponential`, `flipping`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.foundation.errors import CapacityError
+from dpsynth_core.privacy.events import Gaussian, Selection
+from dpsynth_core.privacy.operation import Asked, operation
+from dpsynth_core.privacy.operations import Answer, Float, measure
+from dpsynth_core.privacy.scores import COUNT_STEPS
+from dpsynth_core.privacy.view import Integers, View
+from dpsynth_core.research.oracles.rules.rule_oracle import Oracle
+from dpsynth_core.research.oracles.rules.rules import Rule
+from dpsynth_core.research.oracles.rules.task import Task
+from dpsynth_core.research.privacy import best_mixture, exponential, flipping, groups, retention, rspm
+from dpsynth_core.research.privacy.events import Approximate, Laplace, PermuteAndFlip, PerturbedMinimum, Retention
+from dpsynth_core.research.privacy.groups import QueryCounts, ScoreGroups
+from dpsynth_core.research.privacy.prsma import Prsma
+from dpsynth_core.research.vocabulary.incidence import Incidence
+from dpsynth_core.research.vocabulary.queries import QueryClass, SparseAnswers, merged
+from dpsynth_core.vocabulary.occupied import Occupied
+
+
+def _check(asked: Asked, queries: QueryClass, numbers: Integers) -> None:
+    if queries.domain is not asked.domain and queries.domain != asked.domain:
+        raise ValueError("these queries are about another domain")
+    groups.check_numbers(queries, numbers)
+
+
+def _counts(view: View, queries: QueryClass) -> QueryCounts:
+    """Of a class of queries, which may have millions: those of the last class are kept."""
+    key = queries.cliques, queries.threshold
+    return view.remembered("queries", key, lambda: QueryCounts.of(queries, view.tables(queries.cliques)))
+
+
+@operation(Selection, lambda _, eps, count=1: Selection(eps, count))
+def select_signed_query(
+    asked: Asked, queries: QueryClass, answers: SparseAnswers, eps: float, count: int = 1
+) -> Answer[tuple[Integers, NDArray[np.int8]]]:
+    """`count` independent draws of a query (number) or its negation (sign -1) by the exponential mechanism, with replacement.
+
+    score: sign * (q(D) - answer_q), in counts, over the class closed under negation. It moves by query_l1 at most (Proposition 9).
+    """
+    b = exponential.scale(eps, asked.unit.query_l1)
+    _check(asked, queries, answers.numbers)
+    groups.check_answers(queries, answers)
+    return lambda view: exponential.signed(ScoreGroups(_counts(view, queries), answers), count, b, view.noise)
+
+
+@operation(Selection, lambda _, eps, count: Selection(eps, count))
+def select_worst_queries(
+    asked: Asked, queries: QueryClass, answers: SparseAnswers, eps: float, count: int, excluded: Integers
+) -> Answer[Integers]:
+    """`count` different queries, drawn one after the other by the exponential mechanism with score |q(D) - answer_q|, in counts.
+
+    excluded: numbers that are not offered. A score moves by query_l1 at most (Proposition 9); each draw is over what is left.
+    """
+    b = exponential.scale(eps, asked.unit.query_l1)
+    left_out = merged(np.asarray(excluded, dtype=np.int64), np.zeros(0, dtype=np.int64))  # in order, each once
+    _check(asked, queries, answers.numbers)
+    _check(asked, queries, left_out)
+    groups.check_answers(queries, answers)
+    if not 0 < count <= queries.size - len(left_out):
+        raise ValueError("there are fewer queries left than are to be selected")
+    return lambda view: exponential.worst(ScoreGroups(_counts(view, queries), answers, left_out), count, b, view.noise)
+
+
+@operation(PermuteAndFlip, lambda _, eps: PermuteAndFlip(eps))
+def permute_and_flip(asked: Asked, queries: QueryClass, answers: SparseAnswers, eps: float) -> Answer[int]:
+    """One query (number) by permute-and-flip with score |q(D) - answer_q|, which moves by query_l1 at most (Proposition 10)."""
+    b = flipping.scale(eps, asked.unit.query_l1)
+    _check(asked, queries, answers.numbers)
+    groups.check_answers(queries, answers)
+    return lambda view: flipping.worst(ScoreGroups(_counts(view, queries), answers), b, view.noise)
+
+
+@operation(Gaussian, lambda asked, sigma: Gaussian(sigma, asked.unit.queries_l2(asked.count)), lambda question: len(question["numbers"]))
+def measure_queries(asked: Asked, queries: QueryClass, numbers: Integers, sigma: float) -> Answer[Float]:
+    """q(D) + noise for each of k queries, in counts. Each moves by query_l1 at most: l2 = sqrt(k) query_l1 (Proposition 3)."""
+    _check(asked, queries, numbers)
+    return measure(lambda view: _counts(view, queries).at(numbers), sigma)
+
+
+def _bits(asked: Asked, eta: float, gamma: float, records: float) -> Retention | None:
+    return Retention(eta, gamma, records, asked.unit.query_l1, asked.count) if asked.count else None
+
+
+@operation(Retention, _bits, lambda question: len(question["numbers"]))
+def keep_queries(
+    asked: Asked,
+    queries: QueryClass,
+    numbers: Integers,
+    signs: NDArray[np.int8],
+    answers: Float,
+    eta: float,
+    gamma: float,
+    records: float,
+) -> Answer[NDArray[np.bool_]]:
+    """Whether to keep each of k signed queries: True with probability exp(-eta - gamma - eta * A), independently. Free for none.
+
+    A = sign * (clip(q(D) / records, 0, 1) - answer). answers: fractions, one per query. eta > 0, gamma > 0, records >= 1: the number of
+    people, public or noisy. A count moves by query_l1 at most (Proposition 11).
+    """
+    _check(asked, queries, numbers)
+    retention.check(numbers, signs, answers)
+    if not len(numbers):
+        return lambda _: np.zeros(0, dtype=np.bool_)
+
+    def kept(view: View) -> NDArray[np.bool_]:
+        counts = _counts(view, queries).at(numbers)
+        return view.noise.bernoulli_exp(retention.exponents(counts, signs, answers, eta, gamma, records))
+
+    return kept
+
+
+@operation()
+def mixture_l1(asked: Asked, records: float) -> Answer[float]:
+    """Sensitivity of `best_mixture_error`, of its solver's tolerance too. Public, free."""
+    l1 = _mixture_l1(asked, records)
+    return lambda _: l1
+
+
+def _mixture_l1(asked: Asked, records: float) -> float:
+    return asked.unit.max_rows_per_person + best_mixture.gap(records)
+
+
+@operation(Laplace, lambda asked, records, _floor, scale: Laplace(scale, _mixture_l1(asked, records)))
+def best_mixture_error(
+    asked: Asked, queries: QueryClass, support: NDArray[np.int32], start: Float, records: float, floor: float, scale: float
+) -> Answer[float | None]:
+    """The least largest error |q(D) - answer_q| that weights on the rows of `support` can have, or `floor`, + Laplace noise, in counts.
+
+    start: public weights, above zero. records: public or noisy number of people. l1 = mixture_l1 (Proposition 12). None where the
+    solver's bounds did not meet; the promise holds on condition that this happens on no neighbouring table.
+    """
+    _check(asked, queries, np.zeros(0, dtype=np.int64))
+    if not (records >= 1 and floor > 0 and len(support) and start.shape == (len(support),) and (start > 0).all()):
+        raise ValueError("the best mixture needs people, a floor above zero, and rows with weights above zero")
+
+    def error(view: View) -> float | None:
+        bounds = best_mixture.bracket(_counts(view, queries), Incidence(queries, support), start, records, floor)
+        if bounds is None:
+            return None
+        middle = np.rint(np.array([sum(bounds) / 2]) * COUNT_STEPS).astype(np.int64)
+        return float(view.noise.discrete_laplace(middle, scale * COUNT_STEPS)[0]) / COUNT_STEPS
+
+    return error
+
+
+def _distinct(view: View, task: Task) -> Occupied:
+    """The distinct records over the columns of a task: one pass over the source, however often it is asked."""
+    return view.occupied(task.columns)
+
+
+def _perturbation(asked: Asked, eps: float) -> PerturbedMinimum:
+    """Of as many separators as the class has; of any number where a transcript is checked: eps = l1 / scale is what is compared."""
+    return rspm.perturbation(max(1, asked.count), asked.unit.marginal_l1, eps)
+
+
+@operation(PerturbedMinimum, _perturbation, lambda question: len(question["task"].rules.separators))
+def learn_rule(asked: Asked, task: Task, eps: float, oracle: Oracle) -> Answer[Integers]:
+    """RSPM: the rule of `task` that is cheapest after Laplace noise on the separators, as `Rule.written` (Proposition 13).
+
+    A person moves the difference of two rules' costs by marginal_l1 at most. An empty array where the oracle did not prove its answer,
+    which is charged like any other. The promise holds on condition that this happens on no neighbouring table.
+    """
+    asked.require("occupied")
+    scale = rspm.perturbation(len(task.rules.separators), asked.unit.marginal_l1, eps).scale
+
+    def rule(view: View) -> Integers:
+        noise = rspm.laplace_noise(task.rules, scale, view.noise)
+        return rspm.written(task.rules, rspm.minimum(task.problem(_distinct(view, task)), noise, oracle))
+
+    return rule
+
+
+def _approximate(_asked: Asked, eps: float, delta: float) -> Approximate:
+    return Approximate(eps, delta)
+
+
+@operation(Approximate, _approximate)
+def learn_rule_gaussian(asked: Asked, task: Task, eps: float, delta: float, oracle: Oracle) -> Answer[Integers]:
+    """The same with Gaussian noise, by a union bound over all rules, for (eps, delta)-DP under the same condition (Proposition 14)."""
+    asked.require("occupied")
+    sigma = rspm.gaussian_sigma(task.rules, asked.unit.marginal_l1, eps, delta)
+
+    def rule(view: View) -> Integers:
+        noise = rspm.gaussian_noise(task.rules, sigma, view.noise)
+        return rspm.written(task.rules, rspm.minimum(task.problem(_distinct(view, task)), noise, oracle))
+
+    return rule
+
+
+@operation(Approximate, _approximate)
+def learn_rule_robustly(asked: Asked, task: Task, eps: float, delta: float, oracle: Oracle) -> Answer[Integers]:
+    """PRSMA over RSPM; an empty array is its answer "fail". (eps, delta)-DP; calls of the oracle may fail (Proposition 15).
+
+    ValueError unless the number of records is public; CapacityError, nothing being spent, for fewer records than parts.
+    """
+    asked.require("occupied")
+    plan = Prsma(eps, delta)
+    if not asked.unit.total_is_public:
+        raise ValueError("PRSMA is for tables that differ in one replaced record")
+    if plan.size(asked.rows()) < 1:
+        problem = f"PRSMA divides the records into {plan.parts:,} parts, and there are fewer"
+        raise CapacityError("mechanism", problem, "raise epsilon or delta, or use RSPM")
+
+    def rule(view: View) -> Integers:
+        found = rspm.robust_minimum(task, _distinct(view, task), plan, asked.unit.marginal_l1, oracle, view.noise)
+        return rspm.written(task.rules, found)
+
+    return rule
+
+
+@operation(Selection, lambda _, eps: Selection(eps))
+def select_rule(asked: Asked, task: Task, eps: float) -> Answer[Integers]:
+    """Exponential mechanism over the rules of a class that can be gone through, by what they cost: query_l1 at most (Proposition 9)."""
+    asked.require("occupied")
+    b = exponential.scale(eps, asked.unit.query_l1)
+    return lambda view: rspm.written(task.rules, rspm.exponential(task.problem(_distinct(view, task)), b, view.noise))
+
+
+@operation(Gaussian, lambda asked, sigma: Gaussian(sigma, asked.unit.queries_l2(asked.count)), lambda question: len(question["rules"]))
+def measure_rules(asked: Asked, task: Task, rules: Sequence[Rule], sigma: float) -> Answer[Float]:
+    """What each of k rules costs, in records, rivals left aside, + noise: l2 = sqrt(k) query_l1 (Proposition 3)."""
+    asked.require("occupied")
+    return measure(lambda view: task.costs(rules, _distinct(view, task)), sigma)
