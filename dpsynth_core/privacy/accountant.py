@@ -1,39 +1,13 @@
 """Accountants: what operations cost, how costs add up to (epsilon, delta), and what they leave to an attacker. There are two.
 
 The currency of both is rho. Gaussian noise of sigma on answers of L2 sensitivity l2 costs l2^2 / (2 sigma^2), and costs add up, chosen
-adaptively as long as their sum stays within a bound fixed beforehand (zCDP: Whitehouse et al. 2023, Theorem 1; mu-GDP with sums of mu^2:
-Smith and Thakurta 2022; Koskela, Tobaben and Honkela 2023).
+adaptively as long as their sum stays within a bound fixed beforehand (Proposition 17).
 
-`ZCDP`: rho-zCDP. Its conversion to (epsilon, delta) has to hold for whatever satisfies zCDP, and so is loose for Gaussian noise.
+`ZCDP`: rho-zCDP. Its conversion to (epsilon, delta) has to hold for everything that satisfies zCDP, and so is loose for Gaussian noise.
 `GDP`: mu-GDP with mu^2 = 2 rho (Dong, Roth and Su 2022), whose conversion is exact for Gaussian noise: at epsilon 1 and delta 1e-9 rho is
-larger by a factor of 1.106. Everything else costs pi/2 times as much as under zCDP. It is for mechanisms that spend nearly all on Gaussian
-noise. Runs of both add up under zCDP, within delta and not 2 delta.
-
-*Runs of both, proof.* What is added up is rho, never (epsilon, delta) of one run and of another. Each operation of a run under GDP is
-also an operation under zCDP: discrete Gaussian noise costs l2^2 / (2 sigma^2) there as it is, in whole numbers and with no distance to
-anything (Canonne, Kamath and Steinke 2020, Theorem 14), and a selection costs eps^2/8, less than pi eps^2/16. So a run that keeps to
-rho under GDP keeps to rho under zCDP, and the part of delta that GDP sets aside for whole numbers is not needed. Let d be the sum of
-the deltas that steps of other runs need of their own; all together are d-approximate rho-zCDP (Bun and Steinke 2016, section 8): P =
-(1-d) P' + d P'', and Q alike, where P' and Q' are rho-close. If rho is what epsilon and delta - d allow, then P(S) <= (1-d) (e^epsilon
-Q'(S) + delta - d) + d <= e^epsilon Q(S) + delta. So delta is divided once, between d and one conversion of the sum, however many runs
-there are (`store.accounts`). QED
-
-*Steps whose privacy loss has range r* cost r^2/8 under zCDP (Cesar and Rogers 2021): the exponential mechanism at r = eps; and a step that
-is eps-DP has r = 2 eps. *Proposition.* Under GDP they cost at most pi r^2 / 16.
-
-*Proof.* Let P and Q be the distributions of the answer on two neighbouring tables, P/Q between e^(t-r) and e^t. Of all distributions of P/Q
-under Q on that interval, whose mean is 1, the one on its two ends is largest in convex order; so the pair is a post-processing of two
-coins, heads with p and q, p/q = e^t and (1-p)/(1-q) = e^(t-r) (Blackwell 1953; Dong, Durfee and Rogers 2020). The trade-off curve of two
-coins is made of straight lines from (0, 1) to (q, 1-p) to (1, 0), and that of mu-GDP is convex: the coins are mu-GDP if and only if the
-middle point is on it or above, mu >= Phi^-1(p) - Phi^-1(q). The log-odds of p and q differ by r, whatever t. So mu is the increase of u(x)
-= Phi^-1(1 / (1 + e^-x)) over some interval of length r. Its inverse x(u) = ln Phi(u) - ln Phi(-u) has the slope h(u) + h(-u) with h = phi /
-(1 - Phi), which is convex (Sampford 1953); the slope is smallest at u = 0, where it is 4 phi(0). So u grows by at most r / (4 phi(0)) = r
-sqrt(2 pi) / 4, and mu^2 / 2 <= pi r^2 / 16. QED (The exact mu is 2 u(r/2); at r = 0.2 its cost is lower by 0.04 %.)
-
-*Whole numbers.* GDP is proved for continuous noise and ours is discrete: what a run releases is within `lattice.DISTANCE` of what Gaussian
-mechanisms would have released, whatever the table. So (epsilon, delta') of these is (epsilon, delta' + (1 + e^epsilon) DISTANCE) of ours.
-For that, a 1024th of delta is set aside, and 2^10 runs may add up. Where it does not suffice (a large epsilon or a tiny delta), zCDP is in
-force.
+larger by a factor of 1.106. Everything else costs pi/2 times as much as under zCDP (Proposition 6), and a 1024th of delta is set aside
+because noise is in whole numbers (Proposition 8). It is for mechanisms that spend nearly all on Gaussian noise. Where it does not cover a
+budget, zCDP is in force. Runs of both add up under zCDP, within delta and not 2 delta (Proposition 18).
 """
 
 from __future__ import annotations

@@ -45,13 +45,7 @@ class Reading:
 def zcdp_power(rho: float, fpr: NDArray[np.float64], slack: float = 0.0) -> NDArray[np.float64]:
     """The largest true-positive rates of any test with these false-positive rates under slack-approximate rho-zCDP.
 
-    A test turns a release into one bit, which is Bernoulli(tpr) for a member and Bernoulli(fpr) for others. Post-processing cannot raise
-    a Rényi divergence, so D_alpha of the two is at most alpha * rho for every alpha > 1, both ways round (Bun and Steinke 2016,
-    Definition 1.1 and Lemma 2.2). Nothing tighter follows from rho-zCDP at one rate: the mechanism that publishes such a bit is itself
-    rho-zCDP. So it is nowhere above the curves of the (epsilon, delta) that rho implies.
-
-    slack: the delta of approximate zCDP (section 8 there). Apart from a part of weight `slack` in each, the distributions of members and of
-    others obey rho-zCDP, so that tpr <= slack + (1 - slack) * power(fpr / (1 - slack)).
+    Proposition 21: tpr <= slack + (1 - slack) * power(fpr / (1 - slack)), both coins' Rényi divergences being alpha * rho at most.
     """
     if not 0 < rho < math.inf or not 0 <= slack < 1:
         raise ValueError("rho must be positive, slack a probability below 1")
@@ -157,8 +151,7 @@ def zcdp_reading(rho: float, slack: float = 0.0) -> Reading:
 def _guess(rho: float) -> float:
     """The largest (1 + tpr - fpr) / 2 of any test under rho-zCDP.
 
-    What is possible is convex in (fpr, tpr), as Rényi divergences are jointly quasi-convex (van Erven and Harremoës 2014, Theorem 13), and
-    contains (1 - tpr, 1 - fpr) with (fpr, tpr). The mean of the two has the same difference, so that tests with tpr = 1 - fpr suffice.
+    Tests with tpr = 1 - fpr suffice (Proposition 21).
     """
     low, high = np.array([0.5]), np.array([1.0])
     for _ in range(_HALVINGS):

@@ -1,7 +1,7 @@
 """Privacy arithmetic: zCDP, Gaussian DP and (epsilon, delta); what they mean for an attacker is in `attacker`.
 
 Pure functions of public numbers; this module knows nothing of data, mechanisms or noise. Every result errs on the safe side of
-floating point: a delta or an epsilon is never below its true value, a rho or a mu solved for a budget never above it.
+floating point (Proposition 20): a delta or an epsilon is never below its true value, a rho or a mu solved for a budget never above it.
 """
 
 from __future__ import annotations

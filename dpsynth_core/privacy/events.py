@@ -45,7 +45,7 @@ class Event(ABC):
 class Gaussian(Event):
     """Rounded normal noise of `sigma` per cell on counts of L2 sensitivity `l2`.
 
-    rho = l2^2 / (2 sigma^2) in every accountant: `lattice`.
+    rho = l2^2 / (2 sigma^2) in every accountant: Proposition 1.
     """
 
     sigma: float
@@ -63,13 +63,13 @@ class Gaussian(Event):
 class Residual(Gaussian):
     """Rounded normal noise of `sigma` people per cell on a fine lattice, of which only the residual is released.
 
-    The cost is Gaussian noise's; l2 is the sensitivity of the residual, smaller than the marginal's: `privacy.residuals`, Proposition.
+    The cost is Gaussian noise's; l2 is the sensitivity of the residual, smaller than the marginal's: Proposition 4.
     """
 
 
 @dataclass(frozen=True)
 class Thresholded(Gaussian):
-    """Rounded normal noise on counts by key, of which those that reach a threshold are released: `privacy.thresholds`, Proposition.
+    """Rounded normal noise on counts by key, of which those that reach a threshold are released: Proposition 5.
 
     The cost is Gaussian noise's, and delta on top, in both accountants.
     """
@@ -85,7 +85,7 @@ class Thresholded(Gaussian):
 class Selection(Event):
     """`count` draws of the exponential mechanism, each at `eps`: Pr proportional to exp(eps * score / (2 sensitivity)).
 
-    rho = count * eps^2 / 8, because the privacy loss of each has range eps: Cesar and Rogers 2021, Lemma 3.4 with Proposition 3.3.
+    rho = count * eps^2 / 8, because the privacy loss of each has range eps: Proposition 6.
     """
 
     eps: float

@@ -1,7 +1,6 @@
 """The counts of some of the records: of those that are in certain public cells of columns.
 
-Why every sensitivity holds for them: what a person owns of these records is part of what they own, so that tables that differ in one
-person differ in one person here too, or not at all. How many they are is never public: a replaced person may be among them or not.
+Every sensitivity holds for them (Proposition 19). How many they are is never public: a replaced person may be among them or not.
 """
 
 from __future__ import annotations

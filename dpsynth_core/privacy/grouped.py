@@ -1,7 +1,6 @@
 """The counts of groups of values beside those of values.
 
-Why every sensitivity holds for them: which group a record is in follows from its value by a public rule (`vocabulary.groups`), so that a
-record is in one cell of each table over groups, as it is in one cell of each table over values.
+Every sensitivity holds for them: a record is in one cell of each table over groups (Proposition 19).
 """
 
 from __future__ import annotations

@@ -1,14 +1,13 @@
 """The privacy meter: a filter that adds exact costs and refuses what would exceed the sealed budget.
 
-A filter in the sense of Rogers et al. 2016: mechanisms may choose every cost adaptively, as long as the sum stays within a bound
-fixed beforehand. What costs are, and why they add up so, is the accountant's (`accountant`).
+Mechanisms may choose every cost adaptively, as long as the sum stays within a bound fixed beforehand (Proposition 17).
 
 Floating point. Costs are added as whole multiples of 2^-256, each rounded up, and the sealed rho is rounded down, so that the meter
 never allows more than it. What it *advertises* (`rho_total`, `rho_left`) is smaller than the sealed budget by a relative 2^-30: a
 mechanism that computes a noise level from `rho_left` in floats and so misses it by a few units in the last place is still served.
 
-Delta. Some steps keep their promise except with a small probability (`events.Approximate`). Those probabilities add up too, exactly, to a
-sealed `delta`, which is 0 unless a budget sets some aside: with rho it is a budget in approximate zCDP (Bun and Steinke 2016, section 8).
+Delta. Some steps keep their promise except with a small probability. Those probabilities add up too, exactly, to a sealed `delta`, which is
+0 unless a budget sets some aside (Proposition 16).
 
 Parts. `part(rho)` is a meter of its own for a stage of the work: it seals the stage's share, and everything it charges is charged here
 too, so that a stage can overspend neither its share nor the whole. A stage that holds a part cannot reach the shares of others.

@@ -1,26 +1,9 @@
-"""The residual of a marginal, what it costs to release it, and how its noise is drawn: whole numbers throughout.
+"""The residual of a marginal, what it costs to release it, and how its noise is drawn: whole numbers throughout (Proposition 4).
 
-The residual is what a marginal x over columns of n_1, ..., n_k values says beyond all smaller marginals (Xiao, He, Zhang, Kifer 2023,
-"An Optimal and Scalable Matrix Mechanism for Noisy Marginals under Convex Loss Functions"): R x, with R the Kronecker product over the
-columns of the operator (w_0, ..., w_{n-1}) -> (w_0 - w_1, ..., w_0 - w_{n-1}). R forgets every table that is constant along some axis. With
-continuous Gaussian noise, R (x + N(0, sigma^2)) costs prod (1 - 1/n_i) times what x + N(0, sigma^2) costs. That proof shifts the noise by
-fractions of a row, which noise in whole numbers does not allow. On a finer lattice it does, nearly:
-
-Proposition. Let s = 2^b, and let r_i be a whole multiple of 1/s_i, where the product of the s_i divides s. Let Z be rounded normal noise of
-sigma * s in each cell, as `noise` draws it. One row more in cell c moves x by e_c. Then releasing R (s x + Z) costs, for tables that differ
-by this row, rho = ||w_c||^2 / (2 sigma^2) with w_c = the Kronecker product of e_{c_i} - r_i 1, for every choice of the r_i.
-
-Proof. Multiplied out, w_c is e_c plus terms that have r_i 1 as a factor for some i and are constant along that axis: R w_c = R e_c. All
-its entries are whole multiples of 1/s. So R (s (x + e_c) + Z) = R (s x + (Z + s w_c)), and this is the map w -> R (s x + w) applied to Z
-shifted by a vector of whole numbers; without the row it is the same map applied to Z. A shift t by whole numbers of such noise of tau per
-cell costs ||t||^2 / (2 tau^2), under zCDP and GDP alike (`lattice`), here ||s w_c||^2 / (2 sigma^2 s^2); a map applied afterwards costs
-nothing. For several rows, and for rows that go elsewhere, the w add up and subtract likewise.
-
-r_i = 1/n_i would make ||w_c||^2 = prod (1 - 1/n_i); the nearest multiple of 1/s_i is used. Norms are computed exactly from the very r_i.
-
-Machine integers. Multiplying, adding and subtracting 64-bit integers that wrap around is exact modulo 2^64, and R still forgets what it
-should: wrapping costs no privacy. Noise is drawn around zero, so that only noise beyond 24 sigma, of probability below 2^-400, would
-be cut off by the sampler. No floating-point operation sees anything but R (s x + Z): averages of private numbers, rounded, would tell more.
+The residual is what a marginal x over columns of n_1, ..., n_k values says beyond all smaller marginals (Xiao, He, Zhang, Kifer 2023): R x,
+with R the Kronecker product over the columns of the operator (w_0, ..., w_{n-1}) -> (w_0 - w_1, ..., w_0 - w_{n-1}). One row more in cell c
+costs ||w_c||^2 / (2 sigma^2), w_c being the Kronecker product of e_{c_i} - r_i 1, for r_i near 1/n_i on a lattice of 2^-b people. Norms are
+computed exactly. Wrapping around in 64 bits costs no privacy. No floating-point operation sees anything but R (s x + Z).
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Exact scores for private selection: weight * (||counts - answer||_1 - offset), in whole numbers.
+"""Exact scores for private selection: weight * (||counts - answer||_1 - offset), in whole numbers (Proposition 7).
 
-A sensitivity proved for real numbers does not survive rounding (Mironov 2012). So everything public is rounded to a fixed grid
-first; from there on no operation rounds: counts, answers and offsets are whole multiples of 1/COUNT_STEPS, weights of
-1/WEIGHT_STEPS of the largest one. One person who changes the counts by at most l1 in L1 norm then changes a score by at most
-`sensitivity(weights, l1)`, exactly.
+A sensitivity proved for real numbers does not survive rounding (Mironov 2012). So everything public is rounded to a fixed grid first:
+counts, answers and offsets are whole multiples of 1/COUNT_STEPS, weights of 1/WEIGHT_STEPS of the largest one. One person who changes the
+counts by at most l1 in L1 norm then changes a score by at most `sensitivity(weights, l1)`, exactly.
 """
 
 from __future__ import annotations

@@ -1,19 +1,11 @@
-"""The best-mixture error of a public table: how well the best weights on its rows answer the private table's queries.
+"""The best-mixture error of a public table: how well the best weights on its rows answer the private table's queries (Proposition 12).
 
-Liu, Vietri, Steinke, Ullman, Wu 2021, Definition 4.1, in counts and with `records` for the number of people:
-f(D) = min over weights w >= 0 that add up to 1 of max over queries q of |q(D) - records * sum_x w_x q(x)|.
-What is released is max(f, floor) for a public floor, because to tell good from very good costs hours and no one needs it.
-
-*Sensitivity.* One person changes q(D) by query_l1 at most, hence the maximum for any fixed w, hence the minimum (their Lemma 4.2), hence
-the larger of that and the floor. `bracket` returns bounds that enclose the number, at most `gap(records)` apart; their middle is within
-half of that, so it moves by query_l1 + gap(records) at most, whatever the solver did. Both bounds are recomputed from the weights and
-the dual values alone: low is what a signed mixture of queries of total size 1 says for every w (weak duality), high is what one w
-achieves. A tenth of the gap is left for floating point and for rounding to the grid on which noise is added.
-
-How long this takes depends on the table, like everything in this room. Where the bounds do not meet, nothing is known within `gap`, and
-"no answer" is released: the same for all records, and charged like any other. How likely that is can depend on the records, so the promise
-has a condition: the bounds meet on every neighbour. Every weight vector and every dual solution narrows them, but a solver's floating point
-may leave them apart; no clock has a say in it. Releases state the condition (`mechanism.Conditional`).
+Liu, Vietri, Steinke, Ullman, Wu 2021, Definition 4.1, in counts and with `records` for the number of people: f(D) = min over weights w >=
+0 that add up to 1 of max over queries q of |q(D) - records * sum_x w_x q(x)|. What is released is max(f, floor) for a public floor,
+because to tell good from very good costs hours and no one needs it. `bracket` returns bounds that enclose it, recomputed from the weights
+and the dual values alone: low by weak duality, high by what one w achieves. A tenth of the gap is left for floating point. Where the
+bounds do not meet, "no answer" is released; the promise has the condition that they meet on every neighbour, which releases state
+(`mechanism.Conditional`). No clock has a say in it.
 """
 
 from __future__ import annotations

@@ -11,13 +11,7 @@ from dpsynth_core.privacy.events import NEAR, Event, check_positive
 
 @dataclass(frozen=True)
 class PermuteAndFlip(Event):
-    """One draw of permute-and-flip at `eps`: `research.privacy.flipping`, Proposition.
-
-    rho = eps^2 / 2, as for everything that is eps-differentially private: Bun and Steinke 2016, Proposition 1.4. It is not less, but for
-    terms of order eps^3: of two queries whose scores differ by the sensitivity, one way or, for a neighbour, the other, the worse is drawn
-    with probability exp(-eps / 2) / 2, and the two distributions' Kullback-Leibler divergence is eps^2 / 2 - eps^3 / 4 + ... So the
-    exponential mechanism at twice the eps costs the same.
-    """
+    """One draw of permute-and-flip at `eps`, which is eps-differentially private: rho = eps^2 / 2, and no less (Proposition 10)."""
 
     eps: float
 
@@ -37,7 +31,7 @@ class PermuteAndFlip(Event):
 class Laplace(Event):
     """Discrete Laplace noise of parameter `scale` on counts of L1 sensitivity `l1`: pure (l1/scale)-DP.
 
-    rho = (l1/scale)^2 / 2: Bun and Steinke 2016, Proposition 1.4. (The privacy loss has a range of twice l1/scale.)
+    rho = (l1/scale)^2 / 2 (Proposition 6). The privacy loss has a range of twice l1/scale.
     """
 
     scale: float
@@ -59,10 +53,8 @@ class Laplace(Event):
 class Retention(Event):
     """`count` bits, each True with a probability p <= exp(-gamma), ln p being -eta * (a count / records) and a constant.
 
-    A person with `rows` rows moves ln p by eta * rows / records =: u at most, and ln(1 - p) the other way by at most u / (e^gamma - 1), the
-    largest slope of ln(1 - e^x) for x <= -gamma. So the privacy loss of a bit has range r = u * (1 + 1/(e^gamma - 1)), and
-    rho = count * r^2 / 8: Cesar and Rogers 2021, Proposition 3.3. (What DQRS pays for old samples; Vietri et al. 2020, Lemma 9, has a
-    bound in place of the range.)
+    The privacy loss of a bit has range r = u * (1 + 1/(e^gamma - 1)) with u = eta * rows / records, and rho = count * r^2 / 8
+    (Proposition 11). What DQRS pays for old samples.
     """
 
     eta: float
@@ -86,7 +78,7 @@ class Retention(Event):
 class PerturbedMinimum(Laplace):
     """RSPM: the exact minimum after discrete Laplace noise on a fine grid was put on each of m separators.
 
-    The cost is Laplace noise's: l1 = (change + step) * m is what one person's influence amounts to in noise (`research.privacy.rspm`).
+    The cost is Laplace noise's: l1 = (change + step) * m is what one person's influence amounts to in noise (Proposition 13).
     """
 
     def pays(self, needed: Event) -> bool:
@@ -96,12 +88,7 @@ class PerturbedMinimum(Laplace):
 
 @dataclass(frozen=True)
 class Approximate(Event):
-    """A step that has its own proof of (eps, delta)-differential privacy: Gaussian RSPM, PRSMA.
-
-    For neighbours there are distributions within e^eps of each other that its answers follow except with probability delta (Kairouz, Oh,
-    Viswanath 2015, Theorem 3.3), and eps-DP costs rho = eps^2/2 (Bun and Steinke 2016, Proposition 1.4): it is delta-approximate
-    (eps^2/2)-zCDP (their Definition 8.1). Costs and deltas add up (Lemma 8.2).
-    """
+    """A step with a proof of (eps, delta)-DP of its own: Gaussian RSPM, PRSMA. It costs eps^2/2 and delta (Proposition 16)."""
 
     eps: float
     delta: float

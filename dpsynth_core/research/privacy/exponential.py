@@ -3,23 +3,8 @@
 A query of score s, in whole steps, is to be drawn with probability proportional to exp(s / b). Two noisy maxima and one uniform draw do
 that. Groups are laid side by side in buckets. A group of n queries has the value v = s + round(b ln n), a bucket the value
 V = round(b ln(sum of exp(v / b))). The noisy max of scale b (`Noise.noisy_max`, exact) draws a bucket by its value, then one of
-its groups by theirs; then one of the group's queries is drawn, all alike.
-
-*Proposition.* The query drawn has probability proportional to exp((s + d) / b) with |d| <= 2 steps, where d depends on the table and the
-query alone. If a person changes every score by at most `change` steps, then each draw with b >= 2 (change + 4) / eps is an exponential
-mechanism at eps: its privacy loss has a range of eps and it is eps^2/8-zCDP (Cesar and Rogers 2021, Lemma 3.4).
-
-*Proof.* Given the bucket, its groups have probabilities exp(v / b) / Z exactly, where Z sums exp(v / b) over the bucket. So the query has
-probability exp(V / b) / W * exp(v / b) / Z * 1/n, where W sums over buckets, and that is exp((s + d) / b) / W with
-d = (v - s - b ln n) + (V - b ln Z). Neither is a random quantity: both follow from the groups, which follow from the table. Rounding to
-whole numbers moves each by 1/2, and floating point by less than another 1/2: b <= 2^40, a bucket has 2^11 groups at most and a group
-2^40 queries, so that b ln n < 2^45 and b ln(Z) minus the largest v are computed to a relative 2^-52 and an absolute 2^40 (2^11 + 8) 2^-53.
-For two neighbouring tables s differs by at most `change` and d by at most 4, so s + d is a score of sensitivity change + 4 at most, and
-drawing in proportion to exp(eps * score / (2 sensitivity)), or less sharply, is the mechanism that the Lemma is about. QED
-
-That group sizes and buckets depend on the table is therefore no leak: they only help to compute d. The four steps cost a relative
-4 / COUNT_STEPS = 0.02 % of accuracy. Draws without replacement are a composition: each is this mechanism over what is left, which the
-draws before it have revealed.
+its groups by theirs; then one of the group's queries is drawn, all alike. Rounding moves a score by `SLACK` / 2 steps at most, so that
+b >= 2 (change + SLACK) / eps is an exponential mechanism at eps (Proposition 9).
 """
 
 from __future__ import annotations
@@ -34,7 +19,7 @@ from dpsynth_core.privacy.view import Noise
 from dpsynth_core.research.privacy.groups import Integers, ScoreGroups
 
 SLACK = 4
-"""Steps by which rounding may add to what one person changes a score by; see the Proposition."""
+"""Steps by which rounding may add to what one person changes a score by: Proposition 9."""
 _LARGEST_SCALE = 2.0**40
 _WIDEST = 2**11
 

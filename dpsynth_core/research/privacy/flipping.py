@@ -9,16 +9,7 @@ A query's coin shows heads if its uniform number from [0, 1) is below exp(-gap /
   is; if it is not below, the next one is taken. As m is nearly as large as can be, two or three are enough on average.
 Queries of a group are alike until one is released, which is then drawn among them. Nothing is rounded but b, upwards.
 
-*Proposition.* If a person changes every score by at most `change` steps and b >= 2 change / eps, the query is eps-differentially private.
-
-*Proof.* Let the numbers of the queries be visited by an independent time t, uniform on [0, 1]. Query q is released if its coin shows heads
-and no other did before: with p_j = exp(-(best - s_j) / b), the probability is the integral over t of p_q prod_(j != q) (1 - t p_j). Put
-t = exp(-(u - best) / b): it is the integral over u >= best of exp(-(u - s_q) / b) / b prod_(j != q) (1 - exp(-(u - s_j) / b)). That is the
-probability that s_q + E_q is the largest of all s_j + E_j with independent exponential variables E of mean b (Ding et al. 2021). Fix the
-others' variables and let r be their largest sum. For a neighbour r grows by `change` at most while s_q falls by so much at most; so where
-q won with E_q > r - s_q, it wins with E_q > r - s_q + 2 change, which is at least exp(-2 change / b) >= exp(-eps) times as likely. QED
-
-What it costs under zCDP: `events.PermuteAndFlip`.
+With b >= 2 change / eps the query is eps-differentially private (Proposition 10).
 """
 
 from __future__ import annotations

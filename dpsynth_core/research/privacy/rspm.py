@@ -1,41 +1,14 @@
 """Learning a rule from private records with an oracle: RSPM with Laplace and with Gaussian noise, and PRSMA (Neel, Roth, Wu 2019).
 
 RSPM adds the m separators of the class to the table, each with a weight of random noise, and returns the rule that is cheapest on all of
-it. What one person can change is `change`: for any two rules q, q', the difference q(S) - q'(S) of what they cost moves by at most `change`
-= m_rows under add-remove and 2 m_rows under replace, which is `Unit.marginal_l1`.
+it. What one person can change is `change` = `Unit.marginal_l1`: by so much the difference of two rules' costs moves at most. With noise on
+the grid of step g, the scale (change + g) m / eps makes it eps-DP (Proposition 13; a test shows that `change` alone does not); Gaussian
+noise: Proposition 14.
 
-*Theorem.* Let noise be independent on the grid of step g, g = 1/k for a whole k, with Pr[x] proportional to exp(-|x|/b), and the minimum
-exact, ties broken in any way whatever, also by looking at the records. Then RSPM is eps-DP with b = (change + g) m / eps.
-
-*Proof.* Fix a rule q, and let f(eta)_i = eta_i + (change + g) (1 - 2 q(e_i)): a one-to-one map of the grid into itself, for change and g
-are multiples of g. Say q may be returned for (S, eta): no rule is cheaper there. Take S' next to S and any q' other than q. From (S, eta)
-to (S', f(eta)) the cost of q' less that of q grows by at least (change + g) times the number of separators on which they differ, which is
-1 at least, and shrinks by at most `change` because of the records: it ends at g or more, above 0. So q alone can be returned for
-(S', f(eta)): there is no tie to break. f moves each of m coordinates by change + g, so Pr[eta] <= e^eps Pr[f(eta)], and the
-sum over all eta for which q may be returned gives Pr[q | S] <= e^eps Pr[q | S']. QED
-The paper has continuous noise, where ties have probability 0, and shifts by 2 (replace). On a grid ties happen: with 2 in place of 2 + g
-the difference could end at 0, and the tie be broken the other way. A test shows that this breaks the promise.
-
-*Forms.* In the theorem, rules are functions, and different ones differ on a separator. What leaves this room must then be a function of
-the values on the separators too: how an oracle writes a rule (the order of a decision list, say) may depend on the records beyond any
-noise. So every rule goes out through `written`, which uses those values alone, whichever oracle returned the rule and in whichever form.
-
-*Gaussian noise* (the paper's Theorem 7 has its constant in an appendix). The same map has L2 norm D = (change + g) sqrt(m). For one output
-q, Pr[eta] <= e^eps Pr[f(eta)] unless the noise in the direction of the shift is above t = eps sigma^2/D - D/2. That direction depends on q:
-over all outputs, delta is at most |Q| times the probability of one. Discrete Gaussian noise is sub-Gaussian (Canonne, Kamath, Steinke
-2020, Corollary 17), so that is at most exp(-u^2/2) with u = t/sigma, and |Q| exp(-u^2/2) <= delta decides sigma. Ours is discrete Gaussian
-on a finer lattice and then rounded (`lattice`); f shifts by whole steps and so commutes with rounding, and all of this is said of the noise
-before it. Conservative: with |Q| = 2^m it is usually no better than Laplace noise. The promise is (eps, delta)-DP.
-
-*Exactness.* All of that needs the true minimum, on S and on S'. A rule that was not proved to be it is never released; "no rule" is, an
-empty answer that is the same for all records and charged like any other. How likely it is can still depend on the records. So the promise
-has a condition: the oracle proves its answer on every neighbour of the table, whatever the noise. One that goes through all sets of
-features does (`rule_oracle.exhaust`), and is preferred. CP-SAT works on one thread, from one seed and within limits of its own work and of
-the size of its model, which grows with the distinct records (`search.MAX_LITERALS`): whether it ends with a proof follows from the question
-alone, no clock decides it, and a proved answer is the one without limits. The condition remains; releases state it
-(`mechanism.Conditional`). PRSMA has another one, that no call depends on another (`prsma`): RSPM with CP-SAT's answers without limits, ties
-broken as it breaks them, is the private algorithm that its theorem asks for, and limits add failures alone. So both limits are of one call
-and its part. The distinct records of the whole table have none: one record more would then let all parts fail at once.
+Every rule goes out through `written`, which uses its values on the separators alone: how an oracle writes a rule may depend on the
+records. A rule that was not proved to be cheapest is never released; "no rule" is. So the promise has the condition that the oracle proves
+its answer on every neighbour, which releases state (`mechanism.Conditional`). PRSMA has another one, that no call depends on another
+(Proposition 15).
 """
 
 from __future__ import annotations
