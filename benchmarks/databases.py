@@ -28,8 +28,7 @@ import numpy as np
 import psycopg
 import pyarrow as pa
 
-from dpsynth_core.sources.databases.counting import DatabaseSource
-from dpsynth_core.sources.notation import Notation
+from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 
@@ -97,9 +96,8 @@ def filled_postgres(address: str, rows: int) -> Iterator[None]:
 
 
 def counted(address: str) -> None:
-    source = DatabaseSource(domain(), {"path": address, "table": TABLE}, Notation(), None)
+    source = KINDS["database"].open({"kind": "database", "path": address, "table": TABLE}, domain(), None, 1)
     source.counts(list(combinations(source.domain.names, 3)))
-    source.close()
 
 
 def by_hand(path: Path) -> None:

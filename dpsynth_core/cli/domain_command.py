@@ -36,10 +36,10 @@ def _declared(options: argparse.Namespace) -> dict[str, Any]:
     from dpsynth_core.vocabulary import ddi
 
     if is_database(options):
-        from dpsynth_core.sources.databases.connect import declared
+        from dpsynth_core.sources.databases.connect import DatabaseTable
         from dpsynth_core.vocabulary.declared import domain_json
 
-        return domain_json(declared(database_section(options)))
+        return domain_json(DatabaseTable(database_section(options)).declared)
     if Path(options.data).suffix.lower() == ".xml":
         return ddi.declared_domain(read_document(options.data, "data"))
     return declared_domain(options.data, stated_format(options))

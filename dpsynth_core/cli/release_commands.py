@@ -163,10 +163,10 @@ def _table(options: argparse.Namespace) -> _Table:
     if is_demo(options):
         return _Table(SECTION, tuple(column["name"] for column in demo_domain()["attributes"]), NAME, "")
     if is_database(options):
-        from dpsynth_core.sources.databases.connect import column_names as columns_of
+        from dpsynth_core.sources.databases.connect import DatabaseTable
 
         section = database_section(options)
-        return _Table(section, columns_of(section), database_name(options), "")
+        return _Table(section, DatabaseTable(section).names, database_name(options), "")
     from dpsynth_core.foundation.documents import base_name
     from dpsynth_core.sources.files import column_names
 

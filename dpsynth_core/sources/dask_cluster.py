@@ -12,6 +12,7 @@ return what went wrong (`_Failed`). Every task makes sure that it runs the same 
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 import uuid
@@ -24,7 +25,6 @@ from typing import Any, cast
 
 import dask.config
 import numpy as np
-import pandas as pd
 from distributed import Client, Future, KilledWorker, LocalCluster, Security
 from numpy.typing import NDArray
 
@@ -127,7 +127,7 @@ class DaskSource(RecordCounts):
     """Over a file or folder. Raises InputError if the table lacks a column of the domain or the person column."""
 
     def __init__(self, domain: Domain, records: Records, cluster: Cluster) -> None:
-        if isinstance(records.table, pd.DataFrame):
+        if not isinstance(records.table, str | os.PathLike):
             raise ValueError("workers cannot open what is in this process")
         super().__init__(domain, replace(records, table=str(located(records.table).absolute())))
         self._cluster = cluster

@@ -5,10 +5,9 @@ Exact counts of private records: on screen or on the terminal, never in a file, 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-import pandas as pd
 
 from dpsynth_core.foundation.zones import Zoned, curator_only
 from dpsynth_core.sources import csv_file, files, jsonl_file, parts, persons, readers
@@ -60,11 +59,11 @@ def survey(source: TableSource, form: TableFormat, columns: Sequence[str], perso
     used = tuple(dict.fromkeys((*columns, *([person_column] if person_column else []))))
     malformed = blank = damaged = unnamed = 0
     with readers.reading():
-        if form.kind == "jsonl" and not isinstance(source, pd.DataFrame):
+        if form.kind == "jsonl" and isinstance(source, str | os.PathLike):
             for path in table_files(source):
                 wrong, empty = jsonl_file.malformed(path, form)
                 malformed, blank = malformed + wrong, blank + empty
-        if form.kind == "csv" and not isinstance(source, pd.DataFrame):
+        if form.kind == "csv" and isinstance(source, str | os.PathLike):
             for block in csv_file.blocks(parts.whole(table_files(source)), form):
                 malformed += int(block.malformed().sum())
                 blank += block.blank if len(block.names) > 1 else 0
@@ -73,7 +72,7 @@ def survey(source: TableSource, form: TableFormat, columns: Sequence[str], perso
         for batch in files.open_batches(source, form, used):
             unnamed += persons.named(batch.column(person_column), form).null_count if person_column is not None else 0
     quoted = form.kind == "csv" and form.quoting == LINES
-    others = 0 if isinstance(source, pd.DataFrame) else left_out(source)
+    others = left_out(source) if isinstance(source, str | os.PathLike) else 0
     return curator_only(Survey(malformed, blank, damaged, unnamed, others, quoted, files.made_names(source, form)))
 
 

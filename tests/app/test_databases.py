@@ -1,4 +1,4 @@
-"""A table of a database through the pages: chosen, described, checked and released; what needs records says that there are none."""
+"""A table of a database through the pages: chosen, described, checked, looked at and released."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning.spec import DataSpec
 from dpsynth_core.sources.databases import connect
 from dpsynth_core.store import fingerprints, jobs, ledger, looks, projects, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.data import database_table, database_view, project_table
-from dpsynth_core.web.domain import origin_view
 from dpsynth_core.web.shell import document, session
 from tests.app.demo_project import draft, finished_run, open_page, project, words
 from tests.sources import database_tables
@@ -77,9 +77,12 @@ def test_from_the_data_page_to_a_finished_release(people: str) -> None:
     assert not app.exception
     assert (stored()["data"]["path"], stored()["data"]["table"], stored()["data"]["timeout"]) == (people, "people", 60)
     assert stored()["wizard"]["columns"] == ["age", "member"]
-    for text in ("people in people.duckdb", database_view.NO_SURVEY, database_view.NO_PREVIEW):
+    for text in ("people in people.duckdb", database_view.NO_SURVEY):
         assert text in words(app)
-    assert not [toggle.label for toggle in app.toggle]
+    assert [toggle.label for toggle in app.toggle] == ["Show the first rows"]
+    app.toggle[0].set_value(True).run()
+    assert app.dataframe[0].value["age"].tolist()[:3] == ["80", "1", "2"]
+    assert looks.of(LOCAL_OWNER, projects.list(LOCAL_OWNER)[0].id) == ("rows",)
     field(app, "text_input", "Name of the population").set_value("Members").run()
     app.button(key="next_data").click().run()
     rows = {row["column"]: row for row in stored()["wizard"]["rows"]}
@@ -92,7 +95,7 @@ def test_from_the_data_page_to_a_finished_release(people: str) -> None:
     results.toggle[0].set_value(True).run()
     assert not results.exception
     assert not results.error, [error.value for error in results.error]
-    assert looks.of(LOCAL_OWNER, place) == ("truth",)
+    assert looks.of(LOCAL_OWNER, place) == ("rows", "truth")
 
 
 def test_a_query_is_counted_and_what_is_no_query_is_refused(people: str) -> None:
@@ -170,32 +173,27 @@ def test_only_whoever_runs_the_server_may_choose_one(people: str, tmp_path: Path
         database_table.catalogue("postgresql://host/db", only_this_machine=True)
 
 
-def test_the_domain_page_counts_what_does_not_fit_and_offers_neither_learning_nor_reading(described: str) -> None:
+def test_the_domain_page_counts_what_does_not_fit(described: str) -> None:
     app = open_page("domain", described)
-    assert origin_view.IN_A_DATABASE in words(app)
-    assert not {"learnt", "data"} & set(field(app, "selectbox", "Values from").options)
-    assert not [button for button in app.button if "Learn" in button.label]
     app.button(key="compare").click().run()
     assert not app.exception
     assert "75 values (12.5%) would count as the nearest group" in words(app)
-    assert "not which they are" in words(app)
+    assert "` 80 ` (8 ×)" in words(app)
     assert looks.of(LOCAL_OWNER, described) == ("outside",)
     duckdb.connect(stored()["data"]["path"]).close()  # whoever fills the database is not kept out
     app.button(key=f"{described}:mend:age:aside").click().run()
     assert stored()["domain"]["attributes"][0]["other"] is True
 
 
-def test_values_that_were_to_be_learnt_close_the_page_once_the_table_is_in_a_database(described: str) -> None:
+def test_values_of_a_database_are_learnt(described: str) -> None:
     learnt = {"name": "member", "kind": "categorical", "discover": True, "most": 8}
-    later = stored()
-    section, plan = later.pop("data"), {"version": 1, "attributes": [DOMAIN["attributes"][0], learnt]}
-    later["wizard"]["planned"] = ["age", "member"]
-    projects.save(LOCAL_OWNER, described, later | {"domain": plan})
-    assert not open_page("domain", described).button(key="next_domain").disabled
-    projects.save(LOCAL_OWNER, described, stored() | {"data": section})
+    domain = {"version": 1, "attributes": [DOMAIN["attributes"][0], learnt]}
+    projects.save(LOCAL_OWNER, described, stored() | {"domain": domain})
     app = open_page("domain", described)
-    assert app.button(key="next_domain").disabled
-    assert "cannot be learnt in a database" in words(app)
+    assert not app.exception
+    assert not app.error, [error.value for error in app.error]
+    run = finished_run(described)
+    assert (run.state, run.error) == ("done", "")
 
 
 def test_a_plan_that_came_first_is_compared_with_the_table(people: str) -> None:
@@ -220,12 +218,13 @@ def test_other_databases_are_chosen_the_same_way(engine: str, tmp_path: Path) ->
     assert [entry["kind"] for entry in table.declared] == ["categorical" if engine == "sqlite" else "integer", "categorical"]
 
 
-def test_records_are_asked_of_no_database(described: str) -> None:
-    kept = projects.load(LOCAL_OWNER, described).draft
-    for ask in (project_table.preview, project_table.survey, project_table.look):
-        with pytest.raises(InputError, match="leaves a database"):
-            ask(dict(kept))  # type: ignore[operator]
-    assert not project_table.is_small(dict(kept))
+def test_records_are_looked_at_as_those_of_files_are(described: str) -> None:
+    kept = dict(projects.load(LOCAL_OWNER, described).draft)
+    rows = project_table.preview(kept)
+    assert (rows.zone, list(rows.value.columns), len(rows.value)) == (Zone.CURATOR, ["age", "member"], project_table.PREVIEW_ROWS)
+    assert [guess.attribute.kind for guess in project_table.look(kept).value if guess.attribute] == ["integer", "categorical"]
+    assert not project_table.is_small(kept)
+    duckdb.connect(stored()["data"]["path"]).close()
 
 
 def test_a_table_charged_for_other_people_is_recognised_by_its_address(people: str, described: str) -> None:
@@ -256,14 +255,14 @@ def test_cancelling_a_run_ends_the_running_statement(described: str, people: str
     run = runs.submit(LOCAL_OWNER, described, document.spec(stored(), "Trial"))
     asked: list[str] = []
 
-    def keep(connection: connect.Connection, statement: str) -> None:
-        asked.append(statement)
+    def keep(connection: connect.Connection, select: str, *arguments: Any) -> Iterator[pa.RecordBatch]:
+        asked.append(select)
         looked = signalled_after(3)
         monkeypatch.setattr(interrupts, "check", lambda: next(looked))
-        original(connection, statement)
+        return original(connection, select, *arguments)
 
-    original = connect.Connection.run
-    monkeypatch.setattr(connect.Connection, "run", keep)
+    original = connect.Connection.batches
+    monkeypatch.setattr(connect.Connection, "batches", keep)
     worker.work(jobs.claim(run))
     assert len(asked) == 1
     assert runs.get(LOCAL_OWNER, run).state == "cancelled"

@@ -117,6 +117,6 @@ def test_models_of_real_rows_are_shown_only_after_a_button_and_are_kept_nowhere(
     assert "Trained on real rows" not in [metric.label for metric in app.metric]
 
 
-@pytest.mark.parametrize(("data", "why"), [({"kind": "database"}, "in a database"), ({"engine": "dask"}, "on a cluster")])
-def test_where_no_record_is_at_hand_it_is_said_why(data: dict[str, Any], why: str) -> None:
-    assert why in real_models_view.obstacle(DataSpec(path="people.csv" if "engine" in data else "people.duckdb", **data))
+def test_where_no_record_is_at_hand_it_is_said_why() -> None:
+    assert "on a cluster" in real_models_view.obstacle(DataSpec(path="people.csv", engine="dask"))
+    assert real_models_view.obstacle(DataSpec(path="people.duckdb", kind="database")) == ""

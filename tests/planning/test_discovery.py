@@ -71,7 +71,6 @@ def test_a_share_out_of_range_is_refused(share: float) -> None:
         ({"mechanism": {"name": "oraclequery"}, "unit": {"relation": "replace"}}, "needs to know them"),
         ({"public": {"path": "public.csv"}}, "public table"),
         ({"data": {"kind": "standin", "standin": {}}}, "stand-in"),
-        ({"data": {"kind": "database", "path": "people.duckdb", "table": "people"}}, "cannot be learnt in a database"),
     ],
 )
 def test_what_does_not_go_with_learning_is_refused(more: dict[str, Any], says: str) -> None:

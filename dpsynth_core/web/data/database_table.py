@@ -42,7 +42,7 @@ def chosen(stated: Mapping[str, Any], only_this_machine: bool) -> Table:
     section = {"kind": SOURCE, "path": stated["address"], form: stated[form], **limit, "missing_markers": sorted(DEFAULT_MISSING)}
     place = addresses.read(stated["address"])
     _check_allowed(place, only_this_machine)
-    declared = connect.declared(section)
+    declared = connect.DatabaseTable(section).declared
     what = stated[BY_NAME] if form == BY_NAME else "A query"
     entries = tuple(domain_json(declared)["attributes"])
     return Table(section, tuple(column.name for column in declared), SOURCE, f"{what} in {shown(place)}", entries)
