@@ -166,3 +166,9 @@ def test_the_criteria_of_the_guide_are_of_every_kind() -> None:
     assert set(kinds) == set(criteria.KINDS)
     described = re.findall(r"^\| `([a-z-]+)` \|", (GUIDE / "criteria.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert set(described) == set(kinds)
+
+
+@pytest.mark.parametrize(("document", "most"), [("README.md", 6_000), ("ARCHITECTURE.md", 12_000), ("SECURITY.md", 10_000)])
+def test_what_a_stranger_reads_first_stays_short(document: str, most: int) -> None:
+    """In bytes. What has no room there has a page of its own in docs/."""
+    assert len((ROOT / document).read_bytes()) <= most
