@@ -1,4 +1,4 @@
-"""For whoever gets a release bundle: is it what it says?"""
+"""For recipients of a release bundle: is it consistent?"""
 
 from __future__ import annotations
 

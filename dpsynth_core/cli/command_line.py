@@ -4,7 +4,7 @@ Files: DIR/synthetic.csv, DIR/release.json, and both with all else that is publi
 only: how long it took may say something about the records, so no published file does. stderr: one line per round, warnings, and for bad
 input exactly one line; what is exact about the table is only said on a terminal, or with --private-notes, because logs are kept. Exit
 codes: 0 done, 1 the run itself failed, 2 bad input (nothing was read and nothing charged), 130 interrupted. What a run was charged that
-ended early stays charged, and what it measured is kept: `recover` finishes its release without spending again. For whoever gets a bundle:
+ended early stays charged, and what it measured is kept: `recover` finishes its release without spending again. For recipients of a bundle:
 `verify` prints one line per check and ends with 0 (consistent), 1 (not) or 4 (consistent as far as checked); `reproduce` writes the rows
 again and ends with 0 (the same) or 1. `audit` runs the program on invented people and ends with 0 (nothing found) or 3 (a promise is
 broken). 5: what was found could not be printed to the end.

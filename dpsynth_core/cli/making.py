@@ -37,7 +37,7 @@ def release(
 ) -> None:
     """Check everything, charge if asked to, make the release and write it with its rows in these formats.
 
-    assumed: how the table is written, as far as nobody said. unstated: columns of which nobody said what happens to missing and unlisted
+    assumed: how the table is written, where it was not stated. unstated: columns that do not state what happens to missing and unlisted
     values. notes: whether what is for the curator alone is printed even if stderr is no terminal.
     """
     from dpsynth_core.release import synthesis
@@ -154,7 +154,7 @@ def _make(
 
 
 def spool_beside(out: Path) -> Path:
-    """Where a run that nobody charges keeps what it measured: beside the folder, which may be lost, or in it where that cannot be."""
+    """Where a run that charges no ledger keeps what it measured: beside the folder, which may be lost, or in it where that cannot be."""
     whole = out.resolve()
     beside = f"{whole.name}.interrupted"
     named = len(os.fsencode(beside)) <= _LONGEST_NAME

@@ -150,7 +150,7 @@ def _synthesize(options: argparse.Namespace) -> None:
 
 @dataclass(frozen=True)
 class _Table:
-    """section: of a spec. name: what a release of it is called. assumed: how it is written, as far as nobody said."""
+    """section: of a spec. name: what a release of it is called. assumed: how it is written, as far as it was not stated."""
 
     section: dict[str, Any]
     columns: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Options that state how a table is written; what nobody states is taken as the file's first bytes suggest, and said."""
+"""Options that state how a table is written; the file's first bytes suggest the others, and the command says so."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Unprinted(Exception):
 
 
 def print_text(text: str) -> None:
-    """To stdout, whatever characters it can show. Raises Unprinted, so that no exit code is taken for a result."""
+    """To stdout, with the characters that it can show. Raises Unprinted, so that no exit code is taken for a result."""
     try:
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")

@@ -1,7 +1,7 @@
 """The token that opens the wizard to the person who runs it.
 
 It is random and lies beside what it protects, in a file that only its owner can read. It is kept from one start to the next: a restart
-must not close the tabs that are open, and a new token would protect from nobody, for whoever can read this file can read the tables
+must not close the tabs that are open, and a new token would protect nothing, because an account that can read this file can read the tables
 beside it. To make the old one worthless, delete the file and start the server again.
 """
 
@@ -17,7 +17,7 @@ from dpsynth_core.store import home
 
 NAME = "token"
 DIGITS = 48
-"""Hexadecimal: 192 random bits, which nobody guesses, and one double click selects them."""
+"""Hexadecimal: 192 random bits, which cannot be guessed, and one double click selects them."""
 _OTHERS = 0o077
 _REMEDY = "delete the file and start again; a new token is made"
 

@@ -85,7 +85,7 @@ def names(books: Iterable[Entry]) -> tuple[str, ...]:
 
 
 def cap_of(books: Iterable[Entry], population: str) -> Cap | None:
-    """The cap in force, or None for a population that nobody opened."""
+    """The cap in force, or None for a population that is not open."""
     caps = caps_of(books, population)
     return caps[-1][1] if caps else None
 

@@ -1,4 +1,4 @@
-"""The ledger in a few lines for whoever checks it: how long it is, where it ends, what each population's account says, what is wrong."""
+"""The ledger in a few lines for its auditors: how long it is, where it ends, what each population's account says, what is wrong."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The entries of the ledger as a chain: what each says, how it is hashed, whether all of it is whole.
 
-One chain for the installation, whoever charges. Entries are only ever added: triggers of `database` refuse anything else, `check_chain`
+One chain for all charges of the installation. Entries are only ever added: triggers of `database` refuse anything else, `check_chain`
 finds what was changed around them, and `head` what was cut off. A person may accept a chain that is not whole (`restoring`); that is an
 entry as well, which vouches for all before it as they are then, so that any later change of them is found again.
 """
@@ -102,7 +102,7 @@ def is_typed(values: Iterable[object]) -> bool:
 
 def whole() -> tuple[Entry, ...]:
     """Every entry, none of them altered. All that is said of money is computed from these, which were hashed, and never by a search in the
-    database, whose indices nobody hashes. Raises BooksLost; what was cut off, `verify` and `whole_in` find."""
+    database, whose indices are not hashed. Raises BooksLost; what was cut off, `verify` and `whole_in` find."""
     with reading() as db:
         return _unaltered(entries_in(db))
 

@@ -1,4 +1,4 @@
-"""The ledger as a file for whoever audits it: every entry, whoever made it, and nothing that tells whether a table changed between two."""
+"""The ledger as a file for its auditors: every entry of every owner, and nothing that tells whether a table changed between two."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class StoreFault(InputError):
 
 
 class BooksLost(StoreFault):
-    """Something of the books is missing or was changed, so that nobody knows what was spent. Nothing is charged until a person decides."""
+    """Something of the books is missing or was changed, so that the sum spent is not known. Nothing is charged until a person decides."""
 
     def __init__(self, problem: str, remedy: str = "put the newest copy of it back") -> None:
         super().__init__(FIELD, problem, f"{remedy}, or accept it as it is with: python -m dpsynth_core ledger restore --reason TEXT")

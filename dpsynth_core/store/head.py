@@ -3,7 +3,7 @@
 A database that was lost, emptied, cut off or put back from an older copy does not contain the entry that this file names. The file is
 written aside before the database commits and appears after it, so that a full disk stops the charge and a crash between the two leaves a
 file that names an earlier entry of the same chain, never one that the database lacks. What a crash there can hide is only the newest
-entry, and nobody had acted on that one yet: records are read after both are in place.
+entry, and no run had acted on that one yet: records are read after both are in place.
 """
 
 from __future__ import annotations

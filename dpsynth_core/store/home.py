@@ -16,7 +16,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_directory
 
 LOCAL_OWNER = "local"
-"""The owner of everything when nobody signs in: the single user of this machine, in the app and on the command line."""
+"""The owner of everything without sign-in: the single user of this machine, in the app and on the command line."""
 
 
 def home() -> Path:

@@ -1,4 +1,4 @@
-"""The privacy ledger: every charge against every population, whoever makes it.
+"""The privacy ledger: every charge of every owner against every population.
 
 A population is the group of people whose total privacy loss is capped. It belongs to the installation: owners who charge the same
 population share its cap, in the app and on the command line. Its first entry opens it with a cap (epsilon, delta); later entries change the
@@ -55,7 +55,7 @@ class PlanDiffers(InputError):
 
 
 def open_population(owner: str, name: str, cap: tuple[float, float] = DEFAULT_CAP, note: str = "") -> None:
-    """Name a population and cap it, unless somebody did before: then that cap stays. Raises InputError for a name or a cap that is none."""
+    """Name a population and cap it, unless it is open already: then that cap stays. Raises InputError for an unusable name or cap."""
     with transaction() as db:
         books = chain.whole_in(db)
         if not accounts.cap_of(books, name):
@@ -79,7 +79,7 @@ def populations() -> tuple[str, ...]:
 
 
 def spent(population: str, following: Accountant = GDP, cap: tuple[float, float] = DEFAULT_CAP) -> Spent:
-    """The account of a population; of one that nobody opened yet, an empty account with this cap, (epsilon, delta). Raises BooksLost.
+    """The account of a population; of one that is not open yet, an empty account with this cap, (epsilon, delta). Raises BooksLost.
 
     following: the accountant of the release that would come next. Where it is zCDP's, all has to be counted so.
     """
@@ -212,7 +212,7 @@ def citation(run: str) -> dict[str, Any]:
 
 
 def _account(books: Sequence[Entry], population: str, following: Accountant, otherwise: Cap) -> Spent:
-    """otherwise: the cap of a population that nobody opened."""
+    """otherwise: the cap of a population that is not open."""
     in_force = accounts.cap_of(books, population) or otherwise
     return accounts.account(population, in_force, accounts.charges_of(books, population), following)
 

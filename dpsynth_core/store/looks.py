@@ -1,6 +1,6 @@
 """The looks at private tables that each project has taken (`planning.looks`): added, never taken back while the project exists.
 
-They belong to the project and not to its table or draft: whoever chooses another table, or loads an older draft, has still seen what they
+They belong to the project and not to its table or draft: a curator who takes another table or an older draft has still seen what they
 have seen.
 """
 

@@ -1,7 +1,7 @@
 """Accept books that are not whole: what a person does, with a reason, after the database was lost, damaged, put back from a copy or
 changed.
 
-No program can know what was charged then, so nobody is charged until somebody has decided. The decision is an entry of the chain and every
+No program can know what was charged then, so nothing is charged until a person has decided. The decision is an entry of the chain and every
 later release says that there was one. An export of the ledger brings back what it has and the database lacks.
 """
 

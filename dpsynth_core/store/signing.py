@@ -1,7 +1,7 @@
 """The installation's key, which signs the bundles of its releases (`bundle.signature`).
 
 It is made once and stays in the home directory: 32 secret bytes (RFC 8032) and the public key that follows from them, which shows damage.
-Whoever has the file can sign as this installation. A release is signed only while the ledger has the entry that it names, for its plan, and
+An owner of the file can sign as this installation. A release is signed only while the ledger has the entry that it names, for its plan, and
 the run had that before it read the first record. One that was charged to no ledger is not signed: nothing here would stand behind it.
 """
 
@@ -89,7 +89,7 @@ def _read(path: Path) -> Ed25519PrivateKey:
 
 
 def _content(path: Path) -> bytes:
-    """Of an ordinary file that is nobody else's to read; nothing is followed or waited for. Raises StoreFault."""
+    """Of an ordinary file that no other account can read; nothing is followed or waited for. Raises StoreFault."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:

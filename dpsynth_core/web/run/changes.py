@@ -1,4 +1,4 @@
-"""What of the plan was changed since a run, so that nobody takes its results for those of the plan. Public facts only."""
+"""What of the plan was changed since a run, so that its results are not taken for those of the plan. Public facts only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpsynth_core.web.shell.text import literal
 _WHOLE = ("domain", "workload")
 """Of these it is only said that they differ."""
 _NOT_CHOSEN = ("looks", "name")
-"""Of these nobody says anything in the plan."""
+"""The plan says nothing of these."""
 
 
 def since(run: Run, draft: Draft) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 What belongs to the former table stays behind: the table itself, a public table, what was answered or justified about its people, results
 and ledger. What was read from its records stays marked as that. Where the new records are about the same people, the account in the ledger
-is the same too. The looks go along whoever they are about (`store.projects.create`): the plan was made after them, and nothing but the
+is the same too. The looks go along with any table (`store.projects.create`): the plan was made after them, and nothing but the
 curator's word says that these are other people.
 """
 

@@ -121,7 +121,7 @@ def unit(draft: Mapping[str, Any]) -> Unit:
 
 
 def domain_zone(draft: Mapping[str, Any]) -> Zone:
-    """Curator-only while the domain was read from private records and nobody has written why that is harmless."""
+    """Curator-only while the domain was read from private records and it is not written why that is harmless."""
     unexplained = draft.get("domain_origin") == DATA and not is_reason(draft.get("domain_justification", ""))
     return Zone.CURATOR if unexplained else Zone.PUBLIC
 

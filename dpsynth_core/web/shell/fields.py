@@ -87,9 +87,9 @@ def paragraph(label: str, path: str, **look: Any) -> str:
 
 
 def number(label: str, path: str, parse: Callable[[str], Any], as_text: Callable[[Any], str] = str, **look: Any) -> Any:
-    """A number, typed as text. parse: raises InputError for a text that is none; that message is shown below the field.
+    """A number, typed as text. parse: raises InputError for a text that is not a number; that message is shown below the field.
 
-    Returns the value, or None while what stands in the field cannot be used, or nobody has typed anything.
+    Returns the value, or None while the text in the field cannot be used, or is empty.
     """
     typed, stored = session.current().draft.get("wizard", {}).get("typed", {}).get(path), value(path)
     shown = typed if typed is not None else "" if stored is None else as_text(stored)

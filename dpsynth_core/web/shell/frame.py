@@ -16,7 +16,7 @@ stops the script if the page was not reached through the router or its step is s
         st.dataframe(...)
     frame.nav("results")                                # or ready=False, why="Choose a mechanism first."
 
-Whatever comes from a file or from the curator (column names, categories, project names, messages of InputError) goes through
+Everything that comes from a file or from the curator (column names, categories, project names, messages of InputError) goes through
 `web.text.literal` or `web.text.code` before it enters Markdown: titles, captions, labels, alerts, metrics, tooltips, options of radio
 buttons and pills. Not needed in `st.dataframe`, `st.data_editor`, select boxes, charts. `frame.refused(error)` shows an InputError.
 Values that the curator enters are kept with `session.edit` (or a widget of `web.fields`, which does it) at the moment of the change.
@@ -74,7 +74,7 @@ def run() -> None:
 
 
 def _not_drawn(error: InputError) -> None:
-    """In place of a page: it may be drawn as soon as whatever stood in the way is gone."""
+    """In place of a page: it may be drawn as soon as the obstacle is gone."""
     _not_done(error)
     st.button("Try again", icon=":material/refresh:", key="try_again")
 
@@ -157,7 +157,7 @@ def zone_badge(zone: Zone) -> None:
 
 @contextmanager
 def watermark(zone: Zone, part: str = "page") -> Iterator[None]:
-    """Words across whatever is drawn inside, if it is curator-only. part: of the page, each of which has a name of its own."""
+    """Words across everything that is drawn inside, if it is curator-only. part: of the page, each of which has a name of its own."""
     with st.container(key=f"zone_{zone.name.lower()}_{part}"):
         yield
 

@@ -1,5 +1,5 @@
 """Errors of callbacks, kept until the next run of the page shows them beside their widgets (`frame.refused_at`), and errors of parts of a
-page that are drawn by themselves: for both, nobody else is there to show them.
+page that are drawn by themselves: no other code shows the errors of either.
 """
 
 from __future__ import annotations

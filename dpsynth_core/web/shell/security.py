@@ -85,7 +85,7 @@ def check_settings() -> None:
 
 
 def describe_exceptions() -> None:
-    """From now on what this process logs of an exception is its type and place, whoever logs it: its text may quote a cell of the table."""
+    """From now on what this process logs of an exception is its type and place, in every log: its text may quote a cell of the table."""
     config.set_option("logger.enableRich", False)  # it prints tracebacks around the log
     made = logging.getLogRecordFactory()
 

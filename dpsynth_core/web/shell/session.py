@@ -56,7 +56,7 @@ def only_this_machine() -> bool:
 
 
 def own_projects() -> tuple[Project, ...]:
-    """The projects of whoever is looking, the last changed first; a new one where there is none. Only after `admitted`."""
+    """The projects of the visitor, the last changed first; a new one where there is none. Only after `admitted`."""
     owner = st.session_state[_OWNER]
     return projects.list(owner) or (projects.create(owner, FIRST_NAME, document.new()),)
 

@@ -30,7 +30,7 @@ def literal(text: object, limit: int = 400) -> str:
 
     Every mark is escaped; a word joiner after a colon and between "w" and "." keeps short codes and bare web addresses, which are
     recognised after escapes are undone, from being made into emoji, icons or links. None stands before a space: most sentences have none,
-    and whoever copies them copies nothing that is not seen.
+    and a reader who copies them copies nothing that is not seen.
     """
     without_marks = escaped(one_line(text, limit))
     apart = _COLON.sub(rf"\\:{_WORD_JOINER}", _WEB.sub(rf"{_WORD_JOINER}\\.", without_marks))

@@ -27,7 +27,7 @@ _LEADING = "open.html"
 
 
 def ready(door: doors.Door) -> None:
-    """Say where the wizard is, and open it unless `server.headless` says that nobody sits here."""
+    """Say where the wizard is, and open it unless `server.headless` says that no person sits here."""
     url = address.url()
     token = door.token if isinstance(door, personal.Personal) else ""
     say(sys.stdout, url, token)
@@ -39,7 +39,7 @@ def ready(door: doors.Door) -> None:
 def say(stream: TextIO, url: str, token: str) -> None:
     """token: "" where people sign in."""
     lines = ["", *_lines(url, token, stream.isatty()), ""]
-    with contextlib.suppress(OSError):  # nobody listens; the server is no worse for it
+    with contextlib.suppress(OSError):  # no reader is left; the server is no worse for it
         print("\n".join(f"  {line}".rstrip() for line in lines), file=stream, flush=True)
 
 

@@ -28,7 +28,7 @@ class Door(Protocol):
         """Owner id of the visitor who sent these cookies; "" for a stranger."""
 
     def name(self, cookies: Mapping[str, str]) -> str:
-        """What to call a visitor who signed in (hostile text); "" where nobody does."""
+        """What to call a visitor who signed in (hostile text); "" without sign-in."""
 
     def origin(self, host: str) -> str:
         """The origin, scheme://host[:port], that pages of this server have for a browser that asked for `host`."""

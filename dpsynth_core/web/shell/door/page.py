@@ -24,7 +24,7 @@ _INVALID = 'aria-invalid="true" aria-describedby="wrong"'
 
 
 def for_stranger(request: Request, refusal: Callable[[Request], Response]) -> Response:
-    """The page for a person, and one line for whatever else asks."""
+    """The page for a person, and one line for programs."""
     if "text/html" in request.headers.get("accept", ""):
         return refusal(request)
     return PlainTextResponse(_STRANGER, 403, NOT_KEPT)
