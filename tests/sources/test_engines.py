@@ -53,8 +53,9 @@ def engine(request: pytest.FixtureRequest) -> Engine:
 
 
 def every_marginal(source: MarginalSource) -> dict[tuple[str, ...], np.ndarray]:
+    """Of one column, of two, and of the last three."""
     names = source.domain.names
-    return source.counts([(), *((name,) for name in names), *combinations(names, 2), *([names] if len(names) > 2 else [])])
+    return source.counts([(), *((name,) for name in names), *combinations(names, 2), *([names[-3:]] if len(names) > 2 else [])])
 
 
 def assert_same_integers(folder: Path, engine: Engine, records: pa.Table, domain: Domain, person: str | None = None, rows: int = 1) -> None:
@@ -67,9 +68,10 @@ def assert_same_integers(folder: Path, engine: Engine, records: pa.Table, domain
     for clique, table in expected.items():
         assert counts[clique].dtype == np.int64
         assert np.array_equal(counts[clique], table), clique
-    cells = source.occupied(domain.names)
-    assert np.array_equal(cells.codes, np.argwhere(expected[domain.names]))
-    assert np.array_equal(cells.records, expected[domain.names][expected[domain.names] > 0])
+    several = domain.names[-3:]
+    cells = source.occupied(several)
+    assert np.array_equal(cells.codes, np.argwhere(expected[several]))
+    assert np.array_equal(cells.records, expected[several][expected[several] > 0])
 
 
 def people(seed: int, rows: int) -> pa.Table:
@@ -84,19 +86,21 @@ def people(seed: int, rows: int) -> pa.Table:
 
 
 @pytest.mark.parametrize("as_text", [False, True], ids=["typed", "text"])
-@pytest.mark.parametrize("kind", COUNTED)
-def test_every_kind_of_column_counts_the_same(engine: Engine, tmp_path: Path, kind: str, as_text: bool) -> None:
+def test_every_kind_of_column_counts_the_same(engine: Engine, tmp_path: Path, as_text: bool) -> None:
     """Values of every cell, nulls, and in a column of text also what is no value, or one outside."""
-    fields = {"name": "x", "kind": kind} | BASE[kind] | SHORTER.get(kind, {})
-    attribute = Domain.from_json({"version": 1, "attributes": [fields]})["x"].unfolded()
-    domain, rng = Domain((attribute, Attribute.coded("row", 3))), np.random.default_rng(0)
-    codes = np.stack([np.arange(120) % attribute.size, rng.integers(0, 3, 120)], axis=1).astype(np.int32)
-    records = decode(domain, codes, rng)
-    if as_text:
-        outside = NOT_NUMBERS if KINDS[kind].form is Form.BINNED else LISTED_OUTSIDE
-        texts = [*records["x"].cast(pa.string()).to_pylist()[: 120 - len(outside)], *outside]
-        records = records.set_column(0, "x", pa.array(texts, pa.string()))
-    assert_same_integers(tmp_path, engine, records, domain)
+    rng, attributes, columns = np.random.default_rng(0), list[Attribute](), dict[str, pa.Array]()
+    row = Attribute.coded("row", 3)
+    for kind in COUNTED:
+        fields = {"name": kind, "kind": kind} | BASE[kind] | SHORTER.get(kind, {})
+        attribute = Domain.from_json({"version": 1, "attributes": [fields]})[kind].unfolded()
+        codes = np.stack([np.arange(120) % attribute.size, rng.integers(0, 3, 120)], axis=1).astype(np.int32)
+        records = decode(Domain((attribute, row)), codes, rng)
+        columns |= {kind: records[kind], "row": records["row"]}
+        if as_text:
+            outside = NOT_NUMBERS if KINDS[kind].form is Form.BINNED else LISTED_OUTSIDE
+            columns[kind] = pa.array([*records[kind].cast(pa.string()).to_pylist()[: 120 - len(outside)], *outside], pa.string())
+        attributes.append(attribute)
+    assert_same_integers(tmp_path, engine, pa.table(columns), Domain((*attributes, row)))
 
 
 def test_every_spelling_of_a_boolean_counts_the_same(engine: Engine, tmp_path: Path) -> None:
@@ -184,9 +188,9 @@ def test_predictors_are_right_about_the_same_records(name: str, tmp_path: Path, 
         opened = one_stream if engine is None else engine.open
         return cast(RecordSource, opened(tmp_path / part, table, PEOPLE, "who", limit)).right(GUESSES)
 
-    records = people(seed, rows)
-    if not ENGINES[name].ordered:
+    if not ENGINES[name].ordered:  # which of them count is up to the engine
         limit = 40
+    records = people(seed, rows)
     names = np.array([str(who or "").strip() for who in records["who"].to_pylist()])
     kept = records.filter(pa.array(names != "ann"))
     whole, without = (right(part, ENGINES[name], table) for part, table in (("whole", records), ("without", kept)))

@@ -51,6 +51,7 @@ def opened(address: Address, _timeout: int) -> Opened:
     }
     raw = duckdb.connect(address.file(), read_only=True, config=settings)
     (database,) = raw.execute("SELECT current_database()").fetchone() or ("",)
+    raw.execute("SET enable_progress_bar = false")
     raw.execute("SET TimeZone = 'UTC'")
     raw.execute("SET search_path = 'system.main'")
     return Opened(raw, database=(database,))
