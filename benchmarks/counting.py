@@ -152,6 +152,7 @@ def count(engine: str, path: Path, form: TableFormat, order: int) -> None:
 def _by_engine(engine: str) -> Callable[[Path, TableFormat, Domain, int], None]:
     from dpsynth_core.sources.arrow import ArrowSource
     from dpsynth_core.sources.dask_cluster import Cluster, DaskSource
+    from dpsynth_core.sources.files import opened
     from dpsynth_core.sources.records import Records
 
     def counting(path: Path, form: TableFormat, domain: Domain, order: int) -> None:
@@ -159,7 +160,7 @@ def _by_engine(engine: str) -> Callable[[Path, TableFormat, Domain, int], None]:
         if engine == "arrow":
             ArrowSource(domain, path, form).counts(cliques)
         else:
-            DaskSource(domain, Records(path, form), Cluster(None, int(engine.split()[1]))).counts(cliques)
+            DaskSource(domain, Records(opened(path, form)), Cluster(None, int(engine.split()[1]))).counts(cliques)
 
     return counting
 

@@ -30,7 +30,7 @@ from dpsynth_core.sources import demo, standin
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.codes import CodesSource
-from dpsynth_core.sources.files import TableSource, open_batches
+from dpsynth_core.sources.files import TableSource, opened
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.guess import propose
 from dpsynth_core.sources.sniff import sniff
@@ -102,7 +102,7 @@ def tables(names: Sequence[str]) -> Iterator[tuple[str, Setting]]:
 
 
 def _setting(domain: Domain, table: TableSource, form: TableFormat) -> Setting:
-    columns = [encode(domain, batch, form.notation) for batch in open_batches(table, form, domain.names)]
+    columns = [encode(domain, batch, form.notation) for batch in opened(table, form).batches(domain.names)]
     codes = np.concatenate([np.stack([batch[name] for name in domain.names], axis=1) for batch in columns])
     return Setting(ArrowSource(domain, table, form), codes, _workload(domain))
 

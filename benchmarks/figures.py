@@ -30,7 +30,7 @@ from dpsynth_core.privacy.noise import OpenDPNoise
 from dpsynth_core.privacy.unit import ADD_REMOVE, Unit
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.codec import encode
-from dpsynth_core.sources.files import open_batches
+from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.sniff import sniff
 from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.vocabulary.domain import Domain, load_domain
@@ -115,7 +115,7 @@ def adult(k: int, marginals: int = MARGINALS, seed: int = 0, folder: Path = ADUL
     """
     data, domain = folder / "adult-binned.csv", load_domain(folder / "adult-binned-domain.json")
     form = sniff(data)
-    columns = [encode(domain, batch, form.notation) for batch in open_batches(data, form, domain.names)]
+    columns = [encode(domain, batch, form.notation) for batch in opened(data, form).batches(domain.names)]
     codes = np.concatenate([np.stack([batch[name] for name in domain.names], axis=1) for batch in columns])
     workload = Workload(domain, dict.fromkeys(random_marginals(domain, k, marginals, seed), 1.0))
     return Setting(ArrowSource(domain, data, form), codes, workload)

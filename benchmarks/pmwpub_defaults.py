@@ -27,7 +27,7 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.sources.demo import demo_domain, simulate
-from dpsynth_core.sources.files import open_batches
+from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.public_table import PublicTable
@@ -40,7 +40,7 @@ PUBLIC_ROWS = 5_000
 
 
 def coded(domain: Domain, table: pd.DataFrame) -> Codes:
-    batches = [encode(domain, batch, TableFormat().notation) for batch in open_batches(table, TableFormat(), domain.names)]
+    batches = [encode(domain, batch, TableFormat().notation) for batch in opened(table, TableFormat()).batches(domain.names)]
     return np.concatenate([np.stack([batch[name] for name in domain.names], axis=1) for batch in batches])
 
 

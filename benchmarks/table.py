@@ -19,7 +19,7 @@ from dpsynth_core.cli.release_commands import parse_workload
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.codec import encode
-from dpsynth_core.sources.files import open_batches
+from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.sniff import sniff
 from dpsynth_core.vocabulary.domain import Domain, load_domain
 from dpsynth_core.vocabulary.measurement import Clique
@@ -62,7 +62,7 @@ class Table:
     def codes(self) -> pd.DataFrame:
         """The table as whole numbers 0, 1, 2, ..., for programs that know no other domain."""
         form = sniff(self.data)
-        batches = open_batches(self.data, form, self.domain.names)
+        batches = opened(self.data, form).batches(self.domain.names)
         return pd.concat([pd.DataFrame(encode(self.domain, batch, form.notation)) for batch in batches], ignore_index=True)
 
 

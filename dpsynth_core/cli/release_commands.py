@@ -168,12 +168,12 @@ def _table(options: argparse.Namespace) -> _Table:
         section = database_section(options)
         return _Table(section, DatabaseTable(section).names, database_name(options), "")
     from dpsynth_core.foundation.documents import base_name
-    from dpsynth_core.sources.files import column_names
+    from dpsynth_core.sources.files import opened
 
     form = stated_format(options)
     section = form.section(options.data) | stated_engine(options)
     stem = "".join(sign if sign.isprintable() else "_" for sign in Path(base_name(str(options.data))).stem)
-    return _Table(section, column_names(options.data, form), stem.strip() or "release", assumed(options, form))
+    return _Table(section, opened(options.data, form).column_names(), stem.strip() or "release", assumed(options, form))
 
 
 def _looks(stated: list[str] | None) -> list[str] | None:

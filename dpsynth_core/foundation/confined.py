@@ -18,7 +18,7 @@ import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
@@ -56,18 +56,21 @@ class Work(Iterator[Any]):
     """The answers of one piece of work. Leaving the `with` block kills its process.
 
     function: "module:function". arguments: JSON values or bytes. limits: of its process, and of each one that it starts; None for none.
-    patience: seconds by the clock for each answer. Raises the InputErrors of the work as they are, InputError where no process can be
+    patience: seconds by the clock for each answer. load: modules that the work takes beside that of the function, which are loaded once for
+    all work. Raises the InputErrors of the work as they are, InputError where no process can be
     started or a package is missing, and otherwise `Ended`.
     """
 
-    def __init__(self, function: str, *arguments: Any, limits: Limits | None = None, patience: float | None = None) -> None:
+    def __init__(
+        self, function: str, *arguments: Any, limits: Limits | None = None, patience: float | None = None, load: Sequence[str] = ()
+    ) -> None:
         self._limits = limits
         self._socket, answers = socket.socketpair()
         self._status, status = socket.socketpair()
         self._socket.settimeout(patience)
         self._status.settimeout(_LAST_WORDS)
         with answers, status:
-            self.send([function, len(arguments), None if limits is None else asdict(limits)])
+            self.send([[*load, function], len(arguments), None if limits is None else asdict(limits)])
             try:
                 _STARTER.begin(answers, status)
             except BaseException:
@@ -137,10 +140,10 @@ def answer(function: str, *arguments: Any, limits: Limits | None = None, patienc
         return value
 
 
-def prepare(module: str) -> None:
+def prepare(*modules: str) -> None:
     """Start what the work of a module takes, and wait for nothing."""
     with suppress(InputError):  # the work itself will say so
-        Work(f"{module}:").close()
+        Work(":", load=modules).close()
 
 
 class _Starter:
@@ -225,16 +228,16 @@ def main(descriptor: int) -> None:
                 return
             answers, status = (socket.socket(fileno=one) for one in descriptors)
             with answers, status, suppress(OSError):
-                name, count, limits = json.loads(_read(answers)[1])
+                (*modules, name), count, limits = json.loads(_read(answers)[1])
                 module, _, function = name.partition(":")
                 try:
-                    loaded = importlib.import_module(module)
+                    loaded = [importlib.import_module(one) for one in (*modules, module) if one]
                 except Exception as error:  # noqa: BLE001 (named to the parent, never shown with its text)
                     _say(answers, error)
                     continue
                 if function and os.fork() == 0:
                     control.close()
-                    os._exit(_keep(answers, status, partial(_work, answers, getattr(loaded, function), count, limits)))
+                    os._exit(_keep(answers, status, partial(_work, answers, getattr(loaded[-1], function), count, limits)))
 
 
 def _keep(answers: socket.socket, status: socket.socket, work: Callable[[], int]) -> int:
@@ -267,8 +270,11 @@ def _work(answers: socket.socket, function: Callable[..., Generator[Any, Any, No
         generator, message = function(*arguments), None
         with suppress(StopIteration):
             while True:
-                answer = generator.send(message)
-                message = _message(answers) if answer is NEXT else _write(answers, answer)
+                value, message = generator.send(message), None
+                if value is NEXT:
+                    message = _message(answers)
+                else:
+                    _write(answers, value)
         _write(answers, None, _DONE)
     except (MemoryError, RecursionError, BrokenPipeError):
         return TOO_MUCH

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from typing import TypeVar
 
 import numpy as np
@@ -18,7 +19,8 @@ from numpy.typing import NDArray
 
 from dpsynth_core.foundation import interrupts, processors
 from dpsynth_core.sources import persons
-from dpsynth_core.sources.files import TableFormat, TableSource
+from dpsynth_core.sources.files import TableSource, opened
+from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.parts import USUAL, Part, Sizes
 from dpsynth_core.sources.persons import Before, nobody
 from dpsynth_core.sources.records import Counting, Counts, RecordCounts, Records
@@ -49,7 +51,7 @@ class ArrowSource(RecordCounts):
         max_rows_per_person: int = 1,
         sizes: Sizes = USUAL,
     ) -> None:
-        super().__init__(domain, Records(table, form or TableFormat(), person_column, max_rows_per_person, sizes))
+        super().__init__(domain, Records(opened(table, form or TableFormat()), person_column, max_rows_per_person, sizes))
 
     def sample(self, most: int) -> NDArray[np.int32]:
         """See `SampledSource.sample`. One thread: all records in their order."""
@@ -60,8 +62,10 @@ class ArrowSource(RecordCounts):
 
     def over(self, domain: Domain) -> ArrowSource:
         """See `ValueSource.over`. Raises InputError if the table lacks a column of the domain."""
-        records = self._records
-        return ArrowSource(domain, records.table, records.form, records.person_column, records.max_rows_per_person, records.sizes)
+        self._records.check_columns(domain)
+        other = copy(self)
+        other.domain = domain
+        return other
 
     def values(self, name: str) -> Iterator[Mapping[str, int]]:
 
@@ -70,7 +74,7 @@ class ArrowSource(RecordCounts):
                 interrupts.check()
                 yield batch.column(name)
 
-        return keyed_counts(columns, self._records.form.missing_markers, hierarchy=self.domain[name].hierarchy)
+        return keyed_counts(columns, self._records.table.form.missing_markers, hierarchy=self.domain[name].hierarchy)
 
     def _counted(self, new: Callable[[], Counts]) -> Counts:
         total, parts = new(), self._records.parts()

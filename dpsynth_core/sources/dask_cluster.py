@@ -12,14 +12,13 @@ return what went wrong (`_Failed`). Every task makes sure that it runs the same 
 from __future__ import annotations
 
 import logging
-import os
 import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any, cast
 
@@ -31,7 +30,7 @@ from numpy.typing import NDArray
 from dpsynth_core.foundation import build, interrupts, processors
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.sources import persons
-from dpsynth_core.sources.locations import located
+from dpsynth_core.sources.files import FileTable
 from dpsynth_core.sources.parts import Part
 from dpsynth_core.sources.persons import Keys, Turnout
 from dpsynth_core.sources.records import Counting, Counts, RecordCounts, Records
@@ -127,9 +126,9 @@ class DaskSource(RecordCounts):
     """Over a file or folder. Raises InputError if the table lacks a column of the domain or the person column."""
 
     def __init__(self, domain: Domain, records: Records, cluster: Cluster) -> None:
-        if not isinstance(records.table, str | os.PathLike):
+        if not isinstance(records.table, FileTable):
             raise ValueError("workers cannot open what is in this process")
-        super().__init__(domain, replace(records, table=str(located(records.table).absolute())))
+        super().__init__(domain, records)
         self._cluster = cluster
 
     def _counted(self, new: Callable[[], Counts]) -> Counts:

@@ -9,7 +9,7 @@ from dataclasses import MISSING, dataclass, fields
 from functools import cached_property
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 from urllib.parse import unquote
 
 from dpsynth_core.foundation.errors import CapacityError, InputError
@@ -118,6 +118,34 @@ class TableFormat:
 _DEFAULTS = {field.name: field.default for field in fields(TableFormat) if field.default is not MISSING}
 
 
+@dataclass(frozen=True)
+class Files:
+    """A table of files, in order (`table_files`). folder: that they are in, None for a single file. form: how they are written."""
+
+    files: tuple[Location, ...]
+    folder: Location | None
+    form: TableFormat
+
+    @classmethod
+    def of(cls, path: str | os.PathLike[str], form: TableFormat) -> Self:
+        """Raises InputError as `table_files`."""
+        place = located(path).absolute()
+        return cls(tuple(table_files(place)), place if place.is_dir() else None, form)
+
+    @property
+    def size(self) -> int:
+        """In bytes, as the files are."""
+        return sum(file.stat().st_size for file in self.files)
+
+    def to_json(self) -> list[Any]:
+        return [list(map(str, self.files)), self.folder and str(self.folder), self.form.section("")]
+
+    @classmethod
+    def from_json(cls, obj: list[Any]) -> Self:
+        files, folder, form = obj
+        return cls(tuple(map(located, files)), folder and located(folder), TableFormat.of(form))
+
+
 def kind_of(path: Location) -> str | None:
     """The kind of table that the name of a file promises; None without a known ending."""
     name = path.name.lower()
@@ -150,11 +178,8 @@ def table_files(path: str | os.PathLike[str]) -> list[Location]:
     return list(tables)
 
 
-def left_out(path: str | os.PathLike[str]) -> int:
+def left_out(place: Location) -> int:
     """How many files of a folder are not hidden and yet, by their names, no tables."""
-    place = located(path)
-    if not place.is_dir():
-        return 0
     return sum(kind_of(file) is None for file in (place.inside() if isinstance(place, Remote) else _inside(place)))
 
 

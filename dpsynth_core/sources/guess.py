@@ -23,7 +23,8 @@ from dpsynth_core.sources.arrays import texts
 from dpsynth_core.sources.clocks import COLON
 from dpsynth_core.sources.codec import day_numbers, floats
 from dpsynth_core.sources.distinct import DistinctValues, Summary
-from dpsynth_core.sources.files import TableFormat, TableSource, column_names, open_batches
+from dpsynth_core.sources.files import TableSource, opened
+from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.sources.times import READERS
 from dpsynth_core.vocabulary.attribute import Attribute, scale_of
@@ -69,10 +70,11 @@ def propose(
     table: TableSource, form: TableFormat, sample_rows: int = SAMPLE_ROWS, *, is_public: bool = False, only: Sequence[str] = ()
 ) -> Zoned[tuple[Guess, ...]]:
     """A guess for every column, from at most `sample_rows` first rows. only: the columns that are read, where not all are."""
-    names = tuple(only) or column_names(table, form)
+    source = opened(table, form)
+    names = tuple(only) or source.column_names()
     collected: dict[str, DistinctValues] = {name: DistinctValues() for name in names}
     rows = 0
-    for batch in open_batches(table, form, names):
+    for batch in source.batches(names):
         batch = batch.slice(0, sample_rows - rows)
         rows += batch.num_rows
         for name in names:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.sources import files
+from dpsynth_core.sources.files import FileTable
 from dpsynth_core.sources.formats import STATISTICAL, TableFormat
 from dpsynth_core.sources.locations import Location
 from dpsynth_core.vocabulary.declared import domain_json
@@ -20,4 +20,4 @@ def declared_domain(path: Location, form: TableFormat) -> dict[str, Any]:
     """The JSON of a domain with all columns in file order. Raises InputError."""
     if form.kind == "jsonl":
         raise InputError("data", "JSON lines say nothing of themselves but in their records", "write the domain by hand")
-    return domain_json(files.described(path, form), LABELS if form.kind in STATISTICAL else "")
+    return domain_json(FileTable.of(path, form).described(), LABELS if form.kind in STATISTICAL else "")

@@ -69,7 +69,7 @@ def fit(domain: Domain, source: TableSource, form: TableFormat) -> Zoned[tuple[C
     """Every column of the domain, in its order, after one pass over the table. Raises InputError if it cannot be read or lacks a column."""
     rows, missing, values = 0, Counter[str](), {name: Counter[str]() for name in domain.names}
     beyond = Counter[str]()
-    for batch in files.open_batches(source, form, domain.names):
+    for batch in files.opened(source, form).batches(domain.names):
         rows += batch.num_rows
         for attribute in domain:
             name, column = attribute.name, batch.column(batch.schema.get_field_index(attribute.name))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from dpsynth_core.sources.locations import Location
 
@@ -26,8 +27,7 @@ class Sizes:
 USUAL = Sizes()
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(NamedTuple):
     """The records of a file between two places, or to its end: bytes of text, where lines begin; row groups of Parquet."""
 
     file: str

@@ -14,8 +14,8 @@ from hashlib import sha256
 import numpy as np
 
 from dpsynth_core.foundation.errors import CapacityError, InputError
-from dpsynth_core.sources import files
 from dpsynth_core.sources.codec import encode_column
+from dpsynth_core.sources.files import FileTable
 from dpsynth_core.sources.formats import TableFormat, table_files
 from dpsynth_core.sources.locations import Location
 from dpsynth_core.sources.outside import outside
@@ -47,20 +47,21 @@ class Differences:
 def compare(path: Location, form: TableFormat, domain: Domain) -> Differences:
     """How the table differs from the domain. Reads it once. Raises InputError if it cannot be read."""
     with _about_this_table():
-        return _read(path, form, domain)[0]
+        return _read(FileTable.of(path, form), domain)[0]
 
 
 def read(path: Location, form: TableFormat, domain: Domain) -> PublicTable:
     """The table in the codes of the domain. Raises InputError where it lacks a column, writes one differently, or says too little."""
     with _about_this_table():
-        files.check(path, form)
-        differences, codes = _read(path, form, domain)
+        table = FileTable.of(path, form)
+        table.check()
+        differences, codes = _read(table, domain)
     if problem := refusal(differences):
         raise problem
-    table = PublicTable(domain, codes, path.name, digest(path))
-    if len(table.support()[0]) < 2:
+    known = PublicTable(domain, codes, path.name, digest(path))
+    if len(known.support()[0]) < 2:
         raise InputError(FIELD, "fewer than two different rows of it are possible in this domain", "choose a larger table, or none")
-    return table
+    return known
 
 
 def refusal(differences: Differences) -> InputError | None:
@@ -117,18 +118,18 @@ def _same_content(first: Location, second: Location) -> bool:
     return True
 
 
-def _read(path: Location, form: TableFormat, domain: Domain) -> tuple[Differences, np.ndarray[tuple[int, int], np.dtype[np.int32]]]:
+def _read(table: FileTable, domain: Domain) -> tuple[Differences, np.ndarray[tuple[int, int], np.dtype[np.int32]]]:
     """What differs, and the codes of the columns that are there (0 for those that are not)."""
-    names = files.column_names(path, form)
+    names = table.column_names()
     there = [attribute for attribute in domain if attribute.name in names]
     extra = tuple(name for name in names if name not in domain)
     blocks, counts, rows = [], dict.fromkeys((attribute.name for attribute in there), 0), 0
-    for batch in files.open_batches(path, form, [attribute.name for attribute in there]) if there else ():
+    for batch in table.batches([attribute.name for attribute in there]) if there else ():
         codes = np.zeros((batch.num_rows, len(domain)), dtype=np.int32)
         for attribute in there:
             column = batch.column(batch.schema.get_field_index(attribute.name))
-            codes[:, domain.position(attribute.name)] = encode_column(attribute, column, form.notation)
-            counts[attribute.name] += outside(attribute, column, form.notation)
+            codes[:, domain.position(attribute.name)] = encode_column(attribute, column, table.form.notation)
+            counts[attribute.name] += outside(attribute, column, table.form.notation)
         blocks.append(codes)
         rows += batch.num_rows
         if rows * len(domain) > MAX_CODES:

@@ -3,29 +3,30 @@
 Nothing here knows the domain; values stay what the file says (text in CSV). Messages speak about the structure of the file only,
 never about a value or the number of a row. Which lines are records, and what becomes of those that cannot be read: `csv_file`.
 
-Kinds that are read by a library in C are asked through `confined`, where these functions run in a process with limits.
+Of kinds that are read by a library in C, `files` lets a process with limits run these functions (`reading_work`).
 """
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Protocol
 
 import pyarrow as pa
 
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.sources import csv_file, jsonl_file, packed, parts
-from dpsynth_core.sources.arrow_types import NESTED, declared_type
-from dpsynth_core.sources.formats import DELIMITERS, STANDARD, STATISTICAL, TableFormat, table_files
+from dpsynth_core.sources.arrow_types import declared_type
+from dpsynth_core.sources.formats import DELIMITERS, STANDARD, STATISTICAL, Files, TableFormat
 from dpsynth_core.sources.locations import Location, located
 from dpsynth_core.sources.parts import WHOLE, Part, Piece
 from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.declared import declared
 from dpsynth_core.vocabulary.names import column_field, told_apart
 
+BATCH_ROWS = 131_072
 MAX_STANDARD_LINES = 100
 """A longer record of such a file is taken for the work of a quote that does not belong there."""
 
@@ -60,84 +61,72 @@ def reader(kind: str) -> Reader:
     return jsonl_file
 
 
-def names(path: str | os.PathLike[str], form: TableFormat) -> tuple[str, ...]:
+def parquet() -> ModuleType:
+    """Whose folders are read as one."""
+    from dpsynth_core.sources import parquet_file
+
+    return parquet_file
+
+
+def names(table: Files) -> tuple[str, ...]:
     """Names in file order, trimmed; those of a header told apart. No check for repeats; see `check`."""
-    paths = table_files(path)
     with reading():
-        if form.kind == "parquet":
-            from dpsynth_core.sources import parquet_file
-
-            return parquet_file.names(paths, _folder(path))
-        if form.kind == "csv":
-            return told_apart(_header(paths[0], form))
-        return reader(form.kind).names(paths[0], form)
+        if table.form.kind == "parquet":
+            return parquet().names(table.files, table.folder)
+        if table.form.kind == "csv":
+            return told_apart(_header(table.files[0], table.form))
+        return reader(table.form.kind).names(table.files[0], table.form)
 
 
-def header(path: str | os.PathLike[str], form: TableFormat) -> tuple[str, ...]:
+def header(table: Files) -> tuple[str, ...]:
     """The cells that `names` tells apart, of CSV files and workbooks."""
-    first = table_files(path)[0]
     with reading():
-        if form.kind == "csv":
-            return _header(first, form)
+        if table.form.kind == "csv":
+            return _header(table.files[0], table.form)
         from dpsynth_core.sources import spreadsheet_file
 
-        return spreadsheet_file.header(first, form)
+        return spreadsheet_file.header(table.files[0], table.form)
 
 
-def described(path: str | os.PathLike[str], form: TableFormat) -> list[Column]:
+def described(table: Files) -> list[Column]:
     """What the table says of its columns besides their names. No record is read. Raises InputError."""
-    paths = table_files(path)
     with reading():
-        if form.kind in STATISTICAL:
+        if table.form.kind in STATISTICAL:
             from dpsynth_core.sources import statistical_file
 
-            return list(statistical_file.described(paths[0], form))
-        if form.kind == "parquet":
-            from dpsynth_core.sources import parquet_file
-
-            return [declared_type(field) for field in parquet_file.schema(paths, _folder(path))]
-        if form.kind == "feather":
+            return list(statistical_file.described(table.files[0], table.form))
+        if table.form.kind == "parquet":
+            return [declared_type(field) for field in parquet().schema(table.files, table.folder)]
+        if table.form.kind == "feather":
             from dpsynth_core.sources import feather_file
 
-            return [declared_type(field) for field in feather_file.schema(paths[0])]
-        return [declared(name) for name in names(path, form)]
+            return [declared_type(field) for field in feather_file.schema(table.files[0])]
+        return [declared(name) for name in names(table)]
 
 
-def check(path: str | os.PathLike[str], form: TableFormat) -> None:
+def check(table: Files) -> None:
     """InputError if this cannot be used as a table: no rows, not a table, blank or repeated column names.
 
     Looks at the structure of every file of a folder, and at the whole content only with the quoting "standard" (see `csv_file`).
     """
-    paths = table_files(path)
     with reading():
-        there = names(path, form)
+        there = names(table)
         check_names(there)
-        if form.kind == "parquet":
-            from dpsynth_core.sources import parquet_file
-
-            parquet_file.check(paths, _folder(path))
-        elif form.kind == "csv":
-            _check_csv(paths, form)
+        if table.form.kind == "parquet":
+            parquet().check(table.files, table.folder)
+        elif table.form.kind == "csv":
+            _check_csv(table.files, table.form)
         else:
-            _check_files(paths, form, there)
+            _check_files(table.files, table.form, there)
 
 
-def check_person_column(columns: Sequence[Column], person: str) -> None:
-    """InputError if the values of a column that is there cannot tell people apart: lists and structures."""
-    if any(column.name == person and column.to_do == NESTED for column in columns):
-        raise InputError("unit.person_column", "its values are lists or structures", "choose a column of texts or numbers")
-
-
-def pieces(path: str | os.PathLike[str], form: TableFormat, every: int) -> list[tuple[Piece, int]]:
+def pieces(table: Files, every: int) -> list[tuple[Piece, int]]:
     """The table in pieces that can be read alone, in file order, with their sizes: row groups of Parquet with their rows, other kinds with
     their bytes: files, and of lines every so many bytes. Raises InputError."""
-    paths = table_files(path)
     with reading():
-        if form.kind == "parquet":
-            from dpsynth_core.sources import parquet_file
-
-            return list(parquet_file.row_groups(paths))
-        return [piece for one in paths for piece in _cut(one, form, every)]
+        if table.form.kind == "parquet":
+            return list(parquet().row_groups(table.files))
+        return [piece for one in table.files for piece in _cut(one, table.form, every)]
 
 
 def _cut(path: Location, form: TableFormat, every: int) -> Iterator[tuple[Piece, int]]:
@@ -147,25 +136,21 @@ def _cut(path: Location, form: TableFormat, every: int) -> Iterator[tuple[Piece,
         yield piece, (size if piece.end is None else piece.end) - piece.begin
 
 
-def batches(
-    path: str | os.PathLike[str], form: TableFormat, columns: Sequence[str], rows: int, part: Part = WHOLE
-) -> Iterator[pa.RecordBatch]:
+def batches(table: Files, columns: Sequence[str], rows: int, part: Part = WHOLE) -> Iterator[pa.RecordBatch]:
     """Record batches with these columns (at least one) of about so many rows, in file order, never the whole file at once; of all records,
     or of a part.
 
     CSV values come as dictionary-encoded text. InputError for a column that is not there or a file that cannot be read.
     """
-    check_columns(names(path, form), columns)
-    paths = table_files(path)
+    check_columns(names(table), columns)
+    form, part = table.form, part or parts.whole(table.files)
     with reading():
         if form.kind == "parquet":
-            from dpsynth_core.sources import parquet_file
-
-            yield from parquet_file.batches(paths, _folder(path), columns, rows, part)
+            yield from parquet().batches(table.files, table.folder, columns, rows, part)
         elif form.kind == "csv":
-            yield from csv_file.batches(part or parts.whole(paths), form, columns)
+            yield from csv_file.batches(part, form, columns)
         else:
-            for piece in part or parts.whole(paths):
+            for piece in part:
                 if form.kind == "jsonl":
                     yield from jsonl_file.piece_batches(piece, form, columns)
                 else:
@@ -249,8 +234,3 @@ def _header(path: Location, form: TableFormat) -> tuple[str, ...]:
         raise InputError("data", "the file is empty", "choose a file with a header line and rows")
     return cells
 
-
-def _folder(source: str | os.PathLike[str]) -> Location | None:
-    """The folder that a source is, None for a file."""
-    place = located(source)
-    return place if place.is_dir() else None

@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dpsynth_core.sources import files, persons
+from dpsynth_core.sources import persons
 from dpsynth_core.sources.codec import encode_column
-from dpsynth_core.sources.files import TableFormat, TableSource
+from dpsynth_core.sources.files import Table
 from dpsynth_core.sources.parts import USUAL, WHOLE, Part, Sizes
 from dpsynth_core.sources.persons import Before, Keys, Turnout, nobody
 from dpsynth_core.sources.readers import check_columns
@@ -58,8 +58,7 @@ class Records:
     """person_column: with it, only the first max_rows_per_person rows of each person, in file order, count (see `persons`). sizes: of
     parts."""
 
-    table: TableSource
-    form: TableFormat
+    table: Table
     person_column: str | None = None
     max_rows_per_person: int = 1
     sizes: Sizes = USUAL
@@ -70,33 +69,33 @@ class Records:
     def check_columns(self, domain: Domain) -> None:
         """Raises InputError if the table lacks a column of the domain or the person column."""
         person = [self.person_column] if self.person_column else []
-        check_columns(files.column_names(self.table, self.form), [*domain.names, *person])
+        check_columns(self.table.column_names(), [*domain.names, *person])
 
     def parts(self) -> list[Part]:
         """The table in parts, in file order."""
-        return files.divide(self.table, self.form, self.sizes)
+        return self.table.divide(self.sizes)
 
     def batches(self, columns: Sequence[str], part: Part = WHOLE, before: Before = nobody) -> Iterator[pa.RecordBatch]:
         """Batches with at least these columns, without the rows beyond a person's limit. before: rows of persons in the parts before."""
         if self.person_column is None:
-            yield from files.open_batches(self.table, self.form, columns, part)
+            yield from self.table.batches(columns, part)
             return
         seen: dict[object, int] = {}
         read = tuple(dict.fromkeys((*columns, self.person_column)))
-        for batch in files.open_batches(self.table, self.form, read, part):
-            named = persons.named(batch.column(self.person_column), self.form)
+        for batch in self.table.batches(read, part):
+            named = persons.named(batch.column(self.person_column), self.table.form)
             yield batch.filter(pa.array(persons.within_limit(named, seen, self.max_rows_per_person, before)))
 
     def turnout(self, part: Part, keys: Keys) -> Turnout:
         """How many rows of each person a part has. There is a person column."""
         assert self.person_column is not None
-        batches = files.open_batches(self.table, self.form, (self.person_column,), part)
-        return persons.turnout((persons.named(batch.column(0), self.form) for batch in batches), keys, self.max_rows_per_person)
+        batches = self.table.batches((self.person_column,), part)
+        return persons.turnout((persons.named(batch.column(0), self.table.form) for batch in batches), keys, self.max_rows_per_person)
 
     def add_to(self, tally: Batches, part: Part = WHOLE, before: Before = nobody) -> Iterator[None]:
         """Count a part, a batch with each step."""
         for batch in self.batches(tally.columns or tally.domain.names[:1], part, before):
-            codes = {name: encode_column(tally.domain[name], batch.column(name), self.form.notation) for name in tally.columns}
+            codes = {name: encode_column(tally.domain[name], batch.column(name), self.table.form.notation) for name in tally.columns}
             tally.add(codes, batch.num_rows)
             yield
 

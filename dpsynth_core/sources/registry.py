@@ -15,6 +15,7 @@ from dpsynth_core.foundation import documents
 if TYPE_CHECKING:  # engines are loaded when a table is looked at
     from dpsynth_core.foundation.zones import Zoned
     from dpsynth_core.sources.dask_cluster import Cluster
+    from dpsynth_core.sources.files import FileTable
     from dpsynth_core.sources.source import MarginalSource
     from dpsynth_core.sources.survey import Survey
     from dpsynth_core.vocabulary.domain import Domain
@@ -50,33 +51,34 @@ class TableKind:
 
 
 def _file_columns(section: Section, person: str | None) -> tuple[str, ...]:
-    from dpsynth_core.sources import files
-    from dpsynth_core.sources.formats import TableFormat
-    from dpsynth_core.sources.locations import located
-
-    path, form = located(section["path"]), TableFormat.of(section)
-    files.check(path, form, limit_bytes=None)
-    names = files.column_names(path, form)
+    table = _table(section)
+    table.check(limit_bytes=None)
+    names = table.column_names()
     if person in names:
-        files.check_person_column(path, form, person)
+        table.check_person_column(person)
     if section.get("scheduler") is not None:
         with _cluster(section).connected():
             pass
     return names
 
 
+def _table(section: Section) -> FileTable:
+    from dpsynth_core.sources.files import FileTable
+    from dpsynth_core.sources.formats import TableFormat
+
+    return FileTable.of(section["path"], TableFormat.of(section))
+
+
 def _open_file(section: Section, domain: Domain, person: str | None, rows: int) -> MarginalSource:
     from dpsynth_core.sources.arrow import ArrowSource
     from dpsynth_core.sources.formats import TableFormat
-    from dpsynth_core.sources.locations import located
 
-    path, form = located(section["path"]), TableFormat.of(section)
     if section.get("engine") is None:
-        return ArrowSource(domain, path, form, person, rows)
+        return ArrowSource(domain, section["path"], TableFormat.of(section), person, rows)
     from dpsynth_core.sources.dask_cluster import DaskSource
     from dpsynth_core.sources.records import Records
 
-    return DaskSource(domain, Records(path, form, person, rows), _cluster(section))
+    return DaskSource(domain, Records(_table(section), person, rows), _cluster(section))
 
 
 def _cluster(section: Section) -> Cluster:
@@ -89,12 +91,10 @@ def _cluster(section: Section) -> Cluster:
 def _survey_file(section: Section, columns: Sequence[str], person: str | None) -> Zoned[Survey]:
     from dpsynth_core.foundation.zones import curator_only
     from dpsynth_core.sources import survey
-    from dpsynth_core.sources.formats import TableFormat
-    from dpsynth_core.sources.locations import located
 
     if section.get("engine") is not None:  # what a cluster has to read is not read here first
         return curator_only(survey.Survey())
-    return survey.survey(located(section["path"]), TableFormat.of(section), columns, person)
+    return survey.survey(_table(section), columns, person)
 
 
 def _database_columns(section: Section, _person: str | None) -> tuple[str, ...]:

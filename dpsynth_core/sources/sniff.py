@@ -59,7 +59,7 @@ def suggested(
     if head.startswith(b"PARE") and 0 in head:
         raise InputError("data", "the file is an encrypted Parquet file", "save it without encryption")
     if (kind := _binary_kind(first, head)) is not None:
-        known = encoding or (_usable(confined.encoding_of(first, kind)) if kind in STATISTICAL else "utf-8")
+        known = encoding or (_usable(confined.about("encoding_of", first, kind)) if kind in STATISTICAL else "utf-8")
         return Suggestion(TableFormat(kind, encoding=known))
     for signature, (what, remedy) in _SIGNATURES.items():
         if head.startswith(signature):
@@ -102,7 +102,7 @@ def _binary_kind(path: Location, head: bytes) -> str | None:
     """The kind of table whose files begin so; None for text and for what is no table."""
     if head.startswith((b"ARROW1\0", b"\xff\xff\xff\xff")) or (head.startswith(b"FEA1") and 0 in head):
         return "feather"
-    if head.startswith(b"\xd0\xcf\x11\xe0") or (head.startswith(b"PK\x03\x04") and confined.is_workbook(path)):
+    if head.startswith(b"\xd0\xcf\x11\xe0") or (head.startswith(b"PK\x03\x04") and confined.about("is_workbook", path, "spreadsheet")):
         return "spreadsheet"
     return statistical_file.path_kind(head[:600])
 

@@ -5,14 +5,13 @@ Exact counts of private records: on screen or on the terminal, never in a file, 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dpsynth_core.foundation.zones import Zoned, curator_only
-from dpsynth_core.sources import csv_file, files, jsonl_file, parts, persons, readers
-from dpsynth_core.sources.files import TableSource
-from dpsynth_core.sources.formats import LINES, TableFormat, left_out, table_files
+from dpsynth_core.sources import csv_file, jsonl_file, parts, persons, readers
+from dpsynth_core.sources.files import FileTable, Table
+from dpsynth_core.sources.formats import LINES, left_out
 from dpsynth_core.vocabulary.names import column_field
 
 
@@ -22,7 +21,7 @@ class Survey:
 
     damaged: characters that the stated encoding does not know. unnamed: records that name no person, malformed lines among them; they
     are left out. left_out: files of the folder that are no tables by their names. quoted: whether a quote ends with its line, so that a
-    line break in a cell makes two malformed lines. made_names: see `files.made_names`.
+    line break in a cell makes two malformed lines. made_names: see `files.FileTable.made_names`.
     """
 
     malformed: int = 0
@@ -54,26 +53,27 @@ class Survey:
         return tuple(notes)
 
 
-def survey(source: TableSource, form: TableFormat, columns: Sequence[str], person_column: str | None = None) -> Zoned[Survey]:
+def survey(table: Table, columns: Sequence[str], person_column: str | None = None) -> Zoned[Survey]:
     """Read the whole table once. columns: those that will be used. Raises InputError if it cannot be read to its end."""
-    used = tuple(dict.fromkeys((*columns, *([person_column] if person_column else []))))
+    form, used = table.form, tuple(dict.fromkeys((*columns, *([person_column] if person_column else []))))
+    files = table.files if isinstance(table, FileTable) else ()
     malformed = blank = damaged = unnamed = 0
     with readers.reading():
-        if form.kind == "jsonl" and isinstance(source, str | os.PathLike):
-            for path in table_files(source):
+        if form.kind == "jsonl":
+            for path in files:
                 wrong, empty = jsonl_file.malformed(path, form)
                 malformed, blank = malformed + wrong, blank + empty
-        if form.kind == "csv" and isinstance(source, str | os.PathLike):
-            for block in csv_file.blocks(parts.whole(table_files(source)), form):
+        if form.kind == "csv":
+            for block in csv_file.blocks(parts.whole(files), form):
                 malformed += int(block.malformed().sum())
                 blank += block.blank if len(block.names) > 1 else 0
                 damaged += block.damaged
     if person_column is not None or form.kind != "csv":
-        for batch in files.open_batches(source, form, used):
+        for batch in table.batches(used):
             unnamed += persons.named(batch.column(person_column), form).null_count if person_column is not None else 0
     quoted = form.kind == "csv" and form.quoting == LINES
-    others = left_out(source) if isinstance(source, str | os.PathLike) else 0
-    return curator_only(Survey(malformed, blank, damaged, unnamed, others, quoted, files.made_names(source, form)))
+    others = left_out(table.folder) if isinstance(table, FileTable) and table.folder is not None else 0
+    return curator_only(Survey(malformed, blank, damaged, unnamed, others, quoted, table.made_names()))
 
 
 def _lines(count: int) -> str:

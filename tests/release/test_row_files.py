@@ -20,7 +20,7 @@ from dpsynth_core.release import row_files
 from dpsynth_core.release.row_files import FORMATS, chosen
 from dpsynth_core.sources import statistical_file
 from dpsynth_core.sources.codec import decode, encode
-from dpsynth_core.sources.files import check, column_names, open_batches
+from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.sources.sniff import sniff
 from dpsynth_core.vocabulary.domain import Attribute, Domain
@@ -58,8 +58,8 @@ def cells(table: pa.Table, domain: Domain) -> np.ndarray:
 def read_back(path: Path, domain: Domain) -> np.ndarray:
     """The cells of what a file says; columns by their place, because names may have changed."""
     form = sniff(path)
-    check(path, form)
-    table = pa.Table.from_batches(open_batches(path, form, column_names(path, form))).rename_columns(list(domain.names))
+    opened(path, form).check()
+    table = pa.Table.from_batches(opened(path, form).batches(opened(path, form).column_names())).rename_columns(list(domain.names))
     codes = encode(domain, table, form.notation)
     return np.column_stack([codes[name] for name in domain.names])
 

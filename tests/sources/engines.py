@@ -18,6 +18,7 @@ from distributed import LocalCluster
 
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.dask_cluster import Cluster, DaskSource
+from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.parts import Sizes
 from dpsynth_core.sources.records import Records
@@ -71,7 +72,7 @@ def a_cluster() -> str:
 def on_dask(folder: Path, records: pa.Table, domain: Domain, person: str | None, rows: int) -> MarginalSource:
     path = folder / "records.parquet"
     pq.write_table(records, path, row_group_size=max(2, len(records) // 4))
-    return DaskSource(domain, Records(path, PARQUET, person, rows, MANY), Cluster(a_cluster()))
+    return DaskSource(domain, Records(opened(path, PARQUET), person, rows, MANY), Cluster(a_cluster()))
 
 
 def _cut_off(folder: Path) -> None:

@@ -2,53 +2,57 @@
 
 from __future__ import annotations
 
-import gc
-import subprocess
-import sys
-import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
+from dpsynth_core.foundation import confined as runner
 from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.sources import confined, files, readers
+from dpsynth_core.sources.files import FileTable
 from dpsynth_core.sources.formats import TEXT, TableFormat, kind_of
+from dpsynth_core.sources.sniff import sniff
+from tests.foundation.processes import workers
 from tests.hostile.bombs import BOMBS
+from tests.patience import wait_until
 from tests.sources.written import WRITERS
 
 TABLE = pa.table({"sex": ["f", "m", None, "f"], "age": pa.array([31, 0, None, 99], pa.int64()), "pay": [0.5, 9.25, None, 3.0]})
 
 
 @pytest.mark.parametrize("ending", [ending for ending in WRITERS if kind_of(Path(f"a{ending}")) not in TEXT])
-def test_the_answers_are_the_same_as_without_a_process(tmp_path: Path, ending: str) -> None:
+def test_the_answers_are_the_same_as_without_a_process(tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / f"table{ending}"
     WRITERS[ending](TABLE, path)
-    form = files.sniff(path)
-    columns = readers.names(path, form)
-    assert confined.names(path, form) == columns
-    assert list(confined.described(path, form)) == readers.described(path, form)
-    there = [batch.to_pydict() for batch in confined.batches(path, form, columns[::-1], 3)]
-    assert there == [batch.to_pydict() for batch in readers.batches(path, form, columns[::-1], 3)]
+    form = sniff(path)
+    table = FileTable.of(path, form)
+    columns = readers.names(table)
+    assert table.column_names() == columns
+    assert table.described() == readers.described(table)
+    monkeypatch.setattr(readers, "BATCH_ROWS", 3)
+    there = [batch.to_pydict() for batch in table.batches(columns[::-1])]
+    assert there == [batch.to_pydict() for batch in readers.batches(table, columns[::-1], 3)]
     assert there
 
 
-@pytest.mark.parametrize("ask", [files.check, files.column_names])
-def test_a_refusal_has_the_same_words_as_without_a_process(tmp_path: Path, ask: object) -> None:
+@pytest.mark.parametrize("ask", [FileTable.check, FileTable.column_names])
+def test_a_refusal_has_the_same_words_as_without_a_process(tmp_path: Path, ask: Callable[[FileTable], object]) -> None:
     (tmp_path / "a.sav").write_bytes(b"$FL2 and nothing else")
-    form = TableFormat("spss")
+    table = FileTable.of(tmp_path / "a.sav", TableFormat("spss"))
     with pytest.raises(InputError) as here:
-        readers.names(tmp_path / "a.sav", form)
+        readers.names(table)
     with pytest.raises(InputError) as there:
-        ask(tmp_path / "a.sav", form)  # type: ignore[operator]
+        ask(table)
     assert str(there.value) == str(here.value)
 
 
 def test_a_column_that_is_not_there_is_named_by_the_other_process(tmp_path: Path) -> None:
     WRITERS[".dta"](TABLE, tmp_path / "a.dta")
     with pytest.raises(InputError, match="column 'more': the data have no column of this name"):
-        next(files.open_batches(tmp_path / "a.dta", TableFormat("stata"), ["more"]))
+        next(files.opened(tmp_path / "a.dta", TableFormat("stata")).batches(["more"]))
 
 
 @pytest.mark.parametrize("ending", [".xlsx", ".feather", ".csv.zst"])
@@ -59,7 +63,7 @@ def test_a_small_file_that_takes_gigabytes_or_ends_its_reader_is_refused(tmp_pat
         _read(path)  # a workbook's far away cells are not made, so the one that holds nothing else has no rows
     good = tmp_path / "good.feather"  # nothing else is harmed
     WRITERS[".feather"](TABLE, good)
-    assert files.column_names(good, files.sniff(good)) == ("sex", "age", "pay")
+    assert files.opened(good, sniff(good)).column_names() == ("sex", "age", "pay")
 
 
 def test_a_value_that_a_parquet_file_repeats_is_not_written_out_without_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,98 +77,51 @@ def test_reading_all_records_may_take_so_long_and_no_longer(tmp_path: Path, monk
     """Asked for one row at a time, ReadStat starts again for each: of 30,000 rows this would take a minute."""
     WRITERS[".zsav"](pa.table({"a": [0.0] * 30_000}), tmp_path / "a.zsav")
     monkeypatch.setattr(confined, "LIMITS", Limits(megabytes=2048, seconds=1))
-    monkeypatch.setattr(files, "BATCH_ROWS", 1)
+    monkeypatch.setattr(readers, "BATCH_ROWS", 1)
     with pytest.raises(InputError, match="1 seconds of work"):
         _read(tmp_path / "a.zsav")
 
 
 def test_the_process_of_a_reader_ends_when_nobody_wants_the_rest(tmp_path: Path) -> None:
     WRITERS[".feather"](pa.table({"a": list(range(400_000))}), tmp_path / "a.feather")
-    before = _children()
-    batches = files.open_batches(tmp_path / "a.feather", TableFormat("feather"), ["a"])
+    batches = files.opened(tmp_path / "a.feather", TableFormat("feather")).batches(["a"])
     next(batches)
-    assert _children() > before
+    assert workers()
     batches.close()  # type: ignore[attr-defined]
-    deadline = time.monotonic() + 20
-    while _children() > before and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert _children() == before
+    wait_until(lambda: not workers())
 
 
-def test_the_process_that_starts_readers_ends_with_the_program(tmp_path: Path) -> None:
-    WRITERS[".feather"](TABLE, tmp_path / "a.feather")
-    program = (
-        "from dpsynth_core.sources import confined, files;"
-        f"print(files.column_names({str(tmp_path / 'a.feather')!r}, files.TableFormat('feather')));"
-        "print(confined._READERS._process.pid)"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    pid = int(done.stdout.split()[-1])
-    deadline = time.monotonic() + 20
-    while _runs(pid) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert not _runs(pid)
-
-
-def test_getting_ready_waits_for_nothing_and_opens_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(confined, "_READERS", confined._Readers())
+def test_getting_ready_opens_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "_STARTER", runner._Starter())
     for name in ("people.csv", "people", "."):
         confined.prepare(tmp_path / name)
-        assert confined._READERS._process is None
+        assert runner._STARTER.process is None
     confined.prepare(tmp_path / "gone.feather")
-    assert confined._READERS._process is not None
+    assert runner._STARTER.process is not None
     WRITERS[".feather"](TABLE, tmp_path / "a.feather")
-    assert files.column_names(tmp_path / "a.feather", TableFormat("feather")) == ("sex", "age", "pay")
+    assert files.opened(tmp_path / "a.feather", TableFormat("feather")).column_names() == ("sex", "age", "pay")
 
 
-def test_where_no_process_can_be_started_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(*_: object, **__: object) -> None:
-        raise BlockingIOError
-
-    monkeypatch.setattr(confined, "_READERS", confined._Readers())
-    monkeypatch.setattr(subprocess, "Popen", refused)
-    confined.prepare(tmp_path / "a.feather")
-    with pytest.raises(InputError, match="cannot be started; free memory"):
-        files.column_names(tmp_path / "a.feather", TableFormat("feather"))
-
-
-def test_a_process_that_died_is_started_again(tmp_path: Path) -> None:
+def test_what_ends_the_reader_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     WRITERS[".feather"](TABLE, tmp_path / "a.feather")
-    form = TableFormat("feather")
-    assert files.column_names(tmp_path / "a.feather", form)
-    starter = confined._READERS._process
-    assert starter is not None
-    starter.kill()
-    starter.wait()
-    assert files.column_names(tmp_path / "a.feather", form) == ("sex", "age", "pay")
+    monkeypatch.setattr(confined, "_WORK", "tests.sources.failing_work")
+    sentence = "takes more than 2,048 MB of memory or 60 seconds of work, or makes the program that reads such files fail: it was ended by"
+    with pytest.raises(InputError, match=sentence):
+        files.opened(tmp_path / "a.feather", TableFormat("feather")).column_names()
 
 
 def test_a_package_that_is_missing_there_is_named_with_its_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     WRITERS[".sav"](TABLE, tmp_path / "a.sav")
     (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['pyreadstat'] = None\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setattr(confined, "_READERS", confined._Readers())
+    monkeypatch.setattr(runner, "_STARTER", runner._Starter())
     for _ in range(2):  # the process goes on
         with pytest.raises(InputError, match="packages: pyreadstat is missing; make run, or: pip install"):
-            confined.names(tmp_path / "a.sav", TableFormat("spss"))
+            files.opened(tmp_path / "a.sav", TableFormat("spss")).column_names()
 
 
 def _read(path: Path) -> None:
-    form = files.sniff(path)
-    files.check(path, form)
-    for _ in files.open_batches(path, form, files.column_names(path, form)):
+    table = files.opened(path, sniff(path))
+    table.check()
+    for _ in table.batches(table.column_names()):
         pass
-
-
-def _children() -> int:
-    """Processes that the starter of readers has become."""
-    gc.collect()
-    starter = confined._READERS._process
-    return 0 if starter is None else len(Path(f"/proc/{starter.pid}/task/{starter.pid}/children").read_text().split())
-
-
-def _runs(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False

@@ -31,6 +31,7 @@ from dpsynth_core.release import synthesis
 from dpsynth_core.sources import dask_cluster
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.dask_cluster import Cluster, DaskSource
+from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.parts import WHOLE, Part, Piece, Sizes
 from dpsynth_core.sources.persons import Before, nobody
@@ -60,7 +61,7 @@ def processes() -> Iterator[LocalCluster]:
 
 
 def source(table: Path, scheduler: str, person: str | None = "who", sizes: Sizes = MANY) -> DaskSource:
-    return DaskSource(DOMAIN, Records(table, TableFormat(), person, 2, sizes), Cluster(scheduler))
+    return DaskSource(DOMAIN, Records(opened(table, TableFormat()), person, 2, sizes), Cluster(scheduler))
 
 
 def expected(table: Path, person: str | None = "who") -> dict[Any, Any]:
@@ -157,7 +158,7 @@ def test_a_file_that_goes_in_the_middle_of_a_count_is_an_error_of_ours(kind: str
     for file in files:
         write = csv.write_csv if kind == "csv" else parquet.write_table
         write(pa.table({"a": [0, 1], "b": [0, 1]}), file)
-    records = Records(tmp_path, TableFormat(kind=kind), None, 1, MANY)
+    records = Records(opened(tmp_path, TableFormat(kind=kind)), None, 1, MANY)
     files[1].unlink()
     with pytest.raises(InputError):
         list(records.add_to(Tally(DOMAIN, CLIQUES), (Piece(str(files[1])),)))
@@ -206,7 +207,7 @@ def test_a_cluster_of_our_own_talks_over_tls_on_this_machine_alone(table: Path, 
     made: list[LocalCluster] = []
     real = Cluster._local
     monkeypatch.setattr(Cluster, "_local", lambda self: made.append(real(self)) or made[0])
-    own = DaskSource(DOMAIN, Records(table, TableFormat(), None, 1, MANY), Cluster(None, 1))
+    own = DaskSource(DOMAIN, Records(opened(table, TableFormat()), None, 1, MANY), Cluster(None, 1))
     assert_same(own.counts(CLIQUES), expected(table, None))
     assert made[0].scheduler_address.startswith("tls://127.0.0.1:")
     assert made[0].status.name == "closed"

@@ -12,7 +12,8 @@ import pytest
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.demo import demo_domain, simulate
-from dpsynth_core.sources.files import TableFormat, open_batches
+from dpsynth_core.sources.files import opened
+from dpsynth_core.sources.formats import TableFormat
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +51,7 @@ def test_every_value_is_in_the_domain(people: pd.DataFrame) -> None:
 
 def test_the_domain_codes_every_person_and_nearly_every_cell_is_used(people: pd.DataFrame) -> None:
     domain = demo_domain()
-    batch = next(open_batches(people, TableFormat(), domain.names))
+    batch = next(opened(people, TableFormat()).batches(domain.names))
     for name, codes in encode(domain, batch, TableFormat().notation).items():
         assert len(np.unique(codes)) == domain[name].size
 

@@ -18,7 +18,9 @@ from hypothesis import strategies as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import csv_file, lines
-from dpsynth_core.sources.files import TableFormat, check, column_names, open_batches, sniff
+from dpsynth_core.sources.files import opened
+from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.sniff import sniff
 from dpsynth_core.sources.survey import survey
 from tests.tiers import examples
 
@@ -38,8 +40,8 @@ def write(tmp_path: Path) -> Write:
 
 def rows(path: Path, form: TableFormat | None = None) -> list[dict[str, object]]:
     form = form or sniff(path)
-    check(path, form)
-    return [row for batch in open_batches(path, form, column_names(path, form)) for row in batch.to_pylist()]
+    opened(path, form).check()
+    return [row for batch in opened(path, form).batches(opened(path, form).column_names()) for row in batch.to_pylist()]
 
 
 def refused(path: Path) -> str:
@@ -135,15 +137,15 @@ def test_hostile_names_and_values_stay_plain_text(write: Write) -> None:
 )
 def test_columns_that_the_header_does_not_tell_apart_are_numbered_and_said(write: Write, header: str, names: tuple[str, ...]) -> None:
     path, form = write(f"{header}\n{','.join(names)}\n"), TableFormat()
-    check(path, form)
+    opened(path, form).check()
     assert rows(path, form) == [{name: name for name in names}]
-    (sentence,) = survey(path, form, names).value.sentences()
+    (sentence,) = survey(opened(path, form), names).value.sentences()
     cells = [cell.strip() for cell in header.split(",")]
     assert [f"'{name}'" in sentence for name in names] == [name != cell for name, cell in zip(names, cells, strict=True)]
 
 
 def test_space_around_column_names_is_trimmed(write: Write) -> None:
-    assert column_names(write("age, sex ,\tjob\n1,2,3\n"), TableFormat()) == ("age", "sex", "job")
+    assert opened(write("age, sex ,\tjob\n1,2,3\n"), TableFormat()).column_names() == ("age", "sex", "job")
 
 
 @pytest.mark.parametrize("quoting", ["lines", "none", "standard"])
@@ -183,7 +185,7 @@ def test_a_csv_whose_first_column_is_called_par1_is_a_csv(write: Write) -> None:
 
 
 def test_columns_come_in_the_order_asked_for(write: Write) -> None:
-    batch = next(open_batches(write("a,b,c\n1,2,3\n"), TableFormat(), ["c", "a"]))
+    batch = next(opened(write("a,b,c\n1,2,3\n"), TableFormat()).batches(["c", "a"]))
     assert batch.schema.names == ["c", "a"]
 
 
@@ -196,8 +198,8 @@ def test_parquet_is_recognised_whatever_its_name_and_odd_column_names_work(tmp_p
 
 def test_a_frame_of_mixed_objects_is_read() -> None:
     frame = pd.DataFrame({"a": [1, "x", None, 2.5], 7: pd.Categorical(["u", "v", "u", None])})
-    check(frame, TableFormat())
-    table = pa.Table.from_batches(open_batches(frame, TableFormat(), ["a", "7"]))
+    opened(frame, TableFormat()).check()
+    table = pa.Table.from_batches(opened(frame, TableFormat()).batches(["a", "7"]))
     assert table["a"].to_pylist() == ["1", "x", None, "2.5"]
     assert table["7"].to_pylist() == ["u", "v", "u", None]
 
@@ -215,7 +217,7 @@ def test_any_text_written_by_pandas_is_read_back(write: Write, data: list[tuple[
     frame = pd.DataFrame(data, columns=["a", "b"])
     path = write(frame.to_csv(index=False, sep=delimiter, quoting=1))
     form = TableFormat(delimiter=delimiter, quoting="standard")
-    read = pa.Table.from_batches(open_batches(path, form, ["a", "b"]))
+    read = pa.Table.from_batches(opened(path, form).batches(["a", "b"]))
     assert [tuple(row.values()) for row in read.to_pylist()] == data
 
 
@@ -254,9 +256,9 @@ def test_what_is_no_table_is_refused_with_a_remedy(write: Write, content: bytes,
 
 def test_a_file_over_the_limit_is_refused_before_it_is_looked_at(write: Write) -> None:
     path = write("a,b\n" + "1,2\n" * 100)
-    check(path, TableFormat(), limit_bytes=404)
+    opened(path, TableFormat()).check(limit_bytes=404)
     with pytest.raises(InputError, match="larger than the limit of 0 MB"):
-        check(path, TableFormat(), limit_bytes=403)
+        opened(path, TableFormat()).check(limit_bytes=403)
 
 
 def test_a_path_to_nothing_is_refused(tmp_path: Path) -> None:
@@ -309,8 +311,8 @@ def test_a_pipe_and_a_device_are_refused_at_once(tmp_path: Path) -> None:
 def test_a_table_of_many_small_files_is_read_in_few_batches(tmp_path: Path) -> None:
     for i in range(300):
         (tmp_path / f"{i:03}.csv").write_text(f"a,b\n{i},x\n")
-    check(tmp_path, TableFormat())
-    batches = list(open_batches(tmp_path, TableFormat(), ["a"]))
+    opened(tmp_path, TableFormat()).check()
+    batches = list(opened(tmp_path, TableFormat()).batches(["a"]))
     assert len(batches) == 1
     assert batches[0].column(0).to_pylist() == [str(i) for i in range(300)]
 
@@ -331,7 +333,7 @@ def test_a_header_of_very_many_columns_is_checked_in_no_time(write: Write) -> No
     names = [f"c{i}" for i in range(100_000)]
     path = write(",".join(names) + "\n" + ",".join(["1"] * len(names)) + "\n")
     start = time.process_time()
-    check(path, TableFormat())
+    opened(path, TableFormat()).check()
     assert time.process_time() - start < 10  # half a second here; comparing each name with all before it takes a minute
 
 
@@ -350,12 +352,12 @@ def test_a_damaged_file_is_an_input_error_that_quotes_nothing(write: Write, tmp_
 )
 def test_line_breaks_in_cells_are_refused_where_the_file_is_not_well_formed(write: Write, text: str) -> None:
     with pytest.raises(InputError, match="not well formed"):
-        check(write("a,b\n" + text), TableFormat(quoting="standard"))
+        opened(write("a,b\n" + text), TableFormat(quoting="standard")).check()
 
 
 @pytest.mark.parametrize("malformed", [1, 3, 4, 8])
 def test_malformed_records_do_not_stop_line_breaks_in_cells_however_many(write: Write, malformed: int) -> None:
-    check(write("a,b\n" + "1,2\n" * 9 + "1,2,3\n" * malformed + '"3\n4",5\n'), TableFormat(quoting="standard"))
+    opened(write("a,b\n" + "1,2\n" * 9 + "1,2,3\n" * malformed + '"3\n4",5\n'), TableFormat(quoting="standard")).check()
 
 
 def test_a_quote_that_stays_open_is_not_followed_for_ever(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -363,14 +365,14 @@ def test_a_quote_that_stays_open_is_not_followed_for_ever(write: Write, monkeypa
     monkeypatch.setattr(lines, "BLOCK_BYTES", 100)
     path = write('a,b\n1,2\n3,"' + "4,5\n" * 1000 + '"\n')
     with pytest.raises(InputError, match="for ever"):
-        list(open_batches(path, TableFormat(quoting="standard"), ["a"]))
+        list(opened(path, TableFormat(quoting="standard")).batches(["a"]))
 
 
 def test_unknown_and_repeated_columns_are_named(write: Write) -> None:
     with pytest.raises(InputError, match="column 'z'"):
-        list(open_batches(write("a,b\n1,2\n"), TableFormat(), ["z"]))
+        list(opened(write("a,b\n1,2\n"), TableFormat()).batches(["z"]))
     with pytest.raises(InputError, match="two columns"):
-        check(pd.DataFrame(np.zeros((1, 2)), columns=["a", "a"]), TableFormat())
+        opened(pd.DataFrame(np.zeros((1, 2)), columns=["a", "a"]), TableFormat()).check()
 
 
 @pytest.mark.parametrize(
@@ -399,17 +401,17 @@ def test_the_real_tables_are_recognised() -> None:
     for name, columns in (("adult.csv", 15), ("adult-holdout.csv", 15), ("titanic.csv", 10)):
         path = SHARED / name
         form = sniff(path)
-        check(path, form)
+        opened(path, form).check()
         assert form == TableFormat()
-        assert len(column_names(path, form)) == columns
-    assert column_names(SHARED / "titanic.csv", TableFormat())[0] == "column_1"
+        assert len(opened(path, form).column_names()) == columns
+    assert opened(SHARED / "titanic.csv", TableFormat()).column_names()[0] == "column_1"
 
 
 def test_a_file_without_a_header_has_the_names_that_are_stated(write: Callable[..., Path]) -> None:
     path = write("1,x\n2,y\n4,z\n\n3\n")
     form = TableFormat(names=("number", " letter"))
-    check(path, form)
-    assert column_names(path, form) == ("number", "letter")
+    opened(path, form).check()
+    assert opened(path, form).column_names() == ("number", "letter")
     assert [row["letter"] for row in rows(path, form)] == ["x", "y", "z", "", ""]
 
 
@@ -446,8 +448,8 @@ def test_names_are_trimmed_alike_in_every_kind_of_file(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(" lead,\ufefftrail\t\n1,x\n2,y\n")
     for name in ("t.parquet", "t.csv"):
         path, form = tmp_path / name, sniff(tmp_path / name)
-        assert column_names(path, form) == ("lead", "trail")
-        (batch,) = open_batches(path, form, ("trail", "lead"))
+        assert opened(path, form).column_names() == ("lead", "trail")
+        (batch,) = opened(path, form).batches(("trail", "lead"))
         assert [column.to_pylist() for column in batch.columns] == [["x", "y"], ["1", "2"]]
 
 
@@ -520,8 +522,8 @@ def test_the_name_of_one_folder_changes_no_other_value(tmp_path: Path) -> None:
 
 def test_files_of_a_folder_that_are_no_tables_are_said_before_the_charge(write: Write, tmp_path: Path) -> None:
     write("a\n1\n", "a.csv")
-    assert survey(tmp_path, TableFormat(), ["a"]).value.sentences() == ()
+    assert survey(opened(tmp_path, TableFormat()), ["a"]).value.sentences() == ()
     write("a\n1\n", "b.csv.bak")
     write("", "_SUCCESS")
-    (sentence,) = survey(tmp_path, TableFormat(), ["a"]).value.sentences()
+    (sentence,) = survey(opened(tmp_path, TableFormat()), ["a"]).value.sentences()
     assert sentence.startswith("1 file of the folder left out")

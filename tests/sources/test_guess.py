@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.sources.codec import decode, encode, encode_column
-from dpsynth_core.sources.files import TableFormat, sniff
+from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.guess import Guess, propose
+from dpsynth_core.sources.sniff import sniff
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"

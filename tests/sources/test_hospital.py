@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from dpsynth_core.sources.codec import encode
-from dpsynth_core.sources.files import check, open_batches
+from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.labels import declared_domain
 from dpsynth_core.sources.sniff import sniff
@@ -19,7 +19,7 @@ from tests import hospital
 
 def cells(path: Path, form: TableFormat, domain: Domain) -> dict[str, list[str]]:
     """Of each column and stay the label of the cell; positions for the answers that formats write differently."""
-    table = pa.Table.from_batches(open_batches(path, form, domain.names))
+    table = pa.Table.from_batches(opened(path, form).batches(domain.names))
     codes = encode(domain, table, form.notation)
     different = (*hospital.LABELS, "emergency")
     return {
@@ -39,7 +39,7 @@ def test_nothing_of_the_export_is_lost_and_every_format_means_the_same(folder: P
     seen = {}
     for name in hospital.EXPORTS:
         form, domain = sniff(folder / name), Domain.from_json(hospital.domain_of(name))
-        check(folder / name, form)
+        opened(folder / name, form).check()
         seen[name] = cells(folder / name, form, domain)
         assert not [column for column, labels in seen[name].items() if "other" in labels], name
     assert seen["stays.csv"].keys() == set(hospital.USABLE)

@@ -20,7 +20,7 @@ import xlsxwriter
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.sources import feather_file, spreadsheet_file
 from dpsynth_core.sources.codec import encode
-from dpsynth_core.sources.files import check, check_person_column, column_names, made_names, open_batches
+from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.formats import TableFormat, kind_of, table_files
 from dpsynth_core.sources.sniff import sniff
 from dpsynth_core.sources.survey import survey
@@ -48,8 +48,8 @@ WANTED = {name: codes.tolist() for name, codes in encode(DOMAIN, TABLE, TableFor
 
 def coded(path: Path, form: TableFormat | None = None) -> dict[str, list[int]]:
     form = form or sniff(path)
-    check(path, form)
-    table = pa.Table.from_batches(open_batches(path, form, DOMAIN.names))
+    opened(path, form).check()
+    table = pa.Table.from_batches(opened(path, form).batches(DOMAIN.names))
     return {name: codes.tolist() for name, codes in encode(DOMAIN, table, form.notation).items()}
 
 
@@ -59,15 +59,15 @@ def test_a_table_means_the_same_in_every_kind_of_file(tmp_path: Path, ending: st
     WRITERS[ending](TABLE, path)
     form = sniff(path)
     assert form.kind == kind_of(path)
-    assert column_names(path, form) == DOMAIN.names
+    assert opened(path, form).column_names() == DOMAIN.names
     assert coded(path) == WANTED
 
 
 def test_a_portable_file_is_read_with_its_names_in_capitals(tmp_path: Path) -> None:
     WRITERS[".por"](pa.table({"sex": ["f", "m"], "age": [1.5, 2.0]}), tmp_path / "a.por")
     form = sniff(tmp_path / "a.por")
-    assert (form.kind, column_names(tmp_path / "a.por", form)) == ("spss", ("SEX", "AGE"))
-    assert pa.Table.from_batches(open_batches(tmp_path / "a.por", form, ["AGE"])).to_pydict() == {"AGE": [1.5, 2.0]}
+    assert (form.kind, opened(tmp_path / "a.por", form).column_names()) == ("spss", ("SEX", "AGE"))
+    assert pa.Table.from_batches(opened(tmp_path / "a.por", form).batches(["AGE"])).to_pydict() == {"AGE": [1.5, 2.0]}
 
 
 @pytest.mark.parametrize("ending", [".xlsx", ".ods", ".sav", ".dta", ".xpt"])
@@ -80,7 +80,7 @@ def test_dates_of_a_program_are_dates(tmp_path: Path, ending: str) -> None:
             sheet.write_column(0, 0, ["born", *days])
     else:
         WRITERS[ending](pa.table({"born": pa.array(days, pa.date32())}), path)
-    table = pa.Table.from_batches(open_batches(path, sniff(path), ["born"]))
+    table = pa.Table.from_batches(opened(path, sniff(path)).batches(["born"]))
     codes = encode(Domain((DOMAIN["born"],)), table, TableFormat().notation)["born"]
     wanted = encode(Domain((DOMAIN["born"],)), pa.table({"born": pa.array(days)}), TableFormat().notation)["born"]
     assert np.array_equal(codes, wanted)
@@ -89,7 +89,7 @@ def test_dates_of_a_program_are_dates(tmp_path: Path, ending: str) -> None:
 def test_declared_missing_values_are_missing(tmp_path: Path) -> None:
     frame = pd.DataFrame({"answer": [1.0, 2.0, 9.0, np.nan], "word": ["a", "x", "b", ""]})
     pyreadstat.write_sav(frame, str(tmp_path / "a.sav"), missing_ranges={"answer": [{"lo": 8, "hi": 9}], "word": ["x"]})
-    table = pa.Table.from_batches(open_batches(tmp_path / "a.sav", sniff(tmp_path / "a.sav"), ["answer", "word"]))
+    table = pa.Table.from_batches(opened(tmp_path / "a.sav", sniff(tmp_path / "a.sav")).batches(["answer", "word"]))
     assert table.to_pydict() == {"answer": [1.0, 2.0, None, None], "word": ["a", None, "b", ""]}
 
 
@@ -101,8 +101,8 @@ def test_a_file_that_was_cut_off_is_refused_before_or_while_it_is_read(tmp_path:
 
     def read() -> None:
         form = sniff(path)
-        check(path, form)
-        for _ in open_batches(path, form, ["a"]):
+        opened(path, form).check()
+        for _ in opened(path, form).batches(["a"]):
             pass
 
     with pytest.raises(InputError):
@@ -120,8 +120,8 @@ def test_random_damage_ends_in_values_or_in_a_sentence(tmp_path: Path, ending: s
         path.write_bytes(hit.tobytes())
         try:
             form = sniff(path)
-            check(path, form)
-            for _ in open_batches(path, form, column_names(path, form)[:1]):
+            opened(path, form).check()
+            for _ in opened(path, form).batches(opened(path, form).column_names()[:1]):
                 pass
         except InputError:
             pass
@@ -142,17 +142,17 @@ def book(path: Path, *sheets: tuple[str, dict[str, object]]) -> Path:
 def test_a_sheet_is_chosen_by_its_name_and_the_first_one_is_usual(tmp_path: Path) -> None:
     path = book(tmp_path / "a.xlsx", ("one", {"A1": "x", "A2": 1}), ("two", {"C4": "y", "D4": "z", "C5": "v", "F5": "note", "D7": 2.5}))
     assert spreadsheet_file.sheets(path) == ("one", "two")
-    assert column_names(path, sniff(path)) == ("x",)
+    assert opened(path, sniff(path)).column_names() == ("x",)
     second = TableFormat("spreadsheet", sheet="two")
-    assert pa.Table.from_batches(open_batches(path, second, ["z", "y"])).to_pydict() == {"z": [None, "2.5"], "y": ["v", None]}
+    assert pa.Table.from_batches(opened(path, second).batches(["z", "y"])).to_pydict() == {"z": [None, "2.5"], "y": ["v", None]}
     with pytest.raises(InputError, match=r"data\.sheet: the workbook has no sheet of this name"):
-        check(path, TableFormat("spreadsheet", sheet="three"))
+        opened(path, TableFormat("spreadsheet", sheet="three")).check()
 
 
 def test_numbers_in_a_workbook_are_numbers_whatever_marks_its_texts_have(tmp_path: Path) -> None:
     path = book(tmp_path / "a.xlsx", ("s", {"A1": "pay", "A2": 1234.5, "A3": "1.234,5", "A4": "1234,5", "A5": 1e-7}))
     form = TableFormat("spreadsheet", decimal=",", thousands=".")
-    table = pa.Table.from_batches(open_batches(path, form, ["pay"]))
+    table = pa.Table.from_batches(opened(path, form).batches(["pay"]))
     pay = Domain((Attribute.numeric("pay", 0, 2000, bins=20, missing=True),))
     assert encode(pay, table, form.notation)["pay"].tolist() == [12, 12, 12, 0]
 
@@ -167,7 +167,7 @@ def test_a_workbook_that_unpacks_to_very_much_is_refused_before_it_does(tmp_path
 
 def test_a_cell_far_away_costs_nothing(tmp_path: Path) -> None:
     path = book(tmp_path / "a.xlsx", ("s", {"A1": "a", "A2": 1, "XFD1048576": "far away"}))
-    assert pa.Table.from_batches(open_batches(path, TableFormat("spreadsheet"), ["a"])).to_pydict() == {"a": ["1"]}
+    assert pa.Table.from_batches(opened(path, TableFormat("spreadsheet")).batches(["a"])).to_pydict() == {"a": ["1"]}
 
 
 SHEET = '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>{}</sheetData></worksheet>'
@@ -207,8 +207,8 @@ def test_an_odd_cell_of_a_workbook_is_one_record_at_most_and_refuses_nothing(tmp
 
     def texts(cells: Sequence[str]) -> list[str | None]:
         path = odd_workbook(tmp_path / "a.xlsx", cells)
-        check(path, TableFormat("spreadsheet"))
-        return list(pa.Table.from_batches(open_batches(path, TableFormat("spreadsheet"), ["x"]))["x"].to_pylist())
+        opened(path, TableFormat("spreadsheet")).check()
+        return list(pa.Table.from_batches(opened(path, TableFormat("spreadsheet")).batches(["x"]))["x"].to_pylist())
 
     wanted = ["1", "true", "2023-03-15", "b"]
     assert texts(honest) == wanted
@@ -221,7 +221,7 @@ def test_an_odd_cell_of_a_workbook_is_one_record_at_most_and_refuses_nothing(tmp
 @pytest.mark.parametrize("extra", [b"\xff", b"\xe2\x82", b"\xed\xa0\x80", b"\0"])
 def test_bytes_of_a_workbook_that_are_no_text_are_replaced_where_they_stand(tmp_path: Path, extra: bytes) -> None:
     path = odd_workbook(tmp_path / "a.xlsx", ["<c><v>1</v></c>", '<c t="str"><v>aEXTRAb</v></c>', "<c><v>2</v></c>"], extra)
-    first, middle, last = pa.Table.from_batches(open_batches(path, TableFormat("spreadsheet"), ["x"]))["x"].to_pylist()
+    first, middle, last = pa.Table.from_batches(opened(path, TableFormat("spreadsheet")).batches(["x"]))["x"].to_pylist()
     assert (first, last) == ("1", "2")
     assert re.fullmatch("a\ufffd+b", middle)
 
@@ -234,20 +234,20 @@ def test_entities_of_a_workbook_are_neither_defined_nor_fetched(tmp_path: Path) 
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in parts.items():
             archive.writestr(name, content)
-    assert pa.Table.from_batches(open_batches(path, TableFormat("spreadsheet"), ["x"]))["x"].to_pylist() == ["&a;"]
+    assert pa.Table.from_batches(opened(path, TableFormat("spreadsheet")).batches(["x"]))["x"].to_pylist() == ["&a;"]
 
 
 def test_names_can_be_stated_where_there_is_no_header(tmp_path: Path) -> None:
     path = book(tmp_path / "a.xlsx", ("s", {"A1": 1, "B1": "x", "B2": "y"}))
     form = TableFormat("spreadsheet", names=("number", "letter"))
-    assert pa.Table.from_batches(open_batches(path, form, form.names)).to_pydict() == {"number": ["1", None], "letter": ["x", "y"]}
+    assert pa.Table.from_batches(opened(path, form).batches(form.names)).to_pydict() == {"number": ["1", None], "letter": ["x", "y"]}
 
 
 def test_columns_that_the_header_of_a_sheet_does_not_tell_apart_are_numbered(tmp_path: Path) -> None:
     path = book(tmp_path / "a.xlsx", ("s", {"A1": "x", "C1": "x", "A2": "a", "B2": "b", "C2": "c"}))
-    (batch,) = open_batches(path, TableFormat("spreadsheet"), ["x_2", "column_2"])
+    (batch,) = opened(path, TableFormat("spreadsheet")).batches(["x_2", "column_2"])
     assert batch.to_pylist() == [{"x_2": "c", "column_2": "b"}]
-    assert made_names(path, TableFormat("spreadsheet")) == ("column_2", "x_2")
+    assert opened(path, TableFormat("spreadsheet")).made_names() == ("column_2", "x_2")
 
 
 # Other structure
@@ -256,7 +256,7 @@ def test_columns_that_the_header_of_a_sheet_does_not_tell_apart_are_numbered(tmp
 def test_lists_in_a_feather_file_cannot_tell_people_apart(tmp_path: Path) -> None:
     WRITERS[".feather"](pa.table({"id": [[1], [2]], "a": [1, 2]}), tmp_path / "a.feather")
     with pytest.raises(InputError, match="lists or structures"):
-        check_person_column(tmp_path / "a.feather", TableFormat("feather"), "id")
+        opened(tmp_path / "a.feather", TableFormat("feather")).check_person_column("id")
     assert feather_file.names(tmp_path / "a.feather", TableFormat("feather")) == ("id", "a")
 
 
@@ -267,12 +267,12 @@ def test_a_folder_of_any_one_kind_is_a_table(tmp_path: Path) -> None:
     assert len(table_files(tmp_path)) == 3
     WRITERS[".dta"](TABLE.select(["sex"]), tmp_path / "3.dta")
     with pytest.raises(InputError, match="do not have the same columns"):
-        check(tmp_path, TableFormat("stata"))
+        opened(tmp_path, TableFormat("stata")).check()
 
 
 def test_the_survey_counts_json_lines_that_are_no_objects(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"a": 1}\n\n[2]\n{"a": 3}\n')
-    seen = survey(tmp_path / "a.jsonl", TableFormat("jsonl"), ["a"]).value
+    seen = survey(opened(tmp_path / "a.jsonl", TableFormat("jsonl")), ["a"]).value
     assert (seen.malformed, seen.blank) == (2, 1)
 
 
@@ -303,8 +303,8 @@ LASTING_TEXTS = [None, "26:30:00", "0:00", "72:00:00"]
 
 def times_of(path: Path) -> dict[str, list[int]]:
     form = sniff(path)
-    check(path, form)
-    table = pa.Table.from_batches(open_batches(path, form, TIMES.names))
+    opened(path, form).check()
+    table = pa.Table.from_batches(opened(path, form).batches(TIMES.names))
     return {name: codes.tolist() for name, codes in encode(TIMES, table, form.notation).items()}
 
 

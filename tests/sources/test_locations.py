@@ -17,16 +17,17 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 from dpsynth_core.cli import command_line
+from dpsynth_core.foundation import confined
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.spec import DataSpec, Spec, load_spec
-from dpsynth_core.sources import confined, files, locations
+from dpsynth_core.sources import files, locations
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.dask_cluster import Cluster, DaskSource
-from dpsynth_core.sources.files import TableFormat, sniff
-from dpsynth_core.sources.formats import table_files
+from dpsynth_core.sources.formats import TableFormat, table_files
 from dpsynth_core.sources.locations import Remote, located
 from dpsynth_core.sources.parts import Sizes
 from dpsynth_core.sources.records import Records
+from dpsynth_core.sources.sniff import sniff
 from dpsynth_core.store import fingerprints
 from dpsynth_core.vocabulary.domain import Domain
 from tests.sources.engines import a_cluster
@@ -55,7 +56,7 @@ def bucket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             "AWS_EC2_METADATA_DISABLED": "true",
         }.items():
             environment.setenv(name, value)
-        environment.setattr(confined, "_READERS", confined._Readers())  # one that knows of the server
+        environment.setattr(confined, "_STARTER", confined._Starter())  # one that knows of the server
         locations._store.cache_clear()
         locations._opened.cache_clear()
         store = pafs.S3FileSystem(endpoint_override=address, scheme="http", allow_bucket_creation=True)
@@ -94,11 +95,11 @@ def expected() -> Any:
 def test_a_table_in_a_store_counts_as_on_disk(bucket: str, expected: np.ndarray, name: str, engine: str) -> None:
     uri = f"{bucket}/{name}"
     form = sniff(uri)
-    files.check(uri, form)
+    files.opened(uri, form).check()
     if engine == "here":
         counts = ArrowSource(DOMAIN, uri, form, "who", 2, MANY).counts([("a", "b")])
     else:
-        counts = DaskSource(DOMAIN, Records(uri, form, "who", 2, MANY), Cluster(a_cluster())).counts([("a", "b")])
+        counts = DaskSource(DOMAIN, Records(files.opened(uri, form), "who", 2, MANY), Cluster(a_cluster())).counts([("a", "b")])
     assert np.array_equal(counts[("a", "b")], expected)
 
 

@@ -19,9 +19,9 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.sources import confined, files, lines, readers
+from dpsynth_core.sources import files, lines
 from dpsynth_core.sources.arrow import ArrowSource
-from dpsynth_core.sources.formats import TableFormat, kind_of
+from dpsynth_core.sources.formats import SUFFIXES, TableFormat, kind_of
 from dpsynth_core.sources.sniff import sniff
 from dpsynth_core.sources.survey import survey
 from dpsynth_core.vocabulary.domain import Attribute, Domain
@@ -158,7 +158,7 @@ def test_whatever_a_quoted_cell_of_a_well_formed_file_holds_it_is_one_record(tmp
 
     def read(body: Sequence[bytes]) -> Records:
         path = written(tmp_path / "a.csv", [HEADER, *body])
-        files.check(path, TableFormat(quoting="standard"))
+        files.opened(path, TableFormat(quoting="standard")).check()
         return coded(path, TableFormat(quoting="standard"))
 
     check_neighbours(read, before, quoted + b",f,1,a", b"x,m,1,a")
@@ -168,8 +168,7 @@ def test_whatever_a_quoted_cell_of_a_well_formed_file_holds_it_is_one_record(tmp
 @pytest.fixture
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Binary files are read here. That the process between changes nothing is shown once for each kind (`test_confined`)."""
-    for name in ("names", "check", "described", "batches"):
-        monkeypatch.setattr(confined, name, getattr(readers, name))
+    monkeypatch.setattr(files, "TEXT", tuple(SUFFIXES))
 
 
 @pytest.mark.usefixtures("in_this_process")
@@ -239,7 +238,7 @@ def test_damage_to_the_letters_or_the_day_of_one_row_stays_in_its_cell(tmp_path:
     write(frame, str(path), variable_format={"day": day})
     path.write_bytes(path.read_bytes().replace(b"zzzz", b"z\xff\xe2z"))
     form = sniff(path)
-    table = pa.Table.from_batches(files.open_batches(path, form, ["sex", "day"]))
+    table = pa.Table.from_batches(files.opened(path, form).batches(["sex", "day"]))
     assert table["sex"].to_pylist() == ["f", "z\ufffd\ufffdz" if form.encoding == "utf-8" else "z\xff\xe2z", "m", "f"]
     assert [value is None for value in table["day"].to_pylist()] == [False, True, False, True]
     assert coded(path, form).sum() == 4
@@ -310,14 +309,14 @@ def test_a_file_without_a_header_says_its_byte_order_before_its_first_record(tmp
     assert coded(path, form).sum() == 2
     written(path, [b"f,1,a", b"m,2,b"], "utf-16-le")
     with pytest.raises(InputError, match="utf-16-le or utf-16-be"):
-        files.check(path, form)
+        files.opened(path, form).check()
 
 
 @pytest.mark.parametrize("quoting", ["lines", "none", "standard"])
 def test_a_byte_order_mark_at_the_start_of_a_line_is_no_part_of_it_wherever_blocks_begin(tmp_path: Path, quoting: str) -> None:
     mark, form = b"\xef\xbb\xbf", TableFormat(quoting=quoting)
     path = written(tmp_path / "a.csv", [mark + b"sex,age,ward", *[mark + b"f,1,a", mark + mark + b"m,2,b"] * 100])
-    table = pa.Table.from_batches(files.open_batches(path, form, ["sex"]))
+    table = pa.Table.from_batches(files.opened(path, form).batches(["sex"]))
     assert table["sex"].to_pylist() == ["f", "m"] * 100
 
 def any_line(encoding: str) -> st.SearchStrategy[bytes]:
@@ -369,7 +368,7 @@ def test_random_damage_to_a_line_changes_one_record(tmp_path: Path, data: st.Dat
 def test_the_survey_counts_what_cannot_be_read(tmp_path: Path) -> None:
     body = [b"p1,x,f,1,a", b"p2,x,f,1", b"", b'p3,"x,f,1,a', b"NA,x,f,1,a", b"p4,\xff\xff,f,1,a"]
     path = written(tmp_path / "a.csv", [b"id," + HEADER, *body])
-    units_drawn = survey(path, TableFormat(), DOMAIN.names, "id").value
+    units_drawn = survey(files.opened(path, TableFormat()), DOMAIN.names, "id").value
     assert (units_drawn.malformed, units_drawn.blank, units_drawn.damaged, units_drawn.unnamed) == (3, 1, 2, 4)
     assert len(units_drawn.sentences()) == 3
-    assert survey(written(path, [HEADER, *HONEST]), TableFormat(), DOMAIN.names).value.sentences() == ()
+    assert survey(files.opened(written(path, [HEADER, *HONEST]), TableFormat()), DOMAIN.names).value.sentences() == ()

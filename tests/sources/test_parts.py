@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.interrupts import Interrupted
 from dpsynth_core.sources import files, lines, persons
 from dpsynth_core.sources.arrow import ArrowSource
+from dpsynth_core.sources.files import FileTable
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.parts import WHOLE, Part, Piece, Sizes, gathered
 from dpsynth_core.vocabulary.domain import Attribute, Domain
@@ -29,8 +30,8 @@ TINY = Sizes(bytes=40, rows=3, divided=0)
 
 
 def rows_of(path: Path, form: TableFormat, parts: Sequence[Part]) -> list[dict[str, object]]:
-    names = files.column_names(path, form)
-    return [row for part in parts for batch in files.open_batches(path, form, names, part) for row in batch.to_pylist()]
+    names = files.opened(path, form).column_names()
+    return [row for part in parts for batch in files.opened(path, form).batches(names, part) for row in batch.to_pylist()]
 
 
 @examples(60, suppress_health_check=(HealthCheck.function_scoped_fixture,))
@@ -43,7 +44,7 @@ def test_the_parts_of_a_csv_are_its_lines(
     monkeypatch.setattr(lines, "MAX_LINE_BYTES", 4000)
     path, form = tmp_path / "a.csv", TableFormat(quoting=quoting)
     path.write_bytes(end.join([b"", b" ", HEADER, *body]))
-    parts = files.divide(path, form, Sizes(bytes=every, divided=0))
+    parts = files.opened(path, form).divide(Sizes(bytes=every, divided=0))
     assert rows_of(path, form, parts) == rows_of(path, form, [WHOLE])
 
 
@@ -53,7 +54,7 @@ def test_wide_characters_and_marks_are_not_cut(tmp_path: Path, encoding: str) ->
     cell = "\u00e9\u010a" if encoding.startswith("utf") else "x"
     path.write_bytes("\n".join(["a,b", *(f"{i},{cell}" for i in range(30))]).encode(encoding))
     form = TableFormat(encoding=encoding)
-    parts = files.divide(path, form, Sizes(bytes=17, divided=0))
+    parts = files.opened(path, form).divide(Sizes(bytes=17, divided=0))
     assert len(parts) > 5
     assert [row["a"] for row in rows_of(path, form, parts)] == [str(i) for i in range(30)]
     assert rows_of(path, form, parts[::-1]) != rows_of(path, form, parts)
@@ -73,7 +74,7 @@ def test_json_lines_row_groups_and_folders_are_divided_too(tmp_path: Path) -> No
         (tmp_path / "a.parquet", TableFormat("parquet"), 8),
         (folder, TableFormat("parquet"), 8),
     ):
-        parts = files.divide(path, form, TINY)
+        parts = files.opened(path, form).divide(TINY)
         assert len(parts) >= least
         rows = rows_of(path, form, parts)
         assert rows == rows_of(path, form, [WHOLE])
@@ -83,12 +84,12 @@ def test_json_lines_row_groups_and_folders_are_divided_too(tmp_path: Path) -> No
 def test_what_cannot_be_divided_is_one_part(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text('a,b\n' + '"x\ny",1\n' * 50)
-    assert files.divide(path, TableFormat(quoting="standard"), TINY) == [WHOLE]
+    assert files.opened(path, TableFormat(quoting="standard")).divide(TINY) == [WHOLE]
     packed = tmp_path / "a.csv.gz"
     with pa.output_stream(packed, compression="gzip") as stream:
         stream.write(b"a,b\n" + b"x,1\n" * 50)
-    assert files.divide(packed, TableFormat(), TINY) == [(Piece(str(packed)),)]
-    assert files.divide(path, TableFormat(), Sizes()) == [WHOLE]  # it is small
+    assert files.opened(packed, TableFormat()).divide(TINY) == [(Piece(str(packed)),)]
+    assert files.opened(path, TableFormat()).divide(Sizes()) == [WHOLE]  # it is small
 
 
 @given(st.lists(st.integers(0, 9), max_size=12), st.integers(1, 20))
@@ -128,15 +129,13 @@ def test_a_failure_of_one_thread_and_a_signal_end_all(tmp_path: Path, monkeypatc
     with pytest.raises(Interrupted):
         source.counts([("a", "b")])
     monkeypatch.setattr(interrupts, "_requested", False)
-    real = files.open_batches
+    real = FileTable.batches
 
-    def failing(*asked: object) -> object:
-        part = asked[3]
-        assert isinstance(part, tuple)
+    def failing(self: FileTable, columns: Sequence[str], part: Part) -> Iterator[pa.RecordBatch]:
         if part[0].begin > 8000:
             raise InputError("data", "it broke", "mend it")
-        return real(*asked)  # type: ignore[arg-type]
+        return real(self, columns, part)
 
-    monkeypatch.setattr(files, "open_batches", failing)
+    monkeypatch.setattr(FileTable, "batches", failing)
     with pytest.raises(InputError, match="it broke"):
         source.counts([("a", "b")])

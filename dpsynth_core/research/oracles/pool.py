@@ -138,8 +138,8 @@ def _ready(busy: Sequence[Work], deadline: float) -> list[Work]:
     while True:
         interrupts.check()
         left = deadline - time.monotonic()
-        if ready := [one for one in wait(busy, min(max(left, 0.0), _GLANCE_SECONDS)) if isinstance(one, Work)]:
-            return ready
+        if ready := wait([solver.fileno() for solver in busy], min(max(left, 0.0), _GLANCE_SECONDS)):
+            return [solver for solver in busy if solver.fileno() in ready]
         if left <= 0:
             raise OracleError("a solver process went far beyond its time limit", "try again when the machine is less busy")
 

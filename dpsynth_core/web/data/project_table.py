@@ -25,7 +25,8 @@ from dpsynth_core.sources import demo, files, guess, labels, outside
 from dpsynth_core.sources import survey as surveys
 from dpsynth_core.sources.databases.address import is_address
 from dpsynth_core.sources.databases.connect import DatabaseTable
-from dpsynth_core.sources.files import TableFormat, TableSource
+from dpsynth_core.sources.files import TableSource
+from dpsynth_core.sources.formats import TableFormat, table_files
 from dpsynth_core.sources.guess import Guess
 from dpsynth_core.sources.locations import Location, located
 from dpsynth_core.sources.outside import ColumnFit
@@ -115,10 +116,11 @@ def reread(draft: Draft, **changes: Any) -> Table:
     if "delimiter" in changes:
         found = suggested(path, form.encoding, form.delimiter)
         form, doubts = replace(form, **{name: getattr(found.form, name) for name in SPELLED}), found.doubts
-    files.check(path, form)
+    table = files.opened(path, form)
+    table.check()
     engine = {name: draft["data"][name] for name in ("engine", "scheduler", "workers") if draft["data"].get(name) is not None}
     section, declared = form.section(path) | engine, _declared(located(path), form)
-    return Table(section, files.column_names(path, form), wizard["source"], wizard["label"], declared, doubts)
+    return Table(section, table.column_names(), wizard["source"], wizard["label"], declared, doubts)
 
 
 def restated(draft: Draft, **changes: Any) -> Table:
@@ -184,8 +186,8 @@ def preview(draft: Draft) -> Zoned[pd.DataFrame]:
     """The first rows, as the table has them. Raises InputError if it is gone or cannot be read."""
     if is_simulated(draft):
         return public(demo.simulate(rows=PREVIEW_ROWS))
-    table, form = _table(draft)
-    batches = [batch.slice(0, PREVIEW_ROWS) for batch in islice(files.open_batches(table, form, files.column_names(table, form)), 1)]
+    table = files.opened(*_table(draft))
+    batches = [batch.slice(0, PREVIEW_ROWS) for batch in islice(table.batches(table.column_names()), 1)]
     if not batches:
         raise InputError("data", "it has no rows", "choose another table")
     return curator_only(pa.Table.from_batches(batches).to_pandas().astype("string"))
@@ -195,7 +197,7 @@ def survey(draft: Draft) -> Zoned[Survey]:
     """What in the draft's own table cannot be read as it is said to be written: curator-only. Raises InputError if it cannot be read at
     all."""
     columns, person = draft["wizard"]["columns"], draft["unit"]["person_column"]
-    return surveys.survey(*_table(draft), columns, person if person in columns else None)
+    return surveys.survey(files.opened(*_table(draft)), columns, person if person in columns else None)
 
 
 def is_small(draft: Draft) -> bool:
@@ -203,7 +205,7 @@ def is_small(draft: Draft) -> bool:
     if not KINDS[draft["data"]["kind"]].is_file:
         return False
     try:
-        return sum(path.stat().st_size for path in files.table_files(draft["data"]["path"])) <= SMALL_BYTES
+        return sum(path.stat().st_size for path in table_files(draft["data"]["path"])) <= SMALL_BYTES
     except (InputError, OSError):
         return False
 
@@ -252,7 +254,7 @@ def with_marker(draft: Draft, text: str) -> list[str]:
 def look_at_public(path: Path) -> tuple[Guess, ...]:
     """What the columns of a public table look like."""
     form = without_doubt(path, "public table")
-    files.check(path, form)
+    files.opened(path, form).check()
     return guess.propose(path, form, is_public=True).value
 
 
@@ -264,9 +266,9 @@ def _table(draft: Mapping[str, Any]) -> tuple[TableSource, TableFormat]:
 
 def _inspect(path: Location, source: str) -> Table:
     found = suggested(path)
-    files.check(path, found.form)
-    names = files.column_names(path, found.form)
-    return Table(found.form.section(path), names, source, path.name, _declared(path, found.form), found.doubts)
+    table = files.opened(path, found.form)
+    table.check()
+    return Table(found.form.section(path), table.column_names(), source, path.name, _declared(path, found.form), found.doubts)
 
 
 def _declared(path: Location, form: TableFormat) -> tuple[dict[str, Any], ...]:

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import demo, files, guess, public
-from dpsynth_core.sources.files import TableFormat
+from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.guess import Guess
 from dpsynth_core.sources.public import FIELD, Differences
 from dpsynth_core.sources.sniff import without_doubt
@@ -40,9 +40,10 @@ def from_upload(owner: str, project: str, name: str, content: BinaryIO, draft: D
 
     def look_at(path: Path) -> PublicFile:
         form = without_doubt(path, "public table")
-        files.check(path, form)
+        table = files.opened(path, form)
+        table.check()
         _check_not_private(path, draft)
-        return PublicFile(form.section(path) | {"sha256": public.digest(path)}, files.column_names(path, form))
+        return PublicFile(form.section(path) | {"sha256": public.digest(path)}, table.column_names())
 
     return projects.replace_upload(owner, project, name, content, look_at, SHELF)
 

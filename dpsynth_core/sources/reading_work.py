@@ -1,0 +1,63 @@
+"""What a process with limits does with files that a library in C reads (`confined`): it answers questions of `readers` and of `detect`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from dpsynth_core.foundation import confinement
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources import readers, statistical_file
+from dpsynth_core.sources.confined import SAVE_AGAIN
+from dpsynth_core.sources.formats import Files, table_files
+from dpsynth_core.sources.parts import Piece
+
+SLOWEST = 100_000
+"""Bytes of a file in a second of work. The slowest kind of file, a workbook, takes about a third of that time."""
+
+
+def answer(table: list[Any], which: str, *arguments: Any) -> Iterator[Any]:
+    """Of a function of `readers`."""
+    yield getattr(readers, which)(Files.from_json(table), *arguments)
+
+
+def described(table: list[Any]) -> Iterator[Any]:
+    """See `readers.described`."""
+    yield [column.to_json() for column in readers.described(Files.from_json(table))]
+
+
+def batches(table: list[Any], columns: list[str], rows: int, pieces: list[list[Any]], seconds: int) -> Iterator[bytes]:
+    """Each as a stream of its own. seconds: of work, for each and again for all bytes of the files."""
+    files, part = Files.from_json(table), tuple(Piece(*piece) for piece in pieces)
+    longest = seconds + files.size / SLOWEST
+    for batch in readers.batches(files, columns, rows, part):
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, batch.schema) as writer:
+            writer.write_batch(batch)
+        yield sink.getvalue().to_pybytes()
+        if (left := longest - time.process_time()) <= 0:
+            raise InputError("data", f"reading it takes more than {longest:,.0f} seconds of work", SAVE_AGAIN)
+        confinement.limit_seconds(min(seconds, left))
+
+
+def sheets(path: str) -> Iterator[Any]:
+    """See `spreadsheet_file.sheets`."""
+    from dpsynth_core.sources import spreadsheet_file
+
+    yield spreadsheet_file.sheets(table_files(path)[0])
+
+
+def is_workbook(path: str) -> Iterator[Any]:
+    """See `spreadsheet_file.is_workbook`."""
+    from dpsynth_core.sources import spreadsheet_file
+
+    yield spreadsheet_file.is_workbook(Path(path))
+
+
+def encoding_of(path: str) -> Iterator[Any]:
+    """See `statistical_file.encoding_of`."""
+    yield statistical_file.encoding_of(Path(path))
