@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.attribute import Attribute
@@ -39,6 +38,8 @@ def simulate(domain: Domain, rows: int, strength: float, seed: int = 0, skew: fl
     strength: 0 for columns that are independent, 1 for columns that follow from earlier ones. skew: 0 for values that are
     equally common. Raises InputError out of range.
     """
+    from scipy.special import ndtr  # a spec imports this file, and simulates nothing
+
     check(rows, strength)
     rng = np.random.default_rng(seed)
     shares = {attribute.name: _shares(attribute, skew, rng) for attribute in domain}
