@@ -7,8 +7,6 @@ import os
 import random
 import resource
 import signal
-import sys
-import threading
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,13 +53,8 @@ def fate(code: int) -> str:
     return f"was ended by signal {-code} ({signal.Signals(-code).name}){system}"
 
 
-def command(module: str, *arguments: str) -> list[str]:
-    """What runs a module of this package in a fresh Python. The folder in which we are is not searched for modules."""
-    return [sys.executable, "-P", "-m", module, *arguments]
-
-
 def environment() -> dict[str, str]:
-    """Of such a process: it finds this package, and works with one thread."""
+    """Of such a process: a fresh Python finds this package, and works with one thread."""
     package = str(Path(dpsynth_core.__file__).parents[1])
     path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH", "")]))
     return {**os.environ, **_ONE_THREAD, "PYTHONPATH": path}
@@ -104,16 +97,6 @@ def end_first() -> None:
     """Where the memory of the machine is used up, the system shall rather end this process than others."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("500")
-
-
-def end_with(descriptor: int) -> None:
-    """End this process when the other end of a pipe or socket is closed, because nobody waits for it any more."""
-
-    def watch() -> None:
-        os.read(descriptor, 1)
-        os._exit(TOO_MUCH)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 def _statm() -> list[int] | None:

@@ -32,7 +32,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
@@ -117,7 +116,9 @@ def new_keys() -> Keys:
 def hashes(people: pa.Array, keys: Keys) -> NDArray[np.bytes_]:
     """16 bytes for each name; no nulls."""
     names = people.to_numpy(zero_copy_only=False).astype(object)
-    halves = [pd.util.hash_array(names, hash_key=key, categorize=False) for key in keys]
+    from pandas.util import hash_array  # takes a while to load, and only tables with a column of persons need it
+
+    halves = [hash_array(names, hash_key=key, categorize=False) for key in keys]
     return np.stack(halves, axis=1).astype("<u8").view(f"S{_BYTES}").ravel()
 
 
