@@ -1,0 +1,21 @@
+"""What the first moments of a command load, in modules and not in seconds: libraries come when a table is opened or a page is drawn."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+LOADS_NONE_OF = {
+    "dpsynth_core.sources.registry": ("numpy", "pydantic"),
+    "dpsynth_core.planning.spec": ("pyarrow", "pandas", "sklearn", "streamlit", "opendp", "ortools"),
+    "dpsynth_core.release.synthesis": ("pandas", "sklearn", "streamlit", "ortools", "python_calamine", "pyreadstat", "pyarrow.dataset"),
+}
+
+
+@pytest.mark.parametrize("module", LOADS_NONE_OF)
+def test_a_library_is_loaded_where_it_is_needed(module: str) -> None:
+    program = f"import sys, {module}; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert set(LOADS_NONE_OF[module]) & set(loaded) == set()
