@@ -93,8 +93,8 @@ def _prepared() -> str:
     from dpsynth_core.web.tradeoffs import sweep_draft
 
     draft = demo_draft(COLUMNS, workload={"kind": "all", "k": 3}, mechanism={"name": "mst", "settings": {}})
-    rows = domain_table.with_domain(domain_table.blank(COLUMNS), demo.demo_domain().keep(COLUMNS))
-    draft["wizard"] |= {"rows": rows, "tradeoffs": {"mechanisms": ["mst", "independent"], "repeats": 1}}
+    rows = domain_table.with_domain(domain_table.fitted([], COLUMNS), demo.demo_domain().keep(COLUMNS))
+    draft["wizard"] |= {"rows": [row.to_json() for row in rows], "tradeoffs": {"mechanisms": ["mst", "independent"], "repeats": 1}}
     project = projects.create(LOCAL_OWNER, "Demo", draft).id
     sweep = sweeps.submit(LOCAL_OWNER, project, sweep_draft.sweep(draft, "Demo"))
     made = [runs.submit(LOCAL_OWNER, project, document.spec(draft, "Demo")) for _ in range(2)]

@@ -23,7 +23,8 @@ from dpsynth_core.vocabulary.names import column_field
 _NOTHING_FOUND = {"categories": [], "dtype": "string", "other": True, "missing": True}
 """What is written of a column whose values were learnt when there were none that enough people share."""
 _OF_EVERY_KIND = ("name", "kind", "label", "to_do")
-_LEARNT = {"discover", "most", "precision", "level", "digits"}
+LEARNT_FIELDS = ("precision", "level", "digits")
+"""Of a column whose values are to be learnt, where its kind has them."""
 
 
 class Column(BaseModel):
@@ -87,9 +88,9 @@ class Column(BaseModel):
     @classmethod
     def of(cls, column: RowColumn) -> Self:
         """With every field stated: what the default of one is may change, a domain may not."""
-        fields = {"label": column.label} if column.label else {}
-        parts = _of_filled(column) if isinstance(column, Filled) else _of_attribute(column)
-        return cls.model_construct(name=column.name, kind=column.kind, **parts, **fields)
+        fields = _of_filled(column) if isinstance(column, Filled) else _of_attribute(column)
+        label: dict[str, Any] = {"label": column.label} if column.label else {}
+        return cls.model_construct(name=column.name, kind=column.kind, **fields, **label)
 
     def complete(self) -> RowColumn:
         """Raises InputError for what is missing, wrong, or does not go with the kind."""
@@ -105,7 +106,7 @@ class Column(BaseModel):
     def _to_learn(self, stated: Mapping[str, Any]) -> Attribute:
         if stated["discover"] is not True:
             raise InputError(column_field(self.name), "'discover' is not true", "write true, or leave it out and list the values")
-        allowed = _LEARNT & {"discover", "most", *self.about.fields}
+        allowed = {"discover", "most", *(field for field in LEARNT_FIELDS if field in self.about.fields)}
         self._check(stated, allowed, "'discover'", "leave one of them out")
         grouping = hierarchies.of_kind(self.name, self.about, stated)
         return Attribute.unknown(self.name, self.kind, stated.get("most", DEFAULT_MOST), stated.get("precision", ""), grouping)
@@ -184,15 +185,13 @@ def _does_not_go(name: str, field: str, what: str, remedy: str) -> InputError:
 def _as_input_error(obj: Mapping[Any, Any], error: ValidationError) -> InputError:
     """The first complaint, in our words."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    (field, *inside), name, kind = first["loc"], obj.get("name"), obj.get("kind")
+    (field, *inside), name, kind = first["loc"], obj.get("name"), str(obj.get("kind"))
     if not isinstance(name, str) or not name.strip():
         return InputError("domain.attributes", "a column has no name", "give every column a name")
-    if field == "kind":
+    if field == "kind" or kind not in KINDS:
         return InputError(column_field(name), "kind is not known", f"use one of {', '.join(KINDS)}")
     if first["type"] == "extra_forbidden":
-        known = isinstance(kind, str) and kind in KINDS
-        remedy = f"use {', '.join(KINDS[kind].fields)}" if known else "leave it out"
-        return _does_not_go(name, str(field), f"kind {kind}" if known else "columns", remedy)
+        return _does_not_go(name, str(field), f"kind {kind}", f"use {', '.join(KINDS[kind].fields)}")
     if inside and field in ("categories", "labels") and isinstance(obj[field], list):
         return InputError(column_field(name), f"one of its {field} is not a text", "write texts")
     wanted = "list" if field in ("categories", "labels", "edges") else "text"

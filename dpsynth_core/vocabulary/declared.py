@@ -25,8 +25,8 @@ _VALUES = "list the values that can occur, or drop the column"
 _UNKNOWN = "say its kind and which values can occur, or drop the column"
 KINDS_LINE = f"kinds: {', '.join(KINDS)}"
 """What `_UNKNOWN` leaves to be said once for all columns."""
-_DAY = {"lower": "00:00:00", "upper": "23:59:59", "precision": "second", "width": "hour"}
-_OWN_CELLS = {"other": True, "missing": True}
+_DAY: dict[str, Any] = {"lower": "00:00:00", "upper": "23:59:59", "precision": "second", "width": "hour"}
+_OWN_CELLS: dict[str, Any] = {"other": True, "missing": True}
 
 
 def declared(
@@ -45,22 +45,19 @@ def declared(
     label: what it is about. labels: of its values, numbers or texts, without those that mean missing; ordered: whether they have an order.
     decimals: that its format shows. bounds: of a number, both of them valid. InputError for more labels than a column may have.
     """
-    about = {"label": label} if label else {}
+    fields: dict[str, Any]
     if kind == "bool":
-        return Column(name=name, kind="categorical", categories=["false", "true"], dtype="bool", **_OWN_CELLS, **about)
-    if labels:
-        return Column(name=name, kind="ordinal" if ordered else "categorical", **_labelled(name, labels), **_OWN_CELLS, **about)
-    if kind == "time":  # every time of day is known
-        return Column(name=name, kind="time", **_DAY, **_OWN_CELLS, **about)
-    if kind not in ("integer", "number", "date", "timestamp", "duration"):
-        return Column(name=name, kind="categorical", categories=[], **_OWN_CELLS, **about, to_do=_VALUES if kind == "text" else _UNKNOWN)
-    if kind == "number":
-        kind = "integer" if decimals == 0 else "numeric"
-    lower, upper = bounds or (None, None)
-    if bounds and kind == "integer":
-        lower, upper = math.ceil(bounds[0]), math.floor(bounds[1])
-    more: dict[str, Any] = ({"decimals": decimals} if decimals and kind == "numeric" else {}) | ({} if bounds else {"to_do": _BOUNDS})
-    return Column(name=name, kind=kind, lower=lower, upper=upper, missing=True, **more, **about)
+        fields = {"kind": "categorical", "categories": ["false", "true"], "dtype": "bool"} | _OWN_CELLS
+    elif labels:
+        fields = {"kind": "ordinal" if ordered else "categorical"} | _labelled(name, labels) | _OWN_CELLS
+    elif kind == "time":  # every time of day is known
+        fields = {"kind": "time"} | _DAY | _OWN_CELLS
+    elif kind in ("integer", "number", "date", "timestamp", "duration"):
+        fields = _bounded(("integer" if decimals == 0 else "numeric") if kind == "number" else kind, bounds)
+        fields |= {"decimals": decimals} if decimals and fields["kind"] == "numeric" else {}
+    else:
+        fields = {"kind": "categorical", "categories": [], "to_do": _VALUES if kind == "text" else _UNKNOWN} | _OWN_CELLS
+    return Column(name=name, **fields | ({"label": label} if label else {}))
 
 
 def domain_json(columns: Iterable[Column], origin: str = "") -> dict[str, Any]:
@@ -86,13 +83,21 @@ def from_name(column: Column) -> Column:
         return column
     plain = {field: value for field, value in column.to_json().items() if field not in ("categories", "to_do")}
     if suggestion and not suggestion.is_list and (unknown or column.kind == suggestion.first["kind"]):
-        return Column(**plain | suggestion.first)
+        return Column(**{**plain, **suggestion.first})
     if unknown and suggestion and suggestion.is_list:
         often = ", ".join(suggestion.first["categories"][:3])
         return Column(**plain | {"kind": suggestion.first["kind"], "categories": [], "to_do": f"{_VALUES}; often {often}"})
     if unknown and usual.role(column.name) is Role.DATE:
         return Column(**plain | {"kind": "date", "lower": None, "upper": None, "to_do": _BOUNDS})
     return column
+
+
+def _bounded(kind: str, bounds: tuple[float, float] | None) -> dict[str, Any]:
+    """The fields of a column whose bounds are known or open; those of whole numbers are whole."""
+    if bounds is None:
+        return {"kind": kind, "lower": None, "upper": None, "missing": True, "to_do": _BOUNDS}
+    lower, upper = (math.ceil(bounds[0]), math.floor(bounds[1])) if kind == "integer" else bounds
+    return {"kind": kind, "lower": lower, "upper": upper, "missing": True}
 
 
 def _labelled(name: str, named: Mapping[float | str, str]) -> dict[str, Any]:

@@ -7,12 +7,11 @@ from typing import Any
 
 import streamlit as st
 
-from dpsynth_core.web.domain import domain_table
-from dpsynth_core.web.domain.domain_table import COUNT_AS, NEAREST, NEVER, OWN, Row
+from dpsynth_core.web.domain.column_draft import COUNT_AS, NEAREST, NEVER, OWN, ColumnDraft, treated
 from dpsynth_core.web.shell import fields
 
 Take = Callable[[str, dict[str, Any]], None]
-"""Stores changed entries of the row of a column."""
+"""Stores changed entries of the draft of a column."""
 
 _TITLES = {"missing": "Empty values", "other": "Values outside"}
 _NAMES = {
@@ -25,27 +24,27 @@ _HELP = {
 }
 
 
-def treatment(project: str, row: Row, which: str, take: Take) -> None:
+def treatment(project: str, draft: ColumnDraft, which: str, take: Take) -> None:
     """The choice for one of the two, and what it needs. which: "missing" or "other"."""
-    column, options = row["column"], domain_table.treatments(row, which)
-    chosen, labels = domain_table.treatment(row, which), domain_table.value_labels(row)
+    column, options = draft.name, draft.treatments(which)
+    chosen, labels = draft.treatment(which), draft.value_labels()
 
     def changed(treatment: str) -> None:
-        take(column, domain_table.treated(which, treatment, labels[0] if labels else ""))
+        take(column, {which: treated(treatment, labels[0] if labels else "")})
 
     look = {"format_func": _NAMES[which].get, "help": _HELP[which]}
     fields.linked(f"{which}:{column}", chosen, changed, st.selectbox, _TITLES[which], options, **look)
     if chosen == COUNT_AS:
-        _named_cell(project, row, which, labels, take)
+        _named_cell(project, draft, which, labels, take)
 
 
-def _named_cell(project: str, row: Row, which: str, labels: tuple[str, ...], take: Take) -> None:
-    column, recode = row["column"], row[f"{which}_as"]
+def _named_cell(project: str, draft: ColumnDraft, which: str, labels: tuple[str, ...], take: Take) -> None:
+    column, recode = draft.name, getattr(draft, which)
     label_key, why_key = f"{project}:{which}:label:{column}", f"{project}:{which}:why:{column}"
     st.session_state[why_key] = recode["why"]
 
     def changed() -> None:
-        take(column, domain_table.treated(which, COUNT_AS, st.session_state.get(label_key, ""), st.session_state[why_key].strip()))
+        take(column, {which: treated(COUNT_AS, st.session_state.get(label_key, ""), st.session_state[why_key].strip())})
 
     if labels:
         st.session_state[label_key] = recode["as"] if recode["as"] in labels else labels[0]

@@ -1,4 +1,4 @@
-"""The rows of the Domain page in the draft: read as stored, and stored again with each change, together with the domain that they mean."""
+"""The columns of the Domain page in the draft: read as stored, and stored again with each change, with the domain that they mean."""
 
 from __future__ import annotations
 
@@ -8,70 +8,89 @@ from typing import Any
 
 import streamlit as st
 
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.origins import UNSTATED
+from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.domain import DATA
 from dpsynth_core.web.data import project_table
 from dpsynth_core.web.domain import domain_table, zeros_table
 from dpsynth_core.web.domain.codebooks import Codebook
-from dpsynth_core.web.domain.domain_table import Row
+from dpsynth_core.web.domain.column_draft import ColumnDraft
 from dpsynth_core.web.domain.zeros_table import Rule
 from dpsynth_core.web.shell import curator, document, plan_first, refusals, session
 from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.session import Current
 
-Change = Callable[[list[Row]], list[Row]]
+Change = Callable[[list[ColumnDraft]], list[ColumnDraft]]
 
 PLACE = "domain"
 """Where what is wrong with a whole domain is shown (`frame.refused_at`)."""
 _LOADS = "_domain_loads"
+_STORED = "rows"
+_OLD = InputError("domain", "this project keeps its columns in an earlier form", "describe those that are open again, or load a codebook")
 
 
-def of(draft: Draft) -> list[Row]:
-    """The rows as stored, fitted to the columns of the table."""
-    stated = draft.get("domain_origin", UNSTATED)
-    whole = {"origin": "" if stated == UNSTATED else stated}  # of rows that were kept without their own
-    stored = [whole | row for row in draft["wizard"].get("rows", [])]
-    return domain_table.fitted(stored, document.columns(draft), declared(draft))
+def of(draft: Draft) -> list[ColumnDraft]:
+    """The columns as stored, fitted to those of the table."""
+    return domain_table.fitted(_stored(draft) or [], document.columns(draft), declared(draft))
 
 
-def declared(draft: Draft) -> list[dict[str, Any]]:
+def _stored(draft: Draft) -> list[ColumnDraft] | None:
+    """None where no columns are stored, or those of an earlier form."""
+    entries = draft["wizard"].get(_STORED)
+    return None if entries is None or _is_old(entries) else list(map(ColumnDraft.from_json, entries))
+
+
+def _is_old(entries: Sequence[dict[str, Any]]) -> bool:
+    return any("name" not in entry for entry in entries)
+
+
+def declared(draft: Draft) -> list[Column]:
     """What the table's file says of its columns besides their names."""
-    return list(draft["wizard"].get("declared", ()))
+    return list(map(Column.from_json, draft["wizard"].get("declared", ())))
+
+
+def labelled(draft: Draft) -> list[Column]:
+    """The columns of which the file says all, by labels or types."""
+    return [column for column in declared(draft) if not column.to_do]
 
 
 def prefill(here: Current) -> Current:
     """Fill in what is known without being said: the domain of the simulated people; of other columns, what their names promise."""
-    if "rows" not in here.draft["wizard"] and project_table.is_simulated(here.draft):
+    stored = _stored(here.draft)
+    if stored is None and _STORED in here.draft["wizard"]:
+        refusals.keep(PLACE, _OLD)
+    if stored is None and project_table.is_simulated(here.draft):
         save(lambda _: domain_table.from_guesses(project_table.look(here.draft).value), "public")
-    elif "rows" not in here.draft["wizard"] and document.problem(here.draft, "domain") is None:
-        stated = document.domain(here.draft)
-        save(lambda rows: domain_table.with_domain(rows, stated), here.draft.get("domain_origin", ""))
-    elif {row["column"] for row in here.draft["wizard"].get("rows", [])} != set(document.columns(here.draft)):
-        save(lambda rows: [_first(here.draft, row) for row in rows])
+    elif stored is None and document.problem(here.draft, "domain") is None:
+        domain = document.domain(here.draft)
+        save(lambda drafts: domain_table.with_domain(drafts, domain), here.draft.get("domain_origin", ""))
+    elif {column.name for column in stored or ()} != set(document.columns(here.draft)):
+        save(lambda drafts: [_first(here.draft, column) for column in drafts])
     return session.current()
 
 
-def _first(draft: Draft, row: Row) -> Row:
-    """A row when columns appear: what tells people apart is left out, and what a plan that came before the table does not name."""
-    if row["column"] == draft["unit"]["person_column"]:
-        return domain_table.left_out(row)
+def _first(draft: Draft, column: ColumnDraft) -> ColumnDraft:
+    """A column when it appears: what tells people apart is left out, and what a plan that came before the table does not name."""
+    if column.name == draft["unit"]["person_column"]:
+        return column.left_out()
     there = plan_first.differences(draft)
-    return domain_table.not_planned(row) if there and row["column"] in there.extra else row
+    return column.changed(use=False, note="Your plan does not name it.") if there and column.name in there.extra else column
 
 
 def save(change: Change, origin: str = "", rules: Callable[[], list[Rule]] | None = None) -> None:
-    """Store changed rows, and the domain they mean if they are complete. origin: where the change came from, "" for what was typed.
+    """Store changed columns, and the domain they mean if they are complete. origin: where the change came from, "" for what was typed.
     rules: new ones about what cannot occur."""
 
     def apply(draft: Draft) -> None:
         before = of(draft)
-        rows = domain_table.with_origins(before, change(before), origin)
-        complete = any(row["use"] and not domain_table.is_filled(row) for row in rows) and not domain_table.problems(rows)
-        draft["wizard"]["rows"] = rows
+        columns = domain_table.with_origins(before, change(before), origin)
+        complete = any(column.use and not column.is_filled for column in columns) and not domain_table.problems(columns)
+        draft["wizard"][_STORED] = [column.to_json() for column in columns]
         kept = zeros_table.rules_of(draft) if rules is None else rules()
-        draft["domain"] = domain_table.domain_of(rows).to_json() if complete else None
+        draft["domain"] = domain_table.domain_of(columns).to_json() if complete else None
         zeros_table.keep(draft, kept)
-        draft["domain_origin"] = domain_table.origin_of(rows) or UNSTATED
+        draft["domain_origin"] = domain_table.origin_of(columns) or UNSTATED
         if origin == DATA or draft["domain_origin"] != DATA:  # a reason is for what was read, and for nothing that is read later
             draft["domain_justification"] = ""
 
@@ -94,32 +113,26 @@ def loader_key(kind: str) -> str:
     return f"{kind}_{st.session_state.get(_LOADS, 0)}"
 
 
-def change_row(column: str, values: dict[str, Any], origin: str = "") -> None:
-    """Store changed entries of the row of a column. origin: where they came from, "" for what was typed."""
-    confirmed = {"note": "", "guessed": False, **values}
-    save(lambda rows: [row | confirmed if row["column"] == column else row for row in rows], origin)
+def change_column(name: str, fields: dict[str, Any], origin: str = "") -> None:
+    """Store changed fields of a column, which is confirmed by that. origin: where they came from, "" for what was typed."""
+    change_one(name, lambda column: column.changed(**{"note": "", "guessed": False, **fields}), origin)
 
 
-def change_option(column: str, field: str, text: str) -> None:
-    """Store one option of the kind of a column, beside those that are stored."""
-    options = next(row["options"] for row in of(session.current().draft) if row["column"] == column)
-    change_row(column, {"options": options | {field: text}})
+def change_one(name: str, change: Callable[[ColumnDraft], ColumnDraft], origin: str = "") -> None:
+    """Store one column after a change."""
+    save(lambda columns: [change(column) if column.name == name else column for column in columns], origin)
 
 
-def add_values(column: str, values: Sequence[str]) -> None:
+def add_values(name: str, values: Sequence[str]) -> None:
     """Add values that the records hold: from then on the domain was read from the data."""
-
-    def add(rows: list[Row]) -> list[Row]:
-        return [domain_table.with_values(row, values) if row["column"] == column else row for row in rows]
-
-    save(add, DATA)
+    change_one(name, lambda column: column.with_values(values), DATA)
 
 
-def read(column: str) -> None:
+def read(name: str) -> None:
     """Take what a column of the draft's own table looks like: a look at private records."""
 
-    def take(rows: list[Row]) -> list[Row]:
+    def take(columns: list[ColumnDraft]) -> list[ColumnDraft]:
         curator.note("domain")
-        return domain_table.with_guess(rows, project_table.look(session.current().draft, [column]).value, column)
+        return domain_table.with_guess(columns, project_table.look(session.current().draft, [name]).value, name)
 
     refusals.attempt(PLACE, partial(save, take, DATA))

@@ -22,8 +22,7 @@ from dpsynth_core.sources.outside import ColumnFit
 from dpsynth_core.sources.suggest import Marks, other_marks
 from dpsynth_core.vocabulary.recoding import other_is_missing
 from dpsynth_core.web.data import project_table
-from dpsynth_core.web.domain import domain_table
-from dpsynth_core.web.domain.domain_table import OWN, Row
+from dpsynth_core.web.domain.column_draft import ColumnDraft
 from dpsynth_core.web.shell import curator, document, fields, frame, session
 from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.session import Current
@@ -90,7 +89,7 @@ def _remark(one: ColumnFit) -> str:
     return f":red[**{counts}**]" if one.recoded else counts
 
 
-def section(here: Current, rows: Sequence[Row], comparison: Comparison, take: TakeRow, add: AddValues) -> str:
+def section(here: Current, rows: Sequence[ColumnDraft], comparison: Comparison, take: TakeRow, add: AddValues) -> str:
     """The check, once the curator asks for it. Returns why the page cannot be left yet, "" if it can."""
     if document.problem(here.draft, "domain") is not None or "data" not in here.draft:
         return ""
@@ -111,7 +110,7 @@ def section(here: Current, rows: Sequence[Row], comparison: Comparison, take: Ta
         return _shown(here, rows, comparison, take, add)
 
 
-def _shown(here: Current, rows: Sequence[Row], comparison: Comparison, take: TakeRow, add: AddValues) -> str:
+def _shown(here: Current, rows: Sequence[ColumnDraft], comparison: Comparison, take: TakeRow, add: AddValues) -> str:
     if comparison is None:
         st.caption("It is read when you press the button.")
         return ""
@@ -119,10 +118,10 @@ def _shown(here: Current, rows: Sequence[Row], comparison: Comparison, take: Tak
         frame.refused(comparison)
         return ""
     with frame.watermark(comparison.zone):
-        return _columns(here, {row["column"]: row for row in rows}, comparison.value, take, add)
+        return _columns(here, {draft.name: draft for draft in rows}, comparison.value, take, add)
 
 
-def _columns(here: Current, rows: dict[str, Row], fits: Sequence[ColumnFit], take: TakeRow, add: AddValues) -> str:
+def _columns(here: Current, rows: dict[str, ColumnDraft], fits: Sequence[ColumnFit], take: TakeRow, add: AddValues) -> str:
     worth_telling = sorted((one for one in fits if one.outside or one.recoded), key=lambda one: -(one.recoded + one.outside))
     if not worth_telling:
         st.success("Every value has a cell of its own.", icon=":material/check_circle:")
@@ -136,8 +135,8 @@ def _columns(here: Current, rows: dict[str, Row], fits: Sequence[ColumnFit], tak
     return _confirmation(far_off) if far_off else ""
 
 
-def _column(here: Current, row: Row, one: ColumnFit, take: TakeRow, add: AddValues) -> None:
-    declared, form = domain_table.attribute(row), TableFormat.of(here.draft["data"])
+def _column(here: Current, draft: ColumnDraft, one: ColumnFit, take: TakeRow, add: AddValues) -> None:
+    declared, form = draft.attribute(), TableFormat.of(here.draft["data"])
     spelled = other_marks(one.values, declared.lower, declared.upper, form.notation) if declared.kind in _NUMBERS and one.values else None
     st.markdown(f"{code(one.column)} {_in_words(one, other_is_missing(declared) and not spelled)}")
     if spelled:
@@ -147,14 +146,13 @@ def _column(here: Current, row: Row, one: ColumnFit, take: TakeRow, add: AddValu
         if spelled:
             mend("Read it so", "marks", _read_so, spelled)
         if one.missing and one.missing_to:
-            change = domain_table.treated("missing", OWN)
-            mend("Give empty values a cell of their own", "missing", take, one.column, change)
+            mend("Give empty values a cell of their own", "missing", take, one.column, {"missing": True})
         for value in one.placeholders:
             mend(f"{literal(value)} means missing", f"means_{value}", _means_missing, value)
         if one.outside and one.outside_to:
-            mend("Set those outside aside", "aside", take, one.column, domain_table.treated("other", OWN))
+            mend("Set those outside aside", "aside", take, one.column, {"other": True})
         frequent = [value for value, count in one.values if count >= FEWEST and value not in one.placeholders]
-        if row["kind"] in domain_table.LISTED and frequent:
+        if draft.is_listed and frequent:
             mend(f"Add {len(frequent)} values…" if len(frequent) > 1 else f"Add {literal(frequent[0])}…", "add", add, one.column, frequent)
 
 

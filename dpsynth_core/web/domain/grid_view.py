@@ -8,14 +8,14 @@ import streamlit as st
 
 from dpsynth_core.vocabulary.kinds.registry import KINDS
 from dpsynth_core.web.domain import domain_table, draft_rows
+from dpsynth_core.web.domain.column_draft import ColumnDraft
 from dpsynth_core.web.domain.column_view import GROUPS_HELP
-from dpsynth_core.web.domain.domain_table import Row
 
 _GRID = "_grid"
 _LINE, _HEADER = 35, 40
 
 
-def editor(rows: list[Row]) -> None:
+def editor(rows: list[ColumnDraft]) -> None:
     """The table. Its edits are stored as they are made."""
     st.data_editor(
         domain_table.grid(rows),
@@ -25,7 +25,7 @@ def editor(rows: list[Row]) -> None:
         height=_LINE * len(rows) + _HEADER,
         placeholder="–",
         on_change=_take_edits,
-        alt="Domain: one row per column of the table",
+        alt="Domain: one draft per column of the table",
     )
 
 
@@ -45,7 +45,7 @@ def _columns() -> dict[str, Any]:
     }
 
 
-def _key(rows: list[Row]) -> str:
+def _key(rows: list[ColumnDraft]) -> str:
     """The editor keeps its edits under this key; it gets a new one when the rows were changed elsewhere since."""
     version = st.session_state.setdefault(_GRID, 0)
     edits = st.session_state.get(f"domain_grid_{version}", {}).get("edited_rows", {})

@@ -12,7 +12,7 @@ from dpsynth_core.planning import discovery
 from dpsynth_core.planning.spec import DEFAULT_DISCOVERY
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.web.domain import domain_table, draft_rows
-from dpsynth_core.web.domain.domain_table import Row
+from dpsynth_core.web.domain.column_draft import ColumnDraft
 from dpsynth_core.web.shell import document, fields
 from dpsynth_core.web.shell.numbers import short
 from dpsynth_core.web.shell.session import Current
@@ -28,15 +28,15 @@ _HELP = (
 )
 
 
-def column(here: Current, row: Row) -> None:
+def column(here: Current, draft: ColumnDraft) -> None:
     """What is said of a column whose values are to be learnt."""
 
     def take(most: int) -> None:
-        draft_rows.change_row(row["column"], {"most": most})
+        draft_rows.change_column(draft.name, {"most": most})
 
-    look = {"options": sorted({*_MOST, row["most"]}), "format_func": "{:,}".format, "help": _MOST_HELP}
-    fields.linked(f"most:{row['column']}", row["most"], take, st.selectbox, "Values or groups, at most", **look)
-    _price(here, _unknown(draft_rows.of(here.draft)), row["column"])
+    look = {"options": sorted({*_MOST, draft.most}), "format_func": "{:,}".format, "help": _MOST_HELP}
+    fields.linked(f"most:{draft.name}", draft.most, take, st.selectbox, "Values or groups, at most", **look)
+    _price(here, _unknown(draft_rows.of(here.draft)), draft.name)
 
 
 def share(here: Current) -> None:
@@ -54,16 +54,16 @@ def share(here: Current) -> None:
     )
 
 
-def whole(here: Current, rows: list[Row]) -> None:
+def whole(here: Current, rows: list[ColumnDraft]) -> None:
     """All columns that are open at once: which they are, the price, and the button."""
     columns = domain_table.to_learn(rows)
     share(here)
-    affected = [row for row, before in zip(columns, rows, strict=True) if row["most"] and not before["most"]]
+    affected = [draft for draft, before in zip(columns, rows, strict=True) if draft.most and not before.most]
     if not affected:
         st.caption("Every column that is used has its values. Drop values of a column, or choose “Learn them” in its panel.")
         return
     st.markdown(f"Learn the values of the **{len(affected)}** columns that are still open, before the rows are made.")
-    _price(here, _unknown(columns), affected[0]["column"])
+    _price(here, _unknown(columns), affected[0].name)
     st.button("Learn them", key="learn_open", type="primary", on_click=draft_rows.load, args=(domain_table.to_learn, "learnt"))
 
 
@@ -74,10 +74,8 @@ def prices(here: Current, unknown: Sequence[Attribute]) -> list[str]:
     return list(dict.fromkeys(discovery.price(portion, rows) for portion in portions))
 
 
-def _unknown(rows: Iterable[Row]) -> list[Attribute]:
-    learnt = [row for row in rows if row["use"] and row["most"]]
-    wrong = domain_table.problems(learnt)
-    return [domain_table.attribute(row) for row in learnt if row["column"] not in wrong]
+def _unknown(rows: Iterable[ColumnDraft]) -> list[Attribute]:
+    return [attribute for attribute in domain_table.measured(rows) if attribute.most]
 
 
 def _price(here: Current, unknown: list[Attribute], name: str) -> None:

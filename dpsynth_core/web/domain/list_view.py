@@ -9,7 +9,7 @@ import streamlit as st
 from dpsynth_core.foundation.zones import Zone, Zoned
 from dpsynth_core.vocabulary import usual
 from dpsynth_core.web.domain import domain_table
-from dpsynth_core.web.domain.domain_table import Row
+from dpsynth_core.web.domain.column_draft import ColumnDraft
 from dpsynth_core.web.shell import frame
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal
@@ -27,15 +27,15 @@ _NAME_LENGTH = 40
 _CELLS_HELP = "All values of all columns. Every cell gets the same noise: the fewer cells, the more people in each."
 
 
-def selected(here: Current, rows: Sequence[Row]) -> Row:
-    """The row of the column that is selected."""
-    names = [row["column"] for row in rows]
+def selected(here: Current, rows: Sequence[ColumnDraft]) -> ColumnDraft:
+    """The draft of the column that is selected."""
+    names = [draft.name for draft in rows]
     return rows[names.index(_selected(here, names, domain_table.problems(rows)))]
 
 
-def choices(here: Current, rows: Sequence[Row], misfits: Zoned[Mapping[str, str]]) -> None:
+def choices(here: Current, rows: Sequence[ColumnDraft], misfits: Zoned[Mapping[str, str]]) -> None:
     """The list. misfits: what to say of columns whose values do not all fit."""
-    names = [row["column"] for row in rows]
+    names = [draft.name for draft in rows]
     problems = domain_table.problems(rows)
     widget = f"{_key(here)}s"
     st.session_state[widget] = _selected(here, names, problems)  # the widget is another one whenever a remark changes, and forgets
@@ -49,7 +49,7 @@ def choices(here: Current, rows: Sequence[Row], misfits: Zoned[Mapping[str, str]
             key=widget,
             on_change=lambda: go_to(here, st.session_state[widget]),
             format_func=lambda name: _line(rows[names.index(name)], name in problems),
-            captions=[misfits.value.get(row["column"]) or _remark(row, row["column"] in problems) for row in rows],
+            captions=[misfits.value.get(draft.name) or _remark(draft, draft.name in problems) for draft in rows],
             label_visibility="collapsed",
         )
 
@@ -65,13 +65,13 @@ def table_key(here: Current) -> str:
     return f"{here.project}:as_table"
 
 
-def summary(here: Current, rows: Sequence[Row]) -> None:
+def summary(here: Current, rows: Sequence[ColumnDraft]) -> None:
     """The domain in one line; how many columns are still open is a button that goes to the next of them."""
-    names, problems = [row["column"] for row in rows], domain_table.problems(rows)
-    used = [row for row in rows if row["use"]]
+    names, problems = [draft.name for draft in rows], domain_table.problems(rows)
+    used = [draft for draft in rows if draft.use]
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="domain_summary"):
         st.badge(f"{len(used)} of {len(rows)} columns used", color="gray")
-        cells = sum(domain_table.cells(row) or 0 for row in used)
+        cells = sum(draft.cells() or 0 for draft in used)
         st.badge(f"{cells:,} cells", color="gray", help=_CELLS_HELP)
         if problems:
             at = names.index(_selected(here, names, problems))
@@ -98,27 +98,27 @@ def _key(here: Current) -> str:
     return f"{here.project}:column"
 
 
-def _line(row: Row, is_open: bool) -> str:
-    name = literal(row["column"], _NAME_LENGTH)
-    if not row["use"]:
+def _line(draft: ColumnDraft, is_open: bool) -> str:
+    name = literal(draft.name, _NAME_LENGTH)
+    if not draft.use:
         return f":gray[:material/remove: {name}]"
     if is_open:
         return f":orange[:material/edit:] {name}"
-    if row["most"]:
+    if draft.most:
         return f":blue[:material/query_stats:] {name}"
-    return f":orange[:material/help:] {name}" if row["guessed"] else f":green[:material/check:] {name}"
+    return f":orange[:material/help:] {name}" if draft.guessed else f":green[:material/check:] {name}"
 
 
-def _remark(row: Row, is_open: bool) -> str:
-    if not row["use"]:
+def _remark(draft: ColumnDraft, is_open: bool) -> str:
+    if not draft.use:
         return "left out"
     if is_open:
-        suggestion = usual.suggested(row["column"])
-        return f"open · {literal(suggestion.title.lower())}?" if suggestion and not row["values"] else "open"
-    if row["most"]:
-        return f"at most {row['most']:,} · to be learnt"
-    if domain_table.is_filled(row):
+        suggestion = usual.suggested(draft.name)
+        return f"open · {literal(suggestion.title.lower())}?" if suggestion and not draft.categories else "open"
+    if draft.most:
+        return f"at most {draft.most:,} · to be learnt"
+    if draft.is_filled:
         return "filled in, not measured"
-    size = domain_table.attribute(row).values
-    source = "guess: check" if row["guessed"] else ORIGIN_NAMES.get(row["origin"], "")
+    size = draft.attribute().values
+    source = "guess: check" if draft.guessed else ORIGIN_NAMES.get(draft.origin, "")
     return f"{size:,} {'value' if size == 1 else 'values'}" + (f" · {source}" if source else "")

@@ -15,7 +15,7 @@ from dpsynth_core.vocabulary.domain import DATA
 from dpsynth_core.vocabulary.pasted import pasted_domain
 from dpsynth_core.web.data import project_table, public_data
 from dpsynth_core.web.domain import codebooks, domain_table, draft_rows, learning_view, list_view
-from dpsynth_core.web.domain.domain_table import Row
+from dpsynth_core.web.domain.column_draft import ColumnDraft
 from dpsynth_core.web.shell import document, fields, frame, session
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal, names
@@ -31,7 +31,7 @@ PASTE_HELP = (
 PASTE_EXAMPLE = "sex\tf\tfemale\nsex\tm\tmale\nage\t17..90"
 
 
-def loaders(here: Current, rows: list[Row]) -> bool:
+def loaders(here: Current, rows: list[ColumnDraft]) -> bool:
     """The ways to fill all columns at once, the best first, and the download; whether to show the columns as one table."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="domain_sources"):
         with st.popover("Load a codebook", icon=":material/menu_book:", key=draft_rows.loader_key("load_codebook")):
@@ -40,7 +40,7 @@ def loaders(here: Current, rows: list[Row]) -> bool:
             st.file_uploader("Domain JSON, codebook CSV or DDI", type=list(codebooks.ENDINGS), key=key, on_change=_load_codebook)
         with st.popover("Paste two columns", icon=":material/content_paste:", key=draft_rows.loader_key("load_pasted")):
             _paste()
-        if labelled := domain_table.labelled_columns(draft_rows.declared(here.draft)):
+        if labelled := draft_rows.labelled(here.draft):
             what = "declared types" if project_table.is_database(here.draft) else "file’s labels"
             st.button(f"Take the {what} ({len(labelled)})", icon=":material/label:", key="take_labels", on_click=_take_labels)
         with st.popover("Learn what I do not know", icon=":material/query_stats:", key=draft_rows.loader_key("load_learnt")):
@@ -65,7 +65,7 @@ def _take_pasted(key: str) -> None:
 
 
 def _take_labels() -> None:
-    draft_rows.load(lambda rows: domain_table.with_labels(rows, draft_rows.declared(session.current().draft)), "labels")
+    draft_rows.load(lambda rows: domain_table.with_labels(rows, draft_rows.labelled(session.current().draft)), "labels")
 
 
 def _public(here: Current) -> None:
@@ -117,11 +117,11 @@ def _take_public(section: dict[str, Any]) -> None:
     draft_rows.load(lambda rows: domain_table.with_guesses(rows, public_data.look(section)), "public")
 
 
-def justification(here: Current, rows: list[Row]) -> None:
+def justification(here: Current, rows: list[ColumnDraft]) -> None:
     """Asked for when columns were read from the private table."""
     if here.draft.get("domain_origin") != DATA:
         return
-    read = [row["column"] for row in rows if row["use"] and row["origin"] == DATA]
+    read = [draft.name for draft in rows if draft.use and draft.origin == DATA]
     with st.container(border=True, key="justification"):
         st.markdown(
             f":orange[:material/visibility_lock: **Read from the private table:**] {names(read)}. What these columns say will be published "

@@ -13,7 +13,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.kinds.dates import Days
 from dpsynth_core.web.domain import domain_table, zeros_table
-from dpsynth_core.web.domain.domain_table import Row
+from dpsynth_core.web.domain.column_draft import ColumnDraft
 from dpsynth_core.web.domain.zeros_table import Cell, Rule
 from dpsynth_core.web.shell import frame, refusals, session
 from dpsynth_core.web.shell.fields import problem as quiet_problem
@@ -25,7 +25,7 @@ ORDERS = {"at_most": "is at most, or not after", "below": "is always below, or b
 MUST, NEVER = "must be", "is never"
 ANY = "(two columns only)"
 HELP = (
-    "No synthetic row will show them, and no budget is spent on learning that. A record in your table that contradicts a rule changes "
+    "No synthetic draft will show them, and no budget is spent on learning that. A record in your table that contradicts a rule changes "
     "nothing and is not reported: it would be a fact about a person."
 )
 _GRID = "_zeros_grid"
@@ -34,9 +34,9 @@ _LISTED = 8
 """Numbers of up to so many values are picked from a list, like categories; a range of them would be shorter to read than to set."""
 
 
-def section(here: Current, rows: Sequence[Row]) -> None:
+def section(here: Current, rows: Sequence[ColumnDraft]) -> None:
     """The rules so far, and two ways to add one."""
-    attributes = _complete(rows)
+    attributes = [attribute for attribute in domain_table.measured(rows) if not attribute.most]
     rules = zeros_table.rules_of(here.draft)
     days = [one.name for one in attributes if one.is_number and one.scale.axis == Days.axis]
     if len(days) > 1 and not any(ORDERS.keys() & rule.keys() for rule in rules):
@@ -56,12 +56,6 @@ def section(here: Current, rows: Sequence[Row]) -> None:
         else:
             _sentence(here, attributes)
         frame.refused_at(_ZEROS)
-
-
-def _complete(rows: Sequence[Row]) -> list[Attribute]:
-    wrong = domain_table.problems(rows)
-    plain = [row for row in rows if row["use"] and not row["most"] and not domain_table.is_filled(row)]
-    return [domain_table.attribute(row) for row in plain if row["column"] not in wrong]
 
 
 def _key(here: Current, *parts: str) -> str:
@@ -128,7 +122,7 @@ def _order(here: Current, attributes: Sequence[Attribute]) -> None:
         relation = _choose("Order", list(ORDERS), _key(here, "relation"), ORDERS)
     with right:
         second = _pick("Other column", [name for name in names if name != first], _key(here, "second"))
-    st.caption("It holds in every synthetic row, where both columns have a value.")
+    st.caption("It holds in every synthetic draft, where both columns have a value.")
     rule: Rule = {"column": first, relation: second}
     add, incomplete = partial(_add, here, rule, attributes), first is None or second is None
     st.button("Add order", icon=":material/add:", key="zeros_order", disabled=incomplete, on_click=add)

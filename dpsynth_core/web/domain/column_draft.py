@@ -1,0 +1,310 @@
+"""A column as the curator edits it: a `Column` with texts as typed, complete or not, and what only the Domain page has. No records here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.vocabulary import declared as declarations
+from dpsynth_core.vocabulary import usual
+from dpsynth_core.vocabulary.attribute import Attribute, scale_of
+from dpsynth_core.vocabulary.bins import default_edges, is_equal, width_of
+from dpsynth_core.vocabulary.column import LEARNT_FIELDS, Column
+from dpsynth_core.vocabulary.filled import RowColumn
+from dpsynth_core.vocabulary.kinds import hierarchies
+from dpsynth_core.vocabulary.kinds.fillings import IDENTIFIER
+from dpsynth_core.vocabulary.kinds.kind import Form
+from dpsynth_core.vocabulary.kinds.numbers import plain_number
+from dpsynth_core.vocabulary.kinds.scale import Scale
+from dpsynth_core.vocabulary.names import column_field
+from dpsynth_core.vocabulary.usual import Role
+
+OWN, NEVER, NEAREST, COUNT_AS = "own", "never", "nearest", "as"
+"""What happens to empty values and to those outside: a cell of their own; they cannot occur; the nearest bin; a cell that is named."""
+NO_GROUPS: Mapping[str, Any] = {"bins": None, "width": None, "edges": None}
+_NO_VALUES = {**NO_GROUPS, **dict.fromkeys(("categories", "labels", "dtype", "lower", "upper", "decimals"))}
+_LEFT_OUT = {
+    Role.IDENTIFIER: "Its name looks like an identifier: its values are left out. If it is none, use it and choose its kind.",
+    Role.TEXT: "Its name looks like free text, which points at people: use it only if a codebook lists its values.",
+}
+_NEW_NUMBERS, _NEW_CODES = "1", "P000001"
+"""The first new identifier, until the curator writes another."""
+_EQUALS = " = "
+_NOTHING: tuple[Any, ...] = (None, "", [])
+
+
+class ColumnDraft(Column):
+    """lower, upper, size, bins, width and edges may be texts as typed; options of the kind are.
+
+    use: False drops the column.  note: what to mind, in our own words.  guessed: that its name alone filled in bounds or kind, and nobody
+    has confirmed them.  origin: one of `domain.ORIGINS`, or "" while nothing is said about it.
+    """
+
+    use: bool = True
+    note: str = ""
+    guessed: bool = False
+    origin: str = ""
+
+    @classmethod
+    def of(cls, column: RowColumn) -> Self:
+        """With its groups as people would type them: none for the default, their width rather than their number."""
+        draft = super().of(column)
+        return draft.changed(**{**NO_GROUPS, **_groups(column)}) if isinstance(column, Attribute) and column.edges else draft
+
+    def changed(self, **fields: Any) -> Self:
+        return self.model_copy(update=fields)
+
+    @property
+    def is_listed(self) -> bool:
+        return self.about.form is Form.LISTED
+
+    @property
+    def is_binned(self) -> bool:
+        return self.about.form is Form.BINNED
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether the column has no cells: its rows get values that do not depend on any record."""
+        return self.about.form is Form.FILLED
+
+    @property
+    def is_untouched(self) -> bool:
+        """Whether the column is open, but not wrong: nothing is said yet of what it holds."""
+        kept = ("name", "kind", "label", "dtype", "labels", "other", "missing", "decimals")
+        return all(getattr(self, field) in _NOTHING for field in Column.model_fields if field not in kept)
+
+    @property
+    def offers_identifiers(self) -> bool:
+        """Whether the column is left out and looks like one whose values tell people apart, so that rows could have new ones."""
+        return not self.use and self.kind == IDENTIFIER.name
+
+    def complete(self) -> RowColumn:
+        """Raises InputError for what is open, wrong, or cannot be read; what does not go with the kind is passed over."""
+        own = self.about.fields
+        fields = ("discover", "most", *(field for field in LEARNT_FIELDS if field in own)) if self.most else own
+        stated = {field: value for field in fields if (value := getattr(self, field)) not in _NOTHING}
+        if not self.most:
+            stated |= self._typed()
+        if stated.get("other") == NEAREST and not self.is_binned:  # said when it was of another kind
+            stated["other"] = False
+        return Column.model_construct(name=self.name, kind=self.kind, label=self.label, **stated).complete()
+
+    def attribute(self) -> Attribute:
+        """The same of a column that is measured."""
+        made = self.complete()
+        assert isinstance(made, Attribute)
+        return made
+
+    def _typed(self) -> dict[str, Any]:
+        """What is typed as text, in the types of the kind."""
+        if self.is_listed and not self.categories and not self.about.grouped:
+            raise InputError(column_field(self.name), "its values are not listed yet", "list them, or choose where they come from")
+        if self.about.form is Form.CODED:
+            return {"size": self._whole(self.size, "the number of codes (under Bins)")}
+        if not self.is_binned:
+            return {}
+        if self.lower in _NOTHING or self.upper in _NOTHING:
+            raise InputError(column_field(self.name), "its bounds are not set yet", "give the lowest and the highest value that count")
+        scale = scale_of(self.name, self.kind, self.precision if self.precision and self.about.precisions else "")
+        groups = {
+            "bins": lambda: self._whole(self.bins, "the number of bins"),
+            "width": lambda: self._width(scale),
+            "edges": lambda: [self._bound(scale, edge) for edge in self.edges or ()],
+        }
+        bounds = {end: self._bound(scale, getattr(self, end)) for end in ("lower", "upper")}
+        return bounds | {field: read() for field, read in groups.items() if getattr(self, field) is not None}
+
+    def _width(self, scale: Scale) -> Any:
+        entered = self.width
+        if isinstance(entered, str) and scale.widths and (not entered[0].isdigit() or entered in scale.widths):
+            return _named_width(scale, entered)
+        return self._whole(entered, "the width of its bins") if scale.whole else self._bound(scale, entered)
+
+    def _bound(self, scale: Scale, entered: Any) -> Any:
+        """A bound or an edge; those of days and times stay texts."""
+        if not isinstance(entered, str):
+            return entered
+        try:
+            return scale.entered(entered)
+        except ValueError:
+            wanted = f"whole {scale.noun}" if scale.whole else scale.noun
+            remedy = "correct the bounds or the bins"
+            if "," in entered and scale.axis == "number":
+                remedy = "write a decimal point, and no thousands separators"
+            raise InputError(column_field(self.name), f"“{entered[:40]}” is not a {wanted}", remedy) from None
+
+    def _whole(self, entered: Any, what: str) -> int:
+        try:
+            return int(str(entered))
+        except ValueError:
+            raise InputError(column_field(self.name), f"{what} is not a whole number", "correct it") from None
+
+    def problem(self) -> InputError | None:
+        """What is wrong or open; None for a column that is complete, or not used."""
+        try:
+            if self.use:
+                self.complete()
+        except InputError as error:
+            return error
+        return None
+
+    def place_of_problem(self) -> str:
+        """The field under which the problem belongs: "values", "bounds", "bins", "cells"; "" where there is none.
+
+        Found by leaving out, one after the other, what could be wrong.
+        """
+        used = self.changed(use=True)
+        own_cells = used.changed(missing=True, other=True)
+        places = (("", used), ("cells", own_cells), ("bins", own_cells.changed(**NO_GROUPS)))
+        return next((place for place, simpler in places if simpler.problem() is None), "values" if self.is_listed else "bounds")
+
+    def cells(self) -> int | None:
+        """Number of cells; None while the column is not complete, not used, or has none."""
+        return None if not self.use or self.is_filled or self.problem() else self.attribute().size
+
+    def value_labels(self) -> tuple[str, ...]:
+        """The labels of its values, without other cells; none while it is not complete."""
+        plain = self.changed(use=True, missing=True, other=True)
+        if plain.is_filled or plain.problem():
+            return ()
+        made = plain.attribute()
+        return made.cell_labels()[: made.values]
+
+    def treatments(self, which: str) -> tuple[str, ...]:
+        """What may happen to empty values, or to those outside. which: "missing" or "other"."""
+        return (OWN, NEVER, *([NEAREST] if which == "other" and not self.is_listed else []), COUNT_AS)
+
+    def treatment(self, which: str) -> str:
+        """Which of `treatments` is chosen."""
+        stated = getattr(self, which)
+        if isinstance(stated, Mapping):
+            return COUNT_AS
+        return NEAREST if stated == NEAREST and not self.is_listed else NEVER if stated is False else OWN
+
+    def lower_text(self) -> str:
+        return _text(self.lower)
+
+    def upper_text(self) -> str:
+        return _text(self.upper)
+
+    def bins_text(self) -> str:
+        """The width of its bins ("10", for dates also "month"), a number of equal ones ("32 bins"), their edges separated by commas, or
+        nothing for the default; of codes how many there are."""
+        if self.about.form is Form.CODED:
+            return _text(self.size)
+        if self.bins is not None:
+            return f"{self.bins} bins"
+        return ", ".join(map(_text, self.edges)) if self.edges else _text(self.width)
+
+    def read_bins(self, text: str) -> dict[str, Any]:
+        """The fields that such a text states."""
+        entered = text.strip().lower()
+        parts = [part.strip() for part in entered.split(",") if part.strip()]
+        if self.about.form is Form.CODED:
+            return {"size": entered or None}
+        if entered.endswith("bins"):
+            return {**NO_GROUPS, "bins": entered.removesuffix("bins").strip()}
+        return {**NO_GROUPS, "edges": parts} if len(parts) > 1 else {**NO_GROUPS, "width": parts[0] if parts else None}
+
+    def option_text(self, field: str) -> str:
+        """What its kind has beside bounds and values, as people type it."""
+        stated = getattr(self, field)
+        if isinstance(stated, Mapping):
+            return "\n".join(f"{beginning}{_EQUALS}{group}" for beginning, group in stated.items())
+        return _text(stated)
+
+    def listed_text(self) -> str:
+        """The categories one per line, each with its label after a tab if it has one."""
+        values = list(map(str, self.categories or ()))
+        labels = self.labels or [value if _EQUALS in value else "" for value in values]
+        return "\n".join(f"{value}\t{label}" if label else value for value, label in zip(values, labels, strict=True))
+
+    def with_values(self, values: Iterable[str]) -> Self:
+        """With more listed values at the end, of codes in groups their groups; its labels are kept."""
+        grouping = hierarchies.of_kind(self.name, self.about, self.to_json())
+        before = list(self.categories or ())
+        groups = values if grouping is None else [grouping.group(value) for value in values]
+        more = [value for value in dict.fromkeys(groups) if value and value not in before]
+        return self.changed(categories=[*before, *more], labels=[*self.labels, *more] if self.labels else None)
+
+    def learning(self, most: int) -> Self:
+        """Its values are to be learnt, as the nearest kind for which that can be done; most: 0 to stop that. What was said of its values is
+        forgotten."""
+        forgotten = {option.field: None for option in self.about.options if not option.learnt}
+        asked = {"discover": True, "most": most} if most else {"discover": None, "most": None}
+        draft = self.changed(**_NO_VALUES | forgotten | {"missing": True, "other": True, "guessed": False} | asked)
+        if not most or draft.changed(use=True).problem() is None:
+            return draft
+        return draft.changed(kind="categorical", **dict.fromkeys(option.field for option in self.about.options))
+
+    def left_out(self) -> Self:
+        """The column that tells people apart: its values are not released, and new identifiers only if the curator wants them."""
+        note = "It tells people apart: it is used to limit rows per person, and none of its values is released."
+        return self.with_identifiers(self.kind == "integer").changed(use=False, note=note)
+
+    def with_identifiers(self, are_numbers: bool) -> Self:
+        """Replaced by identifiers that are counted up."""
+        return self.changed(kind=IDENTIFIER.name, pattern=_NEW_NUMBERS if are_numbers else _NEW_CODES)
+
+
+def blank(name: str) -> ColumnDraft:
+    """A column of which nothing is said yet."""
+    return ColumnDraft(name=name, kind="categorical")
+
+
+def fresh(name: str, declared: Column | None = None) -> ColumnDraft:
+    """A column at first: what its name, which is public, and the type that its file declares suggest. Those whose name promises an
+    identifier or free text are left out; values that the file lists wait until they are confirmed."""
+    listed = declared is not None and bool(declared.categories)
+    kind = declared.kind if declared and not listed else "categorical"
+    draft = blank(name).changed(kind=kind, label=declared.label if declared else "")
+    role = usual.role(name)
+    if role in _LEFT_OUT:
+        draft = draft.with_identifiers(kind == "integer") if role is Role.IDENTIFIER else draft
+        return draft.changed(use=False, note=_LEFT_OUT[role])
+    guess = declarations.from_name(Column(name=name, kind=kind, to_do="all"))
+    if not guess.to_do:
+        return draft.changed(**guess.to_json(), guessed=True, origin="usual")
+    if declared and declared.dtype == "bool" and guess.kind == "categorical" and usual.suggested(name) is None:
+        return draft.changed(categories=["false", "true"], dtype="bool", origin="labels")
+    return draft.changed(kind=guess.kind)
+
+
+def read_listed(text: str) -> dict[str, Any]:
+    """Categories and labels of a text with one category per line, followed by its label, if it has one, after a tab or an equals sign.
+    Blank lines are left out."""
+    pairs = [line.split("\t" if "\t" in line else _EQUALS, 1) for line in text.splitlines() if line.strip()]
+    values = [pair[0].strip() for pair in pairs]
+    labels = [(pair[1].strip() if len(pair) > 1 else "") or value for pair, value in zip(pairs, values, strict=True)]
+    return {"categories": values, "labels": labels if labels != values else None}
+
+
+def treated(choice: str, label: str = "", why: str = "") -> Any:
+    """What a column says of its missing values, or of those outside, for one of `ColumnDraft.treatments`."""
+    return {OWN: True, NEVER: False, NEAREST: NEAREST, COUNT_AS: {"as": label, "why": why}}[choice]
+
+
+def _groups(attribute: Attribute) -> dict[str, Any]:
+    scale, lower, upper, edges = attribute.scale, attribute.lower, attribute.upper, attribute.edges
+    if edges == default_edges(attribute.name, scale, lower, upper):
+        return {}
+    if (width := width_of(scale, lower, upper, edges)) is not None:
+        return {"width": width}
+    if is_equal(attribute.name, scale, lower, upper, edges):
+        return {"bins": len(edges) - 1}
+    shown = [*edges[:-1], edges[-1] - scale.whole]  # the last one of whole values names the upper bound, which it includes
+    return {"edges": [scale.stated_edge(edge) for edge in shown]}
+
+
+def _named_width(scale: Scale, entered: str) -> Any:
+    """A width as people say it: "hours" are hours, and a week of dates is seven days."""
+    single = entered.removesuffix("s")
+    if single in scale.widths and entered not in scale.widths:
+        return single
+    return 7 if entered in ("week", "weeks") and entered not in scale.widths else entered
+
+
+def _text(stated: Any) -> str:
+    """A bound, an edge or an option as typed."""
+    return "" if stated is None else plain_number(stated) if isinstance(stated, float) else str(stated)
