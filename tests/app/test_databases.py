@@ -85,8 +85,8 @@ def test_from_the_data_page_to_a_finished_release(people: str) -> None:
     assert looks.of(LOCAL_OWNER, projects.list(LOCAL_OWNER)[0].id) == ("rows",)
     field(app, "text_input", "Name of the population").set_value("Members").run()
     app.button(key="next_data").click().run()
-    rows = {row["column"]: row for row in stored()["wizard"]["rows"]}
-    assert (rows["age"]["kind"], rows["member"]["values"]) == ("integer", ["false", "true"])
+    rows = {row["name"]: row for row in stored()["wizard"]["rows"]}
+    assert (rows["age"]["kind"], rows["member"]["categories"]) == ("integer", ["false", "true"])
     place = projects.list(LOCAL_OWNER)[0].id
     projects.save(LOCAL_OWNER, place, draft(domain=DOMAIN, population="Members", data=stored()["data"], wizard=stored()["wizard"]))
     run = finished_run(place)

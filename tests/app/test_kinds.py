@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from dpsynth_core.store import projects
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.vocabulary.kinds.fillings import CONSTANT, IDENTIFIER
-from dpsynth_core.web.domain import domain_table
+from dpsynth_core.web.domain.column_draft import blank
 from dpsynth_core.web.shell import document
 from tests.app.demo_project import draft, open_page, project, words
 
@@ -20,7 +20,7 @@ COLUMNS = ("when", "stay", "icd", "ward", "case")
 
 def opened() -> AppTest:
     fields = draft(domain=None)
-    rows = [row | {"use": True, "note": ""} for row in domain_table.blank(COLUMNS)]
+    rows = [blank(name).to_json() for name in COLUMNS]
     fields["wizard"] |= {"columns": list(COLUMNS), "source": "upload", "label": "t.csv", "rows": rows}
     place = project(**fields)
     path = projects.upload(LOCAL_OWNER, place, "t.csv", io.BytesIO(TABLE))
@@ -71,7 +71,7 @@ def test_every_new_kind_is_chosen_and_stored_as_the_domain_has_it() -> None:
 
 def test_the_column_of_persons_offers_new_identifiers_and_no_kind_with_its_values() -> None:
     fields = draft(domain=None, unit={"relation": "add-remove", "person_column": "case", "max_rows_per_person": 2})
-    rows = [row | {"values": ["a"]} for row in domain_table.blank(["ward"])]
+    rows = [blank("ward").changed(categories=["a"]).to_json()]
     fields["wizard"] |= {"columns": ["ward", "case"], "source": "upload", "label": "t.csv", "rows": rows, "several": True}
     place = project(**fields)
     path = projects.upload(LOCAL_OWNER, place, "t.csv", io.BytesIO(TABLE))

@@ -25,6 +25,7 @@ from dpsynth_core.store import ledger, looks, projects
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.data import project_table
 from dpsynth_core.web.domain import domain_table
+from dpsynth_core.web.domain.column_draft import ColumnDraft, blank
 from dpsynth_core.web.shell import document
 from tests.app.demo_project import ROOT, draft, open_page, project, words
 from tests.patience import SECONDS
@@ -207,9 +208,9 @@ def test_several_rows_per_person_need_a_column_and_a_limit() -> None:
 
 def domain_project(table: bytes, **cells: Any) -> str:
     """A project with an uploaded table of two columns, each of which lists one value. cells: what happens to values without a cell."""
-    rows = [row | {"values": ["x"]} | cells for row in domain_table.blank(["sex", "eye"])]
+    rows = [blank(name).changed(categories=["x"], **cells) for name in ("sex", "eye")]
     fields = draft(domain=domain_table.domain_of(rows).to_json(), domain_origin="codebook")
-    fields["wizard"] |= {"columns": ["sex", "eye"], "source": "upload", "label": "t.csv", "rows": rows}
+    fields["wizard"] |= {"columns": ["sex", "eye"], "source": "upload", "label": "t.csv", "rows": [row.to_json() for row in rows]}
     one = project(**fields)
     path = projects.upload(LOCAL_OWNER, one, "t.csv", io.BytesIO(table))
     data = {"path": str(path), "kind": "csv", "delimiter": ",", "encoding": "utf-8", "missing_markers": [""]}
@@ -576,8 +577,8 @@ def test_a_codebook_of_an_archive_leaves_open_what_it_does_not_say() -> None:
     book = f"<codeBook><dataDscr>{variables}</dataDscr></codeBook>".encode()
     field(app, "file_uploader", "Domain JSON").set_value(("survey.xml", book, "text/xml")).run()
     assert not app.exception
-    rows = {row["column"]: row for row in stored()["wizard"]["rows"]}
-    assert rows["sex"]["values"] == ["Female", "Male"]
+    rows = {row["name"]: row for row in stored()["wizard"]["rows"]}
+    assert rows["sex"]["categories"] == ["Female", "Male"]
     assert (rows["age"]["kind"], rows["eye"]["use"]) == ("integer", False)
     assert stored()["domain_origin"] in ("codebook", "usual")  # an age has usual bounds
 
@@ -663,8 +664,8 @@ def test_letting_a_read_column_be_learnt_forgets_what_was_read() -> None:
     field(app, "selectbox", "Values from").set_value("learnt").run()
     assert document.domain(stored())["sex"].most
     field(app, "selectbox", "Values from").set_value("typed").run()
-    row = next(row for row in stored()["wizard"]["rows"] if row["column"] == "sex")
-    assert (row["values"], row["most"]) == ([], 0)
+    row = next(row for row in stored()["wizard"]["rows"] if row["name"] == "sex")
+    assert (row["categories"], row["most"]) == (None, None)
     assert stored()["domain"] is None
 
 
@@ -674,8 +675,7 @@ def test_one_guessed_column_among_others_is_enough() -> None:
     field(app, "file_uploader", "Domain JSON").set_value(("codebook.csv", half, "text/csv")).run()
     assert [row["origin"] for row in stored()["wizard"]["rows"]] == ["codebook", "data"]
     assert stored()["domain_origin"] == "codebook"  # the guessed one is left out by then
-    rows = stored()["wizard"]["rows"]
-    rows[1]["use"] = True
+    rows = [ColumnDraft.from_json(row).changed(use=True) for row in stored()["wizard"]["rows"]]
     assert domain_table.domain_of(rows).origin == "data"
 
 
@@ -694,8 +694,8 @@ def test_values_are_typed_into_the_list_of_a_column() -> None:
     app = upload_project()
     field(app, "radio", "Columns").set_value("eye").run()
     field(app, "text_area", "Values").set_value("blue\nbrown\tdark\n").run()
-    row = next(row for row in stored()["wizard"]["rows"] if row["column"] == "eye")
-    assert (row["values"], row["labels"]) == (["blue", "brown"], ["blue", "dark"])
+    row = next(row for row in stored()["wizard"]["rows"] if row["name"] == "eye")
+    assert (row["categories"], row["labels"]) == (["blue", "brown"], ["blue", "dark"])
 
 
 def test_a_usual_list_is_suggested_by_the_name_and_taken_with_a_click() -> None:
@@ -703,21 +703,21 @@ def test_a_usual_list_is_suggested_by_the_name_and_taken_with_a_click() -> None:
     field(app, "radio", "Columns").set_value("sex").run()
     assert "Guessed from the name" in words(app)
     field(app, "button_group", "Written as").set_value("Female, Male").run()
-    row = next(row for row in stored()["wizard"]["rows"] if row["column"] == "sex")
-    assert (row["values"], row["origin"]) == (["Female", "Male"], "usual")
+    row = next(row for row in stored()["wizard"]["rows"] if row["name"] == "sex")
+    assert (row["categories"], row["origin"]) == (["Female", "Male"], "usual")
     assert field(app, "selectbox", "Values from").value == "usual"
     field(app, "radio", "Columns").set_value("eye").run()
     field(app, "selectbox", "Values from").set_value("usual").run()
     field(app, "selectbox", "Which list or bounds").set_value("percent").run()
     app.button(key="take_range_eye").click().run()
-    row = next(row for row in stored()["wizard"]["rows"] if row["column"] == "eye")
-    assert (row["kind"], row["lower"], row["upper"], row["origin"]) == ("numeric", "0", "100", "usual")
+    row = next(row for row in stored()["wizard"]["rows"] if row["name"] == "eye")
+    assert (row["kind"], row["lower"], row["upper"], row["origin"]) == ("numeric", 0, 100, "usual")
     field(app, "radio", "Columns").set_value("age").run()
     assert "Guessed from the name: check" in words(app)
     assert field(app, "selectbox", "Which list or bounds").value == "age"
     app.button(key="right_age").click().run()
-    row = next(row for row in stored()["wizard"]["rows"] if row["column"] == "age")
-    assert (row["guessed"], row["origin"], row["upper"]) == (False, "usual", "122")
+    row = next(row for row in stored()["wizard"]["rows"] if row["name"] == "age")
+    assert (row["guessed"], row["origin"], row["upper"]) == (False, "usual", 122)
     assert looks.of(LOCAL_OWNER, projects.list(LOCAL_OWNER)[0].id) == ()
 
 
@@ -725,13 +725,13 @@ def test_two_columns_are_pasted_and_a_wrong_paste_changes_nothing() -> None:
     app = upload_project()
     field(app, "text_area", "Lines from a spreadsheet").set_value("eye\tblue\neye\tbrown\nsex\tm\tmale\n").run()
     app.button(key="take_pasted").click().run()
-    rows = {row["column"]: row for row in stored()["wizard"]["rows"]}
-    assert (rows["eye"]["values"], rows["eye"]["origin"], rows["sex"]["labels"]) == (["blue", "brown"], "codebook", ["male"])
+    rows = {row["name"]: row for row in stored()["wizard"]["rows"]}
+    assert (rows["eye"]["categories"], rows["eye"]["origin"], rows["sex"]["labels"]) == (["blue", "brown"], "codebook", ["male"])
     assert rows["age"]["origin"] == "usual"
     field(app, "text_area", "Lines from a spreadsheet").set_value("nose\tlong\n").run()
     app.button(key="take_pasted").click().run()
     assert "none of the columns" in app.error[0].value
-    assert {row["column"]: row for row in stored()["wizard"]["rows"]} == rows
+    assert {row["name"]: row for row in stored()["wizard"]["rows"]} == rows
 
 
 def test_what_is_open_is_learnt_for_a_share_of_the_budget_that_is_said_before() -> None:
@@ -825,7 +825,7 @@ def test_a_table_that_comes_later_is_compared_with_the_plan_and_can_be_taken_awa
     assert "hair" in app.warning[0].value
     assert "sex" in app.info[0].value
     app.button(key="next_data").click().run()
-    assert [(row["column"], row["use"]) for row in stored()["wizard"]["rows"]] == [("age", True), ("sex", False), ("eye", False)]
+    assert [(row["name"], row.get("use", True)) for row in stored()["wizard"]["rows"]] == [("age", True), ("sex", False), ("eye", False)]
     app.switch_page("pages/data.py").run()
     app.button(key="remove_table").click().run()
     assert stored()["wizard"]["columns"] == ["age", "hair"]

@@ -10,14 +10,14 @@ from dpsynth_core.sources import demo
 from dpsynth_core.store import projects
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.vocabulary.domain import Attribute, Domain
-from dpsynth_core.web.domain import domain_table
+from dpsynth_core.web.domain.column_draft import ColumnDraft
 from dpsynth_core.web.shell import document
 from tests.app.demo_project import COLUMNS, draft, open_page, words
 
 
 def opened(**fields: Any) -> AppTest:
     ready = draft(**fields)
-    ready["wizard"]["rows"] = [domain_table.row_of(a) for a in demo.demo_domain().keep(COLUMNS)]
+    ready["wizard"]["rows"] = [ColumnDraft.of(a).to_json() for a in demo.demo_domain().keep(COLUMNS)]
     return open_page("domain", projects.create(LOCAL_OWNER, "Trial", ready).id)
 
 
@@ -66,7 +66,7 @@ def test_ages_are_chosen_as_a_range_and_must_be_is_a_condition() -> None:
 def test_numbers_of_few_values_are_listed_and_a_single_value_is_a_text() -> None:
     columns = [Attribute.integer("age", 1, 1), Attribute.integer("region", 1, 3), *demo.demo_domain().keep(("sex", "health"))]
     ready = draft(domain=Domain(tuple(columns)).to_json())
-    ready["wizard"]["rows"] = [domain_table.row_of(a) for a in columns]
+    ready["wizard"]["rows"] = [ColumnDraft.of(a).to_json() for a in columns]
     app = open_page("domain", projects.create(LOCAL_OWNER, "Few", ready).id)
     assert not app.select_slider
     assert "is **1**, its only value" in words(app)
@@ -93,7 +93,7 @@ def test_a_rule_about_a_column_that_is_dropped_is_shown_and_stops_until_it_is_de
 
     left = demo.demo_domain().keep([name for name in COLUMNS if name != "health"])
     ready = draft(domain=left.to_json() | {"impossible": [rule]})
-    ready["wizard"]["rows"] = [domain_table.row_of(a) | {"use": a.name != "health"} for a in demo.demo_domain().keep(COLUMNS)]
+    ready["wizard"]["rows"] = [ColumnDraft.of(a).to_json() | {"use": a.name != "health"} for a in demo.demo_domain().keep(COLUMNS)]
     app = open_page("domain", projects.create(LOCAL_OWNER, "Trial", ready).id)
     assert "A rule that no longer fits the columns" in words(app)
     assert app.button(key="next_domain").disabled
@@ -112,7 +112,7 @@ def test_the_grid_draws_for_two_and_three_columns_and_says_when_it_is_too_large(
     wide = demo.demo_domain().keep(COLUMNS).to_json()
     wide["attributes"][0] |= {"bins": 80}
     ready = draft(domain=wide)
-    ready["wizard"]["rows"] = [domain_table.row_of(a) for a in document.domain(ready)]
+    ready["wizard"]["rows"] = [ColumnDraft.of(a).to_json() for a in document.domain(ready)]
     app = open_page("domain", projects.create(LOCAL_OWNER, "Wide", ready).id)
     next(g for g in app.get("button_group") if g.key.endswith("zeros:way")).set_value("grid").run()
     next(box for box in app.selectbox if box.label == "Down").set_value("sex").run()
@@ -125,7 +125,7 @@ def test_two_columns_are_put_in_order() -> None:
     days = [Attribute.day(name, "2024-01-01", "2024-12-31") for name in ("age", "region")]
     columns = [*demo.demo_domain().keep(("sex", "health")), *days]
     ready = draft(domain=Domain(tuple(columns)).to_json())
-    ready["wizard"]["rows"] = [domain_table.row_of(a) for a in columns]
+    ready["wizard"]["rows"] = [ColumnDraft.of(a).to_json() for a in columns]
     app = open_page("domain", projects.create(LOCAL_OWNER, "Order", ready).id)
     assert "come in any order?" in plain(app)
     next(g for g in app.get("button_group") if g.key.endswith("zeros:way")).set_value("order").run()

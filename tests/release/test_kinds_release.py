@@ -31,6 +31,7 @@ from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.filled import Filled, filled
 from dpsynth_core.vocabulary.kinds.hierarchies import Hierarchy
 from dpsynth_core.web.domain import domain_table
+from dpsynth_core.web.domain.column_draft import ColumnDraft
 from tests.bundle import pack
 from tests.row_files import row_file
 
@@ -141,7 +142,7 @@ def test_json_and_the_domain_page_keep_every_column_in_its_place() -> None:
     domain = Domain.from_json(DOMAIN)
     assert Domain.from_json(domain.to_json()) == domain
     assert domain.column_names == tuple(one["name"] for one in ATTRIBUTES)
-    assert domain_table.domain_of([domain_table.row_of(column) for column in domain.columns]) == domain
+    assert domain_table.domain_of([ColumnDraft.of(column) for column in domain.columns]) == domain
     assert domain.keep(["icd", "hour"]).column_names == ("stay_id", "clinic", "hour", "icd", "year")
     assert domain.ordered_like(["year", "icd", "stay_id"]).column_names[:3] == ("year", "icd", "stay_id")
 

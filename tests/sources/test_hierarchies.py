@@ -21,7 +21,7 @@ from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.kinds.hierarchies import Hierarchy, hierarchy
 from dpsynth_core.vocabulary.recoding import outside_rule
-from dpsynth_core.web.domain import domain_table
+from dpsynth_core.web.domain.column_draft import ColumnDraft
 
 OWN = {"other": True, "missing": True}
 ICD = Attribute.hierarchical("icd", Hierarchy(level=3), ["A00", "I21", "N18"], labels=["Cholera", "Infarct", "Kidney"], **OWN)
@@ -59,21 +59,21 @@ def test_zeros_that_numbers_lose_come_back(kind: pa.DataType) -> None:
 @pytest.mark.parametrize("attribute", [ICD, CHAPTERS, PLACE])
 def test_json_and_the_domain_page_keep_every_field(attribute: Attribute) -> None:
     assert Domain.from_json(Domain((attribute,)).to_json())[attribute.name] == attribute
-    assert domain_table.attribute(domain_table.row_of(attribute)) == attribute
+    assert ColumnDraft.of(attribute).complete() == attribute
 
 
 def test_values_that_the_check_adds_are_groups() -> None:
-    added = domain_table.with_values(domain_table.row_of(PLACE), ["99817", "1068", "99099"])
-    assert added["values"] == ["01", "10", "80", "99"]
+    added = ColumnDraft.of(PLACE).with_values(["99817", "1068", "99099"])
+    assert added.categories == ["01", "10", "80", "99"]
 
 
 def test_the_page_learns_groups_at_a_level_and_codes_without_one() -> None:
-    row = domain_table.row_of(PLACE)
-    learnt = domain_table.attribute(row | domain_table.learning(row, 32))
+    row = ColumnDraft.of(PLACE)
+    learnt = row.learning(32).attribute()
     assert (learnt.kind, learnt.hierarchy, learnt.most) == ("hierarchical", PLACE.hierarchy, 32)
-    assert domain_table.attribute(domain_table.row_of(learnt)) == learnt
-    by_table = domain_table.row_of(CHAPTERS)
-    assert domain_table.attribute(by_table | domain_table.learning(by_table, 32)).kind == "categorical"
+    assert ColumnDraft.of(learnt).complete() == learnt
+    by_table = ColumnDraft.of(CHAPTERS)
+    assert by_table.learning(32).kind == "categorical"
 
 
 def test_words_say_how_codes_count() -> None:

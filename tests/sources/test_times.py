@@ -20,7 +20,7 @@ from dpsynth_core.sources.outside import outside
 from dpsynth_core.vocabulary.declared import declared, domain_json
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.recoding import outside_rule
-from dpsynth_core.web.domain import domain_table
+from dpsynth_core.web.domain.column_draft import ColumnDraft
 
 ADMITTED = Attribute.binned("a", "timestamp", "2024-01-01", "2024-01-02", precision="minute", width="hour", missing=True, other=True)
 HOUR = Attribute.binned("t", "time", "00:00", "23:59", precision="minute", width="hour", missing=True, other=True)
@@ -233,15 +233,15 @@ def test_the_fit_check_counts_what_is_no_time() -> None:
 
 @pytest.mark.parametrize("attribute", [ADMITTED, HOUR, STAY])
 def test_the_domain_page_keeps_every_field(attribute: Attribute) -> None:
-    assert domain_table.attribute(domain_table.row_of(attribute)) == attribute
+    assert ColumnDraft.of(attribute).complete() == attribute
 
 
 def test_the_domain_page_reads_widths_as_people_say_them() -> None:
-    row = domain_table.row_of(ADMITTED) | {"lower": "2024-01-01 00:00", "upper": "2024-01-14 23:59"}
+    row = ColumnDraft.of(ADMITTED).changed(lower="2024-01-01 00:00", upper="2024-01-14 23:59")
     widths = {"hours": 336, "12 hours": 28, "days": 14, "week": 2, "weeks": 2, "1440": 14, "4 bins": 4}
-    assert {text: domain_table.attribute(row | {"bins": text}).values for text in widths} == widths
+    assert {text: row.changed(**row.read_bins(text)).attribute().values for text in widths} == widths
     with pytest.raises(InputError, match="column 'a': the width is not known"):
-        domain_table.attribute(row | {"bins": "fortnight"})
+        row.changed(**row.read_bins("fortnight")).complete()
 
 
 @pytest.mark.parametrize(

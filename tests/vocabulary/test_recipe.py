@@ -119,10 +119,10 @@ def test_it_is_stated_and_learnt_and_comes_back_in_a_release(project: Path) -> N
 def test_the_domain_page_offers_it(project: Path) -> None:
     code = (
         "from dpsynth_core.vocabulary.domain import Domain\n"
-        "from dpsynth_core.web.domain import domain_table as page\n"
-        "row = page.blank(['born'])[0] | {'kind': 'year', 'lower': '1900', 'upper': '1999', 'bins': '10'}\n"
-        "print(page.cells(row), page.attribute(row).cell_labels()[0], page.row_of(page.attribute(row))['bins'])\n"
-        "print(page.problems([row | {'upper': 'soon'}])['born'].problem)\n"
+        "from dpsynth_core.web.domain.column_draft import ColumnDraft, blank\n"
+        "row = blank('born').changed(kind='year', lower='1900', upper='1999', width='10')\n"
+        "print(row.cells(), row.attribute().cell_labels()[0], ColumnDraft.of(row.complete()).bins_text())\n"
+        "print(row.changed(upper='soon').problem().problem)\n"
     )
     (project / "shown.py").write_text(code, encoding="utf-8")
     done = run(project, "shown")

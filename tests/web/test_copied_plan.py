@@ -28,7 +28,7 @@ def answered() -> document.Draft:
         "models": [{"column": "eye"}],
     }
     draft["budget"] |= {"epsilon": 12.0, "certificate": 0.1, "reason": "These people are invented."}
-    draft["wizard"] |= {"people": 300, "rows": [{"column": "age"}], "comparison": "made", "typed": {"budget.epsilon": "x"}}
+    draft["wizard"] |= {"people": 300, "rows": [{"name": "age", "kind": "integer"}], "comparison": "made", "typed": {"budget.epsilon": "x"}}
     return draft
 
 
