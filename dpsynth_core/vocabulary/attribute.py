@@ -27,13 +27,14 @@ from dpsynth_core.vocabulary.bins import (
     equal_edges,
     explicit_edges,
     is_equal,
+    need_bounds,
     width_edges,
     width_of,
 )
 from dpsynth_core.vocabulary.kinds.hierarchies import HIERARCHICAL, Hierarchy
 from dpsynth_core.vocabulary.kinds.kind import Form, Kind
 from dpsynth_core.vocabulary.kinds.registry import KINDS, LEARNABLE
-from dpsynth_core.vocabulary.kinds.scale import LARGEST_EXACT, Scale, is_whole
+from dpsynth_core.vocabulary.kinds.scale import LARGEST_EXACT, Scale, as_number, is_whole
 from dpsynth_core.vocabulary.names import column_field, trimmed
 
 LABEL_DTYPES = ("string", "int64", "float64", "bool")
@@ -161,8 +162,9 @@ class Attribute:
         return cls.binned(name, "date", lower, upper, **fields)
 
     @classmethod
-    def coded(cls, name: str, size: int) -> Attribute:
+    def coded(cls, name: str, size: Any) -> Attribute:
         """A column that already holds the codes 0..size-1, as in the field's benchmark files."""
+        size = as_number(size)
         if not is_whole(size) or size < 1:
             raise InputError(column_field(name), "the number of codes is not a whole number from 1 up", "give the number of distinct codes")
         return cls(name, "coded", lower=0, upper=int(size) - 1)
@@ -185,7 +187,7 @@ class Attribute:
         lower: Any,
         upper: Any,
         *,
-        bins: int | None = None,
+        bins: Any = None,
         edges: Sequence[Any] | None = None,
         width: Any = None,
         **fields: Any,
@@ -194,6 +196,7 @@ class Attribute:
         if sum(stated is not None for stated in (bins, edges, width)) > 1:
             raise InputError(column_field(name), "both bins and edges are given", "give one of bins, width and edges")
         scale = scale_of(name, kind, fields.get("precision", ""))
+        need_bounds(name, lower, upper)
         cuts = None if edges is None else [scale.edge(name, edge) for edge in edges]
         lower, upper = checked_bounds(name, scale, scale.typed(name, lower), scale.typed_upper(name, upper))
         if cuts is not None:

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.vocabulary.kinds.scale import Scale, is_number, is_whole
+from dpsynth_core.vocabulary.kinds.scale import Scale, as_number, is_number, is_whole
 from dpsynth_core.vocabulary.names import column_field
 
 MAX_CELLS = 100_000
@@ -25,8 +25,9 @@ ONE_BIN_PER_VALUE_UP_TO = 100
 DEFAULT_BINS = 32
 
 
-def equal_edges(name: str, scale: Scale, lower: Any, upper: Any, bins: int) -> tuple[float, ...]:
+def equal_edges(name: str, scale: Scale, lower: Any, upper: Any, bins: Any) -> tuple[float, ...]:
     """Edges of `bins` equal bins between the bounds. InputError if they cannot be made."""
+    bins = as_number(bins)
     if not is_whole(bins) or not 1 <= bins <= MAX_CELLS:
         raise InputError(column_field(name), "the number of bins is not usable", f"give a whole number from 1 to {MAX_CELLS:,}")
     if not scale.whole:
@@ -64,6 +65,7 @@ def width_edges(name: str, scale: Scale, lower: Any, upper: Any, width: Any) -> 
     """Edges at the multiples of a width between the bounds, and the bounds. width: a number above 0, or one of the scale's names.
     InputError if it cannot be used."""
     first, end = _span(scale, lower, upper)
+    width = _as_said(scale, width)
     named = isinstance(width, str) and bool(scale.widths)
     if named and width not in scale.widths:
         raise InputError(column_field(name), "the width is not known", f"use a whole number, or {', '.join(scale.widths)}")
@@ -74,6 +76,14 @@ def width_edges(name: str, scale: Scale, lower: Any, upper: Any, width: Any) -> 
         raise InputError(column_field(name), "the width makes too many bins", f"use at most {MAX_CELLS:,} bins")
     inner = scale.named_cuts(width, first, end) if named else _multiples(scale, first, end, width)
     return (first, *(cut for cut in inner if first < cut < end), end)
+
+
+def _as_said(scale: Scale, width: Any) -> Any:
+    """A width as people say it: "hours" are hours, a week of days is seven, "10" is a number."""
+    name = width.lower() if isinstance(width, str) else ""
+    if scale.widths and name.removesuffix("s") == "week" and "week" not in scale.widths:
+        return 7
+    return next((one for one in (name, name.removesuffix("s")) if one in scale.widths), as_number(width))
 
 
 def _multiples(scale: Scale, first: float, end: float, width: float) -> list[float]:
@@ -139,8 +149,14 @@ def check_edges(name: str, scale: Scale, lower: Any, upper: Any, edges: Sequence
         raise InputError(column_field(name), "the bin edges do not span the bounds", "start at the lower and end at the upper bound")
 
 
+def need_bounds(name: str, lower: Any, upper: Any) -> None:
+    if None in (lower, upper) or "" in (lower, upper):
+        raise InputError(column_field(name), "its bounds are not set yet", "give both bounds: the lowest and the highest value that count")
+
+
 def checked_bounds(name: str, scale: Scale, lower: Any, upper: Any) -> tuple[Any, Any]:
-    """Both bounds in the type of the kind. InputError if they are not of it, not finite, or reversed."""
+    """Both bounds in the type of the kind. InputError if they are not there, not of it, not finite, or reversed."""
+    need_bounds(name, lower, upper)
     low, high = scale.checked(lower), scale.checked(upper)
     if low is None or high is None:
         raise InputError(column_field(name), f"lower and upper bound are not both {scale.wanted}", "give both bounds")

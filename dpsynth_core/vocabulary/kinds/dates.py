@@ -9,7 +9,7 @@ from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.kinds.kind import Form, Kind
-from dpsynth_core.vocabulary.kinds.scale import MOST_PARTS, Scale, is_number
+from dpsynth_core.vocabulary.kinds.scale import MOST_PARTS, Scale
 from dpsynth_core.vocabulary.names import column_field
 
 CALENDAR_WIDTHS = {"month": 1, "quarter": 3, "year": 12, "5 years": 60, "10 years": 120}
@@ -57,7 +57,7 @@ def parse_day(name: str, value: object) -> date:
     if isinstance(value, date):
         return date(value.year, value.month, value.day)  # a datetime is cut to its day
     try:
-        return date.fromisoformat(str(value).strip())
+        return date.fromisoformat(as_written_by_people(str(value).strip()))
     except ValueError:
         raise InputError(column_field(name), "a date is not written as year-month-day", "write it like 2024-12-31") from None
 
@@ -91,9 +91,6 @@ class Days(Scale):
     def typed(self, name: str, entered: Any) -> Any:
         return parse_day(name, entered)
 
-    def entered(self, text: str) -> str:
-        return as_written_by_people(text)
-
     def checked(self, bound: Any) -> Any:
         return bound if isinstance(bound, date) else None
 
@@ -105,9 +102,6 @@ class Days(Scale):
 
     def stated(self, bound: Any) -> Any:
         return bound.isoformat()
-
-    def edge(self, name: str, stated: Any) -> Any:
-        return stated if is_number(stated) else day_number(parse_day(name, stated))
 
     def stated_edge(self, edge: float) -> Any:
         """The end of the last bin may be the first day that there is no date for; its last one is read as including it."""

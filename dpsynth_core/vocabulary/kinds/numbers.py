@@ -42,9 +42,6 @@ class WholeNumbers(_Numbers):
     def checked(self, bound: Any) -> Any:
         return int(bound) if is_whole(bound) and abs(bound) < LARGEST_EXACT else None
 
-    def entered(self, text: str) -> Any:
-        return int(text)
-
     def exact(self, number: float) -> float:
         return int(number)
 
@@ -61,9 +58,6 @@ class RealNumbers(_Numbers):
 
     def checked(self, bound: Any) -> Any:
         return float(bound) if is_number(bound) else None
-
-    def entered(self, text: str) -> Any:
-        return float(text)
 
 
 _BINS = ("lower", "upper", "width", "bins", "edges", "other", "missing")

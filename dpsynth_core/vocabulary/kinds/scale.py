@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any, ClassVar
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.vocabulary.names import column_field
 
 LARGEST_EXACT = 2**53
 """Beyond it float64 no longer holds every whole number."""
@@ -32,9 +36,12 @@ class Scale(ABC):
     def span(self) -> int:
         return 1
 
-    def typed(self, _name: str, entered: Any) -> Any:
-        """A bound from what somebody wrote into a domain. Raises InputError that names the column."""
-        return entered
+    def typed(self, name: str, entered: Any) -> Any:
+        """A bound from what is typed, or written in a domain. Raises InputError that names the column."""
+        if isinstance(number := as_number(entered), str):
+            remedy = "write a decimal point, and no thousands separators" if "," in number else f"give {self.wanted}"
+            raise InputError(column_field(name), f"“{number[:40]}” is not a {'whole ' if self.whole else ''}{self.noun}", remedy)
+        return number
 
     def typed_upper(self, name: str, entered: Any) -> Any:
         """The same of an upper bound, for kinds in which a coarse one means its end."""
@@ -43,10 +50,6 @@ class Scale(ABC):
     @abstractmethod
     def checked(self, bound: Any) -> Any:
         """A bound in its type, None for what cannot be one."""
-
-    def entered(self, text: str) -> Any:
-        """What a domain would say for a bound that somebody typed. ValueError for what is none."""
-        return text
 
     def number(self, bound: Any) -> Any:
         """The number of a value."""
@@ -64,9 +67,9 @@ class Scale(ABC):
         """A bound as JSON."""
         return bound
 
-    def edge(self, _name: str, stated: Any) -> Any:
-        """The number of an edge from JSON."""
-        return stated
+    def edge(self, name: str, stated: Any) -> Any:
+        """The number of an edge that is typed, or written in a domain: as a number, or as a bound."""
+        return stated if is_number(stated) else self.number(self.typed(name, stated))
 
     def stated_edge(self, edge: float) -> Any:
         """The inverse of `edge`."""
@@ -95,6 +98,14 @@ class Scale(ABC):
     def round_cuts(self, _low: float, _high: float) -> Iterator[list[float]]:
         """Round numbers between two edges, ever fewer: how learning divides a cell."""
         raise NotImplementedError
+
+
+def as_number(entered: Any) -> Any:
+    """The number that a text says; anything else as it is."""
+    for read in (int, float) if isinstance(entered, str) else ():
+        with suppress(ValueError):
+            return read(entered)
+    return entered
 
 
 def is_number(value: Any) -> bool:

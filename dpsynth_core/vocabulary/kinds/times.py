@@ -24,7 +24,7 @@ from dpsynth_core.vocabulary.kinds.dates import (
     round_starts,
 )
 from dpsynth_core.vocabulary.kinds.kind import Form, Kind, Option
-from dpsynth_core.vocabulary.kinds.scale import LARGEST_EXACT, MOST_PARTS, Scale, is_number, is_whole
+from dpsynth_core.vocabulary.kinds.scale import LARGEST_EXACT, MOST_PARTS, Scale, is_whole
 from dpsynth_core.vocabulary.names import column_field
 
 MICROSECONDS: Mapping[str, int] = {
@@ -103,9 +103,6 @@ class _Clock(Scale):
     def stated(self, bound: Any) -> Any:
         return self.text(self.number(bound))
 
-    def edge(self, name: str, stated: Any) -> Any:
-        return stated if is_number(stated) else self.number(self.typed(name, stated))
-
     def stated_edge(self, edge: float) -> Any:
         return self.text(edge)
 
@@ -157,16 +154,13 @@ class Moments(_Clock):
     def widths(self) -> tuple[str, ...]:  # type: ignore[override]
         return (*super().widths, *CALENDAR_WIDTHS)
 
-    def entered(self, text: str) -> str:
-        return as_written_by_people(text)
-
     def read(self, entered: Any) -> Any:
         if isinstance(entered, datetime):
             return entered.replace(tzinfo=None)
         if isinstance(entered, date):
             return datetime(entered.year, entered.month, entered.day)
         try:
-            return datetime.fromisoformat(str(entered).strip()).replace(tzinfo=None)
+            return datetime.fromisoformat(as_written_by_people(str(entered).strip())).replace(tzinfo=None)
         except ValueError:
             return None
 

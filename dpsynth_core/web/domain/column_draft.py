@@ -8,7 +8,7 @@ from typing import Any, Self
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary import declared as declarations
 from dpsynth_core.vocabulary import usual
-from dpsynth_core.vocabulary.attribute import Attribute, scale_of
+from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.bins import default_edges, is_equal, width_of
 from dpsynth_core.vocabulary.column import LEARNT_FIELDS, Column
 from dpsynth_core.vocabulary.filled import RowColumn
@@ -16,7 +16,6 @@ from dpsynth_core.vocabulary.kinds import hierarchies
 from dpsynth_core.vocabulary.kinds.fillings import IDENTIFIER
 from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.numbers import plain_number
-from dpsynth_core.vocabulary.kinds.scale import Scale
 from dpsynth_core.vocabulary.names import column_field
 from dpsynth_core.vocabulary.usual import Role
 
@@ -81,11 +80,11 @@ class ColumnDraft(Column):
 
     def complete(self) -> RowColumn:
         """Raises InputError for what is open, wrong, or cannot be read; what does not go with the kind is passed over."""
+        if self.is_listed and not (self.categories or self.most or self.about.grouped):
+            raise InputError(column_field(self.name), "its values are not listed yet", "list them, or choose where they come from")
         own = self.about.fields
         fields = ("discover", "most", *(field for field in LEARNT_FIELDS if field in own)) if self.most else own
         stated = {field: value for field in fields if (value := getattr(self, field)) not in _NOTHING}
-        if not self.most:
-            stated |= self._typed()
         if stated.get("other") == NEAREST and not self.is_binned:  # said when it was of another kind
             stated["other"] = False
         return Column.model_construct(name=self.name, kind=self.kind, label=self.label, **stated).complete()
@@ -95,50 +94,6 @@ class ColumnDraft(Column):
         made = self.complete()
         assert isinstance(made, Attribute)
         return made
-
-    def _typed(self) -> dict[str, Any]:
-        """What is typed as text, in the types of the kind."""
-        if self.is_listed and not self.categories and not self.about.grouped:
-            raise InputError(column_field(self.name), "its values are not listed yet", "list them, or choose where they come from")
-        if self.about.form is Form.CODED:
-            return {"size": self._whole(self.size, "the number of codes (under Bins)")}
-        if not self.is_binned:
-            return {}
-        if self.lower in _NOTHING or self.upper in _NOTHING:
-            raise InputError(column_field(self.name), "its bounds are not set yet", "give the lowest and the highest value that count")
-        scale = scale_of(self.name, self.kind, self.precision if self.precision and self.about.precisions else "")
-        groups = {
-            "bins": lambda: self._whole(self.bins, "the number of bins"),
-            "width": lambda: self._width(scale),
-            "edges": lambda: [self._bound(scale, edge) for edge in self.edges or ()],
-        }
-        bounds = {end: self._bound(scale, getattr(self, end)) for end in ("lower", "upper")}
-        return bounds | {field: read() for field, read in groups.items() if getattr(self, field) is not None}
-
-    def _width(self, scale: Scale) -> Any:
-        entered = self.width
-        if isinstance(entered, str) and scale.widths and (not entered[0].isdigit() or entered in scale.widths):
-            return _named_width(scale, entered)
-        return self._whole(entered, "the width of its bins") if scale.whole else self._bound(scale, entered)
-
-    def _bound(self, scale: Scale, entered: Any) -> Any:
-        """A bound or an edge; those of days and times stay texts."""
-        if not isinstance(entered, str):
-            return entered
-        try:
-            return scale.entered(entered)
-        except ValueError:
-            wanted = f"whole {scale.noun}" if scale.whole else scale.noun
-            remedy = "correct the bounds or the bins"
-            if "," in entered and scale.axis == "number":
-                remedy = "write a decimal point, and no thousands separators"
-            raise InputError(column_field(self.name), f"“{entered[:40]}” is not a {wanted}", remedy) from None
-
-    def _whole(self, entered: Any, what: str) -> int:
-        try:
-            return int(str(entered))
-        except ValueError:
-            raise InputError(column_field(self.name), f"{what} is not a whole number", "correct it") from None
 
     def problem(self) -> InputError | None:
         """What is wrong or open; None for a column that is complete, or not used."""
@@ -295,14 +250,6 @@ def _groups(attribute: Attribute) -> dict[str, Any]:
         return {"bins": len(edges) - 1}
     shown = [*edges[:-1], edges[-1] - scale.whole]  # the last one of whole values names the upper bound, which it includes
     return {"edges": [scale.stated_edge(edge) for edge in shown]}
-
-
-def _named_width(scale: Scale, entered: str) -> Any:
-    """A width as people say it: "hours" are hours, and a week of dates is seven days."""
-    single = entered.removesuffix("s")
-    if single in scale.widths and entered not in scale.widths:
-        return single
-    return 7 if entered in ("week", "weeks") and entered not in scale.widths else entered
 
 
 def _text(stated: Any) -> str:
