@@ -28,9 +28,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from benchmarks import slices
+from benchmarks import record
 from benchmarks.shapes import SHAPES
-from benchmarks.table import ADULT_FOLDER, RESULTS
+from benchmarks.table import ADULT_FOLDER
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.mechanisms.steps import Finished
@@ -87,10 +87,18 @@ def named(name: str) -> Mechanism:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
+    options = record.parser(
+        __doc__,
+        {"tables": SHAPES, "workloads": WORKLOADS, "mechanisms": (*MECHANISMS, *PUBLISHED)},
+        tables=["adult", "titanic"],
+        workloads=["all-3way"],
+        epsilons=list(EPSILONS),
+        mechanisms=list(MECHANISMS),
+        runs=5,
+    ).parse_args(arguments)
     asked = [asdict(point) for point in points(options)]
     place = options.results / NAME
-    slices.fill(slices.opened(place), asked, options.runs, lambda point: measure(Point(**point)), write, place)
+    record.fill(record.opened(place), asked, options.runs, lambda point: measure(Point(**point)), write, place)
     return 0
 
 
@@ -244,17 +252,6 @@ def _claim(words: str, holds: bool, measured: str) -> str:
 
 def _share(best: pd.Series[bool]) -> str:
     return f"{int(best.sum())} of {len(best)}"
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tables", nargs="+", choices=SHAPES, default=["adult", "titanic"])
-    parser.add_argument("--workloads", nargs="+", choices=WORKLOADS, default=["all-3way"])
-    parser.add_argument("--epsilons", nargs="+", type=float, default=list(EPSILONS))
-    parser.add_argument("--mechanisms", nargs="+", choices=(*MECHANISMS, *PUBLISHED), default=list(MECHANISMS))
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    return parser
 
 
 if __name__ == "__main__":

@@ -10,19 +10,17 @@ counts without noise: for public tables only.
 from __future__ import annotations
 
 import argparse
-import json
 import math
-import os
 import statistics
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.table import RESULTS, Table, add_table_options, load_table
+from benchmarks import record
+from benchmarks.table import Table, add_table_options, load_table
 from dpsynth_core.evaluation.bounds import UNBOUNDED
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, Spec
 from dpsynth_core.release import synthesis
@@ -59,7 +57,10 @@ class Certified:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = _parser()
+    parser = record.parser(
+        __doc__, mechanism="aim", relation="add-remove", epsilon=1.0, delta=1e-9, certificate=DEFAULT_CERTIFICATE, runs=6
+    )
+    add_table_options(parser)
     options = parser.parse_args(arguments)
     table = load_table(parser, options)
     plans = {share: synthesis.plan(_spec(options, table, share)) for share in (options.certificate, 0.0)}
@@ -77,19 +78,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(_table(carrying, without))
     _write(options, carrying, without)
     return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description="Measure the certificate: bounds against true errors, coverage, and its cost.")
-    add_table_options(parser)
-    parser.add_argument("--mechanism", default="aim")
-    parser.add_argument("--relation", default="add-remove")
-    parser.add_argument("--epsilon", type=float, default=1.0)
-    parser.add_argument("--delta", type=float, default=1e-9)
-    parser.add_argument("--certificate", type=float, default=DEFAULT_CERTIFICATE)
-    parser.add_argument("--runs", type=int, default=6)
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    return parser
 
 
 def _spec(options: argparse.Namespace, table: Table, share: float) -> Spec:
@@ -160,20 +148,16 @@ def _table(carrying: Sequence[Certified], without: Sequence[float]) -> str:
 
 def _write(options: argparse.Namespace, carrying: Sequence[Certified], without: Sequence[float]) -> None:
     names = ("workload", "mechanism", "relation", "epsilon", "delta", "certificate")
-    record = {
+    kept = {
         "table": options.data.name,
         **{name: getattr(options, name) for name in names},
-        "cores": os.cpu_count(),
-        "versions": synthesis.versions(),
+        **record.machine(),
         "with_certificate": [asdict(one) for one in carrying],
         "errors_without": list(without),
     }
-    options.results.mkdir(parents=True, exist_ok=True)
     workload = options.workload.replace(":", "-").replace("/", "-")
     plan = f"{workload}_{options.mechanism}_{options.relation}_eps{options.epsilon:g}"
-    path = options.results / f"certificate_{options.data.stem}_{plan}.json"
-    path.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
-    print(f"\nwritten to {path}")
+    record.write(options.results / f"certificate_{options.data.stem}_{plan}", kept)
 
 
 if __name__ == "__main__":

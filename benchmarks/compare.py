@@ -19,9 +19,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from benchmarks import record
 from benchmarks.programs import DPMM, DPMM_PYTHON, Program, execute, programs, versions
 from benchmarks.show import write_charts, write_markdown
-from benchmarks.table import RESULTS, Table, add_table_options, load_table
+from benchmarks.table import Table, add_table_options, load_table
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.registry import MECHANISMS
 from dpsynth_core.release import times
@@ -29,20 +30,26 @@ from dpsynth_core.statistics.distances import workload_error
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = _parser()
+    parser = record.parser(__doc__, epsilon=[1.0, 10.0], delta=1e-9, name="comparison")
+    add_table_options(parser)
+    parser.add_argument("--runs", type=int, choices=range(1, 101), metavar="N", default=3, help="of each program and epsilon")
+    some = f"NAME or NAME:RUNS, of {', '.join(programs())} (default: ours, then dpmm's)"
+    parser.add_argument("--programs", nargs="+", metavar="NAME", help=some)
+    parser.add_argument("--append", action="store_true", help="keep the runs that were written before")
     options = parser.parse_args(arguments)
     table = load_table(parser, options)
     try:
-        chosen, record = _chosen(options.programs), _record(options, table)
+        chosen, kept = _chosen(options.programs), _record(options, table)
     except InputError as error:
         parser.error(str(error))
     for name, epsilon in _turns(chosen, options.epsilon, options.runs):
         print(f"{name}, epsilon {epsilon:g}", file=sys.stderr)
         run = measure(name, table, epsilon, options.delta)
         print(f"  error {run['error']:.4f}, {run['seconds']:.0f} s, {run['peak_mb']:.0f} MB", file=sys.stderr)
-        record["runs"].append(run)
-        _write(record, options)
-    write_charts(record, options.results / options.name)
+        kept["runs"].append(run)
+        record.write(options.results / options.name, kept)
+        write_markdown(kept, options.results / f"{options.name}.md")
+    write_charts(kept, options.results / options.name)
     print((options.results / f"{options.name}.md").read_text(encoding="utf-8"))
     return 0
 
@@ -108,27 +115,6 @@ def _record(options: argparse.Namespace, table: Table) -> dict[str, Any]:
     if {name: before.get(name) for name in about} != about:
         raise InputError("--append", f"{path.name} is about another table, workload or machine", "choose another --name")
     return before
-
-
-def _write(record: Mapping[str, Any], options: argparse.Namespace) -> None:
-    options.results.mkdir(parents=True, exist_ok=True)
-    place = options.results / options.name
-    place.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    write_markdown(record, place.with_suffix(".md"))
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="benchmarks.compare", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_table_options(parser)
-    parser.add_argument("--epsilon", type=float, nargs="+", default=[1.0, 10.0])
-    parser.add_argument("--delta", type=float, default=1e-9)
-    parser.add_argument("--runs", type=int, choices=range(1, 101), metavar="N", default=3, help="of each program and epsilon")
-    some = f"NAME or NAME:RUNS, of {', '.join(programs())} (default: ours, then dpmm's)"
-    parser.add_argument("--programs", nargs="+", metavar="NAME", help=some)
-    parser.add_argument("--name", default="comparison", help="of the files that are written (default: %(default)s)")
-    parser.add_argument("--append", action="store_true", help="keep the runs that were written before")
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    return parser
 
 
 if __name__ == "__main__":

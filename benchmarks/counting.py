@@ -9,7 +9,6 @@ that is watched from outside: processor time and memory are those of it and of a
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import platform
@@ -27,8 +26,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from benchmarks import invented
-from benchmarks.table import RESULTS
+from benchmarks import invented, record
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.tally import plan
@@ -96,7 +94,11 @@ def people(folder: Path, rows: int) -> dict[str, Path]:
 
 
 def main() -> None:
-    options = _parser().parse_args()
+    parser = record.parser(__doc__, rows=[1_000_000])
+    parser.add_argument("--by-hand", type=int, default=1_000_000, help="rows up to which pandas and DuckDB are tried, too")
+    parser.add_argument("--folder", type=Path, help="where the tables are, or are kept (default: a temporary folder)")
+    parser.add_argument("--count", nargs=4, metavar=("ENGINE", "FORM", "ORDER", "PATH"), help="count once, for the program itself")
+    options = parser.parse_args()
     if options.count is not None:
         engine, form, order, path = options.count
         count(engine, Path(path), FORMS[form], int(order))
@@ -219,28 +221,15 @@ def _line(one: Counted) -> str:
 
 
 def _write(results: list[Counted], folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
     machine = {"python": platform.python_version(), "pyarrow": pa.__version__, "cores": len(os.sched_getaffinity(0))}
-    document = {"machine": machine, "counts": [asdict(one) for one in results]}
-    (folder / "counting.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     titles = ("engine", "file", "rows", "marginals", "wall s", "processor s", "peak MB", "million row-marginals/s")
-    head = f"| {' | '.join(titles)} |\n|---|---|--:|--:|--:|--:|--:|--:|\n"
     lines = [
         f"| {one.engine} | {one.form} | {one.rows:,} | {one.marginals} | {one.wall:,.1f} | {one.processor:,.1f} | {one.peak_mb:,.0f} | "
-        f"{one.rate / 1e6:,.0f} |\n"
+        f"{one.rate / 1e6:,.0f} |"
         for one in results
     ]
-    (folder / "counting.md").write_text(head + "".join(lines), encoding="utf-8")
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000])
-    parser.add_argument("--by-hand", type=int, default=1_000_000, help="rows up to which pandas and DuckDB are tried, too")
-    parser.add_argument("--folder", type=Path, help="where the tables are, or are kept (default: a temporary folder)")
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    parser.add_argument("--count", nargs=4, metavar=("ENGINE", "FORM", "ORDER", "PATH"), help="count once, for the program itself")
-    return parser
+    head = [f"| {' | '.join(titles)} |", "|---|---|--:|--:|--:|--:|--:|--:|"]
+    record.write(folder / "counting", {"machine": machine, "counts": [asdict(one) for one in results]}, [*head, *lines])
 
 
 if __name__ == "__main__":

@@ -9,20 +9,19 @@ limit of a criterion is near its error, where it is hardest to tell. The noise i
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.stats import binomtest
 
-from benchmarks.table import RESULTS
+from benchmarks import record
 from dpsynth_core.claims.criteria.criterion import Decided
 from dpsynth_core.claims.models import training_time, usefulness
+from dpsynth_core.evaluation.comparison import Evidence
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.noise import SeededNoise
@@ -79,13 +78,7 @@ class Trial:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="How often criteria are decided wrongly.")
-    parser.add_argument("--runs", type=int, default=200)
-    parser.add_argument("--people", type=int, default=3_000)
-    parser.add_argument("--epsilon", type=float, default=2.0)
-    parser.add_argument("--mechanism", default="independent")
-    parser.add_argument("--name", default="criteria", help="of the result")
-    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser = record.parser(__doc__, runs=200, people=3_000, epsilon=2.0, mechanism="independent", name="criteria")
     options = parser.parse_args(arguments)
     training_time.ROUNDS = _TREES
     trials: list[Trial] = []
@@ -146,17 +139,15 @@ def _exact(plan: Plan, source: CodesSource, made: Release) -> tuple[Decided, ...
 
 def _write(options: argparse.Namespace, trials: Sequence[Trial]) -> None:
     lines = [_HEAD.format(**vars(options))]
-    record: list[dict[str, Any]] = []
+    decided: list[dict[str, Any]] = []
     for about in dict.fromkeys(trial.about for trial in trials):
         one = _summary(about, [trial for trial in trials if trial.about == about])
-        record.append(one)
+        decided.append(one)
         shares = " | ".join(f"{100 * one[count] / one['releases']:.1f} %" for count in _COUNTS)
         ratios = " | ".join("–" if one[ratio] is None else f"{one[ratio]:.2f}" for ratio in ("ratio", "beside noise"))
         lines.append(f"| {about} | {shares} | {ratios} | {one['meets']} |")
-    options.results.mkdir(parents=True, exist_ok=True)
-    (options.results / f"{options.name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
     settings = {name: value for name, value in vars(options).items() if name not in ("results", "name")}
-    (options.results / f"{options.name}.json").write_text(json.dumps({**settings, "criteria": record}, indent=1) + "\n", encoding="utf-8")
+    record.write(options.results / options.name, {**settings, "criteria": decided}, lines)
 
 
 def _summary(about: str, own: Sequence[Trial]) -> dict[str, Any]:

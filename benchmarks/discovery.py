@@ -14,20 +14,16 @@ The noise of the first two has a seed, so that runs can be compared. Looks at tr
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
-import os
 import statistics
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.programs import OURS, versions
-from benchmarks.table import ADULT_FOLDER, RESULTS
+from benchmarks import record
+from benchmarks.table import ADULT_FOLDER
 from dpsynth_core.mechanisms.discovery import categories
 from dpsynth_core.mechanisms.discovery.division import divided
 from dpsynth_core.planning.plan import DISCOVERY_DELTA
@@ -63,16 +59,17 @@ AT_ONCE = 500
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
-    record: dict[str, Any] = {
-        "began": datetime.now(UTC).isoformat(timespec="seconds"),
-        **{"epsilon": options.epsilon, "delta": DELTA, "discovery": DEFAULT_DISCOVERY, "cores": os.cpu_count(), "versions": versions(OURS)},
+    parser = record.parser(__doc__, {"tables": TABLES}, tables=list(TABLES), epsilon=1.0, runs=5, people=100_000, values=5000, tries=10_000)
+    parser.add_argument("--data", type=Path, default=ADULT_FOLDER / "adult.csv", help="UCI Adult with a header (default: %(default)s)")
+    options = parser.parse_args(arguments)
+    kept: dict[str, Any] = {
+        **{"epsilon": options.epsilon, "delta": DELTA, "discovery": DEFAULT_DISCOVERY, **record.machine()},
         **{"strings": strings(options.people, options.values, options.epsilon, seed=1), "secrets": secrets(options.tries, options.epsilon)},
     }
     with tempfile.TemporaryDirectory() as folder:
         for name, (data, codebook) in tables(options.data, Path(folder), options.tables).items():
-            record[name] = list(pairs(data, codebook, options.epsilon, options.runs))
-    _write(record, options.results)
+            kept[name] = list(pairs(data, codebook, options.epsilon, options.runs))
+    record.write(options.results / "discovery", kept, _lines(kept))
     return 0
 
 
@@ -214,18 +211,10 @@ def adult() -> Domain:
     return Domain(tuple(attribute.unfolded() for attribute in (*listed, *binned)))
 
 
-def _write(record: Mapping[str, Any], results: Path) -> None:
-    results.mkdir(parents=True, exist_ok=True)
-    (results / "discovery.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    lines = list(_lines(record))
-    (results / "discovery.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    print("\n".join(lines))
-
-
 def _lines(record: Mapping[str, Any]) -> Iterator[str]:
     """The record as tables in Markdown."""
     epsilon, delta, share = record["epsilon"], record["delta"], record["discovery"]
-    yield f"Epsilon {epsilon:g}, delta {delta:g}, {share:.0%} of the budget for discovery, {record['began'][:10]}."
+    yield f"Epsilon {epsilon:g}, delta {delta:g}, {share:.0%} of the budget for discovery, {record['day']}."
     for table, runs in ((title, record[name]) for name, title in TABLES.items() if record.get(name)):
         yield from ("", f"| {table}, all pairs, AIM | runs | mean error | range |", "|---|---|---|---|")
         for name, title in TITLES.items():
@@ -240,20 +229,6 @@ def _lines(record: Mapping[str, Any]) -> Iterator[str]:
     yield f"| texts that {texts['shared_by']:,} or more share and that were not found | {texts['missed']:,} |"
     yield f"| people whose text went to “other” | {texts['people_in_other']:,} |"
     yield from ("", f"A text that one person has left {tried['left']:,} times in {tried['tries']:,} tries.")
-
-
-def _parser() -> argparse.ArgumentParser:
-    form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(prog="benchmarks.discovery", description=__doc__, formatter_class=form)
-    parser.add_argument("--data", type=Path, default=ADULT_FOLDER / "adult.csv", help="UCI Adult with a header (default: %(default)s)")
-    parser.add_argument("--tables", nargs="*", choices=list(TABLES), default=list(TABLES))
-    parser.add_argument("--epsilon", type=float, default=1.0)
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--people", type=int, default=100_000)
-    parser.add_argument("--values", type=int, default=5000)
-    parser.add_argument("--tries", type=int, default=10_000)
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    return parser
 
 
 if __name__ == "__main__":

@@ -9,21 +9,17 @@ window is closed; and its processor seconds. Needs Linux and the development pac
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from benchmarks import record
 from benchmarks.pages import COLUMNS
-from benchmarks.programs import OURS, versions
 from benchmarks.server import chromium, cpu_ms, demo_draft, forget_peak, peak_mb, resident_mb, serving
-from benchmarks.table import RESULTS
 
 FILES, VISITS = ("bundle", "csv"), 2
 _AT_ONCE_MS = 600_000
@@ -31,18 +27,16 @@ _SETTLED_SECONDS = 5.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
+    parser = record.parser(__doc__, rows=[1_000_000, 10_000_000], label="now")
+    parser.add_argument("--place", type=Path, help="folder on whose disk all of it is (default: where temporary files are)")
+    options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(dir=options.place) as place:
         os.environ["DPSYNTH_HOME"] = str(Path(place) / "home")
         os.environ["TMPDIR"] = place
         taken = [one for rows in options.rows for one in _taken(rows)]
-    record = {"day": f"{datetime.now(UTC):%Y-%m-%d}", "cores": os.cpu_count(), "label": options.label, "versions": versions(OURS)}
-    path = options.results / "downloads.json"
-    earlier = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
-    records = [*(one for one in earlier if one["label"] != options.label), {**record, "downloads": taken}]
-    path.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
-    path.with_suffix(".md").write_text(_markdown(records), encoding="utf-8")
-    print(_markdown(records))
+    kept = options.results / "downloads"
+    records = record.instead(record.earlier(kept), {**record.machine(), "label": options.label, "downloads": taken}, "label")
+    record.write(kept, records, [_markdown(records)])
     return 0
 
 
@@ -99,26 +93,16 @@ def _download(browser: Any, url: str, pid: int, project: str, file: str) -> dict
 
 def _markdown(records: Sequence[dict[str, Any]]) -> str:
     lines = ["Resident memory of the server around downloads, by `python -m benchmarks.downloads`.", ""]
-    for record in records:
-        lines += [f"**{record['label']}**: {record['day']}, {record['cores']} cores, revision {record['versions']['revision']}.", ""]
+    for kept in records:
+        lines += [f"**{kept['label']}**: {kept['day']}, {kept['cores']} cores, revision {kept['versions']['revision']}.", ""]
         lines += ["| rows | file | its MB | browser | MB before | at most | afterwards | processor seconds |", "|" + "---|" * 8]
         lines += [
             f"| {one['rows']:,} | {one['file']} | {one['mb']:,.0f} | {one['visit']} | {one['before_mb']:,.0f} | {one['peak_mb']:,.0f} "
             f"| {one['after_mb']:,.0f} | {one['cpu_seconds']:.1f} |"
-            for one in record["downloads"]
+            for one in kept["downloads"]
         ]
         lines.append("")
     return "\n".join(lines)
-
-
-def _parser() -> argparse.ArgumentParser:
-    form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(prog="benchmarks.downloads", description=__doc__, formatter_class=form)
-    parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 10_000_000])
-    parser.add_argument("--label", default="now", help="of this version, to compare it with another")
-    parser.add_argument("--place", type=Path, help="folder on whose disk all of it is (default: where temporary files are)")
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    return parser
 
 
 if __name__ == "__main__":

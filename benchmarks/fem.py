@@ -27,8 +27,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from benchmarks import figures, slices
-from benchmarks.table import RESULTS
+from benchmarks import figures, record
 
 NAME = "fem"
 GROWING = (16, 64, 128, 256, 455)
@@ -75,10 +74,19 @@ class Point:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
+    options = record.parser(
+        __doc__,
+        {"figures": (1, 2), "k": (2, 3, 4, 5), "programs": PROGRAMS},
+        figures=[1, 2],
+        k=[3],
+        epsilons=list(figures.EPSILONS),
+        marginals=list(GROWING),
+        programs=list(PROGRAMS),
+        runs=3,
+    ).parse_args(arguments)
     place = options.results / NAME
     asked = (asdict(point) for point in points(options))
-    slices.fill(slices.opened(place), asked, options.runs, lambda point: measure(Point(**point)), write, place)
+    record.fill(record.opened(place), asked, options.runs, lambda point: measure(Point(**point)), write, place)
     return 0
 
 
@@ -220,18 +228,6 @@ def _chart(figure: int, frame: pd.DataFrame) -> alt.FacetChart:
     means = base.mark_line(point=True).encode(y="mean(error):Q")
     layers = alt.layer(means, base.mark_point(size=12, opacity=0.4)).properties(width=320, height=260)
     return layers.facet(column=alt.Column("k:N", title="columns of a marginal")).properties(title=f"Figure {figure} of the paper, on Adult")
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=f"benchmarks.{NAME}", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--figures", type=int, nargs="+", choices=(1, 2), default=[1, 2])
-    parser.add_argument("--k", type=int, nargs="+", choices=(2, 3, 4, 5), default=[3], help="columns of a marginal; the paper has 3 and 5")
-    parser.add_argument("--epsilons", type=float, nargs="+", default=list(figures.EPSILONS), help="of Figure 1")
-    parser.add_argument("--marginals", type=int, nargs="+", default=list(GROWING), help="of Figure 2")
-    parser.add_argument("--programs", nargs="+", choices=list(PROGRAMS), default=list(PROGRAMS), metavar="NAME")
-    parser.add_argument("--runs", type=int, default=3, help="of each point, those in the record included")
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    return parser
 
 
 if __name__ == "__main__":

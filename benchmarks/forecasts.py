@@ -13,8 +13,6 @@ of the forecast: to fit to them, make them fitted ones and hold out others.
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -23,9 +21,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from benchmarks import record
 from benchmarks.invented import Invented, sizes, write
 from benchmarks.programs import OURS, execute, versions
-from benchmarks.table import RESULTS
 from dpsynth_core.cli.release_commands import parse_workload
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning.plan import budgeted, forecast
@@ -109,21 +107,20 @@ TABLES = {"fitted": FITTED, "held-out": HELD_OUT, "wide": WIDE}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
-    target = options.results / "forecasts.json"
-    options.results.mkdir(parents=True, exist_ok=True)
+    parser = record.parser(__doc__, {"tables": TABLES}, tables="held-out")
+    parser.add_argument("--again", action="store_true", help="forecast the recorded runs anew, and run nothing")
+    parser.add_argument("--numbers", type=int, nargs="+", help="which of them (default: all)")
+    options = parser.parse_args(arguments)
+    place = options.results / "forecasts"
     if options.again:
-        runs = [forecast_anew(run) for run in json.loads(target.read_text(encoding="utf-8"))]
-        target.write_text(json.dumps(runs, indent=1) + "\n", encoding="utf-8")
-        target.with_suffix(".md").write_text(_markdown(runs), encoding="utf-8")
+        runs = [forecast_anew(run) for run in record.earlier(place)]
+        record.write(place, runs, [_markdown(runs)])
         return 0
     for number in options.numbers or range(len(TABLES[options.tables])):
         run = compared(options.tables, number)
-        runs = json.loads(target.read_text(encoding="utf-8")) if target.exists() else []  # anew: others may measure beside this
-        runs = [*(one for one in runs if (one["tables"], one["number"]) != (options.tables, number)), run]
-        target.write_text(json.dumps(runs, indent=1) + "\n", encoding="utf-8")
-        target.with_suffix(".md").write_text(_markdown(runs), encoding="utf-8")
-        print(_line(run), flush=True)
+        print(_line(run), file=sys.stderr, flush=True)
+        runs = record.instead(record.earlier(place), run, "tables", "number")  # read anew: others may measure beside this
+        record.write(place, runs, [_markdown(runs)])
     return 0
 
 
@@ -183,15 +180,6 @@ def _markdown(runs: list[dict[str, Any]]) -> str:
         ]
         lines.append("")
     return "\n".join(lines)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="benchmarks.forecasts", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tables", choices=tuple(TABLES), default="held-out")
-    parser.add_argument("--again", action="store_true", help="forecast the recorded runs anew, and run nothing")
-    parser.add_argument("--numbers", type=int, nargs="+", help="which of them (default: all)")
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    return parser
 
 
 if __name__ == "__main__":

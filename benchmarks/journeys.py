@@ -9,7 +9,6 @@ the server, without runs. Exit code 1 where a task takes as many interactions as
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
@@ -23,8 +22,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks import record
 from benchmarks.server import chromium, cpu_ms, serving
-from benchmarks.table import ADULT_FOLDER, RESULTS
+from benchmarks.table import ADULT_FOLDER
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -335,21 +335,20 @@ TASKS = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
-    options.results.mkdir(parents=True, exist_ok=True)
-    kept = options.results / "journeys.json"
-    measured = {one["name"]: one for one in json.loads(kept.read_text(encoding="utf-8"))} if kept.exists() else {}
+    parser = record.parser(__doc__)
+    parser.add_argument("--only", nargs="+", choices=[task.name for task in TASKS], default=[])
+    options = parser.parse_args(arguments)
+    place = options.results / "journeys"
+    measured = {one["name"]: one for one in record.earlier(place)}
     for task in TASKS:
         if options.only and task.name not in options.only:
             continue
-        with tempfile.TemporaryDirectory() as place:
-            os.environ["DPSYNTH_HOME"] = str(Path(place) / "home")
-            measured[task.name] = _timed(task, Path(place))
+        with tempfile.TemporaryDirectory() as folder:
+            os.environ["DPSYNTH_HOME"] = str(Path(folder) / "home")
+            measured[task.name] = _timed(task, Path(folder))
         print(json.dumps(measured[task.name]), file=sys.stderr)
     records = [measured[task.name] for task in TASKS if task.name in measured]
-    kept.write_text(json.dumps(records, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    (options.results / "journeys.md").write_text(_told(records), encoding="utf-8")
-    print(_told(records), file=sys.stderr)
+    record.write(place, records, [_told(records)])
     return int(any(one["before"] is not None and one["interactions"] >= one["before"] for one in records))
 
 
@@ -395,14 +394,6 @@ def _told(records: Sequence[Mapping[str, Any]]) -> str:
     ]
     shown = ("title", "interactions", "seconds", "load", "server_cpu_seconds", "day", "remark")
     return "\n".join(lines + ["| " + " | ".join(str(one[key]) for key in shown) + " |" for one in records]) + "\n"
-
-
-def _parser() -> argparse.ArgumentParser:
-    form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(prog="benchmarks.journeys", description=__doc__, formatter_class=form)
-    parser.add_argument("--only", nargs="+", choices=[task.name for task in TASKS], default=[])
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    return parser
 
 
 if __name__ == "__main__":

@@ -8,34 +8,28 @@ its own. `verify` and `reproduce` get more memory and time than by default.
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import sys
 import tempfile
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.programs import OURS, execute, versions
-from benchmarks.table import RESULTS
+from benchmarks import record
+from benchmarks.programs import execute
 from dpsynth_core.sources.demo import demo_domain, simulate
 
 PROGRAM = (sys.executable, "-m", "dpsynth_core")
 
 
 def main() -> int:
-    options = _parser().parse_args()
+    parser = record.parser(__doc__, records=1_000_000, rows=10_000_000, epsilon=1.0)
+    parser.add_argument("--folder", type=Path, help="for the files, which take gigabytes (default: the usual temporary folder)")
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=options.folder) as place:
         steps = measured(Path(place), options.records, options.rows, options.epsilon)
-    record = {
-        **{"day": f"{datetime.now(UTC):%Y-%m-%d}", "cores": os.cpu_count(), "versions": versions(OURS)},
-        **{"records": options.records, "rows": options.rows, "epsilon": options.epsilon, "steps": steps},
-    }
-    (options.results / "large_release.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    (options.results / "large_release.md").write_text(_markdown(record), encoding="utf-8")
-    print(_markdown(record))
+    kept = {**record.machine(), "records": options.records, "rows": options.rows, "epsilon": options.epsilon, "steps": steps}
+    record.write(options.results / "large_release", kept, [_markdown(kept)])
     return 0
 
 
@@ -69,17 +63,6 @@ def _markdown(record: dict[str, Any]) -> str:
             lines.append(f"| {name} | {cost['seconds']:,.0f} | {cost['cpu_seconds']:,.0f} | {cost['peak_mb']:,} | {cost['load']:.1f} |")
     sizes = ", ".join(f"{name} {size:,.0f} MB" for name, size in record["steps"]["files"].items())
     return "\n".join([*lines, "", f"Files: {sizes}.", ""])
-
-
-def _parser() -> argparse.ArgumentParser:
-    raw = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(prog="benchmarks.large_release", description=__doc__, formatter_class=raw)
-    parser.add_argument("--records", type=int, default=1_000_000)
-    parser.add_argument("--rows", type=int, default=10_000_000)
-    parser.add_argument("--epsilon", type=float, default=1.0)
-    parser.add_argument("--folder", type=Path, help="for the files, which take gigabytes (default: the usual temporary folder)")
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    return parser
 
 
 if __name__ == "__main__":

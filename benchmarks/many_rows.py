@@ -12,8 +12,6 @@ thread of linear algebra, and made before that. Processor seconds, because other
 
 from __future__ import annotations
 
-import argparse
-import json
 import multiprocessing
 import os
 import re
@@ -23,7 +21,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
@@ -31,9 +28,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks import invented
-from benchmarks.programs import OURS, versions
-from benchmarks.table import RESULTS
+from benchmarks import invented, record
 from dpsynth_core.bundle.pack import zipped
 from dpsynth_core.foundation.content import stored
 from dpsynth_core.inference.rows import in_random_order
@@ -80,17 +75,18 @@ class Cost:
 
 
 def main() -> int:
-    options = _parser().parse_args()
+    parser = record.parser(__doc__, rows=[10_000, 100_000, 1_000_000, 10_000_000], epsilon=1.0)
+    parser.add_argument("--table", choices=(PEOPLE, *SHAPES), default=PEOPLE)
+    parser.add_argument("--written", type=int, help="synthetic rows (default: as many as the table has)")
+    options = parser.parse_args()
     costs = [_in_own_process(options.table, rows, options.written or rows, options.epsilon) for rows in options.rows]
-    path = options.results / "many_rows.json"
-    earlier = json.loads(path.read_text(encoding="utf-8"))["tables"] if path.exists() else []
-    now = {(cost.table, cost.rows, cost.written) for cost in costs}
-    tables = [*(one for one in earlier if (one["table"], one["rows"], one["written"]) not in now), *map(asdict, costs)]
-    record = {"day": f"{datetime.now(UTC):%Y-%m-%d}", "cores": os.cpu_count(), "epsilon": options.epsilon, "versions": versions(OURS)}
-    record["tables"] = sorted(tables, key=lambda one: (one["table"], one["written"], one["rows"]))
-    path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    path.with_suffix(".md").write_text(_markdown(record), encoding="utf-8")
-    print(_markdown(record))
+    place = options.results / "many_rows"
+    tables: list[Any] = (record.earlier(place) or {"tables": []})["tables"]
+    for cost in costs:
+        tables = record.instead(tables, asdict(cost), "table", "rows", "written")
+    kept = {**record.machine(), "epsilon": options.epsilon}
+    kept["tables"] = sorted(tables, key=lambda one: (one["table"], one["written"], one["rows"]))
+    record.write(place, kept, [_markdown(kept)])
     return 0
 
 
@@ -153,16 +149,6 @@ def _markdown(record: dict[str, Any]) -> str:
         cells += [f"{sum(one['wall'].values()):.0f}", f"{max(one['peak_mb'].values()):,.0f}", f"{one['load']:.0f}"]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join([*lines, ""])
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="benchmarks.many_rows", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--table", choices=(PEOPLE, *SHAPES), default=PEOPLE)
-    parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000, 1_000_000, 10_000_000], help="of the tables")
-    parser.add_argument("--written", type=int, help="synthetic rows (default: as many as the table has)")
-    parser.add_argument("--epsilon", type=float, default=1.0)
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    return parser
 
 
 if __name__ == "__main__":

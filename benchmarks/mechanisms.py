@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.programs import OURS, execute, ours, versions
-from benchmarks.table import ADULT_FOLDER, RESULTS, Table
+from benchmarks import record
+from benchmarks.programs import execute, ours
+from benchmarks.table import ADULT_FOLDER, Table
 from dpsynth_core.cli.release_commands import parse_workload
 from dpsynth_core.mechanisms.registry import MECHANISMS
 from dpsynth_core.release.document import ROWS_CSV, load
@@ -38,7 +39,15 @@ HEAD = ("table", "workload", "mechanism", "error", "of", "seconds", "peak MB", "
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
+    options = record.parser(
+        __doc__,
+        {"tables": TABLES, "mechanisms": MECHANISMS},
+        tables=list(TABLES),
+        workloads=list(WORKLOADS),
+        mechanisms=list(MECHANISMS),
+        epsilon=1.0,
+        delta=1e-9,
+    ).parse_args(arguments)
     runs: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as place:
         for name in options.tables:
@@ -46,7 +55,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 table = _table(name, workload, Path(place))
                 for mechanism in options.mechanisms:
                     runs.append({"table": name, "workload": workload, **measure(mechanism, table, options.epsilon, options.delta)})
-                    print(_line(runs[-1]), file=sys.stderr)
                     _write(runs, options)
     return 0
 
@@ -101,24 +109,10 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _write(runs: Sequence[Mapping[str, Any]], options: argparse.Namespace) -> None:
-    options.results.mkdir(parents=True, exist_ok=True)
-    record = {"epsilon": options.epsilon, "delta": options.delta, "cores": os.cpu_count(), "versions": versions(OURS), "runs": list(runs)}
-    (options.results / "mechanisms.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    kept = {"epsilon": options.epsilon, "delta": options.delta, **record.machine(), "runs": list(runs)}
     head = f"One run each at epsilon {options.epsilon:g}, delta {options.delta:g}, on {os.cpu_count()} cores, {runs[-1]['began'][:10]}."
     lines = [head, "", _row(HEAD), "|---" * len(HEAD) + "|", *map(_line, runs)]
-    (options.results / "mechanisms.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def _parser() -> argparse.ArgumentParser:
-    form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(prog="benchmarks.mechanisms", description=__doc__, formatter_class=form)
-    parser.add_argument("--tables", nargs="+", choices=TABLES, default=list(TABLES), help="the simulated people; Adult (default: both)")
-    parser.add_argument("--workloads", nargs="+", default=list(WORKLOADS), help="as on the command line (default: %(default)s)")
-    parser.add_argument("--mechanisms", nargs="+", choices=list(MECHANISMS), default=list(MECHANISMS), metavar="NAME")
-    parser.add_argument("--epsilon", type=float, default=1.0)
-    parser.add_argument("--delta", type=float, default=1e-9)
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    return parser
+    record.write(options.results / "mechanisms", kept, lines)
 
 
 if __name__ == "__main__":

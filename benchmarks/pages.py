@@ -9,7 +9,6 @@ CHROMIUM, else /usr/bin/chromium, else Playwright's own (a development package).
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
@@ -17,12 +16,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from benchmarks import record
 from benchmarks.server import chromium, cpu_ms, demo_draft, serving
-from benchmarks.table import RESULTS
 
 GOAL_MS = 300
 PAGES = ("Data", "Domain", "Workload", "Budget", "Mechanism", "Results", "Trade-offs", "Compare", "Ledger", "Guide")
@@ -40,23 +38,19 @@ _WATCH = """() => new Promise(done => {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
+    options = record.parser(__doc__, rounds=3).parse_args(arguments)
     with tempfile.TemporaryDirectory() as place:
         os.environ["DPSYNTH_HOME"] = str(Path(place) / "home")
         project = _prepared()
         with serving() as (url, pid):
             seconds_by_page = _switches(url, pid, project, options.rounds)
-    record = {
-        "day": datetime.now(UTC).date().isoformat(),
-        "cores": os.cpu_count(),
+    kept = {
+        **record.machine(),
         "load": round(os.getloadavg()[0], 1),
         "rounds": options.rounds,
         "milliseconds": {page: _summary(switches) for page, switches in seconds_by_page.items()},
     }
-    options.results.mkdir(parents=True, exist_ok=True)
-    (options.results / "pages.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    (options.results / "pages.md").write_text(_told(record), encoding="utf-8")
-    print(_told(record), file=sys.stderr)
+    record.write(options.results / "pages", kept, [_told(kept)])
     return 0
 
 
@@ -124,14 +118,6 @@ def _switches(url: str, pid: int, project: str, rounds: int) -> Mapping[str, lis
                     raise RuntimeError(f"{page} is locked: it is not what was to be measured")
                 seconds_by_page[page].append((float(took), busy))
     return seconds_by_page
-
-
-def _parser() -> argparse.ArgumentParser:
-    form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(prog="benchmarks.pages", description=__doc__, formatter_class=form)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    return parser
 
 
 if __name__ == "__main__":

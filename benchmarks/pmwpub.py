@@ -30,10 +30,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmarks import figures, slices
+from benchmarks import figures, record
 from benchmarks.claims import DECIDED, by_epsilon
 from benchmarks.figures import Setting
-from benchmarks.table import ADULT_FOLDER, RESULTS
+from benchmarks.table import ADULT_FOLDER
 from dpsynth_core.inference.records import WeightedRecords
 from dpsynth_core.mechanisms.public_check import FLOOR
 from dpsynth_core.research.privacy import best_mixture
@@ -65,14 +65,21 @@ Codes = NDArray[np.int32]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
+    options = record.parser(
+        __doc__,
+        {"tables": TABLES, "programs": (*WITH, *WITHOUT)},
+        epsilons=list(figures.EPSILONS),
+        tables=list(TABLES),
+        programs=[*WITH, *WITHOUT],
+        runs=2,
+    ).parse_args(arguments)
     place = options.results / NAME
-    record = {"tables": []} | slices.opened(place)
+    kept = {"tables": []} | record.opened(place)
     for table in options.tables:
-        if table not in [one["table"] for one in record["tables"]]:
-            record["tables"].append(judge(table))
-            print(record["tables"][-1], file=sys.stderr, flush=True)
-    slices.fill(record, points(options), options.runs, lambda point: measure(**point), write, place)
+        if table not in [one["table"] for one in kept["tables"]]:
+            kept["tables"].append(judge(table))
+            print(kept["tables"][-1], file=sys.stderr, flush=True)
+    record.fill(kept, points(options), options.runs, lambda point: measure(**point), write, place)
     return 0
 
 
@@ -215,17 +222,6 @@ def _chart(frame: pd.DataFrame, tables: pd.DataFrame) -> alt.HConcatChart:
     return alt.hconcat(panel("error", "Largest error of a cell"), panel("mean_error", "Mean workload error (L1)")).properties(
         title=f"PMW^Pub on Adult with {known}, and what needs none"
     )
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=f"benchmarks.{NAME}", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--epsilons", type=float, nargs="+", default=list(figures.EPSILONS))
-    parser.add_argument("--tables", nargs="+", choices=TABLES, default=list(TABLES), help="biases, or the file")
-    known = [*WITH, *WITHOUT]
-    parser.add_argument("--programs", nargs="+", choices=known, default=known, metavar="NAME")
-    parser.add_argument("--runs", type=int, default=2, help="of each point, those in the record included")
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    return parser
 
 
 if __name__ == "__main__":

@@ -15,19 +15,17 @@ they do not promise. Whether the intervals of all worst subgroups hold together,
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.table import RESULTS
+from benchmarks import record
 from dpsynth_core.evaluation.questions.answer import answer
 from dpsynth_core.evaluation.questions.breakdown import breakdown
 from dpsynth_core.evaluation.questions.known import Known
@@ -75,22 +73,12 @@ class Outcome:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
+    relation = "add-remove"
+    parser = record.parser(__doc__, mechanism="aim", relation=relation, epsilon=2.0, certificate=0.05, releases=200, questions=40)
+    options = parser.parse_args(arguments)
     together: dict[str, list[bool]] = defaultdict(list)
     print(written(options, list(outcomes(options, together)), together))
     return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description="How often the intervals of answers hold.")
-    parser.add_argument("--mechanism", default="aim")
-    parser.add_argument("--relation", default="add-remove", choices=("add-remove", "replace"))
-    parser.add_argument("--epsilon", type=float, default=2.0)
-    parser.add_argument("--certificate", type=float, default=0.05)
-    parser.add_argument("--releases", type=int, default=200)
-    parser.add_argument("--questions", type=int, default=40)
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    return parser
 
 
 def people(seed: int = 1) -> NDArray[np.int32]:
@@ -196,19 +184,18 @@ def written(options: argparse.Namespace, results: Sequence[tuple[str, Outcome]],
     groups: Mapping[str, list[Outcome]] = defaultdict(list)
     for kind, outcome in results:
         groups[f"{kind}, {outcome.kind}"].append(outcome)
-    record: dict[str, Any] = {name: getattr(options, name) for name in ("mechanism", "relation", "epsilon", "certificate", "releases")}
-    record |= {"people": PEOPLE, "kinds": {name: summary(group) for name, group in sorted(groups.items())}}
-    record |= {"together": {kind: statistics.fmean(held) for kind, held in together.items()}}
-    record |= {"all": summary([outcome for _, outcome in results]), "versions": synthesis.versions()}
+    kept: dict[str, Any] = {name: getattr(options, name) for name in ("mechanism", "relation", "epsilon", "certificate", "releases")}
+    kept |= {"people": PEOPLE, "kinds": {name: summary(group) for name, group in sorted(groups.items())}}
+    kept |= {"together": {kind: statistics.fmean(held) for kind, held in together.items()}}
+    kept |= {"all": summary([outcome for _, outcome in results]), "versions": synthesis.versions()}
     name = f"questions_{options.mechanism}_{options.relation}_eps{options.epsilon:g}"
-    options.results.mkdir(parents=True, exist_ok=True)
-    (options.results / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    record.write(options.results / name, kept)
     lines = ["| kind, evidence | intervals | hold | times as wide as needed |", "|---|---|---|---|"]
-    for kind, one in [*record["kinds"].items(), ("all", record["all"])]:
+    for kind, one in [*kept["kinds"].items(), ("all", kept["all"])]:
         excess = "any" if one["excess"] is None else f"{one['excess']:.2f}"
         lines.append(f"| {kind} | {one['intervals']:,} | {one['coverage']:.1%} | {excess} |")
     lines += ["", "| all intervals of one release at once | hold |", "|---|---|"]
-    lines += [f"| {kind} | {share:.1%} |" for kind, share in record["together"].items()]
+    lines += [f"| {kind} | {share:.1%} |" for kind, share in kept["together"].items()]
     return "\n".join(lines)
 
 

@@ -25,9 +25,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from benchmarks import figures, slices
+from benchmarks import figures, record
 from benchmarks.claims import DECIDED, by_epsilon
-from benchmarks.table import RESULTS
 from dpsynth_core.research.inference.relaxed.relaxed_table import RelaxedTable
 from dpsynth_core.research.inference.relaxed.rounding import rounded
 
@@ -62,10 +61,18 @@ class Point:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
+    options = record.parser(
+        __doc__,
+        {"figures": _TABLES, "k": (2, 3, 4, 5), "programs": PROGRAMS},
+        figures=list(_TABLES),
+        k=[3],
+        epsilons=list(figures.EPSILONS),
+        programs=list(PROGRAMS),
+        runs=3,
+    ).parse_args(arguments)
     place = options.results / NAME
     asked = (asdict(point) for point in points(options))
-    slices.fill(slices.opened(place), asked, options.runs, lambda point: measure(Point(**point)), write, place)
+    record.fill(record.opened(place), asked, options.runs, lambda point: measure(Point(**point)), write, place)
     return 0
 
 
@@ -228,17 +235,6 @@ def _chart_of_sizes(frame: pd.DataFrame) -> alt.HConcatChart:
 
 _PANELS = (("error", "Largest error of a cell"), ("cpu_seconds", "Processor seconds"))
 _CHARTS = {**dict.fromkeys(_BY_EPSILON, _chart_of_errors), "5b": _chart_of_rounding, "6": _chart_of_sizes}
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=f"benchmarks.{NAME}", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--figures", nargs="+", choices=list(_TABLES), default=list(_TABLES))
-    parser.add_argument("--k", type=int, nargs="+", choices=(2, 3, 4, 5), default=[3], help="columns of a marginal; the paper has 3 and 5")
-    parser.add_argument("--epsilons", type=float, nargs="+", default=list(figures.EPSILONS), help="of Figures 2 and 5a")
-    parser.add_argument("--programs", nargs="+", choices=list(PROGRAMS), default=list(PROGRAMS), metavar="NAME", help="of these")
-    parser.add_argument("--runs", type=int, default=3, help="of each point, those in the record included")
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    return parser
 
 
 if __name__ == "__main__":

@@ -18,21 +18,19 @@ tables, so that no spread between them can show it.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import statistics
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
+from benchmarks import record
 from benchmarks.questions import DOMAIN, PEOPLE, people
-from benchmarks.table import RESULTS
 from dpsynth_core.evaluation.questions.answer import answer
 from dpsynth_core.evaluation.questions.known import Known
 from dpsynth_core.evaluation.questions.question import Question, cell_values
@@ -53,13 +51,7 @@ _NORMAL = statistics.NormalDist().inv_cdf(0.975)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="How often combining rules of several synthetic tables hold.")
-    parser.add_argument("--mechanism", default="independent")
-    parser.add_argument("--epsilon", type=float, default=1.0)
-    parser.add_argument("--releases", type=int, default=200)
-    parser.add_argument("--tables", type=int, default=5)
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    options = parser.parse_args(arguments)
+    options = record.parser(__doc__, mechanism="independent", epsilon=1.0, releases=200, tables=5).parse_args(arguments)
     print(written(options, trials(options)))
     return 0
 
@@ -151,11 +143,9 @@ def written(options: argparse.Namespace, seen: Mapping[str, list[bool]]) -> str:
         rule: {"intervals": len(results), "coverage": statistics.fmean(results)}
         for rule, results in sorted(seen.items())
     }
-    record = {name: getattr(options, name) for name in ("mechanism", "epsilon", "releases", "tables")} | {"people": PEOPLE}
-    record |= {"rules": told, "versions": synthesis.versions()}
-    options.results.mkdir(parents=True, exist_ok=True)
-    place = options.results / f"several_tables_{options.mechanism}_eps{options.epsilon:g}.json"
-    place.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    kept = {name: getattr(options, name) for name in ("mechanism", "epsilon", "releases", "tables")} | {"people": PEOPLE}
+    kept |= {"rules": told, "versions": synthesis.versions()}
+    record.write(options.results / f"several_tables_{options.mechanism}_eps{options.epsilon:g}", kept)
     lines = ["| rule | intervals | hold |", "|---|---|---|"]
     return "\n".join([*lines, *(f"| {rule} | {one['intervals']:,} | {one['coverage']:.1%} |" for rule, one in told.items())])
 

@@ -1,16 +1,16 @@
-"""Tables of every shape: the error of AIM beside what is simpler, and beside AIM as it was.
+"""Tables of every shape: the error of AIM beside what is simpler, and beside AIM with other settings, or as it was.
 
     python -m benchmarks.shapes --label now --runs 5
-    python -m benchmarks.shapes --label now --tables titanic few --epsilons 0.5 --mechanisms aim
+    python -m benchmarks.shapes --label apart --tables titanic adult --mechanisms aim --set merge_below=0      # without folding
+    python -m benchmarks.shapes --label whole --tables adult values --mechanisms aim --set groups=0            # without groups of values
 
 Errors are those of the rows, AIM's Definition 2 (L1, halves are shares of people), without a certificate, with seeds that count upwards.
-To compare two versions, run this file in both with another label each and the same results folder.
+To compare two versions, run this file in both with another label each and the same results folder. True errors are computed: the tables
+are public or invented.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
 import statistics
 import sys
@@ -23,16 +23,30 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks import compression, invented
-from benchmarks.table import ADULT_FOLDER, RESULTS
+from benchmarks import invented, record
+from benchmarks.discovery import adult as adult_by_its_codebook
+from benchmarks.table import ADULT_FOLDER
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.mechanism import Mechanism
+from dpsynth_core.mechanisms.steps import Finished
+from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.sources import standin
+from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.codes import CodesSource
-from dpsynth_core.statistics.distances import Marginals
+from dpsynth_core.sources.demo import demo_domain, simulate
+from dpsynth_core.sources.files import TableSource, open_batches
+from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.guess import propose
+from dpsynth_core.sources.sniff import sniff
+from dpsynth_core.statistics.distances import Marginals, scaled, workload_error
 from dpsynth_core.vocabulary.domain import Domain, load_domain
+from dpsynth_core.vocabulary.tally import row_marginals
 from dpsynth_core.vocabulary.workload import Workload, all_kway
 
-FEW_ROWS = 2_000
+DELTA, FEW_ROWS = 1e-9, 2_000
 
 
 @dataclass(frozen=True)
@@ -45,12 +59,17 @@ class Shape:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
+    parser = record.parser(__doc__, label="now", epsilons=[0.1, 0.5, 1.0, 10.0], mechanisms=["aim", "independent", "mst"], runs=5)
+    parser.add_argument("--tables", nargs="+", choices=SHAPES, default=[name for name in SHAPES if "cells" not in name])
+    parser.add_argument("--set", nargs="*", metavar="NAME=VALUE", default=[], help="of all mechanisms")
+    parser.add_argument("--data", type=Path, default=ADULT_FOLDER)
+    options = parser.parse_args(arguments)
+    place = options.results / "shapes"
     for name in options.tables:
         shape = SHAPES[name]
         try:
             source = shape.read(options.data)
-        except FileNotFoundError:
+        except (FileNotFoundError, InputError):
             print(f"without {name}: {options.data} does not hold it", file=sys.stderr)
             continue
         workload = all_kway(source.domain, shape.k)
@@ -58,22 +77,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for epsilon in options.epsilons:
             for mechanism in options.mechanisms:
                 run = {"label": options.label, "table": name, "epsilon": epsilon, "mechanism": mechanism}
-                run |= _measured(source, workload, true, mechanism, epsilon, options.runs)
+                chosen = registry.configured(registry.get(mechanism), dict(pair.split("=", 1) for pair in options.set))
+                run |= _measured(source, workload, true, chosen, epsilon, options.runs)
                 print(run, file=sys.stderr, flush=True)
-                keep(run, options.results / "shapes.json", ("label", "table", "epsilon", "mechanism"), _order)
-    (options.results / "shapes.md").write_text("\n".join(_lines(options.results)) + "\n", encoding="utf-8")
-    print("\n".join(_lines(options.results)))
+                runs = record.instead(record.earlier(place), run, "label", "table", "epsilon", "mechanism")
+                record.write(place, sorted(runs, key=_order))
+    record.write(place, record.earlier(place), _lines(record.earlier(place)))
     return 0
 
 
-def _measured(source: CodesSource, workload: Workload, true: Marginals, mechanism: str, epsilon: float, runs: int) -> dict[str, Any]:
+def _measured(source: CodesSource, workload: Workload, true: Marginals, mechanism: Mechanism, epsilon: float, runs: int) -> dict[str, Any]:
     """Errors and processor seconds of each seed."""
     errors, seconds = [], []
     for seed in range(runs):
         start = time.process_time()
-        errors.append(round(compression.error(source, workload, true, registry.get(mechanism), epsilon, seed), 5))
+        errors.append(round(error(source, workload, true, mechanism, epsilon, seed), 5))
         seconds.append(round(time.process_time() - start, 2))
     return {"errors": errors, "seconds": seconds}
+
+
+def error(source: CodesSource, workload: Workload, true: Marginals, mechanism: Mechanism, epsilon: float, seed: int) -> float:
+    """Workload error of one run's rows, scaled to the people that there are."""
+    people = int(true[workload.cliques[0]].sum())
+    accountant = mechanism.card.accountant
+    kernel = PrivacyKernel(source, Unit(), accountant.rho_from(epsilon, DELTA), SeededNoise(seed), accountant=accountant)
+    *_, finished = mechanism.steps(kernel, workload)
+    assert isinstance(finished, Finished)
+    codes = finished.model.rows(round(finished.total), workload.weights, np.random.default_rng(seed))  # type: ignore[attr-defined]
+    return workload_error(workload, true, scaled(row_marginals(source.domain, codes, workload.cliques), people), people)
 
 
 def _stand_in(sizes: Sequence[int], rows: int, strength: float, seed: int) -> Callable[[Path], CodesSource]:
@@ -84,19 +115,6 @@ def _stand_in(sizes: Sequence[int], rows: int, strength: float, seed: int) -> Ca
     return read
 
 
-def _adult(folder: Path) -> CodesSource:
-    domain = load_domain(folder / "adult-binned-domain.json")
-    table = pd.read_csv(folder / "adult-binned.csv")
-    return CodesSource(domain, table[list(domain.names)].to_numpy(np.int32))
-
-
-def _few(folder: Path) -> CodesSource:
-    """Some of Adult's people, the same each time."""
-    domain = load_domain(folder / "adult-binned-domain.json")
-    some = pd.read_csv(folder / "adult-binned.csv").sample(FEW_ROWS, random_state=1)
-    return CodesSource(domain, some[list(domain.names)].to_numpy(np.int32))
-
-
 def _classes(sizes: Sequence[int], rows: int, classes: int, seed: int) -> Callable[[Path], CodesSource]:
     def read(_folder: Path) -> CodesSource:
         domain = Domain.from_json({f"c{i}": size for i, size in enumerate(sizes)})
@@ -105,13 +123,43 @@ def _classes(sizes: Sequence[int], rows: int, classes: int, seed: int) -> Callab
     return read
 
 
+def _adult(folder: Path, rows: int | None = None) -> CodesSource:
+    """All of its people, or some, the same each time."""
+    domain, table = load_domain(folder / "adult-binned-domain.json"), pd.read_csv(folder / "adult-binned.csv")
+    some = table if rows is None else table.sample(rows, random_state=1)
+    return CodesSource(domain, some[list(domain.names)].to_numpy(np.int32))
+
+
+def _coded(domain: Domain, table: TableSource, form: TableFormat) -> CodesSource:
+    batches = [encode(domain, batch, form.notation) for batch in open_batches(table, form, domain.names)]
+    return CodesSource(domain, np.concatenate([np.stack([batch[name] for name in domain.names], axis=1) for batch in batches]))
+
+
+def _celled(domain: Domain) -> Domain:
+    """With cells for missing and for other values in every column, most of which are empty."""
+    return Domain(tuple(attribute.unfolded() for attribute in domain))
+
+
+def _titanic(folder: Path) -> CodesSource:
+    """With the kinds that its file suggests, for it is public."""
+    path = folder / "titanic.csv"
+    guesses = propose(path, sniff(path), is_public=True).value
+    return _coded(_celled(Domain(tuple(g.attribute for g in guesses if g.attribute is not None))), path, sniff(path))
+
+
+def _raw_adult(folder: Path) -> CodesSource:
+    return _coded(adult_by_its_codebook(), folder / "adult.csv", TableFormat("csv", missing_markers=frozenset({"?"})))
+
+
 _WIDE = [int(size) for size in np.random.default_rng(35).integers(2, 12, 30)] + [24, 48, 96, 120, 180]
 
 SHAPES: Mapping[str, Shape] = {
-    "titanic": Shape("1,306 people, 10 columns", 2, lambda folder: compression.TABLES["titanic"].read(folder / "titanic.csv")),
-    "demo": Shape("the simulated demo", 2, lambda folder: compression.TABLES["demo"].read(folder)),
-    "few": Shape("2,000 people of Adult", 2, _few),
+    "titanic": Shape("1,306 people, 10 columns", 2, _titanic),
+    "demo": Shape("the simulated demo", 2, lambda _: _coded(demo_domain(), simulate(), TableFormat())),
+    "demo-cells": Shape("the demo with spare cells", 2, lambda _: _coded(_celled(demo_domain()), simulate(), TableFormat())),
+    "few": Shape("2,000 people of Adult", 2, lambda folder: _adult(folder, FEW_ROWS)),
     "adult": Shape("Adult as the AIM paper bins it", 3, _adult),
+    "adult-cells": Shape("Adult by its codebook, with spare cells", 3, _raw_adult),
     "wide": Shape("20,000 people, 35 columns of up to 180 values", 2, _stand_in(_WIDE, 20_000, 0.5, 35)),
     "values": Shape("30,000 people, a column of 500 values", 2, _stand_in([500, 2, 3, 5, 8, 12, 20, 30], 30_000, 0.6, 500)),
     "rows": Shape("200,000 people, 10 columns", 3, _stand_in([2, 2, 3, 4, 5, 6, 8, 10, 12, 16], 200_000, 0.5, 7)),
@@ -120,38 +168,18 @@ SHAPES: Mapping[str, Shape] = {
 }
 
 
-def keep(run: Mapping[str, Any], path: Path, question: Sequence[str], order: Callable[[Mapping[str, Any]], Any]) -> None:
-    """Add a run to those of a file, in place of one of the same question. question: keys of a run. order: of what is written."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
-    runs = [one for one in before if any(one[key] != run[key] for key in question)] + [dict(run)]
-    path.write_text(json.dumps(sorted(runs, key=order), indent=1) + "\n", encoding="utf-8")
-
-
 def _order(run: Mapping[str, Any]) -> tuple[int, float, str, str]:
     return list(SHAPES).index(run["table"]), run["epsilon"], run["mechanism"], run["label"]
 
 
-def _lines(results: Path) -> Iterator[str]:
+def _lines(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield "| table | epsilon | mechanism | version | runs | error | processor seconds |"
     yield "|---|---|---|---|---|---|---|"
-    for run in json.loads((results / "shapes.json").read_text(encoding="utf-8")):
+    for run in runs:
         errors, seconds = run["errors"], statistics.fmean(run["seconds"])
         spread = statistics.stdev(errors) / math.sqrt(len(errors)) if len(errors) > 1 else math.nan
         about = f"| {run['table']} | {run['epsilon']:g} | {run['mechanism']} | {run['label']} | {len(errors)} "
         yield about + f"| {statistics.fmean(errors):.4f} ± {spread:.4f} | {seconds:.1f} |"
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--label", required=True, help="of this version of the program")
-    parser.add_argument("--tables", nargs="+", choices=SHAPES, default=list(SHAPES))
-    parser.add_argument("--epsilons", nargs="+", type=float, default=[0.1, 0.5, 1.0, 10.0])
-    parser.add_argument("--mechanisms", nargs="+", default=["aim", "independent", "mst"])
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--data", type=Path, default=ADULT_FOLDER)
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    return parser
 
 
 if __name__ == "__main__":

@@ -12,21 +12,19 @@ people and public tables only.
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmarks.table import ADULT_FOLDER, RESULTS
-from dpsynth_core.claims.models import training
+from benchmarks import record
+from benchmarks.table import ADULT_FOLDER
 from dpsynth_core.cli.release_commands import parse_workload
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, DEFAULT_MODELS, Spec, StandinSpec
@@ -81,7 +79,9 @@ def asked_of(table: str) -> Asked:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
+    parser = record.parser(__doc__, epsilon=1.0, delta=1e-9, relation="add-remove", share=DEFAULT_MODELS, runs=5)
+    parser.add_argument("table", choices=("invented", "adult"))
+    options = parser.parse_args(arguments)
     asked = asked_of(options.table)
     plan = synthesis.plan(_spec(options, asked))
     people = asked.people()
@@ -119,18 +119,6 @@ def real(plan: Plan, people: NDArray[np.int32]) -> dict[str, float]:
     return {model.name: float(share) for model, share in zip(models, right, strict=True)}
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description="Compare how often models are right with what releases say of it.")
-    parser.add_argument("table", choices=("invented", "adult"))
-    parser.add_argument("--epsilon", type=float, default=1.0)
-    parser.add_argument("--delta", type=float, default=1e-9)
-    parser.add_argument("--relation", default="add-remove")
-    parser.add_argument("--share", type=float, default=DEFAULT_MODELS, help="of the budget (default: %(default)s)")
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    return parser
-
-
 def _spec(options: argparse.Namespace, asked: Asked) -> Spec:
     budget = {"epsilon": options.epsilon, "delta": options.delta, "certificate": DEFAULT_CERTIFICATE, "models": options.share}
     return Spec.from_json(
@@ -153,7 +141,7 @@ def _write(
 ) -> None:
     names = dict.fromkeys(one.model for one in stated)
     covered = {name: statistics.fmean(one.holds for one in stated if one.model == name) for name in names}
-    record = {
+    kept = {
         **{name: getattr(options, name) for name in ("table", "epsilon", "delta", "relation", "share", "runs")},
         "column": asked.column,
         "workload": asked.workload,
@@ -171,10 +159,8 @@ def _write(
         half = statistics.fmean((one.high95 - one.low95) / 2 for one in of_one)
         beside = f"; trained on real rows {trained[name]:.4f}" if name in trained else ""
         print(f"{name}: stated {value:.4f} ± {half:.4f}, exact {exact:.4f}, {covered[name]:.1%} of the intervals hold{beside}")
-    print(f"{options.table}, epsilon {options.epsilon:g}, {options.runs} releases, {record['cpu_seconds']:.2f} processor seconds each")
-    options.results.mkdir(parents=True, exist_ok=True)
-    path = options.results / f"usefulness_{options.table}_{options.relation}_eps{options.epsilon:g}.json"
-    path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    print(f"{options.table}, epsilon {options.epsilon:g}, {options.runs} releases, {kept['cpu_seconds']:.2f} processor seconds each")
+    record.write(options.results / f"usefulness_{options.table}_{options.relation}_eps{options.epsilon:g}", kept)
 
 
 if __name__ == "__main__":

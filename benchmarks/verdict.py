@@ -11,7 +11,6 @@ for public tables only.
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import sys
 from collections.abc import Sequence
@@ -20,7 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.table import ADULT_FOLDER, RESULTS
+from benchmarks import record
+from benchmarks.table import ADULT_FOLDER
 from dpsynth_core.cli.release_commands import parse_workload
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, Spec
 from dpsynth_core.release import synthesis
@@ -49,7 +49,9 @@ class Stated:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
+    parser = record.parser(__doc__, epsilon=1.0, delta=1e-9, workload="all-2way", mechanism="aim", runs=20)
+    parser.add_argument("table", choices=TABLES)
+    options = parser.parse_args(arguments)
     ours, independent = (synthesis.plan(_spec(options, mechanism)) for mechanism in (options.mechanism, "independent"))
     truth = synthesis.open_source(ours).counts(ours.workload.cliques)
 
@@ -65,18 +67,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         real.append(made(independent)[1])
     _write(options, stated, real)
     return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description="Compare what releases say of columns alone with real runs of Independent.")
-    parser.add_argument("table", choices=TABLES)
-    parser.add_argument("--epsilon", type=float, default=1.0)
-    parser.add_argument("--delta", type=float, default=1e-9)
-    parser.add_argument("--workload", default="all-2way", help="as on the command line (default: %(default)s)")
-    parser.add_argument("--mechanism", default="aim")
-    parser.add_argument("--runs", type=int, default=20)
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    return parser
 
 
 def _spec(options: argparse.Namespace, mechanism: str) -> Spec:
@@ -115,7 +105,7 @@ def _stated(release: Release, error: float) -> Stated:
 def _write(options: argparse.Namespace, stated: Sequence[Stated], real: Sequence[float]) -> None:
     inside = float(np.mean([[one.low <= error <= one.high for error in real] for one in stated]))
     names = ("table", "workload", "mechanism", "epsilon", "delta", "runs")
-    record = {
+    kept = {
         **{name: getattr(options, name) for name in names},
         "independent": {"mean": statistics.fmean(real), "deviation": statistics.pstdev(real), "errors": list(real)},
         "inside": inside,
@@ -129,9 +119,7 @@ def _write(options: argparse.Namespace, stated: Sequence[Stated], real: Sequence
         f"Independent {statistics.fmean(real):.3f}; stated of it {texts['columns']}, from {texts['low']} to {texts['high']} on average; "
         f"{inside:.1%} of the pairs of a release and a real run lie inside"
     )
-    options.results.mkdir(parents=True, exist_ok=True)
-    path = options.results / f"verdict_{options.table}_{options.workload}_eps{options.epsilon:g}.json"
-    path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    record.write(options.results / f"verdict_{options.table}_{options.workload}_eps{options.epsilon:g}", kept)
 
 
 if __name__ == "__main__":

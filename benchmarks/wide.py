@@ -19,9 +19,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from benchmarks import record
 from benchmarks.invented import Invented, sizes, write
 from benchmarks.programs import OURS, execute, versions
-from benchmarks.table import RESULTS
 from dpsynth_core.release import times
 
 ROWS = 50_000
@@ -36,20 +36,18 @@ LIMITS = {35: (240.0, 4096.0), 100: (600.0, 4096.0), 300: (3600.0, 8192.0)}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
-    target = options.results / "wide.json"
-    runs = json.loads(target.read_text(encoding="utf-8")) if target.exists() else []
+    parser = record.parser(__doc__, columns=list(SIZES), rows=ROWS, mechanisms=["aim"], epsilon=1.0)
+    parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="a parameter of the mechanism; may be repeated")
+    options = parser.parse_args(arguments)
+    kept = options.results / "wide"
     with tempfile.TemporaryDirectory() as place:
         for columns in options.columns:
             data, domain = write(table_of(columns, options.rows), Path(place))
             for mechanism in options.mechanisms:
                 run = measured(data, domain, columns, options, mechanism, Path(place) / f"{mechanism}-{columns}")
-                same = (columns, mechanism, options.rows)
-                runs = [*(one for one in runs if (one["columns"], one["mechanism"], one["rows"]) != same), run]
-                options.results.mkdir(parents=True, exist_ok=True)
-                target.write_text(json.dumps(runs, indent=1) + "\n", encoding="utf-8")
-                target.with_suffix(".md").write_text(_markdown(runs), encoding="utf-8")
-                print(_line(run), flush=True)
+                runs = record.instead(record.earlier(kept), run, "columns", "mechanism", "rows")
+                print(_line(run), file=sys.stderr, flush=True)
+                record.write(kept, runs, [_markdown(runs)])
     return 0
 
 
@@ -107,17 +105,6 @@ def _markdown(runs: list[dict[str, Any]]) -> str:
         costs = f"| {run['rounds'] or ''} | {run['seconds']:,.0f} | {run['cpu_seconds']:,.0f} | {run['peak_mb']:,} | {run['load']:.1f} "
         lines.append(f"{head}{costs}| {size.get('release.json', 0):.1f} | {size.get('release.zip', 0):.1f} |")
     return "\n".join([*lines, ""])
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="benchmarks.wide", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--columns", type=int, nargs="+", default=list(SIZES))
-    parser.add_argument("--rows", type=int, default=ROWS)
-    parser.add_argument("--mechanisms", nargs="+", default=["aim"])
-    parser.add_argument("--epsilon", type=float, default=1.0)
-    parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="a parameter of the mechanism; may be repeated")
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    return parser
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from dpsynth_core.claims.criteria import registry as criteria
 from dpsynth_core.cli import command_line
-from dpsynth_core.criteria import registry as criteria
 from dpsynth_core.vocabulary.domain import Domain
 
 ROOT = Path(__file__).resolve().parents[1]

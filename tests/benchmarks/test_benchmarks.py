@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import certificate, compare, profile, programs
+from benchmarks import certificate, compare, programs
 from benchmarks.table import Table
 from dpsynth_core.vocabulary.domain import load_domain
 from dpsynth_core.vocabulary.workload import all_kway
@@ -127,16 +127,6 @@ def test_cost_is_that_of_the_process_and_not_ours() -> None:
     assert 60 <= cost.peak_mb < 80
     assert 0.3 <= cost.seconds < 30
     assert cost.cpu_seconds <= cost.seconds * (os.cpu_count() or 1)
-
-
-def test_profile_names_phases_and_functions(place: Path) -> None:
-    assert profile.main([*where(place), "--mechanism", "independent", "--top", "5"]) == 0
-    record = json.loads((place / "profile_people_independent_eps1.json").read_text(encoding="utf-8"))
-    assert record["phases"]["read"] > 0
-    assert len(record["functions"]) == 5
-    own = [one["own"] for one in record["functions"]]
-    assert own == sorted(own, reverse=True)
-    assert "| read |" in (place / "profile_people_independent_eps1.md").read_text(encoding="utf-8")
 
 
 def test_certificate_is_judged_against_the_true_errors(place: Path) -> None:

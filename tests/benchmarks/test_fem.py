@@ -9,8 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from benchmarks import fem, fem_defaults
-from dpsynth_core.mechanisms.registry import get, settings
+from benchmarks import fem
 
 BEGAN = {"began": "2026-11-21T10:00:00+00:00", "load": 1.0, "seconds": 2.0, "cpu_seconds": 3.0}
 
@@ -67,25 +66,3 @@ def test_fem_is_compared_with_hdmm_as_in_its_paper() -> None:
     text = fem.claims(frame(*runs))
     assert "FEM is better than HDMM (3-way): holds at epsilon 1; does not hold at epsilon 0.1." in text
     assert "that of HDMM as epsilon falls (3-way): does not hold, 3.0-fold against 1.3-fold." in text
-
-
-def test_the_search_turns_one_knob_at_a_time_from_the_defaults() -> None:
-    for name, knobs in fem_defaults.KNOBS.items():
-        defaults = settings(get(name), {})
-        first, *others = fem_defaults.candidates(name, [])
-        assert all(first[knob] == defaults[knob] for knob in knobs)
-        assert all(sum(one[knob] != first[knob] for knob in knobs) == 1 for one in others)
-        assert len({json.dumps(one) for one in others}) == len(others) > 5
-    assert list(fem_defaults.candidates("fem", ["rounds"]))[1:] == [
-        next(fem_defaults.candidates("fem", [])) | {"rounds": value} for value in fem_defaults.PRIMAL["rounds"] if value != 100
-    ]
-
-
-def test_what_was_searched_becomes_a_table_and_curves(tmp_path: Path) -> None:
-    run = {"table": "demo", "mechanism": "dqrs", "epsilon": 1.0, "error": 0.2, "rounds": 9, "seconds": 1.0, "cpu_seconds": 1.0}
-    points = [run | {"settings": given} for given in list(fem_defaults.candidates("dqrs", []))[:3]]
-    fem_defaults.write({"runs": points}, tmp_path / "found")
-    text = (tmp_path / "found.md").read_text(encoding="utf-8")
-    assert "| demo | dqrs | 1.0 | nothing | 1 | 0.2000 | 9 | 1 |" in text
-    assert "| demo | dqrs | 1.0 | eta 0.1 | 1 | 0.2000 | 9 | 1 |" in text
-    assert (tmp_path / "found.vl.json").exists()

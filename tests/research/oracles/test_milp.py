@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.milp import milp
+from dpsynth_core.research.privacy.milp import milp
 from tests.research.oracles.brute_force import brute_force
 from tests.research.oracles.problems import random_problem
 

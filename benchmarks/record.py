@@ -1,0 +1,102 @@
+"""How programs read their options, keep what they measured, and go on where they were interrupted.
+
+A record is NAME.json in the folder of results, its table NAME.md beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from benchmarks.programs import OURS, versions
+from benchmarks.table import RESULTS
+
+Point = Mapping[str, Any]
+
+_HELP = {
+    "runs": "of each point, those in the record included where there are any (default: %(default)s)",
+    "k": "columns of a marginal (default: %(default)s)",
+    "workload": "as on the command line (default: %(default)s)",
+}
+
+
+def parser(about: str | None, among: Mapping[str, Iterable[Any]] = MappingProxyType({}), **defaults: Any) -> argparse.ArgumentParser:
+    """Options by their defaults, of which each says what it reads: a list takes one value or more. about: the program's docstring.
+    among: the values that options may have."""
+    made = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, default in {**defaults, "results": RESULTS}.items():
+        several = isinstance(default, list | tuple)
+        kind, about_it = type(default[0] if several else default), _HELP.get(name, "(default: %(default)s)")
+        options = list(among[name]) if name in among else None
+        made.add_argument(
+            f"--{name}",
+            type=Path if issubclass(kind, Path) else kind,
+            nargs="*" if several else None,
+            default=default,
+            choices=options,
+            metavar="NAME" if options and len(options) > 9 else None,
+            help=about_it,
+        )
+    return made
+
+
+def machine() -> dict[str, Any]:
+    """Day, cores and versions of what was measured here."""
+    return {"day": f"{datetime.now(UTC):%Y-%m-%d}", "cores": os.cpu_count(), "versions": versions(OURS)}
+
+
+def earlier(place: Path) -> Any:
+    """The record of before; an empty list where there is none."""
+    file = place.with_suffix(".json")
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
+
+
+def instead(runs: Iterable[dict[str, Any]], run: dict[str, Any], *question: str) -> list[dict[str, Any]]:
+    """The runs with this one in place of those of the same question. question: keys of a run."""
+    return [*(one for one in runs if any(one[key] != run[key] for key in question)), run]
+
+
+def write(place: Path, record: Any, lines: Iterable[str] = ()) -> None:
+    """Keep the record, and the lines of its table, which are printed too."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    if text := "\n".join(lines):
+        place.with_suffix(".md").write_text(text.rstrip("\n") + "\n", encoding="utf-8")
+        print(text)
+
+
+def opened(place: Path) -> dict[str, Any]:
+    """The record of points, with its "runs", as of this machine; an empty one where there is none."""
+    return (earlier(place) or {"runs": []}) | {"cores": os.cpu_count(), "versions": versions(OURS)}
+
+
+def fill(
+    record: Mapping[str, Any],
+    points: Iterable[Point],
+    times: int,
+    measure: Callable[[Point], Point],
+    draw: Callable[[Mapping[str, Any], Path], None],
+    place: Path,
+) -> None:
+    """Measure every point until the record has it so many times, all of them once before any twice, and print the table.
+
+    After each run and at the end the record is kept, and `draw` makes its table (`place`.md) and charts.
+    """
+    wanted, runs = list(points), record["runs"]
+    for number in range(times):
+        for point in wanted:
+            if sum(point.items() <= run.items() for run in runs) <= number:
+                runs.append({**point, **measure(point)})
+                print(runs[-1], file=sys.stderr, flush=True)
+                write(place, record)
+                draw(record, place)
+    write(place, record)
+    draw(record, place)
+    print(place.with_suffix(".md").read_text(encoding="utf-8"))
