@@ -21,7 +21,6 @@ from scipy.stats import binomtest
 from benchmarks import record
 from dpsynth_core.claims.criteria.criterion import Decided
 from dpsynth_core.claims.models import training_time, usefulness
-from dpsynth_core.evaluation.comparison import Evidence
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.noise import SeededNoise

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from benchmarks import record
 from benchmarks.table import ADULT_FOLDER
+from dpsynth_core.claims.models import training
 from dpsynth_core.cli.release_commands import parse_workload
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, DEFAULT_MODELS, Spec, StandinSpec

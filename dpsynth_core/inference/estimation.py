@@ -26,8 +26,7 @@ from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts, Measurem
 GROWTH, MUCH, SLOWEST = 1.1, 1.2, 1e-9
 """How the pace of the descent grows until it first overshoots, from which ratio a loss has risen much, and the pace at which to stop."""
 ROUNDING_ERROR = 1e-9
-"""A loss that rises by so small a part of itself has risen by rounding alone: there is nothing below to descend to. A slower pace would
-not help, and the next fit would begin with it."""
+"""A loss that rises by so small a part of itself has risen by rounding alone: there is nothing below to descend to."""
 
 DEPTHS = (math.inf, 300.0, 100.0, 30.0, 10.0, 0.0)
 """How far below its largest a log-potential may start, tried in turn. At 30 a cell has 1e-13 of the likeliest one's probability."""

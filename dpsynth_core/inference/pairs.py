@@ -20,10 +20,9 @@ from dpsynth_core.inference.structure import Structure
 from dpsynth_core.vocabulary.marginals import expand, project
 
 TABLE_CELLS = 80_000_000
-"""A table that travels has at most this many cells (640 MB). What would be larger is left to `crossing`, pair by pair: of 300 columns and a
-model of 7 MB, half of all pairs with a quarter of these cells, and one pair in three hundred with so many."""
+"""A table that travels has at most this many cells (640 MB). Larger ones are left to `crossing`, pair by pair."""
 NODE_CELLS = 200_000
-"""The distribution of a node with at most this many cells is built whole, once; of a larger one, only the parts that are asked for."""
+"""The distribution of a node with at most this many cells is built whole, once."""
 
 
 @dataclass(frozen=True)

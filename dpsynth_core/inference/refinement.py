@@ -32,9 +32,7 @@ BLOCK_ROWS = 1000
 MOST_ROWS = 100_000
 """Rows in one pass, which bounds its time; a longer table has less sampling error from the start."""
 PASS_LINES = 500_000_000
-"""Lines of prices in one pass, one for each row, marginal and attribute of it: what its time follows. For all pairs of up to 100 columns
-these are 50,000 rows or more. Of 50 columns and 10,000 rows, a ninth of the rows took away half of what all of them did, a ninth of the
-marginals with all rows a seventh."""
+"""Lines of prices in one pass, one for each row, marginal and attribute of it: what its time follows."""
 SHORTLIST = 0.2
 """Share of a block whose moves are considered for one attribute; the best ones enter the same few cells."""
 ATTEMPTS = 3

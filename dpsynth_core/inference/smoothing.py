@@ -29,10 +29,9 @@ Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 FEWEST, FEWEST_UNORDERED, MOST_ORDERED = 6, 12, 200
-"""Cells of a column that is smoothed: fewer say little of each other. Of more in an order, neighbours are not looked at, for which the time
-grows with the square."""
+"""Cells of a column that is smoothed: fewer say little of each other; with more in an order, neighbours would take too long."""
 LARGEST = 1e5
-"""Deviations of the noise: a column with a larger count stays as measured. Noise hardly matters there, and squares would be rounded."""
+"""Deviations of the noise: a column with a larger count stays as measured, for noise hardly matters there."""
 RATES = np.array([0.03, 0.1, 0.3, 0.6, 0.85, 0.97])
 """How likely a cell begins a run."""
 RUN_MEANS = 2.0 ** np.arange(-2, 13)
@@ -42,8 +41,7 @@ FITS_OF_SHARES, LEAST_WEIGHT = 4, 0.3
 WALK_VARIANCES = 10.0 ** np.arange(-2, 5.1, 0.5)
 """Of differences, as multiples of the variance of the noise."""
 LEAST_LEFT = 0.01
-"""Of the variance of the noise, at least so much is taken to be left: less may be rounding where counts are large, and fits cannot weigh
-cells that differ more."""
+"""Of the variance of the noise, at least so much is taken to be left: fits cannot weigh cells that differ more."""
 FREE = 1e5
 """The variance, likewise, of what differences say nothing of: the level of a walk, and its slope."""
 

@@ -9,7 +9,7 @@ import pytest
 from dpsynth_core.mechanisms.graphical import aim_forecast
 from dpsynth_core.mechanisms.graphical.aim import Aim
 from dpsynth_core.mechanisms.graphical.aim_forecast import Spending
-from dpsynth_core.mechanisms.graphical.aim_strategies import a_tenth_of_those_before
+from dpsynth_core.mechanisms.graphical.aim_strategies import COLUMNS_ALONE
 from dpsynth_core.mechanisms.mechanism import Adaptive
 from dpsynth_core.mechanisms.registry import forecast, get
 from dpsynth_core.mechanisms.shares import equal_shares, least_error_shares
@@ -24,17 +24,12 @@ from tests.mechanisms.runs import DOMAIN, people, run
 
 PAIRS = all_kway(DOMAIN, 2)
 MIXED = all_kway(Domain.from_json({f"c{number:02d}": (2, 3, 5, 8, 12, 16)[number % 6] for number in range(12)}), 2)
+AIM = Aim()
 SPENDING = Spending(
+    AIM,
     single=1 / 6,
     shares=equal_shares(MIXED.domain, {(name,): 1.0 for name in MIXED.domain.names}),
-    columns_alone=False,
-    measure_share=0.9,
-    reserve_rounds=8,
-    capacity=32e6,
-    merge_below=3.0,
-    together=a_tenth_of_those_before,
 )
-AIM = Aim()
 
 
 def test_single_columns_get_what_a_run_gives_them() -> None:
@@ -53,7 +48,7 @@ def test_single_columns_get_what_a_run_gives_them() -> None:
 def test_the_budget_is_spent_in_rounds_between_the_reserve_and_what_was_planned(rho: float, number: int) -> None:
     rounds = aim_forecast.walked(MIXED, rho, number, SPENDING)
     columns = len(MIXED.domain)
-    assert SPENDING.reserve_rounds <= len(rounds) <= columns / SPENDING.single
+    assert AIM.reserve_rounds <= len(rounds) <= columns / SPENDING.single
     assert rounds[-1].spent == pytest.approx(1.0)
     assert [one.spent for one in rounds] == sorted(one.spent for one in rounds)
     assert all(one.cells <= SPENDING.capacity for one in rounds)
@@ -67,7 +62,7 @@ def test_more_people_make_more_rounds_and_larger_models() -> None:
 
 
 def test_nothing_but_columns_has_no_rounds() -> None:
-    assert aim_forecast.walked(MIXED, 0.01, 300, replace(SPENDING, columns_alone=True)) == []
+    assert aim_forecast.walked(MIXED, 0.01, 300, replace(SPENDING, single=COLUMNS_ALONE)) == []
     assert aim_forecast.walked(all_kway(DOMAIN, 1), 0.01, 300, SPENDING) == []
     assert AIM.forecast_for(all_kway(DOMAIN, 1), 0.01, 300).fits
 
@@ -78,7 +73,7 @@ def test_rare_values_are_told_apart_where_there_are_many_people() -> None:
     sizes = [aim_forecast.told_apart(domain, spending, 0.01, number) for number in (1_000, 50_000, 10**9)]
     assert sizes[0][1] < sizes[1][1] < sizes[2][1] == 80
     assert all(size[0] == 2 for size in sizes)
-    assert aim_forecast.told_apart(domain, replace(spending, merge_below=0.0), 0.01, 10) == [2, 80]
+    assert aim_forecast.told_apart(domain, replace(spending, aim=replace(AIM, merge_below=0.0)), 0.01, 10) == [2, 80]
 
 
 def test_a_forecast_is_the_same_each_time_and_follows_the_people() -> None:

@@ -71,11 +71,11 @@ class Aim(AimParameters):
         return aim_forecast.forecast(self, workload, rho, people)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Algorithm 4. Yields a Measured event for each table and a Fitted one for each estimate, then Finished."""
+        """Algorithm 4, whose lines the comments name. Yields a Measured event a table, a Fitted one an estimate, then Finished."""
         domain, fitting, together = kernel.domain, self.strategies.fitting, self.strategies.together
         start = yield from self._initialize(kernel, workload.aim_weights())
         kernel, measurements, budget, prior = start.kernel, start.measurements, start.budget, start.prior
-        model = start.fit(measurements, stopping=fitting.final, assumed=prior.marginals)
+        model = start.fit(measurements, stopping=fitting.final, assumed=prior.marginals)  # line 7
         yield fitted(kernel, 0, "first model from one-way marginals")
         number, last, record = 0, start.alone, Selections()
         while not last:
@@ -84,7 +84,7 @@ class Aim(AimParameters):
             choices: list[Choice] = []
             earlier: GraphicalModel | None = model
             for _ in range(together(len(start.columns) + len(record.selections))):
-                # select the worst answer among tables that the capacity allows
+                # lines 13 and 14: select the worst answer among tables that the capacity allows
                 affordable, exhausted = self._affordable(kernel, budget)
                 pool = start.allowed(pool, measurements, affordable)
                 if not pool:
@@ -92,16 +92,16 @@ class Aim(AimParameters):
                 budget, last = affordable, exhausted
                 choices.append(self._select(start, model, pool, budget, choices))
                 pool = apart(choices[-1].clique, pool)
-                # measure it
+                # line 15: measure it
                 measurements += yield from measure(kernel, number, [choices[-1].clique], budget.sigma)
                 record.add(choices[-1], measurements[-1])
                 earlier = earlier if prior.learn(measurements[-1], model) else None
                 if last:
                     break
-            # estimate the distribution
+            # line 16: estimate the distribution
             model = start.fit(measurements, earlier, fitting.final if last else fitting.between, assumed=prior.marginals)
             yield fitted(kernel, number, f"measured {', '.join(' x '.join(choice.clique) for choice in choices)}")
-            # anneal
+            # line 17: anneal
             if 2 * sum(choice.taught_little(model) for choice in choices) >= len(choices):
                 budget = budget.sharper(self._annealing(kernel.rho_left / budget.rho))
         details = {"rounds": number, "model_size_mb": start.capacity.used_mb(start.cliques(measurements)), **prior.details()}

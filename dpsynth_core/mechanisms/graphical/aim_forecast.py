@@ -1,17 +1,15 @@
 """How long a run of AIM takes and what memory it needs, from public facts: domain, workload, budget, and a number of people.
 
-Nobody's data are looked at, so the rounds are walked through with data that are assumed: values of a column are as frequent as a power
-law says, and each further table shows less that the model does not know yet. What follows is how many rounds the budget lasts for, how
-large the model grows meanwhile, and from both the time: of every round, a fit of so many steps over the model and an answer to every
-candidate. Constants are seconds and bytes of one processor, fitted to runs of tables
-that are not held out (benchmarks/forecasts.py).
+The rounds are walked through with assumed data: values of a column are as frequent as a power law says, and each further table shows less
+that the model does not know yet. That gives the rounds that the budget lasts for and the size of the model, and these the time: of every
+round, a fit over the model and an answer to every candidate. Constants are seconds and bytes of one processor (benchmarks/forecasts.py).
 """
 
 from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dpsynth_core.inference.junction_tree import adjacency, eliminate, mask_of, maximal
@@ -28,7 +26,7 @@ from dpsynth_core.vocabulary.tally import TABLE_BYTES
 from dpsynth_core.vocabulary.workload import Workload
 
 PEOPLE_ASSUMED = 50_000
-"""Where nobody has said how many there are."""
+"""Where their number is not declared."""
 
 SHOWN_FIRST, SHOWN_BY_COLUMNS = 0.25, 1.5
 """The share of people that the first table moves to another cell of the model, and after how many tables a column it is e times less."""
@@ -60,23 +58,21 @@ _WIDE_MB, _COUNTED_MB, _TABLE_MB = 330.0, 0.035, 0.015
 
 @dataclass(frozen=True)
 class Spending:
-    """What decides how a run spends its budget. single: the share of it that single columns get; shares: each one's part of that.
-    columns_alone: nothing else is measured. measure_share, reserve_rounds, merge_below: as the mechanism's parameters. capacity: cells of
-    the largest model. together: how many tables a round measures, from how many were measured before it."""
+    """How a run spends its budget. single: the share of it that single columns get; shares: each one's part of that."""
 
+    aim: AimParameters
     single: float
     shares: Mapping[Clique, float]
-    columns_alone: bool
-    measure_share: float
-    reserve_rounds: int
-    capacity: float
-    merge_below: float
-    together: Callable[[int], int]
 
     @property
     def first_round(self) -> float:
         """What the first round costs: as much of the budget as a column on average."""
         return self.single / len(self.shares)
+
+    @property
+    def capacity(self) -> float:
+        """Cells of the largest model."""
+        return self.aim.max_size_mb * MEGABYTE / BYTES_PER_CELL
 
 
 @dataclass(frozen=True)
@@ -100,16 +96,7 @@ def forecast(aim: AimParameters, workload: Workload, rho: float, people: float) 
         return _forecast_wide(aim, workload, len(columns), rho, people)
     shares = aim.strategies.divide(domain, columns)
     single = aim.shares_for_columns(aim.least_for_columns(len(columns), domain), noise_of_columns(domain, shares, rho, people))[0]
-    spending = Spending(
-        single,
-        shares,
-        single >= COLUMNS_ALONE,
-        aim.measure_share,
-        aim.reserve_rounds,
-        aim.max_size_mb * MEGABYTE / BYTES_PER_CELL,
-        aim.merge_below,
-        aim.strategies.together,
-    )
+    spending = Spending(aim, single, shares)
     rounds = walked(workload, rho, people, spending)
     most = aim.most_groups(domain, len(columns), sigma_for(aim.measure_share * spending.first_round * rho, 1.0) / people)
     candidates = tables_with_groups(workload, most) / workload.closure_tables
@@ -137,12 +124,12 @@ def noise_of_columns(domain: Domain, shares: Mapping[Clique, float], rho: float,
 
 def walked(workload: Workload, rho: float, people: float, spending: Spending) -> list[Round]:
     """The rounds of a run, without any where columns get all of the budget."""
-    if spending.columns_alone:
+    if spending.single >= COLUMNS_ALONE:
         return []
     candidates = [clique for clique in workload.aim_weights() if len(clique) > 1]
     spent = list(_spent(workload.domain, candidates, rho, people, spending))
     sizes = told_apart(workload.domain, spending, rho, people)
-    noise = HALF_NORMAL * sigma_for(spending.measure_share * spending.first_round * rho, 1.0) / (people * SHOWN_FIRST)
+    noise = HALF_NORMAL * sigma_for(spending.aim.measure_share * spending.first_round * rho, 1.0) / (people * SHOWN_FIRST)
     order = _order(workload.domain, candidates, noise)
     masks = [mask_of(labels_of(workload.domain, clique)) for clique in order]
     looks = sorted({math.ceil(len(spent) * (look + 1) / LOOKS) for look in range(LOOKS)} - {0})
@@ -152,7 +139,7 @@ def walked(workload: Workload, rho: float, people: float, spending: Spending) ->
         sizes_then[look] = tables, min(_model_cells(masks[:tables], sizes), max(spending.capacity * spent[look - 1], sum(sizes)))
     nearest = [min(looks, key=lambda look: abs(look - number)) for number in range(1, len(spent) + 1)]
     before = len(spending.shares)
-    shares = [1 / spending.together(before + number) for number in range(len(spent))]
+    shares = [1 / spending.aim.strategies.together(before + number) for number in range(len(spent))]
     return [Round(part, *sizes_then[look], share) for part, look, share in zip(spent, nearest, shares, strict=True)]
 
 
@@ -185,8 +172,8 @@ def told_apart(domain: Domain, spending: Spending, rho: float, people: float) ->
     """Values of each column that its model tells apart: those that are frequent enough beside the noise, and one for the others."""
     sizes = []
     for name, size in zip(domain.names, domain.sizes(domain.names), strict=True):
-        part = spending.shares.get((name,), 1 / len(domain)) * spending.measure_share * spending.single
-        rare = spending.merge_below * sigma_for(part * rho, 1.0)
+        part = spending.shares.get((name,), 1 / len(domain)) * spending.aim.measure_share * spending.single
+        rare = spending.aim.merge_below * sigma_for(part * rho, 1.0)
         first = people / sum(rank**-SKEW for rank in range(1, size + 1))
         frequent = min(size, int((first / rare) ** (1 / SKEW))) if rare > 0 else size
         sizes.append(min(size, max(1, frequent) + 1))
@@ -212,8 +199,8 @@ def _spent(domain: Domain, candidates: Sequence[Clique], rho: float, people: flo
         shown = people * SHOWN_FIRST * math.exp(-number / (SHOWN_BY_COLUMNS * len(spending.shares)))
         left, number = left - cost, number + 1
         yield 1 - left
-        if shown <= HALF_NORMAL * sigma_for(spending.measure_share * cost * rho, 1.0) * small:
-            cost *= min(4.0, max(1.0, left / cost / spending.reserve_rounds))
+        if shown <= HALF_NORMAL * sigma_for(spending.aim.measure_share * cost * rho, 1.0) * small:
+            cost *= min(4.0, max(1.0, left / cost / spending.aim.reserve_rounds))
 
 
 def _model_cells(masks: Sequence[int], sizes: Sequence[int]) -> float:

@@ -20,8 +20,7 @@ from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload
 
 COLUMNS_AT_MOST = 0.5
-"""The share of the budget that single columns get at most where the public table says something: tables of several show whether it deserves
-belief. Where it does not, columns get what they get without it."""
+"""The share of the budget that columns get at most where the public table says something: tables of several tell whether it is right."""
 
 
 @dataclass(frozen=True)

@@ -33,8 +33,7 @@ FINE = 512
 WORTH = 1.5
 """A column with fewer than so many times as many cells has no groups: its tables would hardly become smaller."""
 NOISY = 0.05
-"""The share of people that noise would put in a wrong cell of a table of two such columns, on average, from which on groups are worth their
-time: on Adult at epsilon 10 it is 0.03, groups lower no error there, and a run takes three times as long (benchmarks/shapes.py)."""
+"""The share of people that noise would put in a wrong cell of a table of two such columns from which on groups are worth their time."""
 
 
 def groups_of(domain: Domain, columns: Sequence[Measurement], most: int) -> tuple[Groups, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import compress
+from typing import Protocol
 
 from dpsynth_core.inference.estimation import Stopping, estimate
 from dpsynth_core.inference.folding import Folding
@@ -25,11 +26,7 @@ MANY = 200
 """From so many candidates on, pairs of many attributes are looked at together."""
 
 BETWEEN, FINAL = Stopping(iterations=100), Stopping(tolerance=1e-2)
-"""The last fit is what is published; it stops while ten iterations still improve it by one part in a hundred: on Adult at eps 10 going on
-lowered the loss and raised the error, it fitted noise. The fits between rounds show where the model is wrong and whether a measurement
-taught anything; stopped as early, they made AIM spend its budget in too few rounds now and then. With 50 iterations, or ended where the
-loss is half of the noise, Adult at eps 1 errs 2 % less, but the demo at 10 errs 50 and 6 % more, and a dense table at 0.5 as much and
-14 % more (two to four seeds)."""
+"""Between rounds, fits show where a model is wrong; the last one, which is published, ends before it follows noise."""
 
 
 CONVERGED = Stopping(iterations=1000, tolerance=1e-4)
@@ -131,8 +128,17 @@ def fit(
     return estimate(kernel.domain, known, total, earlier, stopping, folding, [*kernel.known, *columns.believed, *assumed])
 
 
-Fit = Callable[..., GraphicalModel]
-"""`fit` of one run: kernel, folding and columns are given."""
+class Fit(Protocol):
+    """`fit` of one run: kernel, folding and columns are given."""
+
+    def __call__(
+        self,
+        measurements: Sequence[Measurement],
+        earlier: GraphicalModel | None = None,
+        stopping: Stopping = BETWEEN,
+        *,
+        assumed: Sequence[MarginalCounts] = (),
+    ) -> GraphicalModel: ...
 
 
 def columns_too_large(domain: Domain, max_size_mb: float) -> str:

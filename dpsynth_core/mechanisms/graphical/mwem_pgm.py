@@ -8,14 +8,13 @@ that adapts. The algorithm as printed has no bound on the model's size; here can
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from dpsynth_core.inference.model import GraphicalModel, uniform
+from dpsynth_core.inference.model import uniform
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.graphical import models, selections
 from dpsynth_core.mechanisms.graphical.models import FITTED_AS_PRINTED, Capacity, Fitting
-from dpsynth_core.mechanisms.graphical.selections import Choice
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, COUNTING, Card, Forecast, Split, printed
 from dpsynth_core.mechanisms.parameters import real
 from dpsynth_core.mechanisms.rounds import RoundBudget
@@ -105,7 +104,11 @@ class MwemPgm:
         for number in range(1, count + 1):
             share, rho = self.measure_share, kernel.rho_left / (count + 1 - number)
             budget = RoundBudget.spending(rho, share, kernel.unit.marginal_l2, kernel.selection_price)
-            choice = self._select(kernel, workload, capacity, measurements, model, self.opening(number / count), budget)
+            measured = [m.clique for m in measurements]
+            room = self.opening(number / count)  # all of the capacity, if nothing fits the open part of it
+            offered = capacity.allowed(measured, workload.cliques, room) or capacity.allowed(measured, workload.cliques)
+            offsets = {clique: float(self.cells(kernel.domain, clique)) for clique in offered}
+            choice = selections.choose(kernel, model.marginals(offered), dict.fromkeys(offered, 1.0), offsets, budget.eps)
             measurements += yield from rounds.measure(kernel, number, [choice.clique], budget.sigma)
             record.add(choice, measurements[-1])
             stopping = self.fitting.final if number == count else self.fitting.between
@@ -117,23 +120,6 @@ class MwemPgm:
     def _rounds(self, domain: Domain) -> int:
         """T. The authors' program has as many rounds as there are columns."""
         return max(1, round(self.rounds_per_attribute * len(domain)))
-
-    def _select(
-        self,
-        kernel: Kernel,
-        workload: Workload,
-        capacity: Capacity,
-        measurements: Sequence[Measurement],
-        model: GraphicalModel,
-        open_share: float,
-        budget: RoundBudget,
-    ) -> Choice:
-        """The round's marginal, by ||M_r(D) - M_r(p)||_1 - n_r. If nothing fits the open part of the capacity, all of it is open."""
-        measured = [m.clique for m in measurements]
-        offered = capacity.allowed(measured, workload.cliques, open_share) or capacity.allowed(measured, workload.cliques)
-        answers = model.marginals(offered)
-        offsets = {clique: float(self.cells(kernel.domain, clique)) for clique in offered}
-        return selections.choose(kernel, answers, dict.fromkeys(offered, 1.0), offsets, budget.eps)
 
 
 PUBLISHED = MwemPgm(

@@ -180,8 +180,7 @@ class _Run:
         self.model = models.fit(kernel, columns, folding=self.folding)
 
     def scores(self) -> dict[Clique, float]:
-        """R-scores by the model of the columns alone, as they were measured: scores against smoothed ones are smaller, so that fewer
-        tables of a column of 500 values were measured, and at epsilon 1 its pairs erred 9 % more."""
+        """R-scores by the model of the columns alone, as they were measured: against smoothed ones they would be smaller."""
         return r_scores(self._kernel, self.model)
 
     def measure_initial(self, plan: _Plan) -> Iterator[Step]:
