@@ -9,10 +9,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Self
+from copy import copy
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
 
 from dpsynth_core.privacy import operations
 from dpsynth_core.privacy.events import Event
+from dpsynth_core.privacy.meter import Meter
+from dpsynth_core.privacy.operation import Asked
+from dpsynth_core.privacy.registry import find
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
@@ -21,47 +26,61 @@ from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts
 
 
 class Kernel(ABC):
-    """What a mechanism may do. rho_total, rho_spent, rho_left: its budget, under the accountant in force."""
+    """What a mechanism may do: ask, within a budget. rho_total, rho_spent, rho_left: in the currency of the accountant in force.
+
+    public: what may be known without asking. meter: the budget. known: what was answered of single columns before the mechanism began, and
+    is released anyway: in this domain's cells, and free.
+    """
+
+    def __init__(self, public: Asked, meter: Meter, known: Sequence[MarginalCounts] = ()) -> None:
+        self.__public, self.__meter, self.__known = public, meter, tuple(known)
 
     @property
-    @abstractmethod
-    def domain(self) -> Domain: ...
+    def domain(self) -> Domain:
+        return self.__public.domain
 
     @property
-    @abstractmethod
     def unit(self) -> Unit:
         """Which tables are neighbours, and with it every sensitivity."""
+        return self.__public.unit
 
     @property
-    @abstractmethod
     def known(self) -> tuple[MarginalCounts, ...]:
-        """What was answered of single columns before the mechanism began, and is released anyway: in this domain's cells, and free."""
+        return self.__known
 
     @property
-    @abstractmethod
-    def rho_total(self) -> float: ...
+    def rho_total(self) -> float:
+        return self.__meter.rho_total
 
     @property
-    @abstractmethod
-    def rho_spent(self) -> float: ...
+    def rho_spent(self) -> float:
+        return self.__meter.rho_spent
 
     @property
-    @abstractmethod
-    def rho_left(self) -> float: ...
+    def rho_left(self) -> float:
+        return self.__meter.rho_left
 
     @property
-    @abstractmethod
     def delta_total(self) -> float:
         """What was set aside for steps that keep their promise except with a small probability; 0 unless the mechanism asked for it."""
+        return self.__meter.delta_total
 
     @property
-    @abstractmethod
     def selection_price(self) -> float:
         """rho of one selection at eps = 1 under the accountant in force; at eps it is eps^2 times that."""
+        return self.__meter.selection_price
 
-    @abstractmethod
-    def _ask(self, operation: str, *arguments: Any, **options: Any) -> Any:
-        """The answer of an operation, after its charge."""
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Every charge so far, in order."""
+        return self.__meter.events
+
+    def part(self, rho: float) -> Self:
+        """A kernel over the same table with `rho` of this one's budget, which can spend no more. What it charges is charged and listed here
+        too. Free."""
+        stage = copy(self)
+        stage.__meter = self.__meter.part(rho)
+        return stage
 
     @abstractmethod
     def grouped(self, groups: Sequence[Groups]) -> Self:
@@ -70,6 +89,30 @@ class Kernel(ABC):
     @abstractmethod
     def prepare(self, cliques: Collection[Clique]) -> None:
         """Read the marginals that will be needed in one pass. Answers nothing and so costs nothing."""
+
+    @abstractmethod
+    def _ask(self, operation: str, *arguments: Any, **options: Any) -> Any:
+        """The answer of an operation, after its charge."""
+
+    if not TYPE_CHECKING:  # an operation that no class names is a wing's, which is called by its function
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_") or find(name) is None:
+                raise AttributeError(name)
+            return partial(self._ask, name)
+
+    @property
+    def _public(self) -> Asked:
+        return self.__public
+
+    def _charge(self, event: Event) -> None:
+        self.__meter.charge(event)
+
+    def _turned(self, public: Asked, known: Sequence[MarginalCounts]) -> Self:
+        """A kernel of the same budget that answers about something else."""
+        other = copy(self)
+        other.__public, other.__known = public, tuple(known)
+        return other
 
     seed = operations.seed
     residual_l2 = operations.residual_l2
@@ -83,24 +126,15 @@ class Kernel(ABC):
 
 
 class SealedKernel(Kernel):
-    """What drives a run holds: the same operations and more, divided into sealed parts, and the list of what they were charged."""
-
-    @property
-    @abstractmethod
-    def events(self) -> tuple[Event, ...]:
-        """Every charge so far, in order."""
+    """What drives a run holds: the same operations and more, over other domains and over some of the records."""
 
     @abstractmethod
-    def part(self, rho: float) -> SealedKernel:
-        """A kernel over the same table with `rho` of this one's budget; whoever holds it can spend no more. Free."""
-
-    @abstractmethod
-    def over(self, domain: Domain, known: Sequence[MarginalCounts] = ()) -> SealedKernel:
+    def over(self, domain: Domain, known: Sequence[MarginalCounts] = ()) -> Self:
         """A kernel over the same table in the cells of another public domain, with the same budget: in any domain a record is in one cell
         of each marginal. known: what is released of it. Free."""
 
     @abstractmethod
-    def among(self, cells: Mapping[str, tuple[int, ...]]) -> SealedKernel:
+    def among(self, cells: Mapping[str, tuple[int, ...]]) -> Self:
         """A kernel over those records alone that are in these public cells of columns, with the same budget. Free."""
 
     @abstractmethod

@@ -13,14 +13,12 @@ an oracle is asked about records (`research.privacy.rspm`).
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self, cast
 
 from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.privacy.counts import Counts
-from dpsynth_core.privacy.events import Event
 from dpsynth_core.privacy.group import Group
 from dpsynth_core.privacy.grouped import Grouped
 from dpsynth_core.privacy.interface import SealedKernel
@@ -46,16 +44,8 @@ class PrivacyKernel(SealedKernel):
     def __init__(
         self, source: MarginalSource, unit: Unit, rho: float, noise: Noise, delta: float = 0.0, accountant: Accountant = ZCDP
     ) -> None:
-        self.__meter = Meter(rho, delta=delta, accountant=accountant)
-        self.__noise = noise
-        self.__known: tuple[MarginalCounts, ...] = ()
-        self.__turn_to(source, unit)
-
-    def __turn_to(self, source: MarginalSource, unit: Unit, groups: Mapping[str, Groups] | None = None) -> None:
-        """Count from this source from here on, with nothing kept of another."""
-        self.__view = Counts(source, self.__noise)
-        offers = self.__view.offers
-        self.__asked = Asked(unit, source.domain, groups=groups or {}, offers=offers, rows=partial(_public_rows, unit, self.__view))
+        self.__view = Counts(source, noise)
+        super().__init__(_public(self.__view, unit, {}), Meter(rho, delta=delta, accountant=accountant))
 
     def _ask(self, operation: str, *arguments: Any, **options: Any) -> Any:
         """Charge what the operation costs, then let it see the counts. What is free sees none.
@@ -66,82 +56,37 @@ class PrivacyKernel(SealedKernel):
         known = find(operation)
         if known is None:
             raise AttributeError(operation)
-        event, answer = known.asked(self.__asked, *arguments, **options)
+        event, answer = known.asked(self._public, *arguments, **options)
         if event is None:
-            return answer(cast(View, _Blind(self.__noise)))
-        self.__meter.charge(event)
+            return answer(cast(View, _Blind(self.__view.noise)))
+        self._charge(event)
         return answer(self.__view)
 
-    def __getattr__(self, name: str) -> Any:
-        """The wings' operations by name."""
-        if name.startswith("_") or find(name) is None:
-            raise AttributeError(name)
-        return partial(self._ask, name)
+    def over(self, domain: Domain, known: Sequence[MarginalCounts] = ()) -> Self:
+        return self.__counting(self.__view.over(domain), self.unit, {}, known)
 
-    @property
-    def domain(self) -> Domain:
-        return self.__asked.domain
-
-    @property
-    def unit(self) -> Unit:
-        return self.__asked.unit
-
-    @property
-    def known(self) -> tuple[MarginalCounts, ...]:
-        return self.__known
-
-    @property
-    def rho_total(self) -> float:
-        return self.__meter.rho_total
-
-    @property
-    def rho_spent(self) -> float:
-        return self.__meter.rho_spent
-
-    @property
-    def rho_left(self) -> float:
-        return self.__meter.rho_left
-
-    @property
-    def delta_total(self) -> float:
-        return self.__meter.delta_total
-
-    @property
-    def selection_price(self) -> float:
-        return self.__meter.selection_price
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        return self.__meter.events
-
-    def part(self, rho: float) -> PrivacyKernel:
-        """What it charges is charged and listed here too."""
-        stage = copy(self)
-        stage.__meter = self.__meter.part(rho)
-        return stage
-
-    def over(self, domain: Domain, known: Sequence[MarginalCounts] = ()) -> PrivacyKernel:
-        other = copy(self)
-        other.__turn_to(self.__view.over(domain), self.unit)
-        other.__known = tuple(known)
-        return other
-
-    def among(self, cells: Mapping[str, tuple[int, ...]]) -> PrivacyKernel:
+    def among(self, cells: Mapping[str, tuple[int, ...]]) -> Self:
         """What one person owns of these records is part of what they own: `privacy.group`."""
-        other = copy(self)
-        other.__turn_to(Group(self.domain, self.__view.tables, cells), replace(self.unit, rows_may_not_count=True), self.__asked.groups)
-        return other
+        source = Group(self.domain, self.__view.tables, cells)
+        return self.__counting(source, replace(self.unit, rows_may_not_count=True), self._public.groups, self.known)
 
     def grouped(self, groups: Sequence[Groups]) -> Self:
         """A record is in one group of each column of groups: `privacy.grouped`."""
-        other, named = copy(self), by_name(groups)
-        source = Grouped(with_groups(self.domain, groups), self.domain, self.__view.tables, named)
-        other.__turn_to(source, self.unit, {**self.__asked.groups, **named})
+        source = Grouped(with_groups(self.domain, groups), self.domain, self.__view.tables, by_name(groups))
+        return self.__counting(source, self.unit, {**self._public.groups, **by_name(groups)}, self.known)
+
+    def __counting(
+        self, source: MarginalSource, unit: Unit, groups: Mapping[str, Groups], known: Sequence[MarginalCounts]
+    ) -> Self:
+        """A kernel of the same budget over another source, with nothing kept of this one."""
+        view = Counts(source, self.__view.noise)
+        other = self._turned(_public(view, unit, groups), known)
+        other.__view = view
         return other
 
     def prepare(self, cliques: Collection[Clique]) -> None:
         for clique in cliques:
-            self.__asked.shape(clique)
+            self._public.shape(clique)
         self.__view.prepare(cliques)
 
     def prepare_cells(self, cells: Collection[Attribute]) -> None:
@@ -153,6 +98,10 @@ class _Blind:
 
     def __init__(self, noise: Noise) -> None:
         self.noise = noise
+
+
+def _public(view: Counts, unit: Unit, groups: Mapping[str, Groups]) -> Asked:
+    return Asked(unit, view.domain, groups=groups, offers=view.offers, rows=partial(_public_rows, unit, view))
 
 
 def _public_rows(unit: Unit, view: View) -> int:

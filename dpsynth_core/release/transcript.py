@@ -9,10 +9,9 @@ whatever a kernel is asked is recorded with its answer. What an answer must have
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import copy
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -23,12 +22,14 @@ from dpsynth_core.privacy import questions
 from dpsynth_core.privacy.events import Event
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.meter import Meter
+from dpsynth_core.privacy.operation import Asked
 from dpsynth_core.privacy.registry import Call, due, find
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.grouped_domain import by_name, with_groups
 from dpsynth_core.vocabulary.groups import Groups
-from dpsynth_core.vocabulary.measurement import MarginalCounts, Measurement, Residual
+from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts, Measurement, Residual
 
 _TOLERANCE = 1e-9
 """Relative difference of two numbers that count as the same question: another machine may round a sum differently."""
@@ -75,7 +76,7 @@ def replaying(
     """A kernel without a table: it answers what was answered before, and charges what was charged. Its operations raise InputError when
     they are asked something else, which happens where other versions or another machine compute other numbers, and when an answer was
     not charged as the kernel charges it (`privacy.registry`)."""
-    return cast(SealedKernel, _Replay(domain, unit, Meter(shares.rho, delta=shares.delta, accountant=shares.accountant), answers, paid))
+    return _Replay(domain, unit, Meter(shares.rho, delta=shares.delta, accountant=shares.accountant), answers, paid)
 
 
 class _Recorder:
@@ -114,60 +115,35 @@ class _Recorder:
         return call
 
 
-class _Replay:
-    """See `replaying`. Its budget is that of its meter, everything else that it is asked for is an operation."""
+class _Replay(SealedKernel):
+    """See `replaying`."""
 
     def __init__(self, domain: Domain, unit: Unit, meter: Meter, answers: Sequence[RecordedAnswer], paid: Sequence[Event]) -> None:
-        self.domain = domain
-        self.unit = unit
-        self.known: tuple[MarginalCounts, ...] = ()
+        super().__init__(Asked(unit, domain), meter)
         self.__group: _Group = ()
-        self.__groups: dict[str, Groups] = {}
-        self.__meter = meter
         self.__answers = iter(answers)
         self.__paid = iter(paid)
 
-    def part(self, rho: float) -> _Replay:
-        """The same answers and charges, within `rho` of the budget."""
-        stage = copy(self)
-        stage.__meter = self.__meter.part(rho)
-        return stage
+    def over(self, domain: Domain, known: Sequence[MarginalCounts] = ()) -> Self:
+        return self._turned(Asked(self.unit, domain), known)
 
-    def over(self, domain: Domain, known: Sequence[MarginalCounts] = ()) -> _Replay:
-        """The same answers and charges, with another domain."""
-        other = copy(self)
-        other.domain, other.known, other.__groups = domain, tuple(known), {}
-        return other
-
-    def among(self, cells: Mapping[str, tuple[int, ...]]) -> _Replay:
-        """The same answers and charges, of these records alone."""
-        other = copy(self)
-        other.unit = replace(self.unit, rows_may_not_count=True)
+    def among(self, cells: Mapping[str, tuple[int, ...]]) -> Self:
+        other = self._turned(replace(self._public, unit=replace(self.unit, rows_may_not_count=True)), self.known)
         other.__group = (questions.among(cells),)
         return other
 
-    def grouped(self, groups: Sequence[Groups]) -> _Replay:
-        """The same answers and charges, with groups."""
-        other = copy(self)
-        other.domain = with_groups(self.domain, groups)
-        other.__groups = self.__groups | by_name(groups)
-        return other
+    def grouped(self, groups: Sequence[Groups]) -> Self:
+        named = {**self._public.groups, **by_name(groups)}
+        return self._turned(Asked(self.unit, with_groups(self.domain, groups), groups=named), self.known)
 
-    def prepare(self, cliques: Any) -> None:
+    def prepare(self, cliques: Collection[Clique]) -> None:
         """Nothing to read."""
 
-    def prepare_cells(self, cells: Any) -> None:
+    def prepare_cells(self, cells: Collection[Attribute]) -> None:
         """Nothing to read."""
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        value = getattr(self.__meter, name, None)
-        if value is not None and not callable(value):
-            return value
-        return lambda *arguments, **options: self.__answer(name, _identifying(name, arguments, options, self.__group))
-
-    def __answer(self, operation: str, question: tuple[Any, ...]) -> Any:
+    def _ask(self, operation: str, *arguments: Any, **options: Any) -> Any:
+        question = _identifying(operation, arguments, options, self.__group)
         answer = next(self.__answers, None)
         if answer is None:
             raise AnswersEnd
@@ -179,12 +155,12 @@ class _Replay:
             self.__check(answer.value)
         paid = _paid(Call(self.unit, self.domain, operation, question, answer.value), answer.charges, self.__paid)
         if paid is not None:
-            self.__meter.charge(paid)
+            self._charge(paid)
         return answer.value
 
     def __check(self, measured: Measurement) -> None:
         """What the kernel decides of a measurement, and nobody asks for: which values its groups have, and the kind of its noise."""
-        groups = tuple(self.__groups[name] for name in measured.clique if name in self.__groups)
+        groups = tuple(self._public.groups[name] for name in measured.clique if name in self._public.groups)
         if measured.groups != groups or not measured.is_rounded_normal:
             raise InputError("transcript", "a noisy table is not as the kernel measures", "do not rely on this release")
 

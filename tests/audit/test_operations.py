@@ -66,8 +66,8 @@ def test_every_operation_of_the_kernel_has_an_audit() -> None:
 def test_one_place_gives_counts_to_an_operation_and_charges_before() -> None:
     """In the kernel's source the counts are handed over once, in the line after the only charge."""
     source = inspect.getsource(PrivacyKernel)
-    assert source.count("answer(self.__view)") == source.count("self.__meter.charge(event)") == 1
-    assert re.search(r"self\.__meter\.charge\(event\)\n\s+return answer\(self\.__view\)", source)
+    assert source.count("answer(self.__view)") == source.count("self._charge(event)") == 1
+    assert re.search(r"self\._charge\(event\)\n\s+return answer\(self\.__view\)", source)
 
 
 def test_mechanisms_know_no_operation_that_is_not_registered() -> None:

@@ -202,7 +202,7 @@ def test_an_answer_that_cannot_be_kept_does_not_end_a_run_and_is_told_at_the_rep
     answers_read = transcript.from_json(json.loads(json.dumps(transcript.to_json(answers, []))), [])
     assert answers_read[0].value == Unrecorded("object")
     with pytest.raises(InputError, match="cannot be reproduced"):
-        replay(1.0, answers_read, []).ask(object())
+        replay(1.0, answers_read, [])._ask("ask", object())
 
 
 FIRST, SECOND = (Predictor("a", Additive(np.array(scores, dtype=np.int64), {}), Largest(np.arange(2))) for scores in ([0, 1], [1, 0]))

@@ -108,7 +108,7 @@ def test_the_score_is_the_error_of_the_round_in_people(name: str) -> None:
     class Watched(PrivacyKernel):
         def select_signed_query(self, queries, answers, eps, count=1):
             seen.append((queries, answers))
-            return super().select_signed_query(queries, answers, eps, count)
+            return self._ask("select_signed_query", queries, answers, eps, count)
 
     kernel = Watched(source, Unit("replace"), 0.1, SeededNoise(1))
     list(configured(get(name), {"rounds": 3, "records": 7}).steps(kernel, PAIRS))

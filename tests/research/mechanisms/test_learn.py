@@ -96,7 +96,7 @@ def test_rules_may_speak_of_first_values_when_asked_to() -> None:
 def test_prsma_says_so_when_its_test_does_not_pass_and_measures_no_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     import numpy as np
 
-    monkeypatch.setattr(PrivacyKernel, "learn_rule_robustly", lambda *_: np.zeros(0, dtype=np.int64))
+    monkeypatch.setattr(PrivacyKernel, "learn_rule_robustly", lambda *_: np.zeros(0, dtype=np.int64), raising=False)
     _, events = run(delta=0.4, unit=Unit(REPLACE), learner="prsma")
     assert learnt(events)["sentence"] == "No rule: PRSMA's test did not pass, which is one of its private answers."
     assert learnt(events)["rule"] is None
