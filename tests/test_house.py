@@ -130,6 +130,8 @@ def rooms(within: tuple[str, ...] = (), without: tuple[str, ...] = ()) -> list[s
 
 
 OUT_OF_REACH = ("dpsynth_core.sources.arrow", "dpsynth_core.evaluation.truth", "dpsynth_core.store.home", "pyarrow", "pandas", "opendp")
+BELOW_MECHANISMS = ("inference", "privacy", "oracles", "vocabulary")
+ASKING = ("mechanisms", "inference", *(f"research.{room}" for room in ("mechanisms", *BELOW_MECHANISMS)))
 OPENERS = ("tradeoffs", "store", "cli", "web")
 """Rooms that may open a table of records; so may three files: the kernel, `evaluation.truth` and `release.synthesis`."""
 
@@ -137,11 +139,16 @@ OPENERS = ("tradeoffs", "store", "cli", "web")
 @pytest.mark.parametrize(
     ("contract", "imported", "trespassers"),
     [
-        ("layers", "dpsynth_core.web", rooms(without=("web",))),
-        ("layers", "dpsynth_core.store", rooms(without=("web", "store", "cli", "charts"))),
-        ("layers", "dpsynth_core.mechanisms", rooms(within=("privacy", "oracles", "inference", "sources", "vocabulary", "foundation"))),
-        *[("mechanisms", imported, rooms(within=("mechanisms", "inference", "oracles"))) for imported in OUT_OF_REACH],
+        ("layers", "dpsynth_core.web", rooms(without=("web", "research"))),
+        ("layers", "dpsynth_core.store", rooms(without=("web", "store", "cli", "charts", "research"))),
+        ("layers", "dpsynth_core.mechanisms", rooms(within=("privacy", "inference", "sources", "vocabulary", "foundation"))),
+        ("layers", "dpsynth_core.research.offers", rooms(without=("research",))),
+        ("wing", "dpsynth_core.research.mechanisms", rooms(within=tuple(f"research.{room}" for room in BELOW_MECHANISMS))),
+        ("wing_below", "dpsynth_core.release.release", rooms(within=("research",))),
+        ("solvers", "ortools", rooms(without=("research",))),
+        *[("mechanisms", imported, rooms(within=ASKING)) for imported in OUT_OF_REACH],
         ("kernel", "dpsynth_core.privacy.kernel", rooms(without=("privacy", "audit"))),
+        ("counts", "dpsynth_core.privacy.counts", rooms(without=("privacy",))),
         ("records", "dpsynth_core.sources.arrow", rooms(without=("sources", *OPENERS))),
         ("truth", "dpsynth_core.evaluation.truth", rooms(without=("evaluation", "tradeoffs", "web"))),
         ("costs", "dpsynth_core.sources.arrow", rooms(within=("privacy",))),

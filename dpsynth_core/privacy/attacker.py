@@ -1,7 +1,7 @@
 """What a guarantee means for an attacker who tests whether one person is in the table: the best trade-off between members identified (true
 positives) and others wrongly accused (false positives).
 
-Pure functions of public numbers. All curves are upper bounds: no test does better, whatever the attacker knows and computes. They hold
+Pure functions of public numbers. All curves are upper bounds: no test does better, with any knowledge and any computation. They hold
 for an attacker who knows every other record; someone who knows less does worse.
 
 A run is accounted by zCDP or by GDP (`accountant`); each has its own curves here.
@@ -89,7 +89,7 @@ def zcdp_least(fpr: NDArray[np.float64], tpr: NDArray[np.float64], slack: float 
 def gdp_power(mu: float, fpr: NDArray[np.float64], distance: float = 0.0) -> NDArray[np.float64]:
     """The same under mu-GDP: Phi(Phi^-1(fpr) + mu), which a single Gaussian attains (Dong, Roth and Su 2022, section 2.2).
 
-    distance: total variation between what is released and what satisfies mu-GDP, at most, whatever the table. It moves both rates of a
+    distance: total variation between what is released and what satisfies mu-GDP, at most, for every table. It moves both rates of a
     test by no more than itself.
     """
     if not 0 < mu < math.inf or not 0 <= distance < 1:

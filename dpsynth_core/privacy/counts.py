@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class Counts:
-    """A `View` of a source. Whatever is kept of records is kept here."""
+    """A `View` of a source. All that is kept of records is kept here."""
 
     def __init__(self, source: MarginalSource, noise: Noise) -> None:
         self.source, self.domain, self.noise = source, source.domain, noise

@@ -93,7 +93,7 @@ def measure_residual(asked: Asked, clique: Clique, sigma: float) -> Answer[Resid
 
 @operation(Gaussian, lambda asked, _clique, sigma: Gaussian(sigma, asked.unit.marginal_l2))
 def measure_cells(asked: Asked, clique: Clique, cells: Attribute, sigma: float) -> Answer[Float]:
-    """Numbers of records in public cells of one column, whatever the domain says of it, + noise: l2 = marginal_l2 (Proposition 2)."""
+    """Numbers of records in public cells of one column, which the domain may not have, + noise: l2 = marginal_l2 (Proposition 2)."""
     asked.shape(clique)
     asked.require("values")
     if (cells.name,) != clique:
@@ -127,7 +127,7 @@ def discover_values(asked: Asked, clique: Clique, sigma: float, delta: float) ->
 
 @operation(Gaussian, lambda asked, sigma: None if asked.unit.total_is_public else Gaussian(sigma, float(asked.unit.total_l2)))
 def measure_total(asked: Asked, sigma: float) -> Answer[float]:
-    """The number of rows + noise: l2 = total_l2 (Proposition 2). Exact and free, whatever sigma, where it is public."""
+    """The number of rows + noise: l2 = total_l2 (Proposition 2). Where it is public: exact and free, for any sigma."""
     if asked.unit.total_is_public:
         rows = float(asked.rows())
         return lambda _: rows

@@ -55,7 +55,7 @@ class View(Protocol):
         """The number of rows, as an array of one."""
 
     def cells(self, cells: Attribute) -> Integers:
-        """How many records are in each of these cells of one column, whatever the domain says of it."""
+        """How many records are in each of these cells of one column, which the domain may not have."""
 
     def values(self, name: str) -> Iterator[Mapping[str, int]]:
         """Numbers of records by key (`vocabulary.keys`) of a column, in parts that have no key in common."""
