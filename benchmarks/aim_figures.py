@@ -19,7 +19,6 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -114,15 +113,14 @@ def measure(point: Point) -> dict[str, Any]:
     mechanism = point.configured
     accountant = mechanism.card.accountant
     rho = accountant.rho_from(point.epsilon, DELTA)
-    about: dict[str, Any] = {"began": datetime.now(UTC).isoformat(timespec="seconds")}
     forecast = mechanism.forecast(workload, rho)
     if not forecast.fits:
-        return about | {"refused": forecast.reason}
+        return {"refused": forecast.reason}
     begun, clock = time.process_time(), time.monotonic()
     *_, finished = mechanism.steps(PrivacyKernel(source, Unit(), rho, OpenDPNoise(), accountant=accountant), workload)
     assert isinstance(finished, Finished)
     error = _error(source, workload, true, finished, mechanism.card.makes_rows)
-    return about | {"error": error, "cpu_seconds": round(time.process_time() - begun, 2), "seconds": round(time.monotonic() - clock, 2)}
+    return {"error": error, "cpu_seconds": round(time.process_time() - begun, 2), "seconds": round(time.monotonic() - clock, 2)}
 
 
 def _error(source: CodesSource, workload: Workload, true: Marginals, finished: Finished, makes_rows: bool) -> float:

@@ -14,11 +14,9 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -102,16 +100,15 @@ def points(options: argparse.Namespace) -> Iterator[Point]:
 def measure(point: Point) -> dict[str, Any]:
     """One run with fresh noise."""
     setting, program = _setting(point.k, point.marginals), PROGRAMS[point.program]
-    about = {"began": datetime.now(UTC).isoformat(timespec="seconds"), "load": round(os.getloadavg()[0], 1)}
     if not program.mechanism:
         error = setting.zero_error() if point.program == "zero" else setting.noise_error(point.epsilon)
-        return about | {"error": round(error, 5), "seconds": 0.0, "cpu_seconds": 0.0}
+        return {"error": round(error, 5), "seconds": 0.0, "cpu_seconds": 0.0}
     if reason := figures.refusal(program.mechanism, setting, point.epsilon, program.settings):
-        return about | {"refused": reason}
+        return {"refused": reason}
     outcome = figures.run(program.mechanism, setting, point.epsilon, program.settings)
     error = setting.model_error(outcome.finished.model, outcome.finished.total)
     times = {"seconds": round(outcome.seconds, 1), "cpu_seconds": round(outcome.cpu_seconds, 1)}
-    return about | {"error": round(error, 5), **times}
+    return {"error": round(error, 5), **times}
 
 
 @lru_cache(maxsize=1)

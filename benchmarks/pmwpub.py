@@ -16,10 +16,8 @@ looks at true counts: right for a public table, and for nothing else.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
@@ -93,12 +91,11 @@ def points(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
 def measure(program: str, table: str, epsilon: float) -> dict[str, Any]:
     """One run with fresh noise. table: "" for programs that use none, measured on the same private table."""
     setting, public = _setting(table or "0")
-    about = {"began": datetime.now(UTC).isoformat(timespec="seconds"), "load": round(os.getloadavg()[0], 1)}
     _, name, settings = WITH.get(program, ("", program, {}))
     outcome = figures.run(name, setting, epsilon, settings, public=public)
     model, total = outcome.finished.model, outcome.finished.total
     errors = {"error": round(setting.model_error(model, total), 5), "mean_error": round(setting.mean_error(model, total), 5)}
-    return about | errors | {"seconds": round(outcome.seconds, 1), "cpu_seconds": round(outcome.cpu_seconds, 1)}
+    return errors | {"seconds": round(outcome.seconds, 1), "cpu_seconds": round(outcome.cpu_seconds, 1)}
 
 
 def judge(table: str) -> dict[str, Any]:

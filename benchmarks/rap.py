@@ -12,11 +12,9 @@ counts: right for a public table, and for nothing else.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -91,26 +89,25 @@ def measure(point: Point) -> dict[str, Any]:
     rounded rows without refinement, by oversampling."""
     setting = _setting(point.k, FEW if point.figure == "5a" else figures.MARGINALS)
     _, mechanism, given = PROGRAMS[point.program]
-    about: dict[str, Any] = {"began": datetime.now(UTC).isoformat(timespec="seconds"), "load": round(os.getloadavg()[0], 1)}
     if not mechanism:
-        return about | {"error": round(setting.zero_error(), 5), "seconds": 0.0, "cpu_seconds": 0.0}
+        return {"error": round(setting.zero_error(), 5), "seconds": 0.0, "cpu_seconds": 0.0}
     given = {**given, **({"relaxed_rows": point.relaxed_rows} if point.relaxed_rows else {})}
     if reason := figures.refusal(mechanism, setting, point.epsilon, given):
-        return about | {"refused": reason}
+        return {"refused": reason}
     outcome = figures.run(mechanism, setting, point.epsilon, given)
     model, rng = outcome.finished.model, np.random.default_rng()
-    record_of_run = about | {
+    found: dict[str, Any] = {
         "error": round(setting.model_error(model, outcome.finished.total), 5),
         "mean_error": round(setting.mean_error(model, outcome.finished.total), 5),
         "seconds": round(outcome.seconds, 1),
         "cpu_seconds": round(outcome.cpu_seconds, 1),
     }
     if hasattr(model, "rows"):
-        record_of_run["rows_error"] = round(setting.rows_error(model.rows(setting.rows, setting.workload.weights, rng)), 5)
+        found["rows_error"] = round(setting.rows_error(model.rows(setting.rows, setting.workload.weights, rng)), 5)
     if point.figure == "5b" and isinstance(model, RelaxedTable):
         copies = {times: rounded(setting.domain, model.columns, times * model.columns.shape[1], rng) for times in OVERSAMPLING}
-        record_of_run["rounded"] = {str(times): round(setting.rows_error(codes), 5) for times, codes in copies.items()}
-    return record_of_run
+        found["rounded"] = {str(times): round(setting.rows_error(codes), 5) for times, codes in copies.items()}
+    return found
 
 
 @lru_cache(maxsize=1)

@@ -93,7 +93,8 @@ def fill(
     for number in range(times):
         for point in wanted:
             if sum(point.items() <= run.items() for run in runs) <= number:
-                runs.append({**point, **measure(point)})
+                began = {"began": datetime.now(UTC).isoformat(timespec="seconds"), "load": round(os.getloadavg()[0], 1)}
+                runs.append({**point, **began, **measure(point)})
                 print(runs[-1], file=sys.stderr, flush=True)
                 write(place, record)
                 draw(record, place)
