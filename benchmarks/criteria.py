@@ -19,15 +19,17 @@ import numpy as np
 from scipy.stats import binomtest
 
 from benchmarks import record
+from dpsynth_core.claims.claim import Final
+from dpsynth_core.claims.criteria import deciding as words
 from dpsynth_core.claims.criteria.criterion import Decided
 from dpsynth_core.claims.models import training_time, usefulness
+from dpsynth_core.claims.models.usefulness import MODELS
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Release
-from dpsynth_core.report import criteria as words
 from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.sources.demo import demo_domain
 from dpsynth_core.statistics.evidence import Evidence
@@ -132,8 +134,9 @@ def _exact(plan: Plan, source: CodesSource, made: Release) -> tuple[Decided, ...
     people = Total(float(source.counts([()])[()]), 0.0)
     kernel = synthesis.PrivacyKernel(source, Unit(), 3 * _NO_NOISE, synthesis.noise_for(plan.spec))
     models = usefulness.measure(kernel.part(_NO_NOISE), made.domain, made.codes.astype(np.int32), plan.targets, people)
-    rich = replace(plan, shares=replace(plan.shares, criteria=_NO_NOISE))
-    return synthesis.decided(rich, kernel, people, released, models)
+    rich = replace(plan, shares=replace(plan.shares, aside=(("criteria", _NO_NOISE),)))
+    final = Final(rich, released, people, {MODELS.name: models})
+    return words.CRITERIA.measure(rich, words.CRITERIA.stage(rich, kernel), final)
 
 
 def _write(options: argparse.Namespace, trials: Sequence[Trial]) -> None:

@@ -148,7 +148,7 @@ def expected_of(case: Case) -> dict[str, float]:
     """The forecast of a case, by the number of people that somebody who knows its table would give."""
     table, mechanism = case.table("expected"), registry.get(case.mechanism)
     domain = Domain.from_json(dict(zip(table.names, table.sizes, strict=True)))
-    shares = budgeted(mechanism, BudgetSpec(epsilon=case.epsilon, delta=DELTA, certificate=DEFAULT_CERTIFICATE))
+    shares = budgeted(mechanism, BudgetSpec.model_validate({"epsilon": case.epsilon, "delta": DELTA, "certificate": DEFAULT_CERTIFICATE}))
     needed = forecast(mechanism, parse_workload(case.workload, domain), Unit(), shares, case.rows)
     return {"expected_seconds": round(needed.seconds, 2), "expected_mb": round(needed.memory_mb)}
 

@@ -330,7 +330,7 @@ def _copied(release: Release, document: Document) -> dict[str, bytes] | None:
         made = releases.from_json(document, release.codes, release.values, release.further)
         if document["spec"] != json.loads(_written({"spec": release.spec.published()}))["spec"]:
             said = brands(made.plan, made.total, made.private, made.details)
-            more = unmeasured_brands(made.plan, made.certificate, made.usefulness, made.criteria)
+            more = unmeasured_brands(made.plan, made.claims)
             words = statement(made.plan, made.rho_spent, made.private)
             return packed(replace(made, brands=(*said, *more), statement=words))
         written = packed(made)

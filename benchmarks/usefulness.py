@@ -26,9 +26,10 @@ from numpy.typing import NDArray
 from benchmarks import record
 from benchmarks.table import ADULT_FOLDER
 from dpsynth_core.claims.models import training
+from dpsynth_core.claims.models.usefulness import MODELS
 from dpsynth_core.cli.release_commands import parse_workload
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, DEFAULT_MODELS, Spec, StandinSpec
+from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, Spec, StandinSpec
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Release
 from dpsynth_core.sources import standin
@@ -80,7 +81,7 @@ def asked_of(table: str) -> Asked:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = record.parser(__doc__, epsilon=1.0, delta=1e-9, relation="add-remove", share=DEFAULT_MODELS, runs=5)
+    parser = record.parser(__doc__, epsilon=1.0, delta=1e-9, relation="add-remove", share=MODELS.share.default, runs=5)
     parser.add_argument("table", choices=("invented", "adult"))
     options = parser.parse_args(arguments)
     asked = asked_of(options.table)
@@ -105,7 +106,7 @@ def compared(release: Release, people: NDArray[np.int32]) -> Iterator[Stated]:
     codes = release.codes.astype(np.int32)
     models = (*training.trained(release.domain, codes, target), training.majority(release.domain, codes, target))
     exact = (right_counts(release.domain, people, [one.predictor for one in models]) / len(people)).tolist()
-    told = [one.accuracy for one in release.usefulness] + [release.usefulness[0].majority]
+    told = [one.of_model for one in release.usefulness] + [release.usefulness[0].of_guess]
     for model, share, true in zip(models, told, exact, strict=True):
         yield Stated(model.name, share.value, share.low95, share.high95, true, len(release.codes))
 
@@ -152,7 +153,7 @@ def _write(
         "cpu_seconds": statistics.fmean(seconds),
         "trained_on_real": trained,
         "stated": [asdict(one) for one in stated],
-        "versions": synthesis.versions(synthesis.TRAINING),
+        "versions": synthesis.versions(MODELS.libraries),
     }
     for name in covered:
         of_one = [one for one in stated if one.model == name]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.web.budget import budget_view, criteria_view, models_view
+from dpsynth_core.web.budget import budget_view, claims_view
 from dpsynth_core.web.shell import document, frame
 
 
@@ -22,9 +22,7 @@ def main() -> None:
         if budget_view.can_be_divided(error):
             divided = document.shares(here.draft)
             budget_view.learning(here)
-            budget_view.certificate(here, workload, unit, divided.certificate)
-            criteria_view.criteria(here, workload, unit, divided)
-            models_view.card(here, unit)
+            claims_view.cards(here, workload, unit, divided)
             budget_view.noise(here, workload, unit, divided.mechanism)
             error = error or budget_view.account(here, divided)
     with right:

@@ -16,6 +16,7 @@ from dpsynth_core.audit.claims import Accounted, Bounded, Claim
 from dpsynth_core.audit.evidence import Draw, Finding, from_draws
 from dpsynth_core.audit.losses import OPERATIONS, Losses
 from dpsynth_core.audit.neighbours import InventedTable, Neighbours
+from dpsynth_core.claims.certificate import CERTIFICATE
 from dpsynth_core.foundation.errors import CapacityError, OracleError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import UsesPublic
@@ -55,7 +56,7 @@ class Configuration:
             left_out += ("An invented public table stands in for the spec's.",)
         if not plan.forecast.fits:
             raise CapacityError("mechanism", f"{plan.mechanism.card.title} cannot run this plan", plan.forecast.reason)
-        if plan.shares.certificate:
+        if plan.shares.of(CERTIFICATE.name):
             left_out += ("The certificate's part of the budget is not looked at.",)
         if spec.criteria:
             left_out += ("The criteria are not looked at; their part of the budget goes to the mechanism.",)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dpsynth_core.bundle.unpack import DAMAGE, Bundle, plan_of
+from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.foundation.content import digest_written
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.mechanism import UsesPublic
@@ -77,7 +78,7 @@ def repeated(bundle: Bundle, plan: Plan, on_event: Callable[[Progress], None] = 
 
 def other_versions(stated: Mapping[str, str]) -> list[str]:
     """What a release was made with and is another one here: versions of this program, of Python and of libraries, or the processor."""
-    ours = synthesis.versions([name for name in synthesis.TRAINING if name in stated])
+    ours = synthesis.versions([name for claim in CLAIMS for name in claim.libraries if name in stated])
     return sorted(name for name in ours if ours[name] != stated.get(name))
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from itertools import zip_longest
-from typing import Any
 
-_RELATIVE = 1e-6
+from dpsynth_core.claims.outcome import ROUNDED
+
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?!\w)(?: ?%)?")
 _LONG = 7
 """Digits of a number that was computed and not rounded for reading. Shorter ones were stated, or rounded."""
@@ -50,7 +50,7 @@ def _pieces(text: str) -> Iterator[str]:
 def _same_number(a: str, b: str) -> bool:
     """Of whole numbers, and of two that are short, every digit counts; beside zero, nothing but what rounding leaves."""
     computed = max(_digits(a), _digits(b)) >= _LONG and not (_is_whole(a) and _is_whole(b)) and a.endswith("%") == b.endswith("%")
-    return computed and math.isclose(float(a.rstrip(" %")), float(b.rstrip(" %")), rel_tol=_RELATIVE, abs_tol=1e-15)
+    return computed and math.isclose(float(a.rstrip(" %")), float(b.rstrip(" %")), rel_tol=ROUNDED, abs_tol=1e-15)
 
 
 def _neighbours(a: str, b: str) -> bool:
@@ -68,14 +68,3 @@ def _is_whole(number: str) -> bool:
 def _digits(number: str) -> int:
     """Significant digits as they are written."""
     return len(re.split("[eE %]", number)[0].replace(".", "").lstrip("-0"))
-
-
-def alike(a: Any, b: Any) -> bool:
-    """Equal documents, numbers up to rounding; b may have more entries."""
-    if isinstance(a, Mapping) and isinstance(b, Mapping):
-        return a.keys() <= b.keys() and all(alike(value, b[key]) for key, value in a.items())
-    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
-        return len(a) == len(b) and all(alike(x, y) for x, y in zip(a, b, strict=True))
-    if isinstance(a, int | float) and isinstance(b, int | float):
-        return math.isclose(a, b, rel_tol=_RELATIVE, abs_tol=1e-12)
-    return bool(a == b)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from dpsynth_core.claims.registry import CLAIMS
+
 PASSED, FAILED, SKIPPED, ABSENT = "passed", "failed", "not checked", "nothing to check"
 CONSISTENT, PARTLY, INCONSISTENT = "consistent", "consistent as far as checked", "not consistent"
 REPLAYED = "Does all of it follow from the answers?"
 SIGNED = "Is it signed?"
 WHOSE = "; nothing here shows whose key that is"
-BOUNDS, CERTIFICATE, DECIDED = "Do the bounds follow?", "Does the certificate add up?", "Are the criteria decided rightly?"
+BOUNDS = "Do the bounds follow?"
 UNSEEN = (
     "What no bundle can show is its maker's word: who made it, when, and from which table; that the noise is real; that there was a "
     "column of persons, and how many rows one owns; where the domain came from, and whether somebody looked at the table before the "
@@ -87,6 +89,6 @@ class Report:
 def _settled(check: Check, again: Check) -> Check:
     if check.question == again.question:
         return again
-    if again.verdict == PASSED and check.verdict == SKIPPED and check.question in (BOUNDS, CERTIFICATE, DECIDED):
+    if again.verdict == PASSED and check.verdict == SKIPPED and check.question in (BOUNDS, *(claim.question for claim in CLAIMS)):
         return Check(check.question, PASSED, "the mechanism, run again, comes to the same")
     return check

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 import pyarrow as pa
 
 from dpsynth_core import report
-from dpsynth_core.bundle.checks import charges, criteria, files, quality, rows, words
+from dpsynth_core.bundle.checks import bounds, charges, files, rows, words
 from dpsynth_core.bundle.checks.opened import Opened
-from dpsynth_core.bundle.checks.outcome import Nothing, Open, Wrong
 from dpsynth_core.bundle.unpack import DAMAGE, Bundle, plan_of
 from dpsynth_core.bundle.verdicts import (
     ABSENT,
     BOUNDS,
-    CERTIFICATE,
-    DECIDED,
     FAILED,
     PASSED,
     REPLAYED,
@@ -32,6 +30,9 @@ from dpsynth_core.bundle.verdicts import (
     Report,
     Summary,
 )
+from dpsynth_core.claims.claim import Claim
+from dpsynth_core.claims.outcome import Nothing, Open, Wrong
+from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release import document as releases
 
@@ -77,7 +78,7 @@ def _summary(opened: Opened) -> Summary | None:
     except Wrong:
         release = opened.release
     try:
-        stated = (*report.verdict_facts(release), *report.model_facts(release), *report.facts(release))
+        stated = (*report.verdict_facts(release), *report.claim_facts(release), *report.facts(release))
         facts = tuple((name, text[:_LONGEST]) for name, text in stated)
         return Summary(tuple(brand.sentence[:_LONGEST] for brand in release.brands), release.statement[:_LONGEST], facts)
     except _DAMAGE:
@@ -100,6 +101,10 @@ def _judged(question: str, check: Callable[[], str]) -> Check:
         return Check(question, FAILED, "what it is about is missing or damaged")
 
 
+def _follows(claim: Claim[Any], opened: Opened) -> str:
+    return claim.follows(opened, opened.release.claims[claim.name])
+
+
 _CHECKS: Mapping[str, Callable[[Opened], str]] = {
     "Is the plan the sealed one?": charges.sealed_plan,
     "Does ρ imply ε and δ?": charges.budget,
@@ -110,10 +115,8 @@ _CHECKS: Mapping[str, Callable[[Opened], str]] = {
     "Do the rows keep to the domain?": rows.rows_in_domain,
     "Do both tables of rows agree?": rows.same_rows,
     "Are impossible combinations absent?": rows.possible_rows,
-    BOUNDS: quality.bounds_follow,
-    CERTIFICATE: quality.certificate_follows,
-    DECIDED: criteria.criteria_follow,
-    "Does it follow how often models are right?": quality.models_follow,
+    BOUNDS: bounds.bounds_follow,
+    **{claim.question: partial(_follows, claim) for claim in CLAIMS},
     "Are the rows near the noisy tables?": rows.near_tables,
     "Is the guarantee stated as planned?": words.guarantee,
     "Are all warnings there?": words.warnings,

@@ -22,14 +22,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from itertools import dropwhile
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import TypeAdapter
 
-from dpsynth_core.claims.columns_alone import Columns, ColumnsAlone
+from dpsynth_core.claims import columns_alone
+from dpsynth_core.claims.claim import Asked, BudgetShare, Claim, Final, Received
+from dpsynth_core.claims.columns_alone import Columns, ColumnsAlone, Distance
+from dpsynth_core.claims.outcome import NEAR, Nothing, Open, Wrong, alike, expect, near, some
+from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.mechanisms.rounds import distance_sigma
-from dpsynth_core.privacy.interface import Kernel
+from dpsynth_core.privacy import questions
+from dpsynth_core.privacy.events import Gaussian
+from dpsynth_core.privacy.interface import Kernel, SealedKernel
 from dpsynth_core.statistics.distances import IN_WRONG_CELL
 from dpsynth_core.statistics.quantiles import margin, normal
 from dpsynth_core.statistics.subsampling import Cells, gather, sample_size
@@ -51,16 +60,16 @@ _FLOOR_SHARE = 0.01
 
 @dataclass(frozen=True)
 class Certified:
-    """One marginal, as shares of people in a wrong cell. error: unbiased, and so below 0 now and then where it is smaller than the noise.
-    bound95: the true error is not above it, with 95 % confidence. simultaneous95: the same for all marginals together."""
+    """One marginal. error: unbiased, and so below 0 now and then where it is smaller than the noise. bound95: the true error is not above
+    it, with 95 % confidence. simultaneous95: the same for all marginals together."""
 
     attributes: Clique
-    error: float
-    bound95: float
-    simultaneous95: float
+    error: Distance
+    bound95: Distance
+    simultaneous95: Distance
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Certificate:
     """of: ROWS or ANSWERS. mean_error: of all marginals, with its own 95 % bound. total: the number of records that errors are fractions
     of. sigma: noise of each L1 distance measured, in records. rho: what all of it cost.
@@ -74,17 +83,18 @@ class Certificate:
     """
 
     of: str
-    marginals: tuple[Certified, ...]
-    mean_error: float
-    mean_bound95: float
-    sample: float | None
-    sample95: float | None
-    total: Total
-    sigma: float
-    rho: float
+    mean_error: Distance
+    mean_bound95: Distance
     max_error: float
     max_bound95: float
     max_sigma: float
+    sample: float | None
+    sample95: float | None
+    confidence: float = CONFIDENCE
+    sigma: float
+    rho: float
+    total: Total
+    marginals: tuple[Certified, ...]
     columns: ColumnsAlone | None = None
 
     @property
@@ -237,3 +247,114 @@ def _bound(error: float, sigma: float, mass: float, total: Total, count: int, co
     floor = total.at_least(1 - share)
     records = error + margin(sigma, mass * total.sigma, count, confidence + share)
     return min(1 + mass, max(0.0, records) / floor) if floor > 0 else 1 + mass
+
+
+class ErrorsMeasured(Claim[Certificate]):
+    """The certificate: how far the published tables are from the private ones."""
+
+    name = part = noun = "certificate"
+    share = BudgetShare(default=0.0, least=0.001, most=0.5, otherwise="0 for no certificate")
+    purpose = "measuring the errors of the result"
+    announced = "measuring the errors of what is published"
+    unmeasured = (
+        "The run was interrupted before its errors were measured: there is no certificate, although a share of the budget was for it."
+    )
+    question = "Does the certificate add up?"
+    form = TypeAdapter(Certificate | None)
+
+    def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:  # noqa: ARG002
+        return mechanism.card.publishes_tables
+
+    def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> Certificate:
+        columns = None if plan.columns_sigma is None else columns_alone.of(final.released, plan.columns_sigma, final.tables)
+        of = ANSWERS if final.released.codes is None else ROWS
+        return certify(kernel, final.tables, final.known, of, plan.workload.threshold, columns)
+
+    def follows(self, received: Received, stated: Certificate | None) -> str:
+        plan, final = received.plan, received.final
+        share = plan.shares.of(self.name)
+        if stated is None:
+            if received.interrupted or received.branded(self.brand):
+                raise Nothing("the run was interrupted before it was measured")
+            expect(share == 0, "the plan has a certificate, the release has none")
+            raise Nothing("no certificate was made")
+        l2 = plan.unit.errors_l2(len(stated.marginals))
+        paid = [e for e in received.charges if type(e) is Gaussian and near(e.sigma, stated.sigma) and near(e.l2, l2)]
+        expect(paid, "its noise is not what was paid for")
+        expect(stated.rho <= share * (1 + NEAR), "it cost more than its share")
+        if final.known is not None:
+            expect(near(stated.total.value, final.known.value), "it counts errors in fractions of another number of records")
+        expect(stated.of == (ANSWERS if final.released.codes is None else ROWS), "it is about something else than what is published")
+        expect({one.attributes for one in stated.marginals} == set(final.tables), "it is about other tables than the workload's")
+        noisy = {one.attributes: one.error / IN_WRONG_CELL * stated.total.value for one in stated.marginals}
+        released = {clique: final.tables[clique] for clique in noisy}
+        alone = _recomputed_columns(received, stated, released)
+        recomputed = state(noisy, released, stated.total, stated.sigma, stated.rho, stated.of, _largest(received, stated), alone)
+        numbers = asdict(stated)
+        different = sorted(name for name, value in asdict(recomputed).items() if not alike(value, numbers[name]))
+        expect(not different, f"its numbers do not follow from its errors: {some(different)}")
+        _check_measured_of(received, stated, released)
+        return f"{len(noisy):,} measured errors, their bounds and their mean follow from each other"
+
+    def sentences(self, plan: Asked, stated: Certificate | None, final: Final) -> list[str]:  # noqa: ARG002
+        return [] if stated is None else [_sentence(stated, plan.shares.of(self.name) / plan.shares.rho)]
+
+
+CERTIFICATE = ErrorsMeasured()
+
+
+def _check_measured_of(received: Received, certificate: Certificate, released: Mapping[Clique, NDArray[np.float64]]) -> None:
+    """That its errors were measured of what is published, by the digest that stands beside the kernel's answer. What is made of rows is
+    the same on every machine; what is made of noisy tables may be rounded otherwise."""
+    asked = {clique: fractions * certificate.total.value for clique, fractions in released.items()}
+    wanted = questions.digests((asked, certificate.sigma), {})
+    answers = [answer for answer in received.answers if answer.operation == "measure_errors"]
+    if any(near(answer.arguments[0], certificate.sigma) and answer.arguments[1:] == wanted for answer in answers):
+        return
+    if received.other_program or (received.other_versions and received.final.released.codes is None):
+        raise Open("whether its errors were measured of what is published is seen where the versions are those that it names")
+    raise Wrong("its errors were measured of something else than what is published")
+
+
+def _largest(received: Received, certificate: Certificate) -> Largest:
+    """The largest error as it was measured."""
+    paid = any(type(e) is Gaussian and near(e.sigma, certificate.max_sigma) for e in received.charges)
+    expect(paid, "its noise is not what was paid for")
+    return Largest(certificate.max_error * certificate.total.value, certificate.max_sigma, received.plan.workload.threshold)
+
+
+def _recomputed_columns(
+    received: Received, certificate: Certificate, released: Mapping[Clique, NDArray[np.float64]]
+) -> ColumnsAlone | None:
+    """The yardstick, from its measured errors; None where such a release has none."""
+    stated, sigma = certificate.columns, received.plan.columns_sigma
+    operations = [answer.operation for answer in received.answers]
+    ended = operations.index("measure_largest_error")  # with that a certificate ends; criteria follow
+    asked = [answer for answer in received.answers[:ended] if answer.operation == "measure_errors"]
+    answers = list(dropwhile(lambda answer: not near(answer.arguments[0], certificate.sigma), asked))  # a mechanism may have asked before
+    columns = None if sigma is None else columns_alone.of(received.final.released, sigma, released)
+    if columns is None:
+        expect(stated is None and len(answers) == 1, "it has a yardstick that cannot be measured in such a release")
+        return None
+    if stated is None:
+        raise Wrong("its yardstick is missing")
+    expect(len(answers) == 2 and near(answers[1].arguments[0], stated.sigma), "its yardstick is not what was paid for")
+    noisy = answers[1].value
+    return columns.stated(math.fsum(noisy.values()) / len(noisy), stated.sigma, released, certificate.total)
+
+
+def _sentence(certificate: Certificate, share: float) -> str:
+    """share: of the budget that measured it."""
+    if certificate.says_nothing:
+        return f"it says nothing: about {certificate.total.value:,.0f} people, and noise of ± {certificate.noise:,.0f} in each error"
+    what = "answers" if certificate.of == ANSWERS else "synthetic rows"
+    sample = ""
+    if certificate.sample is not None:
+        part = min(1.0, certificate.sample / certificate.total.value)
+        sample = f" That is as accurate as publishing a random {certificate.sample:,.0f} of the records would be ({part:.0%} of them)."
+    mean, most = (min(1.0, max(0.0, one)) for one in (certificate.mean_error, certificate.mean_bound95))
+    return (
+        f"{share:.0%} of the budget measured how far the {what} are from the private table: on average over the "
+        f"{len(certificate.marginals):,} tables, {mean:.1%} of people are in the wrong group; with 95% confidence, {most:.1%} at most."
+        f"{sample}"
+    )

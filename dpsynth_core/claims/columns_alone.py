@@ -24,9 +24,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BeforeValidator, PlainSerializer
 from scipy.special import ndtr
 
 from dpsynth_core.statistics.distances import IN_WRONG_CELL
@@ -48,14 +50,22 @@ _DRAWS = 200
 """Simulated columns, and the seed of their draws. Their deviations are off by 5 %, in an interval that is far less sharp."""
 
 
+Distance = Annotated[
+    float,
+    BeforeValidator(lambda distance: IN_WRONG_CELL * distance),
+    PlainSerializer(lambda share: share / IN_WRONG_CELL),
+]
+"""A share of people in a wrong cell, written as the L1 distance of fractions."""
+
+
 @dataclass(frozen=True)
 class ColumnsAlone:
     """Mean over the tables, as shares of people in a wrong cell. error: of the product of the release's columns, as measured, unbiased.
     low95, high95: between them is the error of a run of Independent on the same budget. sigma: noise of each L1 distance, in records."""
 
-    error: float
-    low95: float
-    high95: float
+    error: Distance
+    low95: Distance
+    high95: Distance
     sigma: float
 
 

@@ -197,11 +197,11 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
     """Write all files of a release and say what came out. taken: how long it took, for a file that stays here. formats: of the rows.
     ours: it is known that this installation made it, so that its key may sign it."""
     from dpsynth_core.bundle.pack import pack
+    from dpsynth_core.claims.registry import CLAIMS
     from dpsynth_core.foundation.private_files import private_file
     from dpsynth_core.release import document as releases
     from dpsynth_core.release import tables, times
-    from dpsynth_core.report import criteria, models, verdict_facts
-    from dpsynth_core.report.facts import certified
+    from dpsynth_core.report import verdict_facts
 
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -218,16 +218,13 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
     rows = "answers only" if made.codes is None else f"{made.rows} rows"
     if made.further:
         rows = f"{1 + len(made.further)} tables of {rows}"
-    if made.certificate is not None:
-        print_message(f"certificate: {certified(made)}")
     if made.further:
         print_message(f"tables: {tables.explained(1 + len(made.further))}")
-    for line in criteria.lines(made):
-        print_message(f"criterion: {line}")
+    for claim in CLAIMS:
+        for line in claim.sentences(made.plan, made.claims[claim.name], made.final):
+            print_message(f"{claim.noun}: {line}")
     for fact, text in verdict_facts(made)[:1]:
         print_message(f"{fact.lower()}: {text}")
-    for line in models.sentences(made):
-        print_message(f"models: {line}")
     print_message(f"done: {rows}, rho {made.rho_spent:.4g} of {made.rho:.4g} spent, written to {out}")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dpsynth_core.mechanisms.discovery.division import Portion
-from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.plan import LEARNING, Plan
 
 
 def sentences(plan: Plan) -> Iterator[str]:
@@ -16,7 +16,7 @@ def sentences(plan: Plan) -> Iterator[str]:
     if not plan.portions:
         return
     texts, numbers = ([p for p in plan.portions if bool(p.delta) == wanted] for wanted in (True, False))
-    share, rho = plan.spec.budget.discovery, plan.shares.discovery
+    share, rho = plan.spec.budget.discovery, plan.shares.of(LEARNING)
     yield f"A share of {share:.3g} of the budget (rho = {rho:.6g}) learns the values of {_named(plan.portions)}, the same for each."
     if texts:
         rows = plan.unit.max_rows_per_person

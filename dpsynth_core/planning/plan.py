@@ -10,10 +10,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
-from dpsynth_core.claims.criteria.registry import AnyCriterion, need_models, of_models, read_criteria
+from dpsynth_core.claims.claim import BudgetShare
+from dpsynth_core.claims.criteria.registry import AnyCriterion, of_models, read_criteria
 from dpsynth_core.claims.models import targets as models
 from dpsynth_core.claims.models.targets import Target
+from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.discovery import division
@@ -22,7 +25,7 @@ from dpsynth_core.mechanisms.graphical.independent import Independent
 from dpsynth_core.mechanisms.mechanism import Conditional, Forecast, Learner, Mechanism, UsesPublic
 from dpsynth_core.mechanisms.parameters import Setting, parameters
 from dpsynth_core.planning import origins, weakness
-from dpsynth_core.planning.spec import MAX_ROWS, STANDIN, BudgetSpec, Spec
+from dpsynth_core.planning.spec import DEFAULT_DISCOVERY, MAX_ROWS, STANDIN, BudgetSpec, Spec
 from dpsynth_core.privacy.accountant import Accountant, in_force
 from dpsynth_core.privacy.conversions import check_budget
 from dpsynth_core.privacy.unit import Unit
@@ -33,20 +36,21 @@ from dpsynth_core.vocabulary.names import column_field
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload
 
-MIN_CERTIFICATE, MAX_CERTIFICATE = 0.001, 0.5
-MIN_DISCOVERY, MAX_DISCOVERY = 0.001, 0.4
-MIN_CRITERIA, MAX_CRITERIA = 0.001, 0.4
-MIN_MODELS, MAX_MODELS = 0.001, 0.4
 MIN_MECHANISM = 0.1
 """Share of a budget that the mechanism keeps at least, whatever is set aside: with less its tables are noise."""
 DISCOVERY_DELTA = 0.1
 """Share of delta that hides texts of single people while values are learnt."""
 
 
+LEARNING = "discovery"
+"""Learning the values of columns; measured before the mechanism, and so no claim."""
+DISCOVERY = BudgetShare(DEFAULT_DISCOVERY, least=0.001, most=0.4, otherwise="list the values of all columns")
+
+
 @dataclass(frozen=True)
 class Shares:
-    """How a budget is divided, in the rho of its accountant: `rho` is all of it, the parts are `mechanism`, `certificate`, `discovery`,
-    `criteria` and `models`.
+    """How a budget is divided, in the rho of its accountant: `rho` is all of it; `mechanism` what the mechanism has; `aside` the rest, by
+    the name of the claim that it measures, or `LEARNING`.
 
     delta: the part of the spec's that is set aside for steps that keep their promise except with a small probability (`privacy.meter`):
     half for mechanisms that need it, a tenth for texts that are learnt; 0 for most. rho is what epsilon and the rest of delta allow.
@@ -54,12 +58,13 @@ class Shares:
 
     rho: float
     mechanism: float
-    certificate: float
     delta: float
     accountant: Accountant
-    discovery: float = 0.0
-    criteria: float = 0.0
-    models: float = 0.0
+    aside: tuple[tuple[str, float], ...] = ()
+
+    def of(self, name: str) -> float:
+        """The rho that is set aside for a claim, or for `LEARNING`; 0 where nothing is."""
+        return dict(self.aside).get(name, 0.0)
 
     @property
     def slack(self) -> float:
@@ -68,51 +73,37 @@ class Shares:
 
 
 def budgeted(
-    mechanism: Mechanism,
-    budget: BudgetSpec,
-    unknown: Sequence[Attribute] = (),
-    criteria: Sequence[object] = (),
-    models: Sequence[object] = (),
+    mechanism: Mechanism, budget: BudgetSpec, unknown: Sequence[Attribute] = (), document: Mapping[str, Any] | None = None
 ) -> Shares:
-    """What (epsilon, delta) gives to a mechanism with its settings, to the certificate, to learning the values of `unknown` columns, to
-    deciding the criteria, and to measuring how often models are right; nothing to what there is none of.
-    criteria: entries of a spec; those about models are decided by what is measured of models.
+    """What (epsilon, delta) gives to a mechanism with its settings, to learning the values of `unknown` columns, and to each claim that a
+    spec wants. document: the spec's lists of what claims are about, by name.
 
-    A mechanism that publishes no tables has the certificate's part as well. Raises InputError for a budget that cannot be used, for a
-    share out of range, and for shares that leave the mechanism less than `MIN_MECHANISM`.
+    Raises InputError for a budget that cannot be used, for a share out of range, and for shares that leave the mechanism less than
+    `MIN_MECHANISM`.
     """
     check_budget(budget.epsilon, budget.delta)
     delta = budget.delta / 2 if isinstance(mechanism, Learner) and mechanism.needs_delta() else 0.0
-    certificate = certified_share(budget)
-    if not mechanism.card.publishes_tables:
-        certificate = 0.0
     if division.texts(unknown):
         delta += DISCOVERY_DELTA * budget.delta
-    discovery = discovery_share(budget) if unknown else 0.0
-    by_models = need_models(criteria)
-    deciding = 0.0 if all(by_models) else criteria_share(budget)
-    testing = models_share(budget) if models or any(by_models) else 0.0
-    _check_together({"certificate": certificate, "discovery": discovery, "criteria": deciding, "models": testing})
-    accountant = in_force(mechanism.card.accountant, budget.epsilon, budget.delta - delta)
-    return divided(accountant, budget, Aside(certificate, discovery, deciding, testing), delta)
+    aside = set_aside(mechanism, budget, document or {})
+    if unknown:
+        aside[LEARNING] = DISCOVERY.checked(LEARNING, budget.discovery)
+    _check_together(aside)
+    return divided(in_force(mechanism.card.accountant, budget.epsilon, budget.delta - delta), budget, aside, delta)
 
 
-@dataclass(frozen=True)
-class Aside:
-    """Which shares of a budget are set aside before a mechanism has the rest: for the certificate, for learning values, for deciding
-    criteria, and for measuring how often models are right. From 0 to 1."""
-
-    certificate: float = 0.0
-    discovery: float = 0.0
-    criteria: float = 0.0
-    models: float = 0.0
+def set_aside(mechanism: Mechanism, budget: BudgetSpec, document: Mapping[str, Any]) -> dict[str, float]:
+    """By name, the shares of a budget of the claims that a spec wants. Raises InputError for one out of range."""
+    required = {name for claim in CLAIMS for name in claim.requires(document)}
+    wanted = [claim for claim in CLAIMS if claim.name in required or claim.wanted(document, mechanism)]
+    return {claim.name: claim.share.checked(claim.name, budget.share(claim.name)) for claim in wanted}
 
 
-def divided(accountant: Accountant, budget: BudgetSpec, aside: Aside, delta: float = 0.0) -> Shares:
-    """The budget in the rho of `accountant`, in its parts. delta: for steps that need their own."""
+def divided(accountant: Accountant, budget: BudgetSpec, aside: Mapping[str, float], delta: float = 0.0) -> Shares:
+    """The budget in the rho of `accountant`, in its parts. aside: shares by name, from 0 to 1. delta: for steps that need their own."""
     rho = accountant.rho_from(budget.epsilon, budget.delta - delta)
-    certified, learnt, decided, tested = aside.certificate * rho, aside.discovery * rho, aside.criteria * rho, aside.models * rho
-    return Shares(rho, rho - math.fsum((certified, learnt, decided, tested)), certified, delta, accountant, learnt, decided, tested)
+    parts = {name: share * rho for name, share in aside.items() if share}
+    return Shares(rho, rho - math.fsum(parts.values()), delta, accountant, tuple(parts.items()))
 
 
 def _check_together(shares: Mapping[str, float]) -> None:
@@ -125,39 +116,9 @@ def _check_together(shares: Mapping[str, float]) -> None:
     raise InputError(f"budget.{largest}", problem, f"lower them, so that the mechanism keeps {100 * MIN_MECHANISM:g}% or more")
 
 
-def criteria_share(budget: BudgetSpec) -> float:
-    """The share of a budget that decides criteria. Raises InputError where it is out of range."""
-    return _in_range("criteria", budget.criteria, MIN_CRITERIA, MAX_CRITERIA, "state no criteria")
-
-
-def models_share(budget: BudgetSpec) -> float:
-    """The share of a budget that measures how often models are right. Raises InputError where it is out of range."""
-    return _in_range("models", budget.models, MIN_MODELS, MAX_MODELS, "ask for no models")
-
-
-def discovery_share(budget: BudgetSpec) -> float:
-    """The share of a budget that learns values. Raises InputError where it is out of range."""
-    return _in_range("discovery", budget.discovery, MIN_DISCOVERY, MAX_DISCOVERY, "list the values of all columns")
-
-
-def _in_range(field: str, share: float, least: float, most: float, otherwise: str) -> float:
-    if not least <= share <= most:
-        raise InputError(f"budget.{field}", f"{share:g} is out of range", f"use a share from {least:g} to {most:g}, or {otherwise}")
-    return share
-
-
 def portions(unknown: Sequence[Attribute], unit: Unit, shares: Shares, budget: BudgetSpec) -> tuple[Portion, ...]:
     """What each of the columns whose values are to be learnt is learnt with. shares: of a plan that learns them."""
-    return division.divided(unknown, unit, shares.discovery, DISCOVERY_DELTA * budget.delta) if unknown else ()
-
-
-def certified_share(budget: BudgetSpec) -> float:
-    """The certificate's share of a budget, 0 for none. Raises InputError where it is out of range."""
-    share = budget.certificate
-    if share != 0 and not MIN_CERTIFICATE <= share <= MAX_CERTIFICATE:
-        limits = f"use 0 for no certificate, or a share from {MIN_CERTIFICATE:g} to {MAX_CERTIFICATE:g}"
-        raise InputError("budget.certificate", f"{share:g} is out of range", limits)
-    return share
+    return division.divided(unknown, unit, shares.of(LEARNING), DISCOVERY_DELTA * budget.delta) if unknown else ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,7 +156,7 @@ class Plan:
         domain = Domain.from_json(spec.domain)
         check_person(domain, spec.unit.person_column)
         _check_unknown(spec, mechanism, domain)
-        shares = budgeted(mechanism, spec.budget, domain.unknown, spec.criteria, spec.models)
+        shares = budgeted(mechanism, spec.budget, domain.unknown, spec.claims)
         if spec.output.rows is not None and not mechanism.card.makes_rows:
             problem = f"{mechanism.card.title} gives answers and no rows"
             raise InputError("output.rows", problem, "leave it out, or choose another mechanism")
@@ -242,7 +203,7 @@ class Plan:
         if isinstance(self.mechanism, Independent):
             return None
         unknown = Domain.from_json(self.spec.domain).unknown
-        rho = budgeted(Independent(), self.spec.budget, unknown, self.spec.criteria, self.spec.models).mechanism
+        rho = budgeted(Independent(), self.spec.budget, unknown, self.spec.claims).mechanism
         return self.unit.marginal_l2 * math.sqrt(len(self.domain) / (2 * rho))
 
     @property

@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dpsynth_core.claims.certificate import CERTIFIED_COLUMNS, CERTIFIED_LARGEST
-from dpsynth_core.claims.criteria.models import PER_COLUMN
 from dpsynth_core.claims.models import training_time
+from dpsynth_core.claims.models.usefulness import MODELS, PER_COLUMN
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zoned, public
 from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.mechanisms.rounds import distance_sigma
-from dpsynth_core.planning.plan import Plan, Shares
+from dpsynth_core.planning.plan import LEARNING, Plan, Shares
 from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.privacy.conversions import MAX_EPSILON, MIN_EPSILON
 from dpsynth_core.privacy.unit import Unit
@@ -40,10 +40,6 @@ _DRAWN = np.unique(np.concatenate([np.linspace(0, 1, 41), np.geomspace(1e-4, 0.1
 """False-positive rates at which an attacker's curve is drawn: dense where it rises."""
 
 TENTH = 0.1
-CERTIFICATE = "certificate"
-CRITERIA = "criteria"
-LEARNING = "learning values"
-MODELS = "models"
 
 
 @dataclass(frozen=True)
@@ -96,7 +92,8 @@ def models_sentences(plan: Plan) -> list[str]:
     if not plan.targets:
         return []
     columns = ", ".join(repr(target.column) for target in plan.targets)
-    margin, share = models_margin(plan.shares.models, plan.unit, len(plan.targets)), plan.shares.models / plan.shares.rho
+    rho = plan.shares.of(MODELS.name)
+    margin, share = models_margin(rho, plan.unit, len(plan.targets)), rho / plan.shares.rho
     known = f"to ± {margin:,.0f} people, with 95% confidence for each"
     time = training_time.sentence(plan.targets, len(plan.domain), plan.spec.output.rows)
     return [f"{share:.3g} of the budget measures how often models of {columns} are right: {known}", time]
@@ -126,10 +123,9 @@ def budget_split(mechanism: Mechanism, workload: Workload, shares: Shares, total
 
     Shares as planned: an adaptive mechanism may move budget from later rounds to fewer, better ones.
     """
-    parts = [(LEARNING, shares.discovery)] * (shares.discovery > 0)
+    parts = [("learning values", rho) for name, rho in shares.aside if name == LEARNING]
     parts += [(stage, share * shares.mechanism) for stage, share in mechanism.split(workload, total_is_public)]
-    parts += [(CERTIFICATE, shares.certificate)] * (shares.certificate > 0) + [(CRITERIA, shares.criteria)] * (shares.criteria > 0)
-    parts += [(MODELS, shares.models)] * (shares.models > 0)
+    parts += [(name, rho) for name, rho in shares.aside if name != LEARNING and rho > 0]
     return public(pd.DataFrame([{"stage": stage, "share": rho / shares.rho, "rho": rho} for stage, rho in parts]))
 
 

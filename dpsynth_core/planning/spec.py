@@ -12,9 +12,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
 from dpsynth_core.claims.models.targets import MAX_MODELS, ModelSpec
+from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.foundation.documents import base_name, check_path, is_uri, parse_json, read_document
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.planning.looks import Look, ordered
@@ -34,10 +36,6 @@ DEFAULT_CERTIFICATE = 0.05
 """Share of the budget that app and command line set aside for the certificate unless asked otherwise. A spec without the field has none."""
 DEFAULT_DISCOVERY = 0.1
 """Share of the budget that learns what the domain does not say."""
-DEFAULT_CRITERIA = 0.05
-"""Share of the budget that decides the criteria; only where there are some."""
-DEFAULT_MODELS = 0.02
-"""Share of the budget that measures how often models are right; only where some are asked for."""
 DEMO = "demo"
 """`data.kind` of the simulated people that this project makes itself; it has no path."""
 STANDIN = "standin"
@@ -133,19 +131,34 @@ class PublicSpec(TableSpec):
     sha256: str = Field(default="", pattern="^([0-9a-f]{64})?$")
 
 
+def _known_share(name: str) -> str:
+    if name not in {claim.name for claim in CLAIMS}:
+        raise PydanticCustomError("extra_forbidden", "this entry is unknown")
+    return name
+
+
 class BudgetSpec(Part):
-    """certificate: share of rho that measures the error of what is published; 0 for no certificate. discovery: share of rho that learns
-    what the domain does not say; only where there is something to learn. criteria: share of rho that decides the criteria; only where some
-    are not about models. models: share of rho that measures how often models are right; only where some are asked for. reason: why an
-    epsilon above 10 is right (`planning.weakness`)."""
+    """discovery: share of rho that learns what the domain does not say; only where there is something to learn. reason: why an epsilon
+    above 10 is right (`planning.weakness`). Beside these, by its name, the share of rho that measures each claim (`claims.registry`); only
+    where the spec wants the claim."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[Annotated[str, AfterValidator(_known_share)], float] = Field(init=False)
 
     epsilon: float
     delta: float
     reason: str = Field(default="", max_length=10_000)
     discovery: float = DEFAULT_DISCOVERY
-    certificate: float = 0.0
-    models: float = DEFAULT_MODELS
-    criteria: float = DEFAULT_CRITERIA
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_shares(cls, given: object) -> object:
+        """With the default of each share that is not stated."""
+        return {claim.name: claim.share.default for claim in CLAIMS} | given if isinstance(given, dict) else given
+
+    def share(self, name: str) -> float:
+        """The share of a claim."""
+        return self.__pydantic_extra__[name]
 
 
 class MechanismSpec(Part):
@@ -239,6 +252,11 @@ class Spec(Part):
         """Whether values of a column are to be learnt with noise."""
         columns = self.domain.get("attributes")
         return isinstance(columns, list) and any(isinstance(column, dict) and "discover" in column for column in columns)
+
+    @property
+    def claims(self) -> dict[str, Any]:
+        """What it says of claims besides their shares, by name."""
+        return {"criteria": self.criteria, "models": self.models}
 
     def digest(self) -> str:
         """SHA-256 of the published document as canonical JSON (sorted keys, no spaces), so that a reader of the release can check it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
 from datetime import date
 from functools import partial
@@ -23,10 +23,7 @@ import pyarrow.csv as pcsv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from dpsynth_core.claims.certificate import CONFIDENCE, Certificate, Certified
-from dpsynth_core.claims.columns_alone import ColumnsAlone
-from dpsynth_core.claims.criteria.criterion import UNMEASURED, Decided
-from dpsynth_core.claims.models.usefulness import Share, Usefulness
+from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.evaluation.bounds import UNBOUNDED, Bound
 from dpsynth_core.foundation.arrow_times import holds_times, readable
 from dpsynth_core.foundation.content import Writer
@@ -43,10 +40,7 @@ from dpsynth_core.release import tables
 from dpsynth_core.release import transcript as transcripts
 from dpsynth_core.release.release import Brand, Progress, Release
 from dpsynth_core.release.rows import HeldRows, Rows, StoredRows, in_groups
-from dpsynth_core.statistics import intervals as criteria_bounds
 from dpsynth_core.statistics.distances import IN_WRONG_CELL
-from dpsynth_core.statistics.intervals import Interval
-from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.grouped_domain import measured_sizes
 from dpsynth_core.vocabulary.groups import Groups
@@ -83,9 +77,7 @@ def to_json(release: Release) -> dict[str, Any]:
         "ledger": dict(release.ledger),
         "rows": {"count": release.rows, "policy": release.row_policy, "estimated_total": release.total, "seed": release.row_seed}
         | {"tables": 1 + len(release.further)},
-        "certificate": None if release.certificate is None else _certificate_json(release.certificate),
-        "usefulness": [usefulness_json(one) for one in release.usefulness],
-        "criteria": [_decided_json(one, release.domain) for one in release.criteria],
+        **{claim.part: claim.to_json(release.plan, release.claims[claim.name]) for claim in CLAIMS},
         "despite": release.despite if release.needs_reason else "",
         "bounds": [_bound_json(clique, bound) for clique, bound in release.bounds.items()],
         "measurements": [_measurement_json(m) for m in release.measurements],
@@ -121,12 +113,10 @@ def from_json(
         versions=obj["versions"],
         created=date.fromisoformat(obj["created"]).isoformat(),
         bounds={tuple(item["attributes"]): _bound(item) for item in obj["bounds"]},
-        certificate=None if obj["certificate"] is None else _certificate(obj["certificate"]),
+        claims={claim.name: claim.from_json(plan, obj[claim.part]) for claim in CLAIMS},
         row_seed=obj["rows"]["seed"],
-        usefulness=tuple(map(_usefulness, obj["usefulness"])),
         transcript=transcripts.from_json(obj["transcript"], measurements),
         ledger=obj["ledger"],
-        criteria=_decided(plan, obj["criteria"]),
         despite=_reason(obj["despite"]),
     )
 
@@ -310,120 +300,12 @@ def _bound(item: Mapping[str, Any]) -> Bound:
     return Bound(item["support"], *(math.inf if item[name] is None else IN_WRONG_CELL * item[name] for name in ("paper95", "bound95")))
 
 
-_CERTIFIED = ("error", "bound95", "simultaneous95")
-
-
-def _certificate_json(certificate: Certificate) -> dict[str, Any]:
-    """What it says of tables as L1 distances, what it says of single cells as shares."""
-    return {
-        "of": certificate.of,
-        "mean_error": certificate.mean_error / IN_WRONG_CELL,
-        "mean_bound95": certificate.mean_bound95 / IN_WRONG_CELL,
-        "max_error": certificate.max_error,
-        "max_bound95": certificate.max_bound95,
-        "max_sigma": certificate.max_sigma,
-        "sample": certificate.sample,
-        "sample95": certificate.sample95,
-        "confidence": CONFIDENCE,
-        "sigma": certificate.sigma,
-        "rho": certificate.rho,
-        "total": asdict(certificate.total),
-        "marginals": [
-            {"attributes": list(one.attributes), **{name: getattr(one, name) / IN_WRONG_CELL for name in _CERTIFIED}}
-            for one in certificate.marginals
-        ],
-        "columns": None if certificate.columns is None else _columns_json(certificate.columns),
-    }
-
-
-def _decided_json(one: Decided, domain: Domain) -> dict[str, Any]:
-    """Errors in the unit of the limit; None where nothing is known, and for all of them where nothing was measured."""
-    criterion = one.criterion
-    known: dict[str, float | None] = dict.fromkeys(field.name for field in fields(Interval))
-    if one.interval is not None:
-        known = {name: value if math.isfinite(value) else None for name, value in asdict(one.interval).items()}
-    return {
-        "about": criterion.sentence(domain),
-        "importance": criterion.importance,
-        "limit": criterion.limit,
-        "outcome": one.outcome,
-        "confidence": criteria_bounds.CONFIDENCE,
-        **known,
-    }
-
-
-def _decided(plan: Plan, items: Sequence[Mapping[str, Any]]) -> tuple[Decided, ...]:
-    """What they are about is the plan's; what comes out follows from the bounds. Raises ValueError unless there is one for each
-    criterion."""
-    return tuple(Decided(criterion, _interval(item)) for criterion, item in zip(plan.criteria, items, strict=True))
-
-
-def _interval(item: Mapping[str, Any]) -> Interval | None:
-    if item["outcome"] == UNMEASURED:
-        return None
-    return Interval(_known(item["error"], math.nan), float(item["at_least"]), _known(item["at_most"], math.inf))
-
-
 def _reason(text: object) -> str:
     if not isinstance(text, str):
         raise InputError("despite", "it is no text", "the release is damaged")
     if not is_one_paragraph(text):
         raise InputError("despite", "it is too long, or has characters that are not seen", "the release is damaged")
     return text
-
-
-def _known(value: float | None, otherwise: float) -> float:
-    return otherwise if value is None else float(value)
-
-
-def usefulness_json(one: Usefulness) -> dict[str, Any]:
-    """How often a model is right, as shares of the people, with the interval of each."""
-    return {
-        "column": one.column,
-        "model": one.model,
-        "tolerance": one.tolerance,
-        "accuracy": one.accuracy.value,
-        "low95": one.accuracy.low95,
-        "high95": one.accuracy.high95,
-        "majority": one.majority.value,
-        "majority_low95": one.majority.low95,
-        "majority_high95": one.majority.high95,
-        "majority_guess": one.guess,
-        "right": one.right,
-        "majority_right": one.guess_right,
-        "sigma": one.sigma,
-        "total": asdict(one.total),
-        "model_sha256": one.sha256,
-    }
-
-
-def _usefulness(obj: Mapping[str, Any]) -> Usefulness:
-    accuracy = Share(obj["accuracy"], obj["low95"], obj["high95"])
-    majority = Share(obj["majority"], obj["majority_low95"], obj["majority_high95"])
-    facts = obj["column"], obj["model"], obj["tolerance"], obj["model_sha256"], accuracy, obj["majority_guess"], majority
-    return Usefulness(*facts, obj["sigma"], Total(**obj["total"]), obj["right"], obj["majority_right"])
-
-
-_COLUMNS = ("error", "low95", "high95")
-
-
-def _columns_json(columns: ColumnsAlone) -> dict[str, float]:
-    """As L1 distances, like what is said of tables."""
-    return {name: getattr(columns, name) / IN_WRONG_CELL for name in _COLUMNS} | {"sigma": columns.sigma}
-
-
-def _columns(obj: Mapping[str, float] | None) -> ColumnsAlone | None:
-    if obj is None:
-        return None
-    error, low, high = (IN_WRONG_CELL * obj[name] for name in _COLUMNS)
-    return ColumnsAlone(error, low, high, obj["sigma"])
-
-
-def _certificate(obj: Mapping[str, Any]) -> Certificate:
-    stated = {field.name: obj[field.name] for field in fields(Certificate) if field.name != "columns"}
-    stated |= {name: IN_WRONG_CELL * obj[name] for name in ("mean_error", "mean_bound95")}
-    marginals = tuple(Certified(tuple(one["attributes"]), *(IN_WRONG_CELL * one[name] for name in _CERTIFIED)) for one in obj["marginals"])
-    return Certificate(**{**stated, "total": Total(**obj["total"]), "marginals": marginals}, columns=_columns(obj["columns"]))
 
 
 def _without_formulas(table: pa.Table) -> pa.Table:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
 
-from dpsynth_core.claims.criteria.criterion import Decided
+from dpsynth_core.claims.claim import AnswersEnd
+from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.privacy.events import Event
@@ -20,7 +21,7 @@ from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.spool import Kept
 from dpsynth_core.release.statement import brands, interrupted_brand, public_details, statement
 from dpsynth_core.release.times import Stopwatch
-from dpsynth_core.release.transcript import AnswersEnd, RecordedAnswer, replaying
+from dpsynth_core.release.transcript import RecordedAnswer, replaying
 from dpsynth_core.statistics.totals import known_total
 from dpsynth_core.vocabulary.measurement import Measurement
 
@@ -75,10 +76,9 @@ def answers_only(plan: Plan, kept: Kept) -> Release:
         versions=synthesis.versions(),
         created=synthesis.today(),
         bounds={},
-        certificate=None,
+        claims={claim.name: claim.absent(plan) for claim in CLAIMS},
         row_seed=None,
         transcript=answers,
-        criteria=tuple(map(Decided, plan.criteria)),
     )
 
 

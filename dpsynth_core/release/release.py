@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dpsynth_core.claims.certificate import Certificate
+from dpsynth_core.claims.certificate import CERTIFICATE, Certificate
+from dpsynth_core.claims.claim import Final
 from dpsynth_core.claims.criteria.criterion import Decided
-from dpsynth_core.claims.models.usefulness import Usefulness
+from dpsynth_core.claims.criteria.deciding import CRITERIA
+from dpsynth_core.claims.models.usefulness import MODELS, Usefulness
 from dpsynth_core.evaluation.bounds import Bound
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
@@ -71,13 +73,6 @@ class Brand:
 
 INTERRUPTED = "interrupted"
 """The brand of a release without rows that holds what was measured before its run ended."""
-UNCERTIFIED = "certificate-interrupted"
-"""The brand of a release whose run ended while the certificate was measured."""
-UNDECIDED_CRITERIA = "criteria-interrupted"
-"""The brand of a release whose run ended before all its criteria were measured."""
-UNTESTED = "models-interrupted"
-"""The brand of a release whose run ended before it was measured how often models are right."""
-
 
 @dataclass(frozen=True, eq=False)
 class Release:
@@ -88,12 +83,11 @@ class Release:
     total: estimated number of records (exact only where it is public). charges: what the kernel charged, in order.
     rho, rho_spent: the budget as it was sealed, and what the charges add up to, in the rho of the plan's accountant.
     statement: the guarantee in words. created: the day on which the run began, ISO 8601. ledger: the reservation this was charged to.
-    criteria: those of the plan as they were decided, in order. despite: why it is published although one that must be met is not, or was
-    not measured, in the curator's words.
-    bounds: a-priori error bounds of the workload's marginals. certificate: the measured errors, None without one.
+    claims: by name, what each of `claims.registry` states. despite: why it is published although a criterion that must be met is not, or
+    was not measured, in the curator's words.
+    bounds: a-priori error bounds of the workload's marginals.
     row_seed: what the rows were drawn with, which follows from the answers before them; None without rows. transcript: the kernel's answers
     in order, from which everything else follows. further: tables of rows beside the first, which all else is about (`release.tables`).
-    usefulness: how often models of the columns that the plan names are right about the people.
     """
 
     plan: Plan
@@ -113,12 +107,10 @@ class Release:
     versions: Mapping[str, str]
     created: str
     bounds: Mapping[Clique, Bound]
-    certificate: Certificate | None
+    claims: Mapping[str, Any]
     row_seed: int | None
     transcript: tuple[RecordedAnswer, ...] = ()
-    usefulness: tuple[Usefulness, ...] = ()
     ledger: Mapping[str, Any] = field(default_factory=dict)
-    criteria: tuple[Decided, ...] = ()
     despite: str = ""
     further: tuple[Rows, ...] = ()
 
@@ -133,6 +125,21 @@ class Release:
     @property
     def domain(self) -> Domain:
         return self.plan.domain
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """The measured errors; None without one."""
+        return cast(Certificate | None, self.claims[CERTIFICATE.name])
+
+    @property
+    def usefulness(self) -> tuple[Usefulness, ...]:
+        """How often models of the columns that the plan names are right about the people."""
+        return cast(tuple[Usefulness, ...], self.claims[MODELS.name])
+
+    @property
+    def criteria(self) -> tuple[Decided, ...]:
+        """Those of the plan as they were decided, in order."""
+        return cast(tuple[Decided, ...], self.claims[CRITERIA.name])
 
     def branded(self, code: str) -> bool:
         return any(brand.code == code for brand in self.brands)
@@ -156,6 +163,11 @@ class Release:
     def withheld(self) -> bool:
         """Whether it must not be published before somebody writes why it is published all the same."""
         return self.needs_reason and not self.despite
+
+    @cached_property
+    def final(self) -> Final:
+        """What claims and their sentences are about."""
+        return Final.of(self.plan, self.codes, self.tables_of_columns, self.total, self.claims)
 
     @property
     def rows(self) -> int:

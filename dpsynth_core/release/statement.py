@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dpsynth_core.claims.certificate import Certificate
-from dpsynth_core.claims.criteria.criterion import UNMEASURED, Decided
-from dpsynth_core.claims.models.usefulness import Usefulness
+from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.mechanisms.mechanism import Learner
 from dpsynth_core.planning import looks, origins, weakness
 from dpsynth_core.planning.discovery import sentences
@@ -15,7 +13,7 @@ from dpsynth_core.planning.plan import Plan, Shares
 from dpsynth_core.planning.spec import MAX_UNSTATED_ROWS, Spec
 from dpsynth_core.privacy.conversions import check_budget
 from dpsynth_core.privacy.unit import REPLACE
-from dpsynth_core.release.release import INTERRUPTED, UNCERTIFIED, UNDECIDED_CRITERIA, UNTESTED, Brand
+from dpsynth_core.release.release import INTERRUPTED, Brand
 from dpsynth_core.vocabulary.public_table import PublicTable
 
 NOT_PRIVATE = "Not private: the noise came from a seeded generator, and whoever knows the seed can take it away. Do not publish this."
@@ -47,12 +45,7 @@ def statement(plan: Plan, rho_spent: float, private: bool) -> str:
 
 def _kept(shares: Shares) -> str:
     """What of the budget was kept for looking at the result; "" where nothing was."""
-    purposes = (
-        ("measuring the errors of the result", shares.certificate),
-        ("measuring how often models are right", shares.models),
-        ("deciding its criteria", shares.criteria),
-    )
-    kept = [(purpose, rho) for purpose, rho in purposes if rho]
+    kept = [(claim.purpose, rho) for claim in CLAIMS if (rho := shares.of(claim.name))]
     parts = [f"rho = {rho:.6g}{'' if number else ' was kept'} for {purpose}" for number, (purpose, rho) in enumerate(kept)]
     return f", of which {', and '.join(parts)}," if parts else ""
 
@@ -119,19 +112,11 @@ def interrupted_brand(tables: int) -> Brand:
     return Brand(INTERRUPTED, f"The run was interrupted, or its rows are left out: this release holds {held} that it had measured.")
 
 
-def unmeasured_brands(
-    plan: Plan, certificate: Certificate | None, usefulness: Sequence[Usefulness], decided: Sequence[Decided]
-) -> Iterator[Brand]:
-    """What was never measured, although a share of the budget was kept for it: errors, how often models are right, criteria."""
-    kept = "although a share of the budget was for"
-    if plan.shares.certificate and certificate is None:
-        yield Brand(UNCERTIFIED, f"The run was interrupted before its errors were measured: there is no certificate, {kept} it.")
-    if plan.shares.models and not usefulness:
-        yield Brand(UNTESTED, f"The run was interrupted before it was measured how often models are right, {kept} it.")
-    if missing := sum(one.outcome == UNMEASURED for one in decided):
-        which = "none of them was" if missing == len(plan.criteria) else f"{missing:,} of {len(plan.criteria):,} were not"
-        sentence = f"The run was interrupted before all its criteria were measured: {which}, {kept} them."
-        yield Brand(UNDECIDED_CRITERIA, f"{sentence} Such a criterion may be met or not.")
+def unmeasured_brands(plan: Plan, claims: Mapping[str, Any]) -> Iterator[Brand]:
+    """What was never measured, although a share of the budget was kept for it."""
+    for claim in CLAIMS:
+        if sentence := claim.lacks(plan, claims[claim.name]):
+            yield Brand(claim.brand, sentence)
 
 
 def public_details(public: PublicTable | None) -> dict[str, Any]:

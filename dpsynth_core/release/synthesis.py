@@ -12,18 +12,13 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.claims import columns_alone
-from dpsynth_core.claims.certificate import ANSWERS, ROWS, Certificate, certify
-from dpsynth_core.claims.criteria.criterion import Decided, Published
-from dpsynth_core.claims.criteria.models import Guesses, ModelCriterion
-from dpsynth_core.claims.criteria.registry import decide
-from dpsynth_core.claims.criteria.registry import measured as measured_criteria
-from dpsynth_core.claims.models.usefulness import Usefulness, guesses, measure
+from dpsynth_core.claims.claim import AnswersEnd, Claim, Final
+from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.evaluation.bounds import Bound, bounds
 from dpsynth_core.foundation import build
 from dpsynth_core.foundation.errors import CapacityError, InputError
@@ -33,7 +28,7 @@ from dpsynth_core.mechanisms.discovery.learning import learn
 from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.mechanisms.steps import Finished, RowModel
 from dpsynth_core.planning import machine
-from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.plan import LEARNING, Plan
 from dpsynth_core.planning.spec import MAX_UNSTATED_ROWS, PublicSpec, Spec
 from dpsynth_core.privacy.events import Event as Charge
 from dpsynth_core.privacy.interface import SealedKernel
@@ -52,7 +47,7 @@ from dpsynth_core.release.statement import (
     unmeasured_brands,
 )
 from dpsynth_core.release.times import Stopwatch
-from dpsynth_core.release.transcript import AnswersEnd, Keep, RecordedAnswer, recording
+from dpsynth_core.release.transcript import Keep, RecordedAnswer, recording
 from dpsynth_core.sources import public as public_tables
 from dpsynth_core.sources.codec import as_written
 from dpsynth_core.sources.drawn import DrawnRows
@@ -62,23 +57,15 @@ from dpsynth_core.sources.outside import missing_label, outside_label
 from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.sources.survey import Survey
-from dpsynth_core.statistics.evidence import Evidence
-from dpsynth_core.statistics.intervals import Noisy
-from dpsynth_core.statistics.totals import Total, known_total, measured_total
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain, column_field
 from dpsynth_core.vocabulary.marginals import of_columns
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.public_table import PublicTable
 
-Fractions = dict[Clique, NDArray[np.float64]]
-"""By marginal, the share of the people in each cell; float64 of the marginal's shape."""
-
 LIBRARIES = ("numpy", "scipy", "opendp", "pyarrow", "pandas", "pydantic")
 _WIDTHS = ("X86_V2", "X86_V3", "X86_V4", "SVE")
 """NumPy's names for vectors of 128, 256 and 512 bits, and for those of any width."""
-TRAINING = ("scikit-learn",)
-"""Libraries that a release depends on where models are trained."""
 
 
 def plan(spec: Spec) -> Plan:
@@ -210,15 +197,11 @@ def carry_out(
     row_seed = transcript.row_seed(answers) if plan.spec.output.seed is None else plan.spec.output.seed
     first, *further = _write_rows(plan, finished, row_seed, kernel.rho_spent, journal) or (None,)
     codes = None if first is None else first.codes
-    noisy = of_columns(journal.measurements)
-    released = Evidence(plan.domain, codes, noisy, float(finished.total))
-    published = _published(plan, released)
-    total = known_total(noisy, finished.total if plan.unit.total_is_public else None)
-    stated_bounds = _state_bounds(plan, finished, published, total, released, journal)
-    certificate = _certify(plan, kernel, published, total, released, journal)
-    people = total if certificate is None else certificate.total
-    usefulness = _test_models(plan, kernel, codes, people, journal)
-    outcomes = _decide(plan, kernel, people, released, usefulness, journal)
+    claims: dict[str, Any] = {}
+    final = Final.of(plan, codes, of_columns(journal.measurements), float(finished.total), claims)
+    stated_bounds = _state_bounds(plan, finished, final, journal)
+    for claim in CLAIMS:
+        claims[claim.name] = _measured(claim, plan, kernel, final, journal)
     details = {**finished.details, "settings": plan.settings} | public_details(plan.public)
     return Release(
         plan=plan,
@@ -235,17 +218,15 @@ def carry_out(
         statement=statement(plan, kernel.rho_spent, private),
         brands=(
             *brands(plan, float(finished.total), private, details),
-            *unmeasured_brands(plan, certificate, usefulness, outcomes),
+            *unmeasured_brands(plan, claims),
         ),
         row_policy=row_policy(plan, float(finished.total)),
         row_seed=row_seed if codes is not None else None,
         details=details,
         bounds=stated_bounds,
-        certificate=certificate,
-        versions=versions(TRAINING if plan.targets else ()),
+        claims=claims,
+        versions=versions([library for claim in CLAIMS if claim.asked(plan) for library in claim.libraries]),
         created=created,
-        criteria=outcomes,
-        usefulness=usefulness,
         transcript=tuple(answers),
     )
 
@@ -257,7 +238,7 @@ def learnt(plan: Plan, kernel: SealedKernel, journal: Journal) -> tuple[Plan, Se
         return plan, kernel
     journal.announce("learning the values of columns that nobody listed")
     with journal.phase("discover"):
-        columns = tuple(learn(kernel.part(plan.shares.discovery), plan.portions))
+        columns = tuple(learn(kernel.part(plan.shares.of(LEARNING)), plan.portions))
     completed = plan.completed(learnt.column for learnt in columns)
     return completed, kernel.over(completed.domain, [learnt.counts for learnt in columns])
 
@@ -265,12 +246,10 @@ def learnt(plan: Plan, kernel: SealedKernel, journal: Journal) -> tuple[Plan, Se
 def _run_mechanism(plan: Plan, kernel: SealedKernel, journal: Journal) -> Finished:
     """Drive the mechanism to its end, step by step; the time before a step is booked to what it reports."""
     # sealed: a mechanism cannot spend the shares of others
-    shares = plan.shares
-    others = shares.certificate or shares.discovery or shares.criteria or shares.models
-    stage = kernel.part(plan.shares.mechanism) if others else kernel
+    stage = kernel.part(plan.shares.mechanism) if plan.shares.aside else kernel
     journal.announce("counting the marginals of the workload")
     with journal.phase("read"):
-        needed = [clique for criterion in plan.criteria for clique in criterion.needs(plan.workload)]
+        needed = [clique for claim in CLAIMS for clique in claim.needs(plan)]
         kernel.prepare(list(dict.fromkeys([*plan.workload.cliques, *((name,) for name in plan.domain.names), *needed])))
     for step in journal.booked(plan.mechanism.steps(stage, plan.workload)):
         if isinstance(step, Finished):
@@ -299,87 +278,22 @@ def _drawn(plan: Plan, finished: Finished, count: int, seed: int) -> DrawnRows:
     return DrawnRows(plan.domain, codes, rng.bit_generator.state, seed)
 
 
-def _state_bounds(
-    plan: Plan, finished: Finished, published: Fractions, total: Total | None, released: Evidence, journal: Journal
-) -> Mapping[Clique, Bound]:
+def _state_bounds(plan: Plan, finished: Finished, final: Final, journal: Journal) -> Mapping[Clique, Bound]:
     """Bounds on the errors of what is published, from what the mechanism released; none where no total was released."""
     with journal.phase("bounds"):
-        known = (released.measurements, finished.selections, finished.considered)
-        return bounds(plan.domain, published, total, *known, rows=released.codes is not None) if total else {}
+        if final.known is None:
+            return {}
+        from_mechanism = (final.released.measurements, finished.selections, finished.considered)
+        return bounds(plan.domain, final.tables, final.known, *from_mechanism, rows=final.released.codes is not None)
 
 
-def _certify(
-    plan: Plan, kernel: SealedKernel, published: Fractions, total: Total | None, released: Evidence, journal: Journal
-) -> Certificate | None:
-    """Measure the errors of what is published with the share that was kept for it; None where nothing was kept, or where the run
-    was interrupted before its end."""
-    if not plan.shares.certificate:
-        return None
-    journal.announce("measuring the errors of what is published", kernel.rho_spent, done=1.0)
-    with journal.phase("certificate"):
-        stage, sigma = kernel.part(plan.shares.certificate), plan.columns_sigma
-        columns = None if sigma is None else columns_alone.of(released, sigma, published)
-        try:
-            return certify(stage, published, total, ANSWERS if released.codes is None else ROWS, plan.workload.threshold, columns)
-        except AnswersEnd:  # the replayed run was interrupted here
-            return None
-
-
-def _decide(
-    plan: Plan, kernel: SealedKernel, total: Total | None, released: Evidence, usefulness: Sequence[Usefulness], journal: Journal
-) -> tuple[Decided, ...]:
-    """Decide the plan's criteria with the share that was kept for them."""
-    if not plan.criteria:
-        return ()
-    journal.announce("deciding the criteria", kernel.rho_spent, done=1.0)
-    with journal.phase("criteria"):
-        return decided(plan, kernel, total, released, usefulness)
-
-
-def decided(
-    plan: Plan, kernel: SealedKernel, total: Total | None, released: Evidence, usefulness: Sequence[Usefulness]
-) -> tuple[Decided, ...]:
-    """The plan's criteria, in order: those about models from what was measured of these, the others as a part of the kernel decides them.
-    Those that a replayed run did not come to are not measured. total: the number of records, if it was released before."""
-    asking, measured = measured_criteria(plan.criteria), list[Decided]()
-    with suppress(AnswersEnd):  # the replayed run was interrupted here; what was decided until then stays
-        if asking:
-            stage = kernel.part(plan.shares.criteria)
-            people = total or measured_total(stage)
-            published = Published(plan.workload, released.published, Noisy(people.value, people.sigma))
-            measured.extend(decide(stage, asking, published))
-    outcomes = iter((*measured, *map(Decided, asking[len(measured) :])))
-    models = guesses(usefulness)
-    return tuple(_of_models(one, models) if isinstance(one, ModelCriterion) else next(outcomes) for one in plan.criteria)
-
-
-def _of_models(criterion: ModelCriterion, models: Mapping[tuple[str, str], Guesses]) -> Decided:
-    """Not measured where the run ended before anything was measured of models."""
-    known = models.get((criterion.column, criterion.model))
-    return Decided(criterion, None if known is None else criterion.stated(known))
-
-
-def _test_models(
-    plan: Plan, kernel: SealedKernel, codes: NDArray[np.int32] | None, total: Total | None, journal: Journal
-) -> tuple[Usefulness, ...]:
-    """Train models on the synthetic rows and measure how often they are right, with the share that was kept for it; nothing where no model
-    is asked for, or where the run was interrupted before. total: the number of records, if it was released before."""
-    if codes is None or not plan.targets:
-        return ()
-    journal.announce("training models on the synthetic rows, and measuring how often they are right", kernel.rho_spent, done=1.0)
-    with journal.phase("models"):
-        stage = kernel.part(plan.shares.models)
-        try:
-            return measure(stage, plan.domain, codes, plan.targets, total or measured_total(stage))
-        except AnswersEnd:  # the replayed run was interrupted here
-            return ()
-
-
-def _published(plan: Plan, released: Evidence) -> Fractions:
-    """What is published of each marginal of the workload, as fractions: made from rows and noisy tables alone, as whoever has the release
-    can. Where a rule or a check is published and the workload is not, of what was measured beside it."""
-    publishes_tables = plan.mechanism.card.publishes_tables
-    return released.published(plan.workload.cliques if publishes_tables else [m.clique for m in released.measurements if m.clique])
+def _measured(claim: Claim[Any], plan: Plan, kernel: SealedKernel, final: Final, journal: Journal) -> Any:
+    """What a claim states, measured with the share that was kept for it."""
+    if claim.asked(plan):
+        journal.announce(claim.announced, kernel.rho_spent, done=1.0)
+        with journal.phase(claim.name), suppress(AnswersEnd):  # the replayed run was interrupted here
+            return claim.measure(plan, claim.stage(plan, kernel), final)
+    return claim.absent(plan)
 
 
 def today() -> str:

@@ -15,6 +15,7 @@ from typing import Any, Self, cast
 
 import numpy as np
 
+from dpsynth_core.claims.claim import AnswersEnd
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Shares
@@ -50,13 +51,6 @@ class RecordedAnswer:
     arguments: tuple[Any, ...]
     charges: int
     value: Any
-
-
-class AnswersEnd(InputError):
-    """A run ended before the answer that is asked for was given."""
-
-    def __init__(self) -> None:
-        super().__init__("transcript", "the run was interrupted here", "keep what was measured until then")
 
 
 _Group = tuple[tuple[str, ...], ...]

@@ -19,14 +19,14 @@ from dpsynth_core.evaluation.quality import Headline, Statements
 from dpsynth_core.evaluation.verdict import Verdict
 from dpsynth_core.foundation.zones import Zoned, combine, released
 from dpsynth_core.release.release import INTERRUPTED, Release
-from dpsynth_core.report import codebook, criteria, error_table, marginals
+from dpsynth_core.report import codebook, error_table, marginals
 from dpsynth_core.report.card import card
 from dpsynth_core.report.explore import EXPLORE, can_answer, explore_page, knowledge
 from dpsynth_core.report.facts import facts, sample_reading, sentence, trusted
-from dpsynth_core.report.models import model_facts
 from dpsynth_core.report.notebook import NOTEBOOK, notebook
 from dpsynth_core.report.page import html
 from dpsynth_core.report.rule import goodness, learnt
+from dpsynth_core.report.sections import claim_facts
 from dpsynth_core.report.verdict import comparison, despite, fit_for, reasons, ruling, unfit_for
 from dpsynth_core.report.words import noise, protected
 from dpsynth_core.statistics.evidence import Evidence
@@ -35,7 +35,7 @@ from dpsynth_core.vocabulary.workload import Workload
 __all__ = ["CARD", "EXPLORE", "NOTEBOOK", "REPORT", "SPEC"]
 __all__ += ["Quality", "card", "facts", "html", "parts", "quality_of", "sample_reading", "sentence"]
 __all__ += ["can_answer", "goodness", "knowledge", "learnt", "noise", "percent", "protected", "statements", "trusted"]
-__all__ += ["comparison", "criteria", "despite", "fit_for", "model_facts", "reasons", "ruling", "unfit_for", "verdict_facts"]
+__all__ += ["claim_facts", "comparison", "despite", "fit_for", "reasons", "ruling", "unfit_for", "verdict_facts"]
 
 REPORT, CARD, SPEC, MARGINALS, ERRORS = "report.html", "DATA_CARD.md", "spec.json", "marginals.parquet", "errors.csv"
 DOMAIN, CODEBOOK = "domain.json", "codebook.csv"
@@ -43,7 +43,7 @@ DOMAIN, CODEBOOK = "domain.json", "codebook.csv"
 
 def evidence(release: Release) -> Zoned[Evidence]:
     """What comparisons are made from. All of it is released by construction."""
-    return released(Evidence(release.domain, release.codes, release.tables_of_columns, release.total))
+    return released(release.final.released)
 
 
 def statements(release: Release) -> Zoned[Statements]:
@@ -116,7 +116,7 @@ def verdict_facts(release: Release) -> list[tuple[str, str]]:
     if verdict is None:
         return []
     given = [("Reason given", despite(verdict))] if verdict.despite else []
-    return [("Verdict", f"{ruling(verdict)} {reasons(verdict)}"), *given, *(("Criterion", text) for text in criteria.lines(release))]
+    return [("Verdict", f"{ruling(verdict)} {reasons(verdict)}"), *given]
 
 
 def report_page(release: Release) -> Zoned[bytes]:

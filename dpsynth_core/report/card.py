@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.evaluation.verdict import Verdict
 from dpsynth_core.foundation.visible import escaped, visible
 from dpsynth_core.release.release import Release
-from dpsynth_core.report import models
-from dpsynth_core.report.criteria import EXPLAINED
-from dpsynth_core.report.criteria import lines as lines_of
 from dpsynth_core.report.facts import facts, first, sample_reading, sentence
 from dpsynth_core.report.noun import counted
+from dpsynth_core.report.sections import sections
 from dpsynth_core.report.verdict import comparison, despite, fit_for, reasons, ruling, unfit_for
 from dpsynth_core.report.words import MISUSES, NOT_PROTECTED, READING, USES, assumptions, checks, protected
 from dpsynth_core.vocabulary.filled import Filled, RowColumn
@@ -29,9 +27,8 @@ def card(release: Release, headline: Headline, verdict: Verdict | None) -> str:
         *([] if verdict is None or not verdict.despite else [plain(despite(verdict)), ""]),
         plain(f"{sentence(headline)} {sample_reading(headline)} {counted(release.spec.unit)}"),
         "",
-        *_criteria(release),
+        *_sections(release),
         *_card_list("What is protected, and how strongly", protected(release)),
-        *_models(release),
         "## The guarantee",
         "",
         plain(release.statement),
@@ -49,17 +46,13 @@ def card(release: Release, headline: Headline, verdict: Verdict | None) -> str:
     return "\n".join(lines)
 
 
-def _criteria(release: Release) -> list[str]:
-    return _card_list("What was asked of it beforehand", [EXPLAINED, *lines_of(release)]) if release.criteria else []
+def _sections(release: Release) -> Iterator[str]:
+    for part in sections(release):
+        yield from _card_list(part.title, [*([part.reading] if part.reading else []), *part.lines])
 
 
 def _warnings(release: Release) -> list[str]:
     return _card_list("Warnings", [brand.sentence for brand in release.brands] or ["None."])
-
-
-def _models(release: Release) -> list[str]:
-    lines = [*models.sentences(release), models.READING]
-    return _card_list("What models are worth that are trained on these rows", lines) if release.usefulness else []
 
 
 def _card_list(title: str, items: Iterable[str]) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from dpsynth_core.claims.certificate import ANSWERS
+from dpsynth_core.claims.certificate import CERTIFICATE
 from dpsynth_core.claims.criteria.words import percent
 from dpsynth_core.evaluation.quality import Headline, within
 from dpsynth_core.planning import discovery, origins
@@ -101,7 +101,7 @@ def facts(release: Release) -> list[tuple[str, str]]:
         ("Mechanism", f"{mechanism.card.title} ({mechanism.card.paper})"),
         *rule_facts(release),
         ("Measurements", f"{len(release.measurements):,} noisy marginals"),
-        ("Certificate", certified(release)),
+        ("Certificate", _certified(release)),
         ("Where the domain came from", origins.clause(spec)),
         *([("Learnt with noise", " ".join(discovery.sentences(release.plan)))] if release.plan.portions else []),
         ("Made", release.created),
@@ -115,26 +115,11 @@ def _columns(domain: Domain) -> str:
     return f"{number}, of which {len(domain.filled):,} filled in without measuring anything" if domain.filled else number
 
 
-def certified(release: Release) -> str:
-    """What the certificate says, in a few short sentences."""
+def _certified(release: Release) -> str:
     if learnt(release):
         return "none: no table was published; how good the rule is was measured instead"
-    certificate = release.certificate
-    if certificate is None:
-        return "none: no budget was set aside to measure the errors"
-    if certificate.says_nothing:
-        return f"it says nothing: about {certificate.total.value:,.0f} people, and noise of ± {certificate.noise:,.0f} in each error"
-    what = "answers" if certificate.of == ANSWERS else "synthetic rows"
-    sample = ""
-    if certificate.sample is not None:
-        share = min(1.0, certificate.sample / certificate.total.value)
-        sample = f" That is as accurate as publishing a random {certificate.sample:,.0f} of the records would be ({share:.0%} of them)."
-    mean, most = (min(1.0, max(0.0, share)) for share in (certificate.mean_error, certificate.mean_bound95))
-    return (
-        f"{release.spec.budget.certificate:.0%} of the budget measured how far the {what} are from the private table: on average"
-        f" over the {len(certificate.marginals):,} tables, {mean:.1%} of people are in the wrong group; with 95% confidence, {most:.1%} at"
-        f" most.{sample}"
-    )
+    stated = CERTIFICATE.sentences(release.plan, release.certificate, release.final)
+    return stated[0] if stated else "none: no budget was set aside to measure the errors"
 
 
 def first(labels: Sequence[str], limit: int = 6) -> str:

@@ -14,11 +14,12 @@ from dpsynth_core.claims.criteria.words import percent
 from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.evaluation.verdict import Verdict
 from dpsynth_core.release.release import Release
-from dpsynth_core.report import criteria, models, words
 from dpsynth_core.report import svg as drawing
+from dpsynth_core.report import words
 from dpsynth_core.report.facts import byline, facts, first, sample_reading, sentence
 from dpsynth_core.report.noun import counted
 from dpsynth_core.report.rule import learnt
+from dpsynth_core.report.sections import sections
 from dpsynth_core.report.svg import escape
 from dpsynth_core.report.verdict import comparison, despite, fit_for, reasons, ruling, unfit_for
 from dpsynth_core.vocabulary.domain import Domain
@@ -60,14 +61,13 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
         why="" if verdict is None else escape(f"{reasons(verdict)} {comparison(verdict)}".strip()),
         despite="" if verdict is None or not verdict.despite else f"\n<p>{escape(despite(verdict))}</p>",
         sentence=escape(f"{sentence(headline)} {sample_reading(headline)}".strip()),
-        models=_models(release),
+        sections=_sections(release),
         warnings=_warnings([brand.sentence for brand in release.brands]),
         protected=_html_list("protected", words.protected(release)),
         symbols="".join(f"<p>{escape(line)}</p>" for line in words.symbols(release)),
         tradeoff=_tradeoff(release),
         accountant=escape(release.plan.shares.accountant.name),
         statement=escape(release.statement),
-        criteria=_criteria(release),
         trusted=escape(_trusted(table)),
         noise=escape(words.noise(release)),
         charts=_charts(table, pairs),
@@ -88,19 +88,9 @@ def _warnings(sentences: Sequence[str]) -> str:
     return f"<h2>Warnings</h2>{_html_list('warnings', sentences)}" if sentences else ""
 
 
-def _criteria(release: Release) -> str:
-    if not release.criteria:
-        return ""
-    what = _html_list("criteria", criteria.lines(release))
-    return f"<h2>What was asked of it beforehand: {criteria.counted(release.criteria)}</h2><p>{escape(criteria.EXPLAINED)}</p>{what}"
-
-
-def _models(release: Release) -> str:
-    """What models that are trained on the rows are worth; "" where none was asked for."""
-    if not release.usefulness:
-        return ""
-    lines = _html_list("models", models.sentences(release))
-    return f"\n<h2>What is a model worth that is trained on these rows?</h2>{lines}<p>{escape(models.READING)}</p>"
+def _sections(release: Release) -> str:
+    parts = ((part.title, part.reading, _html_list(part.name, part.lines)) for part in sections(release))
+    return "".join(f"\n<h2>{title}</h2><p>{escape(reading)}</p>{lines}" for title, reading, lines in parts)
 
 
 def _tradeoff(release: Release) -> str:

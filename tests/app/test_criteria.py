@@ -32,7 +32,7 @@ def test_criteria_are_edited_on_the_budget_page_and_sealed_as_they_stand_there()
     place = project()
     app = open_page("budget", place)
     assert not app.exception
-    assert document.shares(stored(place)).criteria == 0
+    assert document.shares(stored(place)).of("criteria") == 0
     app.button(key=f"{place}:criterion_add").click().run()
     assert stored(place)["criteria"] == [{"kind": "tables", "importance": "must", "limit": 0.1}]
     assert "Every table of the workload, within 10.0% of the people in the wrong group" in captions(app)
@@ -59,7 +59,7 @@ def test_criteria_are_edited_on_the_budget_page_and_sealed_as_they_stand_there()
     plan = document.plan(stored(place), "Trial")
     assert isinstance(plan, Plan)
     assert [one.kind for one in plan.criteria] == ["tables", "share"]
-    assert plan.shares.criteria == document.shares(stored(place)).criteria > 0
+    assert plan.shares.of("criteria") == document.shares(stored(place)).of("criteria") > 0
     app.button(key=f"{place}:criterion_remove").click().run()
     app.button(key=f"{place}:criterion_remove").click().run()
     assert stored(place)["criteria"] == []
@@ -106,7 +106,7 @@ def test_a_model_is_asked_for_by_a_condition_and_paid_as_models_are() -> None:
     assert not app.exception
     assert stored(place)["criteria"] == [{"kind": "model", "importance": "must", "at_least": 0.6, "column": "sex"}]
     shares = document.shares(stored(place))
-    assert shares.criteria == 0 < shares.models
+    assert shares.of("criteria") == 0 < shares.of("models")
     assert "Guesses of sex by gradient boosting that is trained on the rows, right for at least 60.0% of the people" in captions(app)
     assert "it is met; less than" in captions(app)
     assert "Conditions need models of ` sex ` too" in captions(app)

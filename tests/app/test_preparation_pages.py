@@ -406,7 +406,7 @@ def test_a_certificate_is_planned_unless_turned_off_and_then_the_run_has_none() 
     assert (with_it.budget.certificate, without.budget.certificate) == (0.05, 0.0)
     assert with_it.digest() != without.digest()
     planned = synthesis.plan(without)
-    assert (planned.shares.mechanism, planned.shares.certificate) == (planned.shares.rho, 0.0)
+    assert (planned.shares.mechanism, planned.shares.of("certificate")) == (planned.shares.rho, 0.0)
     assert "± " in words(open_page("budget", project()))
 
 
@@ -751,8 +751,8 @@ def test_what_is_open_is_learnt_for_a_share_of_the_budget_that_is_said_before() 
             assert stages(app)["learning values"] == pytest.approx(0.2)
             assert "What is learnt before the tables" in words(app)
     plan = document.plan(stored(), "Trial")
-    assert plan.shares.discovery == pytest.approx(0.2 * plan.shares.rho)
-    assert document.shares(stored()).discovery == plan.shares.discovery
+    assert plan.shares.of("discovery") == pytest.approx(0.2 * plan.shares.rho)
+    assert document.shares(stored()).of("discovery") == plan.shares.of("discovery")
     assert "records share" in " ".join(discovery.sentences(plan))
 
 

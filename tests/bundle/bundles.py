@@ -6,6 +6,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -107,3 +108,9 @@ def edited(change: Callable[[dict[str, Any]], None], manifest: bool = True) -> b
         held["release.json"] = json.dumps(document).encode()
 
     return repacked(apply, manifest)
+
+
+def stating(release: Release, **changes: Any) -> Release:
+    """The release with other claims, by name, and other fields."""
+    claims = {name: changes.pop(name) for name in release.claims if name in changes}
+    return replace(release, claims={**release.claims, **claims}, **changes)

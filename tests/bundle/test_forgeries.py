@@ -19,13 +19,14 @@ from dpsynth_core.bundle import unpack
 from dpsynth_core.bundle.replay import replayed
 from dpsynth_core.bundle.reproduce import FREE, NeedsPublic, reproduce
 from dpsynth_core.bundle.verdicts import CONSISTENT, FAILED, INCONSISTENT, PARTLY, PASSED, REPLAYED, SKIPPED
+from dpsynth_core.claims.certificate import CERTIFICATE
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.recovery import answers_only
-from dpsynth_core.release.release import INTERRUPTED, UNCERTIFIED, Brand, Release
+from dpsynth_core.release.release import INTERRUPTED, Brand, Release
 from dpsynth_core.release.spool import Kept
 from dpsynth_core.sources import demo
 from tests.bundle import pack
@@ -297,7 +298,7 @@ def branded(code: str, public: Path, folder: Path) -> Release:
         "assumed-well-formed": lambda: run(spec(**independent, data=QUOTED | {"path": str(people)})),
         "not-private": lambda: run(spec(**independent | {"output": {"rows": 60, "seed": 3}})),
         INTERRUPTED: lambda: interrupted("mst", public, 4),
-        UNCERTIFIED: lambda: uncertified(public),
+        CERTIFICATE.brand: lambda: uncertified(public),
     }
     return made[code]()
 
@@ -313,7 +314,7 @@ CODES = (
     "assumed-well-formed",
     "not-private",
     INTERRUPTED,
-    UNCERTIFIED,
+    CERTIFICATE.brand,
 )
 
 
@@ -357,7 +358,7 @@ def test_no_brand_can_be_removed_or_reworded(code: str, twin: Path, tmp_path: Pa
 
 
 @pytest.mark.parametrize("name", ["independent", "gaussian", "aim_public"])
-@pytest.mark.parametrize("code", [INTERRUPTED, UNCERTIFIED, "simulated", "fine"])
+@pytest.mark.parametrize("code", [INTERRUPTED, CERTIFICATE.brand, "simulated", "fine"])
 def test_no_brand_can_be_added(name: str, code: str, twin: Path) -> None:
     release = release_of(name, twin)
     added = replace(release, brands=(*release.brands, Brand(code, "It is only a little less.")))

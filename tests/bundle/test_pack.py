@@ -118,7 +118,7 @@ HIDDEN: dict[str, dict[str, Any]] = {
     "a brand": {"brands": (Brand("note", curator_only("the mean is 3")),)},
     "a step": {"history": (Progress("phase", message=curator_only("1237 records")),)},
     "the ledger": {"ledger": {"population": curator_only("x")}},
-    "the certificate": {"certificate": replace(made().certificate, mean_error=SECRET)},
+    "the certificate": {"claims": {"certificate": replace(made().certificate, mean_error=SECRET)}},
     "a bound": {"bounds": {("a",): Bound("supported", SECRET, 1.0)}},
     "a version": {"versions": {"python": curator_only("3")}},
 }

@@ -87,7 +87,7 @@ def test_a_forecast_is_the_same_each_time_and_follows_the_people() -> None:
 
 
 def test_who_changes_more_counts_makes_noise_larger_beside_the_people() -> None:
-    shares = Shares(0.01, 0.01, 0.0, 0.0, GDP)
+    shares = Shares(0.01, 0.01, 0.0, GDP)
     alone, several = (forecast_of_plan(AIM, MIXED, Unit("add-remove", rows), shares, 4_000) for rows in (1, 4))
     assert several == forecast(AIM, MIXED, 0.01, 1_000) != alone
 

@@ -32,8 +32,8 @@ def spec(columns: list[dict[str, Any]] = COLUMNS, **more: Any) -> Spec:
 
 def test_shares_add_up_and_the_thresholds_delta_is_part_of_delta() -> None:
     shares = Plan.of(spec()).shares
-    assert shares.mechanism + shares.certificate + shares.discovery == pytest.approx(shares.rho)
-    assert shares.discovery == pytest.approx(0.1 * shares.rho)
+    assert shares.mechanism + shares.of("certificate") + shares.of("discovery") == pytest.approx(shares.rho)
+    assert shares.of("discovery") == pytest.approx(0.1 * shares.rho)
     assert shares.delta == pytest.approx(1e-10)
     alone = Plan.of(spec(mechanism={"name": "fem"})).shares
     assert alone.rho == rho_from(1.0, 1e-9 - shares.delta)
@@ -46,8 +46,8 @@ def test_numbers_need_no_delta() -> None:
 def test_where_all_is_declared_nothing_changes() -> None:
     declared = [COLUMNS[0], {"name": "eye", "kind": "categorical", "categories": ["a", "b"]}]
     plan, other = Plan.of(spec(declared)), spec(declared, budget={"epsilon": 1.0, "delta": 1e-9, "certificate": 0.05, "discovery": 0.3})
-    assert plan.shares.discovery == plan.shares.delta == 0
-    assert Plan.of(other).shares.discovery == 0
+    assert plan.shares.of("discovery") == plan.shares.delta == 0
+    assert Plan.of(other).shares.of("discovery") == 0
     assert not list(sentences(plan))
 
 
@@ -55,7 +55,7 @@ def test_the_share_is_sealed_with_the_plan() -> None:
     other = spec(budget={"epsilon": 1.0, "delta": 1e-9, "certificate": 0.05, "discovery": 0.2})
     assert spec().published()["budget"]["discovery"] == 0.1
     assert spec().digest() != other.digest()
-    assert Plan.of(other).shares.discovery == pytest.approx(0.2 * Plan.of(other).shares.rho)
+    assert Plan.of(other).shares.of("discovery") == pytest.approx(0.2 * Plan.of(other).shares.rho)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.0001, 0.5, 1.0])

@@ -17,7 +17,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning import precision
-from dpsynth_core.planning.plan import Shares, certified_share
+from dpsynth_core.planning.plan import Shares, set_aside
 from dpsynth_core.planning.spec import BudgetSpec
 from dpsynth_core.privacy.accountant import GDP, ZCDP, Accountant
 from dpsynth_core.privacy.kernel import PrivacyKernel
@@ -79,14 +79,14 @@ def test_rounding_an_epsilon_never_asks_for_less(epsilon: float) -> None:
 
 
 def split(name: str, given: dict[str, Any], rho: float, certificate: float = 0.0) -> pd.DataFrame:
-    mechanism, shares = registry.get(name), Shares(rho, (1 - certificate) * rho, certificate * rho, 0.0, ZCDP)
+    mechanism, shares = registry.get(name), Shares(rho, (1 - certificate) * rho, 0.0, ZCDP, (("certificate", certificate * rho),))
     return precision.budget_split(registry.configured(mechanism, given), PAIRS, shares).value
 
 
 @pytest.mark.parametrize("share", [0.9, -0.1, 1e-6])
 def test_a_certificate_s_share_out_of_range_is_refused(share: float) -> None:
     with pytest.raises(InputError, match=r"budget\.certificate"):
-        certified_share(BudgetSpec(epsilon=1.0, delta=1e-9, certificate=share))
+        set_aside(registry.get("aim"), BudgetSpec(epsilon=1.0, delta=1e-9, certificate=share), {})
 
 
 @pytest.mark.parametrize("mechanism", list(registry.MECHANISMS))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dpsynth_core.foundation.errors import CapacityError, InputError
-from dpsynth_core.planning.plan import Aside, Plan, divided
+from dpsynth_core.planning.plan import Plan, divided
 from dpsynth_core.planning.spec import BudgetSpec, Spec, load_spec
 from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.vocabulary import workload as workloads
@@ -178,11 +178,11 @@ def test_without_a_word_on_it_there_is_no_certificate() -> None:
 
 
 def test_the_parts_of_a_divided_budget_are_the_whole() -> None:
-    shares = divided(GDP, BudgetSpec(epsilon=1.0, delta=1e-9), Aside(0.05))
-    assert shares.certificate == pytest.approx(0.05 * shares.rho)
-    assert shares.mechanism + shares.certificate == pytest.approx(shares.rho, rel=1e-15)
-    whole = divided(GDP, BudgetSpec(epsilon=1.0, delta=1e-9), Aside())
-    assert (whole.mechanism, whole.certificate) == (whole.rho, 0.0)
+    shares = divided(GDP, BudgetSpec(epsilon=1.0, delta=1e-9), {"certificate": 0.05})
+    assert shares.of("certificate") == pytest.approx(0.05 * shares.rho)
+    assert shares.mechanism + shares.of("certificate") == pytest.approx(shares.rho, rel=1e-15)
+    whole = divided(GDP, BudgetSpec(epsilon=1.0, delta=1e-9), {})
+    assert (whole.mechanism, whole.of("certificate")) == (whole.rho, 0.0)
 
 
 ALL_FOUR = {

@@ -12,17 +12,18 @@ from dpsynth_core import report
 from dpsynth_core.bundle import unpack
 from dpsynth_core.bundle.verdicts import CONSISTENT, FAILED, PARTLY, PASSED
 from dpsynth_core.bundle.verify import verify
+from dpsynth_core.claims.criteria import deciding
 from dpsynth_core.claims.criteria.criterion import MET, MUST, NOT_MET, UNMEASURED, Decided
 from dpsynth_core.evaluation.verdict import WITHHOLD
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release import document as releases
 from dpsynth_core.release.recovery import recover
-from dpsynth_core.release.release import INTERRUPTED, UNDECIDED_CRITERIA, Release
+from dpsynth_core.release.release import INTERRUPTED, Release
 from dpsynth_core.release.spool import Kept
 from dpsynth_core.release.statement import unmeasured_brands
 from dpsynth_core.statistics.intervals import Interval
 from tests.bundle import pack
-from tests.bundle.bundles import failed, run, spec, verified
+from tests.bundle.bundles import failed, run, spec, stating, verified
 
 CRITERIA = [
     {"kind": "tables", "limit": 0.0001, "name": "<b>all</b>"},
@@ -75,7 +76,7 @@ def test_a_must_that_is_not_met_is_a_verdict_of_its_own_unless_somebody_says_why
 
 def test_a_should_that_is_not_met_is_stated_and_decides_nothing() -> None:
     wishes = tuple(Decided(replace(one.criterion, importance="should"), one.interval) for one in made().criteria)  # type: ignore[type-var]
-    assert verdict_of(replace(made(), criteria=wishes)).kind == verdict_of(replace(made(), criteria=())).kind
+    assert verdict_of(stating(made(), criteria=wishes)).kind == verdict_of(stating(made(), criteria=())).kind
 
 
 @pytest.mark.parametrize("change", ["outcome", "bound", "none", "number"])
@@ -84,16 +85,16 @@ def test_no_outcome_can_be_changed_unseen(change: str) -> None:
     better = Decided(first.criterion, Interval(0.00001, 0.0, 0.00002))
     closer = Decided(others[0].criterion, replace(others[0].interval, at_most=others[0].interval.at_most / 2))
     forged = {
-        "outcome": replace(made(), criteria=(better, *others)),
-        "bound": replace(made(), criteria=(first, closer, *others[1:])),
-        "none": replace(made(), criteria=()),
-        "number": replace(made(), criteria=made().criteria[:2]),
+        "outcome": stating(made(), criteria=(better, *others)),
+        "bound": stating(made(), criteria=(first, closer, *others[1:])),
+        "none": stating(made(), criteria=()),
+        "number": stating(made(), criteria=made().criteria[:2]),
     }[change]
     assert ("Is release.json complete?" if change in ("none", "number") else QUESTION) in failed(pack.pack(forged))
 
 
 def test_a_release_that_needs_no_reason_has_no_place_for_one() -> None:
-    assert releases.to_json(replace(made(), criteria=made().criteria[1:], despite="We like it."))["despite"] == ""
+    assert releases.to_json(stating(made(), criteria=made().criteria[1:], despite="We like it."))["despite"] == ""
 
 
 def cut(whole: Release, answers: int, alone: bool = False) -> Release:
@@ -106,7 +107,8 @@ def test_noisy_tables_alone_of_a_whole_run_do_not_say_that_it_ended_before() -> 
     alone = cut(made(), len(made().transcript), alone=True)
     (brand,) = (one for one in alone.brands if one.code == INTERRUPTED)
     assert brand.sentence.startswith("The run was interrupted, or its rows are left out: ")
-    assert all("or what was measured of it is left out" in text for text in report.criteria.lines(alone))
+    lines = deciding.CRITERIA.sentences(alone.plan, alone.criteria, alone.final)
+    assert all("or what was measured of it is left out" in text for text in lines)
 
 
 def test_noisy_tables_alone_of_a_whole_run_are_sound_for_its_rows_are_drawn_as_they_were() -> None:
@@ -121,7 +123,7 @@ def test_noisy_tables_alone_of_a_whole_run_are_sound_for_its_rows_are_drawn_as_t
 def test_a_run_that_ends_before_its_criteria_hides_nothing(left_out: int, outcomes: list[str]) -> None:
     """Two answers decide the last of the three, and one each of the others."""
     ended = cut(made(), len(made().transcript) - left_out)
-    assert ended.branded(UNDECIDED_CRITERIA)
+    assert ended.branded(deciding.CRITERIA.brand)
     assert [one.outcome for one in ended.criteria] == outcomes
     assert [one.interval for one in ended.criteria] == [
         None if outcome == UNMEASURED else one.interval for one, outcome in zip(made().criteria, outcomes, strict=True)
@@ -141,7 +143,7 @@ def test_what_was_measured_of_a_run_that_ended_early_cannot_be_changed_unseen() 
     _, second, third = ended.criteria
     better = Decided(ended.criteria[0].criterion, Interval(0.00001, 0.0, 0.00002))
     for forged in ((better, second, third), (Decided(better.criterion), second, third), (*ended.criteria[:2], made().criteria[2])):
-        assert QUESTION in failed(pack.pack(replace(ended, criteria=forged)))
+        assert QUESTION in failed(pack.pack(stating(ended, criteria=forged)))
 
 
 def test_a_run_that_ends_within_its_mechanism_has_measured_no_criterion() -> None:
@@ -197,9 +199,9 @@ def test_criteria_on_models_follow_from_what_is_measured_of_models_once() -> Non
     assert [one.outcome for one in release.criteria] == [NOT_MET, MET, MET]
     assert [answer.operation for answer in release.transcript].count("measure_right") == 1
     boosting, logistic = release.usefulness
-    assert 1 - boosting.accuracy.high95 < release.criteria[0].interval.at_least < release.criteria[0].interval.at_most
-    assert release.criteria[0].interval.at_most < 1 - boosting.accuracy.low95
-    assert release.criteria[1].interval.error == pytest.approx(logistic.majority.value - logistic.accuracy.value)
+    assert 1 - boosting.high95 < release.criteria[0].interval.at_least < release.criteria[0].interval.at_most
+    assert release.criteria[0].interval.at_most < 1 - boosting.low95
+    assert release.criteria[1].interval.error == pytest.approx(logistic.majority - logistic.accuracy)
     again = releases.from_json(json.loads(releases.document(release)))
     assert [one.interval for one in again.criteria] == [one.interval for one in release.criteria]
 
@@ -209,14 +211,14 @@ def test_a_bundle_with_criteria_on_models_is_sound_and_one_that_says_otherwise_i
     assert not failed(pack.pack(release))
     assert next(check for check in verified(pack.pack(release)).checks if check.question == QUESTION).detail.startswith("1 not met, 2 met")
     better = replace(release.criteria[0], interval=Interval(0.001, 0.0, 0.005))
-    assert QUESTION in failed(pack.pack(replace(release, criteria=(better, *release.criteria[1:]))))
+    assert QUESTION in failed(pack.pack(stating(release, criteria=(better, *release.criteria[1:]))))
 
 
 def test_where_a_run_ended_before_its_models_were_measured_nobody_knows() -> None:
     release = made_with_models()
     recovered = cut(release, [answer.operation for answer in release.transcript].index("measure_right"))
     assert [one.outcome for one in recovered.criteria] == [UNMEASURED] * 3
-    assert recovered.branded(UNDECIDED_CRITERIA)
+    assert recovered.branded(deciding.CRITERIA.brand)
     assert not failed(pack.pack(recovered))
 
 
@@ -224,8 +226,8 @@ def without_outcomes(release: Release, kept: int) -> Release:
     """The same as if the run had ended before all but so many of its criteria were measured: its answers tell otherwise."""
     criteria = tuple(Decided(one.criterion, one.interval if number < kept else None) for number, one in enumerate(release.criteria))
     usefulness = release.usefulness if kept else ()
-    told = unmeasured_brands(release.plan, release.certificate, usefulness, criteria)
-    return replace(release, criteria=criteria, usefulness=usefulness, brands=(*release.brands, *told), despite="The run ended early.")
+    hidden = stating(release, criteria=criteria, models=usefulness, despite="The run ended early.")
+    return replace(hidden, brands=(*release.brands, *unmeasured_brands(release.plan, hidden.claims)))
 
 
 @pytest.mark.parametrize("kept", [0, 2], ids=["nothing", "those on models alone"])
@@ -239,8 +241,9 @@ def test_what_was_measured_cannot_pass_for_unmeasured(kept: int) -> None:
 def test_criteria_on_models_cannot_pass_for_unmeasured_beside_what_was_measured_of_models() -> None:
     release = made_with_models()
     forged = (Decided(release.criteria[0].criterion), *release.criteria[1:])
-    told = unmeasured_brands(release.plan, release.certificate, release.usefulness, forged)
-    assert QUESTION in failed(pack.pack(replace(release, criteria=forged, brands=(*release.brands, *told))))
+    hidden = stating(release, criteria=forged)
+    told = unmeasured_brands(release.plan, hidden.claims)
+    assert QUESTION in failed(pack.pack(replace(hidden, brands=(*release.brands, *told))))
 
 
 def test_what_was_not_measured_is_settled_by_running_again() -> None:

@@ -71,7 +71,7 @@ def test_a_release_is_reproduced_from_what_is_published_and_verified(people: dic
 
 def test_a_rule_has_the_certificate_s_share_as_well(people: dict[str, Any]) -> None:
     plan = synthesis.plan(spec_of(people, "learn"))
-    assert (plan.shares.mechanism, plan.shares.certificate) == (plan.shares.rho, 0.0)
+    assert (plan.shares.mechanism, plan.shares.of("certificate")) == (plan.shares.rho, 0.0)
     made = run(spec_of(people, "learn"))
     assert made.certificate is None
     assert made.rho_spent == pytest.approx(made.rho, rel=1e-6)

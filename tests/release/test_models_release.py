@@ -16,14 +16,14 @@ from dpsynth_core.bundle import unpack
 from dpsynth_core.bundle.reproduce import reproduce
 from dpsynth_core.bundle.verdicts import CONSISTENT, FAILED, INCONSISTENT
 from dpsynth_core.claims.models import training, training_time
+from dpsynth_core.claims.models.usefulness import MODELS
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning import precision
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.planning.spec import DEFAULT_MODELS
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.recovery import carried_out
-from dpsynth_core.release.release import UNTESTED, Release
+from dpsynth_core.release.release import Release
 from dpsynth_core.release.spool import Kept
 from tests.bundle import pack
 from tests.bundle.bundles import run, spec, verified
@@ -57,10 +57,10 @@ def test_what_is_said_is_true_of_the_people(unit: dict[str, Any]) -> None:
         models = (*training.trained(made.domain, made.codes, target), training.majority(made.domain, made.codes, target))
         *exact, majority = (source.right([one.predictor for one in models]) / people).tolist()
         told = [one for one in made.usefulness if one.column == target.column]
-        assert [one.sha256 for one in told] == [one.predictor.sha256 for one in models[:-1]]
+        assert [one.model_sha256 for one in told] == [one.predictor.sha256 for one in models[:-1]]
         for one, true in zip(told, exact, strict=True):
-            assert abs(one.accuracy.value - true) <= 5 / 1.96 * (one.accuracy.high95 - one.accuracy.low95) / 2
-            assert abs(one.majority.value - majority) <= 5 / 1.96 * (one.majority.high95 - one.majority.low95) / 2
+            assert abs(one.accuracy - true) <= 5 / 1.96 * (one.high95 - one.low95) / 2
+            assert abs(one.majority - majority) <= 5 / 1.96 * (one.majority_high95 - one.majority_low95) / 2
     assert (made.usefulness[0].total.sigma == 0) == bool(unit)
 
 
@@ -68,16 +68,16 @@ def test_what_runs_is_the_split_that_is_shown() -> None:
     made = released()
     shown = precision.budget_split(made.plan.mechanism, made.plan.workload, made.plan.shares).value.set_index("stage")["rho"]
     paid = made.charges[-1].rho
-    assert shown["models"] == pytest.approx(DEFAULT_MODELS * made.rho)
+    assert shown["models"] == pytest.approx(MODELS.share.default * made.rho)
     assert paid == pytest.approx(shown["models"], rel=1e-6)
     assert made.rho_spent - paid <= shown.drop("models").sum()
-    margin = precision.models_margin(made.plan.shares.models, made.plan.unit, 2)
+    margin = precision.models_margin(made.plan.shares.of("models"), made.plan.unit, 2)
     assert margin == pytest.approx(1.959964 * made.usefulness[0].sigma, rel=1e-6)
 
 
 def test_without_models_nothing_is_kept_for_them() -> None:
     plan = Plan.of(spec(budget={"epsilon": 2.0, "delta": 1e-9, "models": 0.3}))
-    assert plan.shares.models == 0
+    assert plan.shares.of("models") == 0
     with_models = [spec(**FOUR, budget={"epsilon": 2.0, "delta": 1e-9, "models": share}).digest() for share in (0.1, 0.3)]
     assert len(set(with_models)) == 2
 
@@ -112,8 +112,8 @@ def test_it_reads_in_report_card_and_facts() -> None:
     made = released()
     parts = {name: part.value.decode() for name, part in report.parts(made).items() if name in (report.REPORT, report.CARD)}
     for one in made.usefulness:
-        assert all(f"{one.accuracy.low95:.1%}" in text.replace("\\", "") for text in parts.values())
-    assert len(list(report.model_facts(made))) == 2
+        assert all(f"{one.low95:.1%}" in text.replace("\\", "") for text in parts.values())
+    assert len(list(report.claim_facts(made))) == 2
 
 
 @pytest.mark.parametrize(("tolerance", "share"), [(9.5, "0.0%"), (9.6, "100.0%")])
@@ -122,7 +122,7 @@ def test_it_says_of_how_many_rows_a_guess_at_a_number_can_be_right(tolerance: fl
     made = released()
     marital, age = made.plan.spec.models
     changed = made.plan.spec.model_copy(update={"models": (marital, age.model_copy(update={"tolerance": tolerance}))})
-    (_, first), (_, second) = report.model_facts(replace(made, plan=replace(made.plan, spec=changed)))
+    (_, first), (_, second) = report.claim_facts(replace(made, plan=replace(made.plan, spec=changed)))
     assert "room" not in first
     assert f"Of the synthetic rows, {share} are in bins that leave a guess room to be right." in second
 
@@ -160,10 +160,10 @@ def test_a_run_that_ended_before_says_so() -> None:
     held = tuple(answer for answer in whole.transcript if answer.operation != "measure_right")
     paid = whole.charges[: sum(answer.charges for answer in held)]
     made = carried_out(whole.plan, Kept("", whole.spec, True, held, paid), lambda _: None)
-    assert made.branded(UNTESTED)
+    assert made.branded(MODELS.brand)
     assert not made.usefulness
     assert verified(pack.pack(made)).verdict == CONSISTENT
-    silent = replace(made, brands=tuple(brand for brand in made.brands if brand.code != UNTESTED))
+    silent = replace(made, brands=tuple(brand for brand in made.brands if brand.code != MODELS.brand))
     assert verified(pack.pack(silent)).verdict == INCONSISTENT
 
 

@@ -301,7 +301,7 @@ def test_every_mechanism_runs_as_if_the_certificate_s_share_did_not_exist(make_s
     """With the noise it would have at 80 % of rho and without a certificate: it cannot even see that there is more."""
     spec = make_spec(**certified(0.2), mechanism={"name": mechanism})
     with_certificate, plan = run(spec), synthesis.plan(spec)
-    smaller = replace(plan, shares=replace(plan.shares, rho=plan.shares.mechanism, certificate=0.0))
+    smaller = replace(plan, shares=replace(plan.shares, rho=plan.shares.mechanism, aside=()))
     alone = synthesis.synthesize(smaller, synthesis.open_source(plan), synthesis.noise_for(spec), lambda _: None)
     assert with_certificate.measurements
     for one, other in zip(with_certificate.measurements, alone.measurements, strict=True):

@@ -100,7 +100,7 @@ def test_other_settings_ask_for_something_else_and_are_told() -> None:
 
 
 def replay(rho: float, answers: list[RecordedAnswer], paid: list[Event]) -> SealedKernel:
-    return replaying(Domain.from_json({"a": 2}), Unit(), Shares(rho, rho, 0.0, 0.0, ZCDP), answers, paid)
+    return replaying(Domain.from_json({"a": 2}), Unit(), Shares(rho, rho, 0.0, ZCDP), answers, paid)
 
 
 def test_a_replay_keeps_to_the_budget() -> None:
@@ -300,7 +300,7 @@ def test_the_number_of_people_in_a_group_is_never_free() -> None:
     kernel = PrivacyKernel(CodesSource(domain, np.array([[0], [1], [1]], dtype=np.int32)), unit, 1e6, SeededNoise(1))
     value = recording(kernel, lambda answer, _: kept.append(answer)).among({"a": (1,)}).measure_total(2.0)
     for paid in (list(kernel.events), []):
-        group = replaying(domain, unit, Shares(1e6, 1e6, 0.0, 0.0, ZCDP), kept, paid).among({"a": (1,)})
+        group = replaying(domain, unit, Shares(1e6, 1e6, 0.0, ZCDP), kept, paid).among({"a": (1,)})
         assert not group.unit.total_is_public
         if paid:
             assert group.measure_total(2.0) == value
@@ -330,7 +330,7 @@ def test_a_noisy_table_is_replayed_only_as_the_kernel_measures(change: dict[str,
     recording(kernel, lambda answer, _: kept.append(answer)).grouped([HALVES]).measure_marginal(("b", "halves"), 2.0)
 
     def again(answers: list[RecordedAnswer]) -> Measurement:
-        played = replaying(domain, Unit(), Shares(1e6, 1e6, 0.0, 0.0, ZCDP), answers, list(kernel.events))
+        played = replaying(domain, Unit(), Shares(1e6, 1e6, 0.0, ZCDP), answers, list(kernel.events))
         return played.grouped([HALVES]).measure_marginal(("b", "halves"), 2.0)
 
     assert again(kept) is kept[0].value

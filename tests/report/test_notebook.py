@@ -234,7 +234,7 @@ def test_its_words_fit_the_release() -> None:
 
 
 def test_a_release_whose_rows_nothing_bounds_says_so() -> None:
-    unbounded = replace(of_every_kind(), bounds={}, certificate=None)
+    unbounded = bundles.stating(of_every_kind(), bounds={}, certificate=None)
     assert "How far off: nobody knows" in source(unbounded, "markdown")
     assert "LIMITS" not in source(unbounded, "code")
 

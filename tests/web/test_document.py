@@ -98,7 +98,7 @@ def test_the_budget_that_pages_show_is_the_one_that_is_sealed(name: str, setting
     certificate = 0.05 * rho if registry.MECHANISMS[name].card.publishes_tables else 0.0
     for shares in (document.shares(draft), Plan.of(document.spec(draft, "Trial")).shares):
         assert (shares.rho, shares.delta, shares.accountant) == (rho, own, accountant)
-        assert (shares.mechanism, shares.certificate) == pytest.approx((rho - certificate, certificate), rel=1e-12)
+        assert (shares.mechanism, shares.of("certificate")) == pytest.approx((rho - certificate, certificate), rel=1e-12)
 
 
 def test_a_domain_read_from_the_data_is_curator_only_until_justified() -> None:

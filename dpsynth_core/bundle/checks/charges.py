@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dpsynth_core.bundle.checks.opened import Opened
-from dpsynth_core.bundle.checks.outcome import NEAR, Nothing, Wrong, expect, named, near
 from dpsynth_core.bundle.unpack import parsed
+from dpsynth_core.claims.outcome import NEAR, Nothing, Wrong, expect, named, near
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.privacy.events import Gaussian, delta_of
 from dpsynth_core.privacy.thresholds import threshold

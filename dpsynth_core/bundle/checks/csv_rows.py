@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.csv as pcsv
 from numpy.typing import NDArray
 
-from dpsynth_core.bundle.checks.outcome import Wrong, expect
+from dpsynth_core.claims.outcome import Wrong, expect
 from dpsynth_core.foundation.arrow_times import holds_times
 from dpsynth_core.foundation.content import Content
 from dpsynth_core.release import document as releases

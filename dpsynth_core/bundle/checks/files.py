@@ -10,12 +10,12 @@ import pyarrow.parquet as pq
 
 from dpsynth_core import report
 from dpsynth_core.bundle.checks.opened import Opened
-from dpsynth_core.bundle.checks.outcome import Nothing, Open, Wrong, expect, some
 from dpsynth_core.bundle.pack import MANIFEST, SCRIPT, contents, manifest
 from dpsynth_core.bundle.passive import active_part
 from dpsynth_core.bundle.rounding import rounded, same
 from dpsynth_core.bundle.signature import MAX_BYTES, SIGNATURE, key_of
 from dpsynth_core.bundle.unpack import DAMAGE, Bundle, parsed
+from dpsynth_core.claims.outcome import Nothing, Open, Wrong, expect, some
 from dpsynth_core.foundation.content import Content, digest_written, held
 from dpsynth_core.release import document as releases
 from dpsynth_core.report.explore import EXPLORE, is_framed

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.bundle.checks.csv_rows import CsvRows
-from dpsynth_core.bundle.checks.outcome import expect, some
 from dpsynth_core.bundle.reproduce import other_versions
 from dpsynth_core.bundle.unpack import Bundle
-from dpsynth_core.claims.criteria.models import ModelCriterion
-from dpsynth_core.claims.criteria.registry import measured as measured_criteria
+from dpsynth_core.claims.claim import Final
+from dpsynth_core.claims.outcome import expect, some
 from dpsynth_core.planning.plan import Plan
+from dpsynth_core.privacy.events import Event
+from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import tables
-from dpsynth_core.release.release import Release
-from dpsynth_core.release.transcript import RecordedAnswer
-from dpsynth_core.statistics.evidence import Evidence
-from dpsynth_core.statistics.totals import Total, known_total
-from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.release.release import INTERRUPTED, Release
+from dpsynth_core.release.transcript import RecordedAnswer, replaying
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,36 +69,35 @@ class Opened:
         """The release with its rows. What of them is missing or cannot be read is wrong."""
         return replace(self.release, codes=self.codes, values=self.rows, further=self.further)
 
-    @property
-    def evidence(self) -> Evidence:
-        """What was released, with the rows."""
-        return Evidence(self.release.domain, self.codes, self.release.tables_of_columns, self.release.total)
-
     @cached_property
-    def published(self) -> dict[Clique, NDArray[np.float64]]:
-        """The workload's marginals of the rows or, where there are none, of the noisy tables, as fractions."""
-        if self.codes is None:
-            tables = self.plan.workload.cliques if self.plan.mechanism.card.publishes_tables else _cliques(self.release.tables_of_columns)
-            return self.evidence.published(tables)
-        return self.evidence.published(self.plan.workload.cliques)
+    def final(self) -> Final:
+        """What claims are about, with the rows."""
+        return replace(self.release, codes=self.codes).final
 
     @property
-    def for_criteria(self) -> Iterator[tuple[RecordedAnswer, ...]]:
-        """The last answers, those that decided the criteria. Where the run ended while one was measured, nobody wrote down how many of its
-        answers there are: then with each number that there can be."""
-        release, workload = self.release, self.plan.workload
-        measured_people = bool(release.certificate is None and self.total is None and measured_criteria(self.plan.criteria))
-        answers = [criterion.answers(workload) for criterion in measured_criteria(self.plan.criteria)]
-        measured = sum(one.interval is not None for one in release.criteria if not isinstance(one.criterion, ModelCriterion))
-        for more in range(answers[measured] if measured < len(answers) else 1):
-            count = measured_people + sum(answers[:measured]) + more
-            yield release.transcript[max(0, len(release.transcript) - count) :]
+    def answers(self) -> tuple[RecordedAnswer, ...]:
+        return self.release.transcript
 
-    @cached_property
-    def total(self) -> Total | None:
-        """The number of records as far as it is known."""
-        return known_total(self.release.tables_of_columns, self.release.total if self.plan.unit.total_is_public else None)
+    @property
+    def charges(self) -> tuple[Event, ...]:
+        return self.release.charges
 
+    @property
+    def despite(self) -> str:
+        return self.release.despite
 
-def _cliques(measurements: Iterable[Measurement]) -> list[Clique]:
-    return [measurement.clique for measurement in measurements if measurement.clique]
+    @property
+    def interrupted(self) -> bool:
+        return self.release.branded(INTERRUPTED)
+
+    def branded(self, code: str) -> bool:
+        return self.release.branded(code)
+
+    def written(self, part: str) -> Any:
+        """A part of release.json as it stands there."""
+        return self.bundle.document[part]
+
+    def replaying(self, answers: Sequence[RecordedAnswer]) -> SealedKernel:
+        """A kernel that repeats these of its answers, the last ones."""
+        charges = self.charges[len(self.charges) - sum(answer.charges for answer in answers) :]
+        return replaying(self.plan.domain, self.plan.unit, self.plan.shares, answers, charges)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.bundle.checks.csv_rows import CsvRows
 from dpsynth_core.bundle.checks.opened import Opened
-from dpsynth_core.bundle.checks.outcome import Nothing, expect, named, some
+from dpsynth_core.claims.outcome import Nothing, expect, named, some
 from dpsynth_core.release import document as releases
 from dpsynth_core.release.release import INTERRUPTED
 from dpsynth_core.sources.codec import disordered, strays

@@ -7,8 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from dpsynth_core.bundle.checks.opened import Opened
-from dpsynth_core.bundle.checks.outcome import Open, Wrong, expect, some
-from dpsynth_core.bundle.rounding import alike
+from dpsynth_core.claims.outcome import Open, Wrong, alike, expect, some
 from dpsynth_core.mechanisms import public_check
 from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.release.release import INTERRUPTED
@@ -48,7 +47,7 @@ def warnings(opened: Opened) -> str:
     if release.branded(INTERRUPTED):
         planned.append(interrupted_brand(len(release.measurements)))
     else:
-        planned.extend(unmeasured_brands(opened.plan, release.certificate, release.usefulness, release.criteria))
+        planned.extend(unmeasured_brands(opened.plan, release.claims))
     if stated == planned:
         return f"{'1 warning follows' if len(stated) == 1 else f'{len(stated):,} warnings follow'} from the plan and the answers"
     missing = Counter(brand.code for brand in planned) - Counter(brand.code for brand in stated)

@@ -19,6 +19,7 @@ from scipy.special import ndtri
 from dpsynth_core.claims.criteria.conditions import known_column
 from dpsynth_core.claims.criteria.criterion import UNKNOWN, Entries, common
 from dpsynth_core.claims.criteria.words import TOO_SMALL, Within, percent, possible
+from dpsynth_core.claims.models.usefulness import PER_COLUMN, Guesses
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.intervals import CONFIDENCE, Interval, Noisy, fraction
@@ -27,18 +28,6 @@ from dpsynth_core.vocabulary.kinds.scale import is_number
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.predictors import BOOSTING, LINEAR, LOGISTIC
 from dpsynth_core.vocabulary.workload import Workload
-
-PER_COLUMN = 3
-"""Counts that are measured of each column: two models, and the guess that looks at nothing."""
-
-
-@dataclass(frozen=True)
-class Guesses:
-    """How many people a model is right about, and how many the guess that looks at nothing, of so many people; as measured."""
-
-    right: Noisy
-    guess: Noisy
-    people: Noisy
 
 
 @dataclass(frozen=True)

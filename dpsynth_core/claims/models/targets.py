@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from dpsynth_core.claims.criteria.models import ModelCriterion
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.vocabulary.attribute import Attribute
@@ -33,6 +33,15 @@ class ModelSpec(BaseModel):
 
     column: str = Field(max_length=1000)
     tolerance: float | None = Field(default=None, gt=0)
+
+
+class Predicted(Protocol):
+    """A criterion on a model of a column."""
+
+    @property
+    def column(self) -> str: ...
+    @property
+    def tolerance(self) -> float | None: ...
 
 
 @dataclass(frozen=True)
@@ -70,19 +79,19 @@ def ends(attribute: Attribute) -> tuple[NDArray[np.float64], NDArray[np.float64]
     return edges[:-1], last
 
 
-def check_rows(models: Sequence[ModelSpec], criteria: Mapping[str, ModelCriterion], mechanism: Mechanism) -> None:
+def check_rows(models: Sequence[ModelSpec], criteria: Mapping[str, Predicted], mechanism: Mechanism) -> None:
     """That there will be rows to train on. Raises InputError."""
     if (models or criteria) and not mechanism.card.makes_rows:
         problem = f"{mechanism.card.title} makes no rows that models could be trained on"
         raise InputError(_first(models, criteria), problem, "leave them out, or choose a mechanism that makes rows")
 
 
-def _first(models: Sequence[ModelSpec], criteria: Mapping[str, ModelCriterion]) -> str:
+def _first(models: Sequence[ModelSpec], criteria: Mapping[str, Predicted]) -> str:
     """The field of a spec that asks for models."""
     return "models" if models else next(iter(criteria))
 
 
-def targets(domain: Domain, models: Sequence[ModelSpec], criteria: Mapping[str, ModelCriterion] | None = None) -> tuple[Target, ...]:
+def targets(domain: Domain, models: Sequence[ModelSpec], criteria: Mapping[str, Predicted] | None = None) -> tuple[Target, ...]:
     """What is to be predicted: the columns that are named, and behind them those that criteria are about, each once.
 
     criteria: by field of the spec. Raises InputError, named by its place in the spec, for what no model could predict, and for a criterion
@@ -100,7 +109,7 @@ def targets(domain: Domain, models: Sequence[ModelSpec], criteria: Mapping[str, 
     return found
 
 
-def _wanted(models: Sequence[ModelSpec], criteria: Mapping[str, ModelCriterion]) -> Iterator[tuple[str, ModelSpec]]:
+def _wanted(models: Sequence[ModelSpec], criteria: Mapping[str, Predicted]) -> Iterator[tuple[str, ModelSpec]]:
     """By field of the spec. A tolerance that some criterion on a column states is that of all which state none."""
     yield from ((f"models.{place}", model) for place, model in enumerate(models))
     named = {model.column for model in models}

@@ -12,18 +12,24 @@ distribution, whatever R and N are; where T says hardly anything, it is everythi
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import groupby
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import TypeAdapter
 
-from dpsynth_core.claims.criteria.models import PER_COLUMN, Guesses
+from dpsynth_core.claims.claim import Asked, BudgetShare, Claim, Final, Received
 from dpsynth_core.claims.models import training
 from dpsynth_core.claims.models.targets import Target
 from dpsynth_core.claims.models.training import Model
+from dpsynth_core.claims.outcome import Nothing, Wrong, alike, expect, some
+from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.statistics import intervals as bounds
+from dpsynth_core.statistics.evidence import Evidence
 from dpsynth_core.statistics.intervals import Noisy
 from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.statistics.totals import Total
@@ -31,6 +37,17 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import ROUNDING
 
 CONFIDENCE = 0.95
+PER_COLUMN = 3
+"""Counts that are measured of each column: two models, and the guess that looks at nothing."""
+
+
+@dataclass(frozen=True)
+class Guesses:
+    """How many people a model is right about, and how many the guess that looks at nothing, of so many people; as measured."""
+
+    right: Noisy
+    guess: Noisy
+    people: Noisy
 
 
 @dataclass(frozen=True)
@@ -44,27 +61,39 @@ class Share:
 
 @dataclass(frozen=True)
 class Usefulness:
-    """How often a model of a column is right. tolerance: how near a guessed number has to be, None where a value is guessed. sha256: of the
-    model. accuracy: the model's. guess: the best guess that looks at nothing, as text; majority: how often it is right. sigma: noise of
-    each count, in records; total: the number of records that they are shares of. right, guess_right: how many records the model and the
-    guess were right about, as measured: below 0 or above all of them where noise took them there."""
+    """How often a model of a column is right, as shares of `total` people. tolerance: how near a guessed number has to be, None where a
+    value is guessed. accuracy: the model's, from low95 to high95; majority: the same of `majority_guess`, the best guess that looks at
+    nothing. right, majority_right: how many records they were right about, as measured: below 0 or above all of them where noise took them
+    there. sigma: noise of each count, in records."""
 
     column: str
     model: str
     tolerance: float | None
-    sha256: str
-    accuracy: Share
-    guess: str
-    majority: Share
+    accuracy: float
+    low95: float
+    high95: float
+    majority: float
+    majority_low95: float
+    majority_high95: float
+    majority_guess: str
+    right: float
+    majority_right: float
     sigma: float
     total: Total
-    right: float
-    guess_right: float
+    model_sha256: str
+
+    @property
+    def of_model(self) -> Share:
+        return Share(self.accuracy, self.low95, self.high95)
+
+    @property
+    def of_guess(self) -> Share:
+        return Share(self.majority, self.majority_low95, self.majority_high95)
 
     @property
     def better(self) -> bool:
         """Whether the model is right more often than the guess that looks at nothing: their intervals say so."""
-        return self.accuracy.low95 > self.majority.high95
+        return self.low95 > self.majority_high95
 
 
 @dataclass(frozen=True)
@@ -96,8 +125,26 @@ def state(trained: Sequence[Trained], noisy: NDArray[np.float64], sigma: float, 
         *models, by_guess = counts
         majority = share(by_guess, sigma, total)
         for (name, digest), right in zip(one.digests.items(), models, strict=True):
-            facts = one.target.column, name, one.target.tolerance, digest, share(right, sigma, total), one.guess, majority
-            stated.append(Usefulness(*facts, sigma, total, right, by_guess))
+            accuracy = share(right, sigma, total)
+            stated.append(
+                Usefulness(
+                    column=one.target.column,
+                    model=name,
+                    tolerance=one.target.tolerance,
+                    accuracy=accuracy.value,
+                    low95=accuracy.low95,
+                    high95=accuracy.high95,
+                    majority=majority.value,
+                    majority_low95=majority.low95,
+                    majority_high95=majority.high95,
+                    majority_guess=one.guess,
+                    right=right,
+                    majority_right=by_guess,
+                    sigma=sigma,
+                    total=total,
+                    model_sha256=digest,
+                )
+            )
     return tuple(stated)
 
 
@@ -108,7 +155,7 @@ def guesses(usefulness: Sequence[Usefulness]) -> dict[tuple[str, str], Guesses]:
         return Noisy(number, math.sqrt(one.sigma**2 + ROUNDING))
 
     return {
-        (one.column, one.model): Guesses(counted(one.right, one), counted(one.guess_right, one), Noisy(one.total.value, one.total.sigma))
+        (one.column, one.model): Guesses(counted(one.right, one), counted(one.majority_right, one), Noisy(one.total.value, one.total.sigma))
         for one in usefulness
     }
 
@@ -127,3 +174,113 @@ def _within(number: float) -> float:
 def _known(target: Target, models: Sequence[Model]) -> Trained:
     *named, majority = models
     return Trained(target, {model.name: model.predictor.sha256 for model in named}, majority.guess)
+
+
+class Models(Claim[tuple[Usefulness, ...]]):
+    """How often models are right that are trained on the synthetic rows, for each column that a plan names."""
+
+    name = "models"
+    part = "usefulness"
+    share = BudgetShare(default=0.02, least=0.001, most=0.4, otherwise="ask for no models")
+    purpose = "measuring how often models are right"
+    announced = "training models on the synthetic rows, and measuring how often they are right"
+    unmeasured = (
+        "The run was interrupted before it was measured how often models are right, although a share of the budget was for it."
+    )
+    question = "Does it follow how often models are right?"
+    title = "What is a model worth that is trained on these rows?"
+    noun = "models"
+    reading = (
+        "Each model was trained on synthetic rows alone, as anybody can train it, and then asked about every person of the private table. "
+        "How often it was right was counted with noise, on a share of the budget of its own, so that it may be published. The intervals "
+        "hold with 95% confidence, each by itself. A guess at a number counts as right only if no value of the person's bin is further "
+        "from it than is said: of a bin twice as wide as that its very middle is right alone, of a wider one and of missing and other "
+        "values nothing is."
+    )
+    libraries = ("scikit-learn",)
+    form = TypeAdapter(tuple[Usefulness, ...])
+
+    def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:  # noqa: ARG002
+        return bool(document.get("models"))
+
+    def absent(self, plan: Asked) -> tuple[Usefulness, ...]:  # noqa: ARG002
+        return ()
+
+    def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> tuple[Usefulness, ...]:
+        if final.released.codes is None:
+            return ()
+        return measure(kernel, plan.domain, final.released.codes.astype(np.int32, copy=False), plan.targets, final.people(kernel))
+
+    def follows(self, received: Received, stated: tuple[Usefulness, ...]) -> str:
+        """From the noisy counts. That these very models follow from the rows is seen when all of it runs again."""
+        targets, codes = received.plan.targets, received.final.released.codes
+        answers = [answer for answer in received.answers if answer.operation == "measure_right"]
+        if not stated:
+            ended = received.interrupted or received.branded(self.brand)
+            expect(not targets or ended, "the plan asks for models, and nothing is said of any")
+            expect(not answers or received.interrupted, "it was measured how often models are right, and nothing is said of it")
+            raise Nothing("no models were asked for" if not targets else "the run was interrupted before it was measured")
+        expect(len(answers) == 1, "nothing was measured that it could follow from")
+        if codes is None:
+            raise Wrong("there are no rows that models could be trained on")
+        digests = {(one.column, one.model): one.model_sha256 for one in stated}
+        trained = [
+            Trained(
+                target,
+                {name: digests[target.column, name] for name in training.names(target)},
+                training.majority(received.plan.domain, codes.astype(np.int32), target).guess,
+            )
+            for target in targets
+        ]
+        recomputed = state(trained, answers[0].value, float(answers[0].arguments[0]), _people(received))
+        different = [a.column for a, b in zip(recomputed, stated, strict=True) if not alike(asdict(a), asdict(b))]
+        expect(not different, f"what is said of {some(different)} does not follow from what was measured")
+        followed = f"{len(stated):,} models' shares and intervals follow from what was measured"
+        return f"{followed}; that these are the models, from running all again"
+
+    def sentences(self, plan: Asked, stated: tuple[Usefulness, ...], final: Final) -> list[str]:
+        """One for each column."""
+        by_column = groupby(stated, key=lambda one: one.column)
+        return [_sentence(column, list(of_one)) + _room(plan, final.released, column) for column, of_one in by_column]
+
+
+MODELS = Models()
+
+
+def _people(received: Received) -> Total:
+    """The number of records that shares are of: as it is known, or as it was measured for them alone."""
+    if received.final.total is not None:
+        return received.final.total
+    before = received.answers[[answer.operation for answer in received.answers].index("measure_right") - 1]
+    expect(before.operation == "measure_total", "nothing says how many records there are")
+    return Total(max(1.0, float(before.value)), math.sqrt(float(before.arguments[0]) ** 2 + ROUNDING))
+
+
+def _room(plan: Asked, released: Evidence, column: str) -> str:
+    """Of numbers, how many of the synthetic rows are in cells that a guess can hit."""
+    target = next((one for one in plan.targets if one.column == column), None)
+    if target is None or target.tolerance is None or released.codes is None:
+        return ""
+    share = float(target.leave_room()[released.codes[:, plan.domain.position(column)]].mean())
+    return f" Of the synthetic rows, {share:.1%} are in bins that leave a guess room to be right."
+
+
+def _sentence(column: str, models: list[Usefulness]) -> str:
+    near = "" if models[0].tolerance is None else f" to within {models[0].tolerance:g}"
+    named = "; ".join(f"{one.model} for {_interval(one.of_model)}" for one in models)
+    always = f"Whoever always guesses “{models[0].majority_guess}” is right for {_interval(models[0].of_guess)}."
+    return f"{column}{near}: {named} of the people. {always} {verdict(models)}"
+
+
+def verdict(models: Sequence[Usefulness]) -> str:
+    """Which models of a column are right more often than the guess that looks at nothing."""
+    better = [one.model for one in models if one.better]
+    if len(better) == len(models):
+        return "Both are right more often than that guess."
+    if better:
+        return f"Only {better[0]} is shown to be right more often than that guess."
+    return "Neither is shown to be right more often than that guess."
+
+
+def _interval(share: Share) -> str:
+    return f"{share.value:.1%} ({share.low95:.1%} to {share.high95:.1%})"

@@ -135,9 +135,9 @@ def part(shares: Shares, draft: Mapping[str, Any], criterion: AnyCriterion) -> f
     entries = listed(draft)
     by_models = need_models(entries)
     if not isinstance(criterion, ModelCriterion):
-        return shares.criteria / max(1, by_models.count(False))
+        return shares.of("criteria") / max(1, by_models.count(False))
     asked = [*draft.get("models", ()), *(entry for entry, by_model in zip(entries, by_models, strict=True) if by_model)]
-    return shares.models / len({one.get("column") for one in asked})
+    return shares.of("models") / len({one.get("column") for one in asked})
 
 
 def is_partial(entry: Mapping[str, Any]) -> bool:

@@ -8,7 +8,9 @@ from typing import Any
 
 import streamlit as st
 
+from dpsynth_core.claims.criteria import deciding as words
 from dpsynth_core.claims.criteria.criterion import MUST, SHOULD
+from dpsynth_core.claims.criteria.deciding import CRITERIA
 from dpsynth_core.claims.criteria.models import KINDS as OF_MODELS
 from dpsynth_core.claims.criteria.models import ModelGain, models_of
 from dpsynth_core.claims.criteria.quantile import Quantile
@@ -19,9 +21,7 @@ from dpsynth_core.claims.models import targets as models
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning.plan import Shares
-from dpsynth_core.planning.spec import DEFAULT_CRITERIA
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.report import criteria as words
 from dpsynth_core.statistics.evidence import label
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.predictors import LINEAR
@@ -56,8 +56,8 @@ def criteria(here: Current, workload: Workload, unit: Unit, shares: Shares) -> N
     entries = criteria_draft.listed(here.draft)
     with frame.card("What must the rows be good enough for?", Zone.PUBLIC, _HELP):
         if entries:
-            if shares.criteria:
-                fields.share("Share of the budget that decides them", SHARE, _SHARES, DEFAULT_CRITERIA, _HELP)
+            if shares.of("criteria"):
+                fields.share("Share of the budget that decides them", SHARE, _SHARES, CRITERIA.share.default, _HELP)
             chosen = _chosen(here, entries)
             _panel(here, workload, entries[chosen], chosen)
             _precision(here, workload, unit, shares, chosen)

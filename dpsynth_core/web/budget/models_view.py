@@ -10,10 +10,10 @@ import streamlit as st
 from dpsynth_core.claims.models import targets as models
 from dpsynth_core.claims.models import training_time
 from dpsynth_core.claims.models.targets import MAX_MODELS
+from dpsynth_core.claims.models.usefulness import MODELS
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning import precision
-from dpsynth_core.planning.spec import DEFAULT_MODELS
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.web.shell import document, fields, frame, numbers, session
 from dpsynth_core.web.shell.document import Draft
@@ -96,9 +96,9 @@ def _nearer(model: dict[str, Any], tolerance: float | None) -> dict[str, Any]:
 
 def _price(here: Current, unit: Unit, columns: list[str]) -> None:
     """The share of the budget, and how precisely it will be known how often models are right."""
-    fields.share("Share of the budget for models", SHARE, SHARES, DEFAULT_MODELS)
+    fields.share("Share of the budget for models", SHARE, SHARES, MODELS.share.default)
     try:
-        rho = document.shares(here.draft).models
+        rho = document.shares(here.draft).of("models")
     except InputError:
         return  # the budget's own fields say what is wrong
     margin, people = precision.models_margin(rho, unit, len(columns)), document.people(here.draft)

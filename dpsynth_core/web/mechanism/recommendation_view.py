@@ -7,12 +7,11 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from dpsynth_core.claims.criteria.registry import need_models
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Forecast, Mechanism, UsesPublic
 from dpsynth_core.planning import recommendation
-from dpsynth_core.planning.plan import Aside, budgeted, certified_share, criteria_share, divided, forecast
+from dpsynth_core.planning.plan import budgeted, divided, forecast, set_aside
 from dpsynth_core.planning.recommendation import LARGEST, MEAN, Recommendation, Situation
 from dpsynth_core.planning.spec import PublicSpec
 from dpsynth_core.privacy.accountant import ZCDP
@@ -48,8 +47,7 @@ def ranked(here: Current, forecasts: Forecasts, by: str = MEAN) -> tuple[Recomme
     if not people:
         return ()
     workload, unit = document.workload(here.draft), document.unit(here.draft)
-    deciding = 0.0 if all(need_models(here.draft.get("criteria", ()))) else criteria_share(budget)
-    aside = Aside(certified_share(budget), criteria=deciding)
+    aside = set_aside(registry.get("aim"), budget, here.draft)
     rho = divided(ZCDP, budget, aside).mechanism  # trials were counted in zCDP, whichever it is
     fitting = {name: f for name, f in forecasts.items() if isinstance(f, Forecast)}
     return recommendation.recommend(Situation.of(workload, rho, unit, people), fitting, measure=by).value
@@ -91,7 +89,7 @@ def _one(rank: str, one: Recommendation, by: str, *, chosen: bool) -> None:
 
 def forecasts(draft: document.Draft) -> Mapping[str, Forecast | InputError]:
     """What each mechanism would need for this plan, the chosen one with its own settings; or why it cannot run."""
-    parts = {part: draft.get(part) for part in ("domain", "workload", "unit", "budget", "mechanism", "public", "criteria")}
+    parts = {part: draft.get(part) for part in ("domain", "workload", "unit", "budget", "mechanism", "public", "criteria", "models")}
     return _forecasts(json.dumps(parts, sort_keys=True), document.people(draft))
 
 
@@ -106,7 +104,7 @@ def _forecasts(text: str, people: int | None) -> dict[str, Forecast | InputError
             configured = registry.configured(mechanism, chosen["settings"] if mechanism.card.name == chosen["name"] else {})
             if public is not None and isinstance(configured, UsesPublic):
                 configured = configured.informed_by(synthesis.public_table(public, workload.domain))
-            return forecast(configured, workload, unit, budgeted(configured, budget, criteria=draft["criteria"] or ()), people)
+            return forecast(configured, workload, unit, budgeted(configured, budget, document=draft), people)
         except InputError as error:
             return error
 

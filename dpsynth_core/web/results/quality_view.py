@@ -18,7 +18,7 @@ from dpsynth_core.foundation.zones import Zone, Zoned, combine
 from dpsynth_core.release import tables as several
 from dpsynth_core.report import percent
 from dpsynth_core.report.noun import counted
-from dpsynth_core.web.results import criteria_view, models_view, real_models_view, results_view
+from dpsynth_core.web.results import claims_view, real_models_view, results_view
 from dpsynth_core.web.results.open_runs import OpenRun, curator_toggle, judged, truth_for
 from dpsynth_core.web.shell import frame
 from dpsynth_core.web.shell.figures import show
@@ -55,8 +55,7 @@ def tables(opened: OpenRun) -> None:
         if verdict.kind != WITHHOLD and not opened.release.withheld:
             with frame.card("Take it along"):
                 results_view.whole_release(opened)
-    criteria_view.outcomes(opened.release)
-    models_view.card(opened)
+    claims_view.cards(opened.release)
     real_models_view.card(opened)
     head, table = combine(lambda q: q.headline, judgement), combine(lambda q: q.table, judgement)
     with st.container(horizontal=True, horizontal_alignment="right"):

@@ -83,7 +83,7 @@ def _present(comparison: BesideReal | None) -> BesideReal:
 def _shown(opened: OpenRun, target: Target, column: str, comparison: Zoned[BesideReal]) -> None:
     exact = comparison.value
     st.caption(held_out(exact, opened.release.spec.unit.max_rows_per_person))
-    certified = {one.model: one.accuracy for one in opened.release.usefulness if one.column == target.column}
+    certified = {one.model: one.of_model for one in opened.release.usefulness if one.column == target.column}
     for model, share in certified.items():
         right = exact.right[exact.right["model"] == model].set_index("trained")["share"]
         st.markdown(f"**{literal(model, 60)}**")

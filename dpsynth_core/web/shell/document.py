@@ -224,7 +224,7 @@ def needs_reason(draft: Mapping[str, Any]) -> bool:
 def shares(draft: Mapping[str, Any]) -> Shares:
     """How the budget is divided when the chosen mechanism runs, as the sealed plan will have it. Raises InputError as `budget`."""
     unknown = domain(draft).unknown if draft.get("domain") else ()
-    return budgeted(mechanism(draft), budget(draft), unknown, draft.get("criteria", ()), models=models(draft))
+    return budgeted(mechanism(draft), budget(draft), unknown, draft)
 
 
 def models(draft: Mapping[str, Any]) -> tuple[ModelSpec, ...]:
@@ -236,7 +236,7 @@ def portions(draft: Mapping[str, Any], unknown: Sequence[Attribute]) -> tuple[Po
     """What each of these columns would be learnt with, if they and no others were. Raises InputError for a budget or unit that cannot be
     used."""
     stated = budget(draft)
-    divided = budgeted(mechanism(draft), stated, unknown, draft.get("criteria", ()), models=models(draft))
+    divided = budgeted(mechanism(draft), stated, unknown, draft)
     return plans.portions(unknown, unit(draft), divided, stated)
 
 

@@ -10,8 +10,9 @@ import pytest
 from scipy.stats import binomtest
 
 from dpsynth_core.claims.criteria.criterion import MET, NOT_MET, UNDECIDED, Decided
-from dpsynth_core.claims.criteria.models import PER_COLUMN, Guesses, ModelCriterion, ModelGain, ModelRight
+from dpsynth_core.claims.criteria.models import ModelCriterion, ModelGain, ModelRight
 from dpsynth_core.claims.models.targets import MAX_MODELS
+from dpsynth_core.claims.models.usefulness import PER_COLUMN, Guesses
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.privacy.unit import Unit
@@ -65,7 +66,7 @@ def test_nothing_is_known_where_the_people_are_no_more_than_noise() -> None:
 
 def test_the_margin_that_is_told_beforehand_is_the_one_that_comes_out() -> None:
     plan = Plan.of(spec(MODEL, GAIN))
-    rho = plan.shares.models
+    rho = plan.shares.of("models")
     sigma = Unit().query_l1 * math.sqrt(PER_COLUMN / (2 * rho))
     known = Guesses(Noisy(RIGHT, sigma), Noisy(GUESS, sigma), Noisy(PEOPLE, 0.0))
     for one in plan.criteria:
@@ -76,10 +77,10 @@ def test_the_margin_that_is_told_beforehand_is_the_one_that_comes_out() -> None:
 
 def test_models_that_are_asked_for_already_cost_nothing_more() -> None:
     alone = Plan.of(spec().model_copy(update={"models": Plan.of(spec(MODEL)).spec.models}))
-    assert alone.shares.models == 0
+    assert alone.shares.of("models") == 0
     plan = Plan.of(spec(MODEL, GAIN))
-    assert plan.shares.criteria == 0
-    assert plan.shares.models == pytest.approx(plan.spec.budget.models * plan.shares.rho)
+    assert plan.shares.of("criteria") == 0
+    assert plan.shares.of("models") == pytest.approx(plan.spec.budget.share("models") * plan.shares.rho)
     assert [target.column for target in plan.targets] == ["sex"]
     both = Plan.of(spec(MODEL, models=0.03))
     assert both.spec.published()["budget"]["models"] == 0.03

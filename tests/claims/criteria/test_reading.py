@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from dpsynth_core.claims.criteria.criterion import MUST, SHOULD
+from dpsynth_core.claims.criteria.deciding import asked
 from dpsynth_core.claims.criteria.registry import KINDS, MAX_TOGETHER, MOST, tables_alone
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import MechanismSpec, Spec
-from dpsynth_core.report.criteria import asked
 
 DOMAIN = {
     "version": 1,
@@ -68,10 +68,10 @@ def test_criteria_in_words() -> None:
 
 def test_criteria_take_their_share_from_the_mechanism_and_change_the_digest() -> None:
     without, with_one = spec(), spec(SHARE)
-    assert Plan.of(without).shares.criteria == 0
+    assert Plan.of(without).shares.of("criteria") == 0
     shares = Plan.of(with_one).shares
-    assert shares.criteria == pytest.approx(0.05 * shares.rho)
-    assert shares.mechanism == pytest.approx(Plan.of(without).shares.mechanism - shares.criteria)
+    assert shares.of("criteria") == pytest.approx(0.05 * shares.rho)
+    assert shares.mechanism == pytest.approx(Plan.of(without).shares.mechanism - shares.of("criteria"))
     digests = {without.digest(), with_one.digest(), spec(SHARE | {"tolerance": 0.03}).digest(), spec(SHARE, criteria=0.1).digest()}
     assert len(digests) == 4
 

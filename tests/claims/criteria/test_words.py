@@ -7,13 +7,13 @@ import re
 
 import pytest
 
+from dpsynth_core.claims.criteria import deciding as criteria
 from dpsynth_core.claims.criteria.conditions import Condition
 from dpsynth_core.claims.criteria.criterion import MUST, Criterion, Decided
 from dpsynth_core.claims.criteria.models import ModelGain, ModelRight
 from dpsynth_core.claims.criteria.statistics import Share
 from dpsynth_core.claims.criteria.subgroup import SubgroupWithin
 from dpsynth_core.claims.criteria.tables import TablesWithin
-from dpsynth_core.report import criteria
 from dpsynth_core.statistics.intervals import Interval
 
 SHARES: list[Criterion] = [
@@ -35,11 +35,11 @@ def test_no_share_is_said_that_cannot_be(one: Criterion) -> None:
     for _ in range(500):
         error = rng.uniform(-3, 3)
         interval = Interval(error, error - rng.uniform(0, 3), error + rng.uniform(0, 3))
-        said = " ".join((criteria.measured(Decided(one, interval)), one.uncertainty(rng.uniform(0, 3)), one.rule(rng.uniform(0, 3))))
+        said = " ".join((criteria.found(Decided(one, interval)), one.uncertainty(rng.uniform(0, 3)), one.rule(rng.uniform(0, 3))))
         assert all(least <= number <= 100 for number in percents(said)), said
 
 
 def test_a_group_that_is_smaller_than_its_noise_was_not_measured() -> None:
     small = Decided(SHARES[1], Interval(1.959, 0.0, 1.0))
-    assert criteria.measured(small) == "Too small a group to measure at this budget."
-    assert "100.0%" in criteria.measured(Decided(SHARES[1], Interval(1.959, 0.4, 1.0)))
+    assert criteria.found(small) == "Too small a group to measure at this budget."
+    assert "100.0%" in criteria.found(Decided(SHARES[1], Interval(1.959, 0.4, 1.0)))

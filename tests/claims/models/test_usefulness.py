@@ -65,7 +65,7 @@ def test_each_count_is_said_of_its_own_model() -> None:
     sex, age = Target(Attribute.categorical("sex", ["f", "m"]), None), Target(Attribute.integer("age", 0, 99), 5.0)
     trained = [Trained(sex, {"one": "a", "two": "b"}, "f"), Trained(age, {"three": "c", "four": "d"}, "44")]
     told = state(trained, np.array([900.0, 600, 500, 300, 200, 250]), 10.0, EXACT)
-    assert [(one.column, one.model, one.sha256, one.accuracy.value, one.guess, one.majority.value, one.better) for one in told] == [
+    assert [(one.column, one.model, one.model_sha256, one.accuracy, one.majority_guess, one.majority, one.better) for one in told] == [
         ("sex", "one", "a", 0.9, "f", 0.5, True),
         ("sex", "two", "b", 0.6, "f", 0.5, True),
         ("age", "three", "c", 0.3, "44", 0.25, True),

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 from dpsynth_core.vocabulary.measurement import Clique
 
 NEAR = 1e-9
 """Relative difference that rounding on another machine may make."""
+ROUNDED = 1e-6
+"""The same of what many sums went into."""
 
 
 class Wrong(Exception):
@@ -37,3 +41,14 @@ def named(clique: Clique) -> str:
 
 def some(names: list[str], most: int = 3) -> str:
     return ", ".join(name[:60] for name in names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
+
+
+def alike(a: Any, b: Any) -> bool:
+    """Equal documents, numbers up to rounding; b may have more entries."""
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        return a.keys() <= b.keys() and all(alike(value, b[key]) for key, value in a.items())
+    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
+        return len(a) == len(b) and all(alike(x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, int | float) and isinstance(b, int | float):
+        return math.isclose(a, b, rel_tol=ROUNDED, abs_tol=1e-12)
+    return bool(a == b)

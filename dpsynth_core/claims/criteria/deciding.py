@@ -1,0 +1,205 @@
+"""The criteria of a plan, decided: what was asked before the run, how far off the release is, and whether that is within the limit."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, fields
+from typing import Any
+
+from dpsynth_core.claims.claim import AnswersEnd, Asked, BudgetShare, Claim, Final, Received
+from dpsynth_core.claims.criteria.criterion import MET, MUST, NOT_MET, UNDECIDED, UNMEASURED, Criterion, Decided, Published
+from dpsynth_core.claims.criteria.models import ModelCriterion
+from dpsynth_core.claims.criteria.registry import decide, measured, need_models
+from dpsynth_core.claims.criteria.words import TOO_SMALL
+from dpsynth_core.claims.models.usefulness import MODELS, guesses
+from dpsynth_core.claims.outcome import Nothing, Open, alike, expect, some
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.reasons import is_reason
+from dpsynth_core.mechanisms.mechanism import Mechanism
+from dpsynth_core.privacy.interface import SealedKernel
+from dpsynth_core.statistics.intervals import CONFIDENCE, Interval, Noisy
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique
+
+_OUTCOMES = {MET: "Met", NOT_MET: "Not met", UNDECIDED: "Undecided", UNMEASURED: "Not measured"}
+Outcomes = tuple[Decided, ...]
+
+
+class Criteria(Claim[Outcomes]):
+    """Those of a spec, in order. Models decide those about models, the kernel the others."""
+
+    name = part = "criteria"
+    noun = "criterion"
+    share = BudgetShare(default=0.05, least=0.001, most=0.4, otherwise="state no criteria")
+    purpose = "deciding its criteria"
+    announced = "deciding the criteria"
+    question = "Are the criteria decided rightly?"
+    title = "What was asked of it beforehand"
+    reading = (
+        "These conditions were fixed before the run and sealed with the plan. What each is about was measured with a share of the budget. "
+        "Met: the error is within the limit, with 95% confidence for each condition by itself. Not met: it is above the limit, with the "
+        "same confidence. Undecided: the noise leaves both possible. Not measured: the release holds nothing of it."
+    )
+
+    def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:  # noqa: ARG002
+        return not all(need_models(document.get("criteria") or ()))
+
+    def requires(self, document: Mapping[str, Any]) -> tuple[str, ...]:
+        return (MODELS.name,) if any(need_models(document.get("criteria") or ())) else ()
+
+    def asked(self, plan: Asked) -> bool:
+        return bool(plan.criteria)
+
+    def needs(self, plan: Asked) -> list[Clique]:
+        return [clique for criterion in plan.criteria for clique in criterion.needs(plan.workload)]
+
+    def absent(self, plan: Asked) -> Outcomes:
+        return tuple(map(Decided, plan.criteria))
+
+    def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> Outcomes:
+        """Those that a repeated run did not come to are not measured."""
+        asking, decided = measured(plan.criteria), list[Decided]()
+        with suppress(AnswersEnd):  # what was decided until then stays
+            if asking:
+                people = final.people(kernel)
+                published = Published(plan.workload, final.released.published, Noisy(people.value, people.sigma))
+                decided.extend(decide(kernel, asking, published))
+        outcomes = iter((*decided, *map(Decided, asking[len(decided) :])))
+        models = guesses(final.stated.get(MODELS.name, ()))
+        return tuple(
+            Decided(one, one.stated(models[key]) if (key := (one.column, one.model)) in models else None)
+            if isinstance(one, ModelCriterion)
+            else next(outcomes)
+            for one in plan.criteria
+        )
+
+    def lacks(self, plan: Asked, stated: Outcomes) -> str:  # noqa: ARG002
+        missing = sum(one.outcome == UNMEASURED for one in stated)
+        if not missing:
+            return ""
+        which = "none of them was" if missing == len(stated) else f"{missing:,} of {len(stated):,} were not"
+        return (
+            f"The run was interrupted before all its criteria were measured: {which}, although a share of the budget was for them. Such a "
+            "criterion may be met or not."
+        )
+
+    def to_json(self, plan: Asked, stated: Outcomes) -> list[dict[str, Any]]:
+        return [_json(one, plan.domain) for one in stated]
+
+    def from_json(self, plan: Asked, written: Sequence[Mapping[str, Any]]) -> Outcomes:
+        """What they are about is the plan's; what comes out follows from the bounds."""
+        return tuple(Decided(criterion, _interval(item)) for criterion, item in zip(plan.criteria, written, strict=True))
+
+    def follows(self, received: Received, stated: Outcomes) -> str:
+        """Decided once more, from the published answers of the kernel and what is published."""
+        reason, needed = received.despite, any(one.needs_reason for one in stated)
+        expect(not reason or needed, "it has a reason to be published all the same, and needs none")
+        expect(not reason or is_reason(reason), "what it gives as a reason to be published all the same is none")
+        if not received.plan.criteria:
+            raise Nothing("no criteria were fixed")
+        unmeasured = sum(one.interval is None for one in stated)
+        if unmeasured == len(stated) and received.interrupted:
+            raise Nothing("the release holds nothing that was measured of them")
+        expect(not unmeasured or received.branded(self.brand), "the release does not say what became of all its criteria")
+        possible = _deciding(received, stated)
+        different = min((self._decided_otherwise(received, stated, answers) for answers in possible), key=len)
+        expect(not different, f"not decided by what was measured: number {some(different)}")
+        if unmeasured:
+            expect(not _has_unused(received, possible), "what was measured of those that it calls not measured is among its answers")
+            raise Open(f"whether the run ended before {unmeasured:,} of them were measured is seen when it runs again")
+        outcomes = Counter(one.outcome for one in stated)
+        return ", ".join(f"{count:,} {outcome}" for outcome, count in outcomes.items()) + ": as follows from what was measured"
+
+    def _decided_otherwise(self, received: Received, stated: Outcomes, answers: Sequence[Any]) -> list[str]:
+        """The numbers of the criteria that these answers, the last ones, do not decide as stated."""
+        plan = received.plan
+        try:
+            recomputed = self.measure(plan, self.stage(plan, received.replaying(answers)), received.final)
+        except InputError:  # they were given to other questions
+            return [str(number + 1) for number, one in enumerate(stated) if one.interval is not None]
+        pairs = zip(self.to_json(plan, recomputed), received.written(self.part), strict=True)
+        return [str(number + 1) for number, (a, b) in enumerate(pairs) if not (alike(a, b) and alike(b, a))]
+
+    def heading(self, stated: Outcomes) -> str:
+        return f"{self.title}: {counted(stated)}"
+
+    def sentences(self, plan: Asked, stated: Outcomes, final: Final) -> list[str]:  # noqa: ARG002
+        return [line(one, plan.domain) for one in stated]
+
+
+CRITERIA = Criteria()
+
+
+def _deciding(received: Received, stated: Outcomes) -> list[Sequence[Any]]:
+    """The last answers, those that decided the criteria. Where the run ended while one was measured, nothing says how many of its answers
+    there are: then with each number that there can be."""
+    plan, final = received.plan, received.final
+    asking = measured(plan.criteria)
+    measured_people = bool(final.total is None and asking)
+    answers = [criterion.answers(plan.workload) for criterion in asking]
+    done = sum(one.interval is not None for one in stated if not isinstance(one.criterion, ModelCriterion))
+    counts = [measured_people + sum(answers[:done]) + more for more in range(answers[done] if done < len(answers) else 1)]
+    return [received.answers[max(0, len(received.answers) - count) :] for count in counts]
+
+
+def _has_unused(received: Received, possible: Sequence[Sequence[Any]]) -> bool:
+    """Whether more answers follow those about models, or else the certificate, than the criteria that are decided and a part of the next
+    one ask for. Where there are neither, only running again tells."""
+    plan, operations = received.plan, [answer.operation for answer in received.answers]
+    last = "measure_right" if plan.targets else "measure_largest_error"  # the first of these, for a criterion may ask for it too
+    if last not in operations or not (plan.targets or plan.shares.of("certificate")):
+        return False
+    return len(operations) - operations.index(last) - 1 > max(map(len, possible))
+
+
+def _json(one: Decided, domain: Domain) -> dict[str, Any]:
+    """Errors in the unit of the limit; None where nothing is known, and for all of them where nothing was measured."""
+    known: dict[str, float | None] = dict.fromkeys(field.name for field in fields(Interval))
+    if one.interval is not None:
+        known = {name: value if math.isfinite(value) else None for name, value in asdict(one.interval).items()}
+    return {
+        "about": one.criterion.sentence(domain),
+        "importance": one.criterion.importance,
+        "limit": one.criterion.limit,
+        "outcome": one.outcome,
+        "confidence": CONFIDENCE,
+        **known,
+    }
+
+
+def _interval(item: Mapping[str, Any]) -> Interval | None:
+    if item["outcome"] == UNMEASURED:
+        return None
+    error, most = (math.nan if item["error"] is None else item["error"]), (math.inf if item["at_most"] is None else item["at_most"])
+    return Interval(float(error), float(item["at_least"]), float(most))
+
+
+def asked(criterion: Criterion, domain: Domain) -> str:
+    """A criterion as a sentence without full stop."""
+    name = f"{criterion.name}: " if criterion.name else ""
+    about = criterion.sentence(domain)
+    return f"{name}{about[:1].upper() + about[1:] if not name else about}, {criterion.requirement()}"
+
+
+def line(one: Decided, domain: Domain) -> str:
+    """What became of a criterion, in a sentence or two."""
+    how = "must" if one.criterion.importance == MUST else "should"
+    return f"{_OUTCOMES[one.outcome]} ({how}): {asked(one.criterion, domain)}. {found(one)}"
+
+
+def found(one: Decided) -> str:
+    """What was measured, as a sentence."""
+    if one.interval is None:
+        return "The run ended before it was measured, or what was measured of it is left out."
+    if not math.isfinite(one.interval.at_most):
+        return f"{TOO_SMALL[:-1]}, or nothing was released of it."
+    return one.criterion.finding(one.interval)
+
+
+def counted(decided: Sequence[Decided]) -> str:
+    """How many of each outcome, in a few words."""
+    outcomes = Counter(one.outcome for one in decided)
+    return ", ".join(f"{outcomes[kind]:,} {kind}" for kind in _OUTCOMES if outcomes[kind])

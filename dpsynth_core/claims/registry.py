@@ -1,0 +1,12 @@
+"""Every claim, one entry each, in the order in which a run measures them: **a new claim is one file and one entry**."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpsynth_core.claims.certificate import CERTIFICATE
+from dpsynth_core.claims.claim import Claim
+from dpsynth_core.claims.criteria.deciding import CRITERIA
+from dpsynth_core.claims.models.usefulness import MODELS
+
+CLAIMS: tuple[Claim[Any], ...] = (CERTIFICATE, MODELS, CRITERIA)

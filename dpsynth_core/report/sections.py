@@ -1,0 +1,46 @@
+"""Sections that report and data card share: **a new part of the report is one file and one entry of `SECTIONS`**."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from dpsynth_core.claims.registry import CLAIMS
+from dpsynth_core.release.release import Release
+
+
+@dataclass(frozen=True)
+class Section:
+    """name: of its list in the style sheet. title: ours, harmless. reading: how to read the lines. lines: plain text with hostile names,
+    which whoever puts them into a page escapes."""
+
+    name: str
+    title: str
+    reading: str
+    lines: Sequence[str]
+
+
+def claimed(release: Release) -> Iterator[Section]:
+    """What the claims of a release say, those that have a section of their own."""
+    for claim in CLAIMS:
+        stated = release.claims[claim.name]
+        if claim.title and (lines := claim.sentences(release.plan, stated, release.final)):
+            yield Section(claim.name, claim.heading(stated), claim.reading, lines)
+
+
+def claim_facts(release: Release) -> list[tuple[str, str]]:
+    """The same as pairs of name and text, for lists of facts."""
+    titled = [claim for claim in CLAIMS if claim.title]
+    return [
+        (claim.noun.capitalize(), line)
+        for claim in titled
+        for line in claim.sentences(release.plan, release.claims[claim.name], release.final)
+    ]
+
+
+SECTIONS: tuple[Callable[[Release], Iterator[Section]], ...] = (claimed,)
+"""Behind the verdict, in this order; nothing is shown of one that yields none."""
+
+
+def sections(release: Release) -> list[Section]:
+    return [section for make in SECTIONS for section in make(release)]
