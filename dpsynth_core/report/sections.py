@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.release.release import Release
-
-
-@dataclass(frozen=True)
-class Section:
-    """name: of its list in the style sheet. title: ours, harmless. reading: how to read the lines. lines: plain text with hostile names,
-    which whoever puts them into a page escapes."""
-
-    name: str
-    title: str
-    reading: str
-    lines: Sequence[str]
+from dpsynth_core.report.section import Section
 
 
 def claimed(release: Release) -> Iterator[Section]:

@@ -13,10 +13,10 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Page, expect
 
+from dpsynth_core.claims.criteria.registry import KINDS
 from dpsynth_core.sources import demo
 from dpsynth_core.store import jobs, runs, sweeps
 from dpsynth_core.store.home import LOCAL_OWNER
-from dpsynth_core.web.budget.criteria_draft import KINDS
 from dpsynth_core.web.shell import steps
 from dpsynth_core.web.tradeoffs import sweep_draft
 from tests.app.demo_project import draft, finished_run, hostile_project, project

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.claims.criteria.form import Field
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.unit import Unit
@@ -46,6 +47,10 @@ class Criterion(Protocol):
     limit: the largest error that is allowed, in the words of `unit_of_error`."""
 
     kind: ClassVar[str]
+    title: ClassVar[str]
+    form: ClassVar[tuple[Field, ...]]
+    by_size: ClassVar[bool]
+    """Whether a smaller group is known less well."""
 
     @property
     def importance(self) -> Importance: ...
@@ -144,9 +149,9 @@ class Decided:
 UNKNOWN = Interval(math.nan, 0.0, math.inf)
 
 
-def common(entries: Entries, field: str, known: Collection[str]) -> tuple[Importance, str]:
+def common(entries: Entries, field: str, form: Sequence[Field]) -> tuple[Importance, str]:
     """Importance and name of any criterion. Raises InputError for those, and for entries that its kind does not have."""
-    everything = ("kind", "importance", "name", *known)
+    everything = ("kind", "importance", "name", *(one.name for one in form))
     unknown = next((name for name in entries if name not in everything), None)
     if unknown is not None:
         raise InputError(f"{field}.{shown(unknown)[1:-1]}", "this entry is unknown", f"use {', '.join(everything)}")

@@ -18,6 +18,7 @@ from scipy.special import ndtri
 
 from dpsynth_core.claims.criteria.conditions import known_column
 from dpsynth_core.claims.criteria.criterion import UNKNOWN, Entries, common
+from dpsynth_core.claims.criteria.form import Entry, Field
 from dpsynth_core.claims.criteria.words import TOO_SMALL, Within, percent, possible
 from dpsynth_core.claims.models.usefulness import PER_COLUMN, Guesses
 from dpsynth_core.foundation.errors import InputError, shown
@@ -29,6 +30,12 @@ from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.predictors import BOOSTING, LINEAR, LOGISTIC
 from dpsynth_core.vocabulary.workload import Workload
 
+_GUESSED = (
+    Field("column", "Column that is guessed", Entry.PREDICTED),
+    Field("model", "Model, trained on the rows", Entry.MODEL),
+    Field("tolerance", "A guess is right within ±", Entry.NEAR),
+)
+
 
 @dataclass(frozen=True)
 class ModelCriterion(Within):
@@ -36,9 +43,9 @@ class ModelCriterion(Within):
     is guessed. least: what the share has to be at least."""
 
     kind: ClassVar[str]
+    form: ClassVar[tuple[Field, ...]]
+    """The least share first."""
     unit_of_error: ClassVar[str]
-    entry: ClassVar[str]
-    """What the least share is called in its JSON."""
 
     column: str
     model: str
@@ -47,7 +54,7 @@ class ModelCriterion(Within):
 
     @classmethod
     def _read(cls, entries: Entries, workload: Workload, field: str, least: float) -> Self:
-        importance, name = common(entries, field, ("column", "model", "tolerance", cls.entry))
+        importance, name = common(entries, field, cls.form)
         column = known_column(entries.get("column"), workload.domain, f"{field}.column", "name the column that is guessed")
         model, tolerance = entries.get("model", BOOSTING), entries.get("tolerance")
         if model not in (known := models_of(workload.domain, column)):
@@ -96,13 +103,14 @@ class ModelRight(ModelCriterion):
     """The share of the people about whom a model is right. Errors are the share about whom it is wrong."""
 
     kind: ClassVar[str] = "model"
-    entry: ClassVar[str] = "at_least"
+    title: ClassVar[str] = "Models: how often one guesses a column right"
+    form: ClassVar[tuple[Field, ...]] = (Field("at_least", "Right for at least, in % of people", Entry.PERCENT, 0.7), *_GUESSED)
     unit_of_error: ClassVar[str] = "of the people"
 
     @classmethod
     def read(cls, entries: Entries, workload: Workload, field: str) -> ModelRight:
         """From its JSON, e.g. {"kind": "model", "column": "income", "at_least": 0.8}. Raises InputError."""
-        return cls._read(entries, workload, field, _share(entries, cls.entry, field, 0.0))
+        return cls._read(entries, workload, field, _share(entries, "at_least", field, 0.0))
 
     @property
     def limit(self) -> float:
@@ -134,13 +142,17 @@ class ModelGain(ModelCriterion):
     Errors are that difference with the other sign."""
 
     kind: ClassVar[str] = "model-gain"
-    entry: ClassVar[str] = "above_guess"
+    title: ClassVar[str] = "Models: how much more often than the best constant guess"
+    form: ClassVar[tuple[Field, ...]] = (
+        Field("above_guess", "More people than the constant guess, in % of all", Entry.PERCENT, 0.02, least=-0.99),
+        *_GUESSED,
+    )
     unit_of_error: ClassVar[str] = "of the people, beside the best guess that looks at nothing"
 
     @classmethod
     def read(cls, entries: Entries, workload: Workload, field: str) -> ModelGain:
         """From its JSON, e.g. {"kind": "model-gain", "column": "income", "above_guess": 0.02}. Raises InputError."""
-        return cls._read(entries, workload, field, _share(entries, cls.entry, field, -1.0))
+        return cls._read(entries, workload, field, _share(entries, "above_guess", field, -1.0))
 
     @property
     def limit(self) -> float:

@@ -26,6 +26,7 @@ from scipy.special import ndtri
 
 from dpsynth_core.claims.criteria.conditions import Condition, read_among
 from dpsynth_core.claims.criteria.criterion import UNKNOWN, Entries, Published, common, positive
+from dpsynth_core.claims.criteria.form import AMONG, Entry, Field, amount
 from dpsynth_core.claims.criteria.statistics import number_column
 from dpsynth_core.claims.criteria.words import Within
 from dpsynth_core.foundation.errors import InputError, shown
@@ -51,6 +52,14 @@ class Quantile(Within):
     """p: the share of the group below the quantile. tolerance: in the column's unit. among: the group; who has no value is left out."""
 
     kind: ClassVar[str] = "quantile"
+    title: ClassVar[str] = "The median or another quantile of a column of numbers"
+    form: ClassVar[tuple[Field, ...]] = (
+        amount(10.0),
+        Field("column", "Column", Entry.NUMBER),
+        Field("p", "Share of people below it, in %: 50 for the median", Entry.QUANTILE),
+        AMONG,
+    )
+    by_size: ClassVar[bool] = False
     is_share: ClassVar[bool] = False
     unit_of_error: ClassVar[str] = "people too many on one side"
     limit: ClassVar[float] = 0.0
@@ -64,7 +73,7 @@ class Quantile(Within):
     def read(cls, entries: Entries, workload: Workload, field: str) -> Quantile:
         """From its JSON, e.g. {"kind": "quantile", "column": "age", "p": 0.9, "tolerance": 10, "among": {"sex": "f"}}. Raises InputError.
         """
-        importance, name = common(entries, field, ("column", "p", "tolerance", "among"))
+        importance, name = common(entries, field, cls.form)
         column = number_column(entries.get("column"), workload.domain, f"{field}.column")
         if (recoded := workload.domain[column].other_as) is not None:
             problem = f"numbers beyond the bounds of {column_field(column)} count as {shown(recoded.label)}, so that no edge bounds them"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 from dpsynth_core.claims.criteria import models, regression
 from dpsynth_core.claims.criteria.criterion import Criterion, Decided, MeasuredCriterion, Published
@@ -24,9 +23,8 @@ MAX_CELLS, MAX_TOGETHER = 1_000_000, 20_000_000
 
 AnyCriterion = MeasuredCriterion | ModelCriterion
 
-KINDS: Mapping[str, Callable[[Mapping[str, Any], Workload, str], AnyCriterion]] = {
-    kind.kind: kind.read for kind in (TablesWithin, SubgroupWithin, Share, Mean, Quantile, *regression.KINDS, *models.KINDS)
-}
+_KINDS: tuple[type[AnyCriterion], ...] = (TablesWithin, SubgroupWithin, Share, Mean, Quantile, *regression.KINDS, *models.KINDS)
+KINDS = {kind.kind: kind for kind in _KINDS}
 
 
 def read_criteria(listed: Sequence[object], workload: Workload, answered: bool) -> tuple[AnyCriterion, ...]:
@@ -70,7 +68,7 @@ def _read(obj: object, workload: Workload, field: str) -> AnyCriterion:
     kind = obj.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
         raise InputError(f"{field}.kind", f"{shown(kind)} is unknown", f"use one of {', '.join(KINDS)}")
-    return KINDS[kind](obj, workload, field)
+    return KINDS[kind].read(obj, workload, field)
 
 
 def measured(criteria: Iterable[AnyCriterion]) -> list[MeasuredCriterion]:
@@ -85,7 +83,7 @@ def of_models(criteria: Iterable[AnyCriterion]) -> dict[str, ModelCriterion]:
 
 def need_models(listed: Sequence[object]) -> list[bool]:
     """Of each entry of a spec's list, read or not, whether models decide it."""
-    kinds = [kind.kind for kind in models.KINDS]
+    kinds = [name for name, kind in KINDS.items() if issubclass(kind, ModelCriterion)]
     return [isinstance(one, Mapping) and one.get("kind") in kinds for one in listed]
 
 

@@ -32,6 +32,7 @@ from scipy.special import ndtri
 
 from dpsynth_core.claims.criteria.conditions import Condition, read_among
 from dpsynth_core.claims.criteria.criterion import UNKNOWN, Entries, Published, common, positive
+from dpsynth_core.claims.criteria.form import AMONG, Entry, Field, amount
 from dpsynth_core.claims.criteria.statistics import measured_sum, number_column
 from dpsynth_core.claims.criteria.words import Within
 from dpsynth_core.foundation.errors import InputError
@@ -59,11 +60,20 @@ _ROUNDED = 1e-9
 """A variance, beside the square of the range, that may be nothing but rounding."""
 
 
+_COLUMNS = (
+    Field("outcome", "Column that depends", Entry.NUMBER),
+    Field("on", "On the column", Entry.NUMBER),
+    Field(_BESIDE, "Adjusted for", Entry.NUMBERS),
+    AMONG,
+)
+
+
 @dataclass(frozen=True)
 class Coefficient(Within):
     """outcome: y. on: x. beside: what it is adjusted for. among: the group. limit: the largest error."""
 
     kind: ClassVar[str]
+    form: ClassVar[tuple[Field, ...]]
     is_share: ClassVar[bool] = False
 
     outcome: str
@@ -73,8 +83,8 @@ class Coefficient(Within):
     limit: float
 
     @classmethod
-    def _read(cls, entries: Entries, workload: Workload, field: str, limit: float, *known: str) -> Self:
-        importance, name = common(entries, field, ("outcome", "on", _BESIDE, "among", *known))
+    def _read(cls, entries: Entries, workload: Workload, field: str, limit: float) -> Self:
+        importance, name = common(entries, field, cls.form)
         outcome, on = (number_column(entries.get(one), workload.domain, f"{field}.{one}") for one in ("outcome", "on"))
         if outcome == on:
             raise InputError(f"{field}.on", f"{column_field(on)} is the outcome too", "name another column")
@@ -139,11 +149,13 @@ class CoefficientWithin(Coefficient):
     """How far the release's coefficient is off."""
 
     kind: ClassVar[str] = "regression"
+    title: ClassVar[str] = "A regression coefficient"
+    form: ClassVar[tuple[Field, ...]] = (amount(1.0), *_COLUMNS)
 
     @classmethod
     def read(cls, entries: Entries, workload: Workload, field: str) -> CoefficientWithin:
         """From its JSON, e.g. {"kind": "regression", "outcome": "income", "on": "age", "tolerance": 50}. Raises InputError."""
-        return cls._read(entries, workload, field, positive(entries, "tolerance", field), "tolerance")
+        return cls._read(entries, workload, field, positive(entries, "tolerance", field))
 
     def _interval(self, slope: float, one_side: Range, either_side: Range) -> Interval:  # noqa: ARG002
         low, high = either_side
@@ -156,6 +168,8 @@ class CoefficientSign(Coefficient):
     """Whether the real coefficient has the sign of the release's. Errors are how far it is on the other side of 0."""
 
     kind: ClassVar[str] = "regression-sign"
+    title: ClassVar[str] = "The sign of a regression coefficient"
+    form: ClassVar[tuple[Field, ...]] = _COLUMNS
 
     @classmethod
     def read(cls, entries: Entries, workload: Workload, field: str) -> CoefficientSign:

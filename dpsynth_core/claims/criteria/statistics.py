@@ -20,6 +20,7 @@ from scipy.special import ndtri
 
 from dpsynth_core.claims.criteria.conditions import EVERYBODY, Condition, check_open, known_column, read_condition
 from dpsynth_core.claims.criteria.criterion import UNKNOWN, Entries, Published, common, positive
+from dpsynth_core.claims.criteria.form import AGAINST, AMONG, OFF_BY, Entry, Field, amount
 from dpsynth_core.claims.criteria.words import Within
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.rounds import sigma_for
@@ -103,6 +104,13 @@ class Share(Statistic):
     """The share of people in some cells. of: those cells."""
 
     kind: ClassVar[str] = "share"
+    title: ClassVar[str] = "A share of people"
+    form: ClassVar[tuple[Field, ...]] = (
+        Field("tolerance", OFF_BY, Entry.PERCENT, 0.02),
+        Field("of", "People with", Entry.PEOPLE),
+        AMONG,
+        AGAINST,
+    )
     unit_of_error: ClassVar[str] = "of the people"
 
     of: Condition = EVERYBODY
@@ -110,7 +118,7 @@ class Share(Statistic):
     @classmethod
     def read(cls, entries: Entries, workload: Workload, field: str) -> Share:
         """From its JSON, e.g. {"kind": "share", "of": {"sick": "yes"}, "among": {"sex": "f"}, "tolerance": 0.02}. Raises InputError."""
-        importance, name = common(entries, field, ("of", "tolerance", *_GROUPS))
+        importance, name = common(entries, field, cls.form)
         of = read_condition(entries.get("of"), workload.domain, f"{field}.of")
         groups = _groups(entries, workload.domain, field)
         for group in groups:
@@ -135,6 +143,8 @@ class Mean(Statistic):
     """The mean of a column of numbers, everybody counting as the middle of their cell; who has none is left out."""
 
     kind: ClassVar[str] = "mean"
+    title: ClassVar[str] = "The mean of a column of numbers"
+    form: ClassVar[tuple[Field, ...]] = (amount(1.0), Field("column", "Column", Entry.NUMBER), AMONG, AGAINST)
     is_share: ClassVar[bool] = False
 
     column: str = ""
@@ -142,7 +152,7 @@ class Mean(Statistic):
     @classmethod
     def read(cls, entries: Entries, workload: Workload, field: str) -> Mean:
         """From its JSON, e.g. {"kind": "mean", "column": "age", "tolerance": 0.5}. Raises InputError."""
-        importance, name = common(entries, field, ("column", "tolerance", *_GROUPS))
+        importance, name = common(entries, field, cls.form)
         column = number_column(entries.get("column"), workload.domain, f"{field}.column")
         return cls(importance, name, _groups(entries, workload.domain, field), positive(entries, "tolerance", field), column)
 

@@ -17,6 +17,7 @@ from scipy.special import ndtri
 
 from dpsynth_core.claims.criteria.conditions import Condition, read_condition
 from dpsynth_core.claims.criteria.criterion import UNKNOWN, Entries, Published, common, positive
+from dpsynth_core.claims.criteria.form import OFF_BY, Entry, Field
 from dpsynth_core.claims.criteria.words import Within
 from dpsynth_core.mechanisms.rounds import distance_sigma, sigma_for
 from dpsynth_core.privacy.interface import SealedKernel
@@ -33,6 +34,11 @@ class SubgroupWithin(Within):
     """where: who is in the group. limit: share of its people in a wrong cell, of each table."""
 
     kind: ClassVar[str] = "subgroup"
+    title: ClassVar[str] = "A subgroup, in every table"
+    form: ClassVar[tuple[Field, ...]] = (
+        Field("limit", OFF_BY, Entry.PERCENT, 0.2),
+        Field("where", "Who is in it", Entry.PEOPLE),
+    )
     unit_of_error: ClassVar[str] = "of these people in the wrong group"
 
     where: Condition
@@ -41,7 +47,7 @@ class SubgroupWithin(Within):
     @classmethod
     def read(cls, entries: Entries, workload: Workload, field: str) -> SubgroupWithin:
         """From its JSON, e.g. {"kind": "subgroup", "where": {"sex": "f"}, "limit": 0.1}. Raises InputError."""
-        importance, name = common(entries, field, ("where", "limit"))
+        importance, name = common(entries, field, cls.form)
         where = read_condition(entries.get("where"), workload.domain, f"{field}.where")
         return cls(importance, name, where, positive(entries, "limit", field, 1.0))
 

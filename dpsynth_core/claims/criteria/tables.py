@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from dpsynth_core.claims.criteria.criterion import UNKNOWN, Entries, Published, common, positive
+from dpsynth_core.claims.criteria.form import OFF_BY, Entry, Field
 from dpsynth_core.claims.criteria.words import Within
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.rounds import distance_sigma
@@ -30,6 +31,11 @@ class TablesWithin(Within):
     """tables: of the workload, () for all of it. limit: share of people in a wrong cell, of each table."""
 
     kind: ClassVar[str] = "tables"
+    title: ClassVar[str] = "Tables of the workload"
+    form: ClassVar[tuple[Field, ...]] = (
+        Field("limit", OFF_BY, Entry.PERCENT, 0.1),
+        Field("tables", "Which tables", Entry.TABLES),
+    )
     unit_of_error: ClassVar[str] = "of the people in the wrong group"
 
     tables: tuple[Clique, ...]
@@ -38,7 +44,7 @@ class TablesWithin(Within):
     @classmethod
     def read(cls, entries: Entries, workload: Workload, field: str) -> TablesWithin:
         """From its JSON, e.g. {"kind": "tables", "tables": [["age", "sex"]], "limit": 0.05}. Raises InputError."""
-        importance, name = common(entries, field, ("tables", "limit"))
+        importance, name = common(entries, field, cls.form)
         return cls(importance, name, _tables(entries.get("tables"), workload, f"{field}.tables"), positive(entries, "limit", field, 1.0))
 
     def sentence(self, domain: Domain) -> str:  # noqa: ARG002

@@ -29,6 +29,7 @@ class Within:
     """What the kinds of `criterion.Criterion` share: how they are named, and the words for an error of at least 0."""
 
     is_share: ClassVar[bool] = True
+    by_size: ClassVar[bool] = True
 
     importance: Importance
     name: str

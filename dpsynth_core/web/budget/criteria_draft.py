@@ -7,13 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from dpsynth_core.claims.criteria.criterion import MUST
-from dpsynth_core.claims.criteria.models import ModelCriterion, ModelGain, ModelRight
-from dpsynth_core.claims.criteria.quantile import Quantile
-from dpsynth_core.claims.criteria.registry import AnyCriterion, need_models
-from dpsynth_core.claims.criteria.regression import CoefficientSign, CoefficientWithin
-from dpsynth_core.claims.criteria.statistics import Mean, Share
-from dpsynth_core.claims.criteria.subgroup import SubgroupWithin
-from dpsynth_core.claims.criteria.tables import TablesWithin
+from dpsynth_core.claims.criteria.form import Entry as Holds
+from dpsynth_core.claims.criteria.models import ModelCriterion
+from dpsynth_core.claims.criteria.registry import KINDS, AnyCriterion, need_models
 from dpsynth_core.planning.plan import Shares
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.workload import Workload
@@ -21,58 +17,6 @@ from dpsynth_core.web.shell.document import Draft
 
 Entry = dict[str, Any]
 
-KINDS = {
-    TablesWithin.kind: "Tables of the workload",
-    SubgroupWithin.kind: "A subgroup, in every table",
-    Share.kind: "A share of people",
-    Mean.kind: "The mean of a column of numbers",
-    Quantile.kind: "The median or another quantile of a column of numbers",
-    CoefficientWithin.kind: "A regression coefficient",
-    CoefficientSign.kind: "The sign of a regression coefficient",
-    ModelRight.kind: "Models: how often one guesses a column right",
-    ModelGain.kind: "Models: how much more often than the best constant guess",
-}
-LIMITS = {
-    TablesWithin.kind: "limit",
-    SubgroupWithin.kind: "limit",
-    Share.kind: "tolerance",
-    Mean.kind: "tolerance",
-    Quantile.kind: "tolerance",
-    CoefficientWithin.kind: "tolerance",
-    ModelRight.kind: ModelRight.entry,
-    ModelGain.kind: ModelGain.entry,
-}
-"""What the limit of each kind that has one is called in a spec."""
-LIMIT_TITLES = {
-    Mean.kind: "Off by at most",
-    Quantile.kind: "Off by at most",
-    CoefficientWithin.kind: "Off by at most",
-    ModelRight.kind: "Right for at least, in % of people",
-    ModelGain.kind: "More people than the constant guess, in % of all",
-}
-"""What it is called on screen, for kinds that do not have a share of people as their largest error."""
-OFF_BY = "Off by at most, in % of people"
-CONDITIONS = {
-    SubgroupWithin.kind: {"where": "Who is in it"},
-    Share.kind: {"of": "People with", "among": "Among (all people if empty)", "against": "Compared with (nobody if empty)"},
-    Mean.kind: {"among": "Among (all people if empty)", "against": "Compared with (nobody if empty)"},
-    Quantile.kind: {"among": "Among (all people if empty)"},
-    CoefficientWithin.kind: {"among": "Among (all people if empty)"},
-    CoefficientSign.kind: {"among": "Among (all people if empty)"},
-}
-"""The conditions on people that each kind has, and what to call them."""
-_USUAL = {
-    TablesWithin.kind: 0.1,
-    SubgroupWithin.kind: 0.2,
-    Share.kind: 0.02,
-    Mean.kind: 1.0,
-    Quantile.kind: 10.0,
-    CoefficientWithin.kind: 1.0,
-    ModelRight.kind: 0.7,
-    ModelGain.kind: 0.02,
-}
-_GROUPS = ("where", "among", "against")
-"""What a criterion says of whom it is about."""
 _SMALL = 10
 """The forecast is told for a group of one in so many, too."""
 EXAMPLE_PEOPLE = 1000
@@ -82,7 +26,7 @@ EXAMPLE_PEOPLE = 1000
 def new(kind: str, entry: Mapping[str, Any] | None = None) -> Entry:
     """A criterion of a kind, with what another one says of importance and name."""
     kept = {name: entry[name] for name in ("importance", "name") if name in entry} if entry else {"importance": MUST}
-    return {"kind": kind, **kept} | ({LIMITS[kind]: _USUAL[kind]} if kind in LIMITS else {})
+    return {"kind": kind, **kept} | {field.name: field.usual for field in KINDS[kind].form if field.usual is not None}
 
 
 def listed(draft: Mapping[str, Any]) -> list[Entry]:
@@ -126,7 +70,8 @@ def remove(draft: Draft, number: int, entry: Entry) -> None:
 
 def title(number: int, entry: Mapping[str, Any]) -> str:
     """What the list calls a criterion; its author's words in it are hostile text."""
-    return f"{number + 1}. {entry.get('name') or KINDS.get(str(entry.get('kind')), 'Unknown')} ({entry.get('importance', MUST)})"
+    kind = KINDS.get(str(entry.get("kind")))
+    return f"{number + 1}. {entry.get('name') or ('Unknown' if kind is None else kind.title)} ({entry.get('importance', MUST)})"
 
 
 def part(shares: Shares, draft: Mapping[str, Any], criterion: AnyCriterion) -> float:
@@ -141,8 +86,10 @@ def part(shares: Shares, draft: Mapping[str, Any], criterion: AnyCriterion) -> f
 
 
 def is_partial(entry: Mapping[str, Any]) -> bool:
-    """Whether a criterion is about a group, of which a smaller one is known less well. Of quantiles every group is known alike."""
-    return entry.get("kind") != Quantile.kind and any(entry.get(name) for name in _GROUPS)
+    """Whether a criterion is about a group, of which a smaller one is known less well."""
+    kind = KINDS[str(entry.get("kind"))]
+    groups = (field.name for field in kind.form if field.holds is Holds.PEOPLE and field.name != "of")
+    return kind.by_size and any(entry.get(name) for name in groups)
 
 
 def precision(criterion: AnyCriterion, unit: Unit, rho: float, workload: Workload, people: int | None, partial: bool) -> str:

@@ -11,11 +11,11 @@ import streamlit as st
 from dpsynth_core.claims.criteria import deciding as words
 from dpsynth_core.claims.criteria.criterion import MUST, SHOULD
 from dpsynth_core.claims.criteria.deciding import CRITERIA
-from dpsynth_core.claims.criteria.models import KINDS as OF_MODELS
-from dpsynth_core.claims.criteria.models import ModelGain, models_of
-from dpsynth_core.claims.criteria.quantile import Quantile
-from dpsynth_core.claims.criteria.regression import MOST_BESIDE, CoefficientSign, CoefficientWithin
-from dpsynth_core.claims.criteria.statistics import Mean
+from dpsynth_core.claims.criteria.form import Entry as Holds
+from dpsynth_core.claims.criteria.form import Field
+from dpsynth_core.claims.criteria.models import models_of
+from dpsynth_core.claims.criteria.registry import KINDS
+from dpsynth_core.claims.criteria.regression import MOST_BESIDE
 from dpsynth_core.claims.criteria.tables import TablesWithin
 from dpsynth_core.claims.models import targets as models
 from dpsynth_core.foundation.errors import InputError
@@ -27,23 +27,12 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.predictors import LINEAR
 from dpsynth_core.vocabulary.workload import Workload
 from dpsynth_core.web.budget import criteria_draft
-from dpsynth_core.web.budget.criteria_draft import CONDITIONS, KINDS, LIMIT_TITLES, LIMITS, OFF_BY, Entry
+from dpsynth_core.web.budget.criteria_draft import Entry
 from dpsynth_core.web.shell import document, fields, frame, session
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal, one_line
 
 SHARE = "budget.criteria"
-_OF_MODELS = tuple(kind.kind for kind in OF_MODELS)
-_IN_UNITS = (Mean.kind, Quantile.kind, CoefficientWithin.kind)
-"""Kinds whose limit is in the unit of a column."""
-_NUMBERS = {
-    Mean.kind: {"column": "Column"},
-    Quantile.kind: {"column": "Column"},
-    CoefficientWithin.kind: {"outcome": "Column that depends", "on": "On the column"},
-    CoefficientSign.kind: {"outcome": "Column that depends", "on": "On the column"},
-}
-"""The columns of numbers that a kind is about, and what to call them."""
-_ADJUSTED = (CoefficientWithin.kind, CoefficientSign.kind)
 _SHARES = (0.02, 0.05, 0.1, 0.2)
 _HELP = (
     "Conditions that are sealed with the plan. When the rows are final, each is measured with an equal part of this share of the budget, "
@@ -90,30 +79,18 @@ def _chosen(here: Current, entries: list[Entry]) -> int:
 def _panel(here: Current, workload: Workload, entry: Entry, number: int) -> None:
     """What the criterion says, in fields that save at each change."""
     kind = _kind(entry, number)
+    form = KINDS[kind].form
     left, right = st.columns(2)
     with left:
-        if kind in LIMITS:
-            _limit(kind, entry, number)
+        for field in form:
+            if field.usual is not None:
+                _limit(kind, field, entry, number)
     with right:
         choices = {"options": [MUST, SHOULD], "required": True}
         _field(here, number, "importance", st.segmented_control, "Importance", entry.get("importance", MUST), **choices)
-    if kind == TablesWithin.kind:
-        _tables(workload, entry, number)
-    numbers = [a.name for a in workload.domain if a.is_number and a.scale.axis == "number" and not a.most]
-    for name, title in _NUMBERS.get(kind, {}).items():
-        if numbers:
-            _field(here, number, name, st.selectbox, title, entry.get(name), options=numbers, format_func=one_line)
-    if kind in _ADJUSTED:
-        free = [name for name in numbers if name not in (entry.get("outcome"), entry.get("on"))]
-        beside = [name for name in entry.get("adjusted_for", []) if name in free]
-        look = {"options": free, "format_func": one_line, "max_selections": MOST_BESIDE, "placeholder": "nothing"}
-        _field(here, number, "adjusted_for", st.multiselect, "Adjusted for", beside, **look)
-    if kind == Quantile.kind:
-        _share_below(entry, number)
-    if kind in _OF_MODELS:
-        _model(here, workload.domain, entry, number)
-    for name, title in CONDITIONS.get(kind, {}).items():
-        _condition(workload.domain, entry, number, name, title)
+    for field in form:
+        if field.usual is None:
+            _DRAWN[field.holds](here, workload, entry, number, field)
     _field(here, number, "name", st.text_input, "What you call it (optional, published)", entry.get("name", ""), max_chars=200)
 
 
@@ -124,58 +101,85 @@ def _kind(entry: Entry, number: int) -> str:
         session.edit(partial(criteria_draft.turn, number=number, kind=kind))
 
     key = f"criterion:{number}:kind"
-    return str(fields.linked(key, known, take, st.selectbox, "It is about", list(KINDS), format_func=KINDS.get))
+    return str(fields.linked(key, known, take, st.selectbox, "It is about", list(KINDS), format_func=lambda one: KINDS[one].title))
 
 
-def _limit(kind: str, entry: Entry, number: int) -> None:
-    share, name = kind not in _IN_UNITS, LIMITS[kind]
+def _limit(kind: str, field: Field, entry: Entry, number: int) -> None:
+    share = field.holds is Holds.PERCENT
     factor = 100 if share else 1
 
     def take(entered: float) -> None:
-        _save(number, {name: entered / factor})
+        _save(number, {field.name: entered / factor})
 
-    title, least = LIMIT_TITLES.get(kind, OFF_BY), -99.0 if kind == ModelGain.kind else 0.0
-    look = {"min_value": least, "max_value": 99.0 if share else None, "step": 1.0, "format": "%g"}
-    fields.linked(f"criterion:{number}:limit:{kind}", float(entry.get(name, 0.0)) * factor, take, st.number_input, title, **look)
+    look = {"min_value": factor * field.least, "max_value": 99.0 if share else None, "step": 1.0, "format": "%g"}
+    value = float(entry.get(field.name, 0.0)) * factor
+    fields.linked(f"criterion:{number}:limit:{kind}", value, take, st.number_input, field.label, **look)
 
 
-def _share_below(entry: Entry, number: int) -> None:
+def _quantile(_here: Current, _workload: Workload, entry: Entry, number: int, field: Field) -> None:
     def take(percent: float) -> None:
-        _save(number, {"p": round(percent / 100, 6)})
+        _save(number, {field.name: round(percent / 100, 6)})
 
-    title, percent = "Share of people below it, in %: 50 for the median", 100 * float(entry.get("p", 0.5))
     look = {"min_value": 0.1, "max_value": 99.9, "step": 1.0, "format": "%g"}
-    fields.linked(f"criterion:{number}:p", percent, take, st.number_input, title, **look)
+    percent = 100 * float(entry.get(field.name, 0.5))
+    fields.linked(f"criterion:{number}:{field.name}", percent, take, st.number_input, field.label, **look)
 
 
-def _model(here: Current, domain: Domain, entry: Entry, number: int) -> None:
-    """Which column is guessed, by which model, and how near a number has to be."""
-    column, look = entry.get("column"), {"options": models.predictable(domain), "format_func": one_line}
-    _field(here, number, "column", st.selectbox, "Column that is guessed", column, **look)
-    if column not in domain:
-        return
-    known = models_of(domain, str(column))
-    model = entry.get("model", known[0])
-    _field(here, number, "model", st.selectbox, "Model, trained on the rows", model if model in known else None, options=known)
-    if LINEAR in known:
+def _numbers(domain: Domain) -> list[str]:
+    return [a.name for a in domain if a.is_number and a.scale.axis == "number" and not a.most]
+
+
+def _number(here: Current, workload: Workload, entry: Entry, number: int, field: Field) -> None:
+    if numbers := _numbers(workload.domain):
+        _field(here, number, field.name, st.selectbox, field.label, entry.get(field.name), options=numbers, format_func=one_line)
+
+
+def _more_numbers(here: Current, workload: Workload, entry: Entry, number: int, field: Field) -> None:
+    taken = [entry.get(one.name) for one in KINDS[entry["kind"]].form if one.holds is Holds.NUMBER]
+    free = [name for name in _numbers(workload.domain) if name not in taken]
+    chosen = [name for name in entry.get(field.name, []) if name in free]
+    look = {"options": free, "format_func": one_line, "max_selections": MOST_BESIDE, "placeholder": "nothing"}
+    _field(here, number, field.name, st.multiselect, field.label, chosen, **look)
+
+
+def _predicted(here: Current, workload: Workload, entry: Entry, number: int, field: Field) -> None:
+    look = {"options": models.predictable(workload.domain), "format_func": one_line}
+    _field(here, number, field.name, st.selectbox, field.label, entry.get(field.name), **look)
+
+
+def _models(workload: Workload, entry: Entry) -> tuple[str, ...]:
+    """Those of the column that is guessed, once there is one."""
+    column = entry.get("column")
+    return models_of(workload.domain, str(column)) if column in workload.domain else ()
+
+
+def _model(here: Current, workload: Workload, entry: Entry, number: int, field: Field) -> None:
+    if known := _models(workload, entry):
+        model = entry.get(field.name, known[0])
+        _field(here, number, field.name, st.selectbox, field.label, model if model in known else None, options=known)
+
+
+def _near(here: Current, workload: Workload, entry: Entry, number: int, field: Field) -> None:
+    if LINEAR in _models(workload, entry):
         near: Any = {"min_value": 1e-9, "format": "%g", "placeholder": "as under “Columns to predict”"}
-        _field(here, number, "tolerance", st.number_input, "A guess is right within ±", entry.get("tolerance"), **near)
+        _field(here, number, field.name, st.number_input, field.label, entry.get(field.name), **near)
 
 
-def _tables(workload: Workload, entry: Entry, number: int) -> None:
+def _tables(_here: Current, workload: Workload, entry: Entry, number: int, field: Field) -> None:
     by_label = {one_line(label(clique)): list(clique) for clique in workload.cliques}
-    stated = [sorted(table) for table in entry.get("tables", [])]
+    stated = [sorted(table) for table in entry.get(field.name, [])]
     chosen = [name for name, clique in by_label.items() if sorted(clique) in stated]
 
     def take(names: list[str]) -> None:
-        _save(number, {"tables": [by_label[name] for name in names]})
+        _save(number, {field.name: [by_label[name] for name in names]})
 
     look = {"options": list(by_label), "placeholder": "every table of the workload"}
-    fields.linked(f"criterion:{number}:tables", chosen, take, st.multiselect, "Which tables", **look)
+    fields.linked(f"criterion:{number}:{field.name}", chosen, take, st.multiselect, field.label, **look)
 
 
-def _condition(domain: Domain, entry: Entry, number: int, name: str, title: str) -> None:
+def _condition(_here: Current, workload: Workload, entry: Entry, number: int, field: Field) -> None:
     """Which columns a condition is about, and which of their cells."""
+    domain, name = workload.domain, field.name
     stated = entry.get(name, {})
     names = [a.name for a in domain if not a.most]
 
@@ -184,7 +188,7 @@ def _condition(domain: Domain, entry: Entry, number: int, name: str, title: str)
 
     meant = [column for column in stated if column in names]
     look = {"options": names, "format_func": one_line, "placeholder": "columns"}
-    for column in fields.linked(f"criterion:{number}:{name}", meant, take, st.multiselect, title, **look):
+    for column in fields.linked(f"criterion:{number}:{name}", meant, take, st.multiselect, field.label, **look):
         _values(domain, stated, number, name, column)
 
 
@@ -198,6 +202,19 @@ def _values(domain: Domain, stated: Mapping[str, Any], number: int, name: str, c
 
     look = {"options": labels + [value for value in values if value not in labels], "format_func": one_line}
     fields.linked(f"criterion:{number}:{name}:{column}", values, take, st.multiselect, one_line(column), **look)
+
+
+_DRAWN = {
+    Holds.QUANTILE: _quantile,
+    Holds.NUMBER: _number,
+    Holds.NUMBERS: _more_numbers,
+    Holds.PEOPLE: _condition,
+    Holds.TABLES: _tables,
+    Holds.PREDICTED: _predicted,
+    Holds.MODEL: _model,
+    Holds.NEAR: _near,
+}
+"""How the entries of a form are drawn, but for limits."""
 
 
 def _field(here: Current, number: int, name: str, widget: Any, title: str, value: Any, **look: Any) -> None:
