@@ -37,7 +37,7 @@ from dpsynth_core.sources import standin
 from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.sources.demo import demo_domain, simulate
-from dpsynth_core.sources.files import TableSource, open_batches
+from dpsynth_core.sources.files import TableSource, opened
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.guess import propose
 from dpsynth_core.sources.sniff import sniff
@@ -131,7 +131,7 @@ def _adult(folder: Path, rows: int | None = None) -> CodesSource:
 
 
 def _coded(domain: Domain, table: TableSource, form: TableFormat) -> CodesSource:
-    batches = [encode(domain, batch, form.notation) for batch in open_batches(table, form, domain.names)]
+    batches = [encode(domain, batch, form.notation) for batch in opened(table, form).batches(domain.names)]
     return CodesSource(domain, np.concatenate([np.stack([batch[name] for name in domain.names], axis=1) for batch in batches]))
 
 
