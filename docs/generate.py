@@ -12,12 +12,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from dpsynth_core.cli import command_line
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.privacy.events import Event
+from dpsynth_core.privacy import registry as operation_registry
 from dpsynth_core.vocabulary.kinds.registry import KINDS
 
 FOLDER = Path(__file__).parent / "reference"
@@ -160,10 +160,21 @@ def _domain() -> Iterator[str]:
 
 
 def _charges() -> Iterator[str]:
-    for event in get_args(Event):
-        first, _, rest = (inspect.getdoc(event) or "").partition("\n\n")
-        yield from (f"## {event.__name__}", "", first, "", *rest.split("\n\n"), "")
-        yield from _table(("field", "value"), [[_code(field.name), field.type] for field in fields(event)])
+    operations = operation_registry.everything().values()
+    rows = [
+        [_code(one.name), one.event.__name__ if one.event else "free", ", ".join(map(_code, one.signature.parameters)), _first(one)]
+        for one in operations
+    ]
+    yield from ("Propositions are in [proofs](../proofs.md).", "")
+    yield from _table(("operation", "charged as", "question", "answer"), rows)
+    for event in dict.fromkeys(one.event for one in operations if one.event is not None):
+        named = ", ".join(f"`{field.name}`" for field in fields(event))  # type: ignore[arg-type]  # every event is a dataclass
+        yield from (f"## {event.__name__} ({named})", "", inspect.getdoc(event) or "", "")
+
+
+def _first(operation: object) -> str:
+    """The first paragraph of what an operation says of itself."""
+    return inspect.cleandoc(operation.__doc__ or "").partition("\n\n")[0]
 
 
 def main() -> None:
