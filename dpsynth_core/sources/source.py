@@ -1,6 +1,6 @@
 """A source of private records, as others see it: it returns counts, of marginals or of what a released function says, and nothing else.
 
-Another engine (a cluster, a database) is one more class with `counts`, and with `occupied` for rules to be learnt from it. Exact counts
+Another engine (a cluster) is one more class with `counts`, and with `occupied` for rules to be learnt from it. Exact counts
 leave a source in two directions only: to the privacy kernel and to the curator-only evaluation; distinct records to the kernel alone. A
 source knows no structural zeros: a record in an impossible cell is counted there, and nobody is told.
 """

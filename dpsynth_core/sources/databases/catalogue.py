@@ -6,7 +6,7 @@ Only what stands there can be counted. So no system table, no function, no file 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any
@@ -17,6 +17,7 @@ from dpsynth_core.foundation.errors import InputError
 
 Name = tuple[str, ...]
 """Of a table, behind its schema, which may stand behind a database."""
+Batches = Generator[pa.RecordBatch, None, None]
 _SMALL = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 

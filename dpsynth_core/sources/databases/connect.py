@@ -12,8 +12,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import cached_property
-from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 
@@ -23,7 +22,7 @@ from dpsynth_core.sources.arrow_types import declared_type
 from dpsynth_core.sources.databases import address as addresses
 from dpsynth_core.sources.databases import duckdb_engine, postgres_engine, sqlite_engine
 from dpsynth_core.sources.databases.address import Address
-from dpsynth_core.sources.databases.catalogue import Catalogue, Column, Name, Opened, Table
+from dpsynth_core.sources.databases.catalogue import Batches, Catalogue, Column, Name, Opened, Table
 from dpsynth_core.sources.databases.statement import one_zero
 from dpsynth_core.vocabulary import declared as columns_of
 from dpsynth_core.vocabulary.column import Column as DeclaredColumn
@@ -36,10 +35,27 @@ _NO_ANSWER = ("data", "the database refused or failed to answer a statement", "s
 _LOCK_NOT_AVAILABLE, _CANCELED = "55P03", "57014"
 _ENDED = ("57P", "08")
 """By these PostgreSQL says that it ends a connection, or lost one."""
-_ENGINES: Mapping[str, ModuleType] = {"duckdb": duckdb_engine, "sqlite": sqlite_engine, "postgres": postgres_engine}
-"""Each has a CATALOGUE (a statement for the schemas and names of all tables and views), and `opened`, `columns` and `batches`."""
 
 _Answer = TypeVar("_Answer")
+
+
+class Engine(Protocol):
+    """A kind of database; a module. CATALOGUE: the statement for the schemas and names of all tables and views. All raise what the driver
+    does."""
+
+    CATALOGUE: str
+
+    def opened(self, address: Address, timeout: int, /) -> Opened:
+        """A connection that reads and does nothing else, and sees one state of the database."""
+
+    def columns(self, raw: Any, select: str, /) -> list[Column]:
+        """Of a SELECT, from the catalogue. raw: see `Opened`."""
+
+    def batches(self, raw: Any, select: str, columns: Sequence[Column], order: Sequence[Column], decimal: str, /) -> Batches:
+        """See `DatabaseTable.batches`. A record's values depend on no other record."""
+
+
+_ENGINES: Mapping[str, Engine] = {"duckdb": duckdb_engine, "sqlite": sqlite_engine, "postgres": postgres_engine}
 
 
 class Connection:
@@ -55,8 +71,7 @@ class Connection:
     @cached_property
     def _opened(self) -> Opened:
         with self._failures("data.path", "the database cannot be opened", "check the address, and who may read it"):
-            opened: Opened = self._engine.opened(self.address, self._timeout)
-            return opened
+            return self._engine.opened(self.address, self._timeout)
 
     @property
     def raw(self) -> Any:
@@ -69,7 +84,7 @@ class Connection:
         with self._failures(*_NO_ANSWER):
             return self._watched(lambda: list(raw.execute(statement).fetchall()), self._deadline())
 
-    def batches(self, select: str, columns: Sequence[Column], order: Sequence[Column], decimal: str) -> Iterator[pa.RecordBatch]:
+    def batches(self, select: str, columns: Sequence[Column], order: Sequence[Column], decimal: str) -> Batches:
         """The records of a SELECT as Arrow batches of these columns (at least one); otherwise as `rows`. order: see `DatabaseTable`."""
         with closing(self._engine.batches(self.raw, select, columns, order, decimal)) as records:
             deadline = self._deadline()
@@ -211,7 +226,7 @@ class DatabaseTable:
         columns = self._columns.items()
         return [declared_type(pa.field(name, column.arrow)) if column.type else columns_of.declared(name) for name, column in columns]
 
-    def batches(self, columns: Sequence[str], decimal: str) -> Iterator[pa.RecordBatch]:
+    def batches(self, columns: Sequence[str], decimal: str) -> Batches:
         """These columns (at least one) of every record. decimal: with which numbers are written where they come as text. InputError."""
         wanted, order = ([self._columns[name] for name in names] for names in (columns, self._order))
         for batch in self._connection.batches(self._select, wanted, order, decimal):

@@ -4,7 +4,7 @@ time, and Arrow reads their columns."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -12,7 +12,7 @@ from pyarrow import csv
 
 from dpsynth_core.sources.arrow_types import repaired
 from dpsynth_core.sources.databases.address import Address
-from dpsynth_core.sources.databases.catalogue import Column, Opened
+from dpsynth_core.sources.databases.catalogue import Batches, Column, Opened
 from dpsynth_core.sources.databases.statement import plain, reading
 
 LOCK_TIMEOUT = 30
@@ -69,7 +69,7 @@ def _arrow(kind: str) -> pa.DataType:
     return _TYPES.get(re.sub(r"\(\d+\)", "", kind), pa.string())
 
 
-def batches(raw: Any, select: str, columns: Sequence[Column], order: Sequence[Column], _decimal: str) -> Iterator[pa.RecordBatch]:
+def batches(raw: Any, select: str, columns: Sequence[Column], order: Sequence[Column], _decimal: str) -> Batches:
     def key(name: str, column: Column) -> str:
         return f'CAST({name} AS text) COLLATE "C"' if pa.types.is_string(column.arrow) else name
 

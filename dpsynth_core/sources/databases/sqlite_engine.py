@@ -4,7 +4,7 @@ declared to be: each value counts as the text that it is, or that its number is 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpsynth_core.sources.databases.address import Address
-from dpsynth_core.sources.databases.catalogue import Column, Opened
+from dpsynth_core.sources.databases.catalogue import Batches, Column, Opened
 from dpsynth_core.sources.databases.statement import one_zero, reading
 
 CATALOGUE = "SELECT 'main', name FROM main.sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
@@ -33,7 +33,7 @@ def columns(raw: Any, select: str) -> list[Column]:
     return [Column(column[0], pa.string(), "") for column in raw.execute(f"SELECT * FROM ({select}\n) LIMIT 0").description]
 
 
-def batches(raw: Any, select: str, columns: Sequence[Column], order: Sequence[Column], decimal: str) -> Iterator[pa.RecordBatch]:
+def batches(raw: Any, select: str, columns: Sequence[Column], order: Sequence[Column], decimal: str) -> Batches:
     """decimal: the mark with which numbers are written."""
 
     def value(name: str, _column: Column) -> str:
