@@ -82,12 +82,12 @@ def _prepared() -> str:
     from dpsynth_core.sources import demo
     from dpsynth_core.store import jobs, projects, runs, sweeps
     from dpsynth_core.store.home import LOCAL_OWNER
-    from dpsynth_core.web.domain import domain_table
+    from dpsynth_core.web.domain.column_draft import ColumnDraft
     from dpsynth_core.web.shell import document
     from dpsynth_core.web.tradeoffs import sweep_draft
 
     draft = demo_draft(COLUMNS, workload={"kind": "all", "k": 3}, mechanism={"name": "mst", "settings": {}})
-    rows = domain_table.with_domain(domain_table.fitted([], COLUMNS), demo.demo_domain().keep(COLUMNS))
+    rows = list(map(ColumnDraft.of, demo.demo_domain().keep(COLUMNS).columns))
     draft["wizard"] |= {"rows": [row.to_json() for row in rows], "tradeoffs": {"mechanisms": ["mst", "independent"], "repeats": 1}}
     project = projects.create(LOCAL_OWNER, "Demo", draft).id
     sweep = sweeps.submit(LOCAL_OWNER, project, sweep_draft.sweep(draft, "Demo"))

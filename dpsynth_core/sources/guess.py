@@ -54,13 +54,12 @@ _IDENTIFIER = re.compile(r"(^|[_\W])(id|key|uuid|guid|nr|no|number|index|row)$",
 class Guess:
     """What a column looks like. attribute: None where there is nothing sensible to propose.
 
-    reasons: sentences on why.  advice: what to mind, empty if nothing.  drop: whether leaving the column out is advised.
+    advice: what to mind, empty if nothing.  drop: whether leaving the column out is advised.
     identifies: whether nearly every row has a value of its own, so that new identifiers could take the place of the column.
     """
 
     name: str
     attribute: Attribute | None
-    reasons: tuple[str, ...]
     advice: str = ""
     drop: bool = False
     identifies: bool = False
@@ -87,9 +86,9 @@ def propose(
 
 def _guess(summary: Summary, notation: Notation) -> Guess:
     if not len(summary.values):
-        return Guess(summary.name, None, ("It has no values that can be used.",), "Leave it out.", drop=True)
+        return Guess(summary.name, None, "Leave it out.", drop=True)
     if pa.types.is_boolean(summary.values.type):
-        return _categories(summary, ["false", "true"], "bool", "It holds yes or no values.")
+        return _categories(summary, ["false", "true"], "bool")
     if (guess := _times(summary, notation)) is not None:
         return guess
     if pa.types.is_temporal(summary.values.type) or summary.is_text:
@@ -100,10 +99,7 @@ def _guess(summary: Summary, notation: Notation) -> Guess:
     finite = np.isfinite(numbers)
     if finite.mean() < 0.95 or (summary.is_text and _looks_like_codes(summary.values)):
         return _text(summary)
-    guess = _numbers(summary, numbers[finite], summary.counts[finite])
-    if finite.all():
-        return guess
-    return replace(guess, reasons=(*guess.reasons, "A few values are no numbers and go to 'other'."))
+    return _numbers(summary, numbers[finite], summary.counts[finite])
 
 
 def _looks_like_codes(values: pa.Array) -> bool:
@@ -115,17 +111,15 @@ def _text(summary: Summary) -> Guess:
     categories = sorted(set(texts(summary.values).to_pylist()))  # alphabetical: the order of frequency would say more about the data
     own = len(categories) > 20 and len(categories) > 0.5 * summary.present
     if sum(bool(_DECIMAL_COMMA.match(category)) for category in categories) > 0.95 * len(categories):
-        reasons = ("Its numbers have a comma where a point is expected.",)
-        return Guess(summary.name, None, reasons, "State on the Data page that the decimal mark is a comma, or leave it out.", drop=True)
+        return Guess(summary.name, None, "State on the Data page that the decimal mark is a comma, or leave it out.", drop=True)
     if not own and summary.complete and len(categories) > MANY_CATEGORIES and (guess := _code_groups(summary.name, categories)) is not None:
         return guess
     if own or not summary.complete or len(categories) > MOST_CATEGORIES:
-        reason = "Almost every row has a text of its own." if own else "It has too many different texts."
-        return Guess(summary.name, None, (reason,), _POINTS_AT_PEOPLE, drop=True, identifies=own)
-    guess = _categories(summary, categories, "string", "It holds text with few different values.")
+        return Guess(summary.name, None, _POINTS_AT_PEOPLE, drop=True, identifies=own)
+    guess = _categories(summary, categories, "string")
     if sum(len(category) > LONG_TEXT or len(category.split()) > MANY_WORDS for category in categories) > FREE_TEXT * len(categories):
         advice = "Texts that people wrote point at them; use it only if a codebook lists them."
-        return replace(guess, reasons=("It holds long texts.",), advice=advice, drop=True)
+        return replace(guess, advice=advice, drop=True)
     return guess
 
 
@@ -137,24 +131,21 @@ def _code_groups(name: str, texts: Sequence[str]) -> Guess | None:
         how = Hierarchy(level=level)
         groups = sorted({how.group(text) for text in texts if _CODE.match(text)})
         if len(groups) <= MANY_CATEGORIES:
-            reasons = (f"It holds many codes; here they count by their first {level} characters.",)
-            return Guess(name, Attribute.hierarchical(name, how, groups, **OWN_CELLS), reasons, "Choose the level that you need.")
+            return Guess(name, Attribute.hierarchical(name, how, groups, **OWN_CELLS), "Choose the level that you need.")
     return None
 
 
-def _categories(summary: Summary, categories: Sequence[str], dtype: str, reason: str) -> Guess:
+def _categories(summary: Summary, categories: Sequence[str], dtype: str) -> Guess:
     attribute = Attribute.categorical(summary.name, categories, dtype=dtype, **OWN_CELLS)
-    many = len(categories) > MANY_CATEGORIES
-    advice = "It has many categories; keep those that a codebook names, and let the rest go to 'other'." if many else ""
     if len(categories) == 1:
-        return Guess(summary.name, attribute, ("It has the same value in every row.",), _TELLS_NOTHING, drop=True)
-    return Guess(summary.name, attribute, (reason,), advice)
+        return Guess(summary.name, attribute, _TELLS_NOTHING, drop=True)
+    return Guess(summary.name, attribute, _MANY if len(categories) > MANY_CATEGORIES else "")
 
 
 def _dates(summary: Summary, days: NDArray[np.float64]) -> Guess:
     dates = np.clip(days[np.isfinite(days)], day_number(date.min), day_number(date.max))
     attribute = Attribute.day(summary.name, day_of(dates.min()), day_of(dates.max()), **OWN_CELLS)
-    return Guess(summary.name, attribute, ("Its values are dates.",), "Replace the bounds by dates that are known without the data.")
+    return Guess(summary.name, attribute, "Replace the bounds by dates that are known without the data.")
 
 
 def _times(summary: Summary, notation: Notation) -> Guess | None:
@@ -184,7 +175,7 @@ def _timed(name: str, kind: str, micros: Micros) -> Guess:
     scale = scale_of(name, kind, precision)
     lower, upper = (scale.value(int(end) // MICROSECONDS[precision]) for end in (micros.min(), micros.max()))
     attribute = Attribute.binned(name, kind, lower, upper, precision=precision, **OWN_CELLS)
-    return Guess(name, attribute, (f"It holds values of the kind “{attribute.about.title}”.",), _TIMES_ADVICE)
+    return Guess(name, attribute, "Replace the bounds by times that are known without the data.")
 
 
 def _numbers(summary: Summary, numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> Guess:
@@ -194,23 +185,21 @@ def _numbers(summary: Summary, numbers: NDArray[np.float64], counts: NDArray[np.
     if whole and max(abs(lower), abs(upper)) < 2**53:
         scattered = distinct <= FEW_CODES and upper - lower >= 5 * distinct and summary.present >= 10 * distinct
         if distinct <= 2 or scattered:
-            return _categories(summary, [str(int(n)) for n in np.unique(numbers)], "int64", "It holds a few whole numbers: codes.")
+            return _categories(summary, [str(int(n)) for n in np.unique(numbers)], "int64")
         return _integers(summary, numbers, counts, distinct)
     if distinct == 1:
-        return _categories(summary, [repr(lower)], "float64", "")
+        return _categories(summary, [repr(lower)], "float64")
     decimals = _decimals(numbers)
     low, high = _round_out(lower, upper)
     edges = _zero_edges(numbers, counts, high, 1.0 if decimals is None else 10.0**-decimals)
-    reasons = ("It holds numbers with a fraction.", *([_ZERO_REASON] if edges else []))
     attribute = Attribute.numeric(summary.name, 0.0 if edges else low, high, edges=edges, decimals=decimals, **OWN_CELLS)
-    return Guess(summary.name, attribute, reasons, _BOUNDS_ADVICE)
+    return Guess(summary.name, attribute, _BOUNDS_ADVICE)
 
 
 _POINTS_AT_PEOPLE = "Leave it out: names, addresses and ids point at people. The kind “Identifier” writes new ids."
 _TELLS_NOTHING = "It tells nothing: leave it out, or choose the kind “One value”."
 _NUMBERS_ROWS = "If it is an id or row number, leave it out, or choose the kind “Identifier” for new ones."
-_TIMES_ADVICE = "Replace the bounds by times that are known without the data."
-_ZERO_REASON = "Many values are zero, so zero has a bin of its own."
+_MANY = "It has many categories; keep those that a codebook names, and let the rest go to 'other'."
 _BOUNDS_ADVICE = "Replace the bounds by numbers that are known without the data."
 
 
@@ -218,17 +207,15 @@ def _integers(summary: Summary, numbers: NDArray[np.float64], counts: NDArray[np
     lower, upper = int(numbers.min()), int(numbers.max())
     if upper - lower < ONE_BIN_PER_VALUE_UP_TO:
         attribute = Attribute.integer(summary.name, lower, upper, **OWN_CELLS)
-        return Guess(summary.name, attribute, ("It holds whole numbers in a small range: one bin each.",), _BOUNDS_ADVICE)
+        return Guess(summary.name, attribute, _BOUNDS_ADVICE)
     low, high = (int(bound) for bound in _round_out(lower, upper))
     edges = _zero_edges(numbers, counts, high, 1.0)
     attribute = Attribute.integer(summary.name, 0 if edges else low, high, edges=edges, **OWN_CELLS)
-    reasons = ("It holds whole numbers.", *([_ZERO_REASON] if edges else []))
     share = distinct / summary.present
     counted = lower in (0, 1) and distinct >= 0.99 * (upper - lower + 1) and share > 0.5  # 0, 1, 2, ... as row numbers are
     if counted or share == 1 or (share > NEAR_UNIQUE and _IDENTIFIER.search(summary.name)):
-        reasons = ("Almost every row has a number of its own.",)
-        return Guess(summary.name, attribute, reasons, _NUMBERS_ROWS, drop=True, identifies=True)
-    return Guess(summary.name, attribute, reasons, _BOUNDS_ADVICE)
+        return Guess(summary.name, attribute, _NUMBERS_ROWS, drop=True, identifies=True)
+    return Guess(summary.name, attribute, _BOUNDS_ADVICE)
 
 
 def _zero_edges(numbers: NDArray[np.float64], counts: NDArray[np.int64], upper: float, unit: float) -> list[float] | None:

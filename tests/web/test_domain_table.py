@@ -13,12 +13,17 @@ from hypothesis import strategies as st
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.demo import demo_domain
 from dpsynth_core.sources.guess import Guess
+from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.declared import declared
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.filled import Filled
 from dpsynth_core.web.domain import domain_table
 from dpsynth_core.web.domain.column_draft import ColumnDraft, blank, fresh, read_listed, treated
 from tests.domains import domains
+
+
+def coded(name: str, size: int) -> Column:
+    return Column(name=name, kind="coded", size=size)
 
 
 def stored(draft: ColumnDraft) -> ColumnDraft:
@@ -98,7 +103,7 @@ def test_edits_change_only_what_can_be_edited() -> None:
     changed = domain_table.edited(rows, {0: {"bins": "8", "column": "hacked", "cells": 3}, 1: {"use": False}, 99: {"use": False}})
     assert (changed[0].bins_text(), changed[0].name, changed[1].use) == ("8", "age", False)
     assert changed[2:] == rows[2:]
-    assert domain_table.edited(rows, {0: {"upper": None}})[0].upper_text() == ""
+    assert domain_table.edited(rows, {0: {"upper": None}})[0].text("upper") == ""
 
 
 def test_applying_the_same_edits_twice_changes_nothing_more() -> None:
@@ -111,21 +116,21 @@ def test_applying_the_same_edits_twice_changes_nothing_more() -> None:
 
 
 def test_a_loaded_domain_drops_the_columns_that_it_does_not_name() -> None:
-    rows = domain_table.with_domain([blank("a"), blank("b")], Domain((Attribute.coded("b", 3), Attribute.coded("z", 2))))
+    rows = domain_table.with_codebook([blank("a"), blank("b")], [coded("b", 3), coded("z", 2)], "typed")
     assert [(row.name, row.use) for row in rows] == [("a", False), ("b", True)]
 
 
 def test_a_domain_or_public_table_of_other_columns_is_refused() -> None:
     with pytest.raises(InputError, match="none of its columns"):
-        domain_table.with_domain([blank("a")], Domain((Attribute.coded("z", 2),)))
+        domain_table.with_codebook([blank("a")], [coded("z", 2)], "typed")
     with pytest.raises(InputError, match="none of the columns"):
-        domain_table.with_guesses([blank("a")], [Guess("z", Attribute.coded("z", 2), ())])
+        domain_table.with_guesses([blank("a")], [Guess("z", Attribute.coded("z", 2))])
 
 
 def test_columns_that_identify_people_are_left_out_and_say_why() -> None:
     guesses = [
-        Guess("name", None, (), "Leave it out: names identify people.", drop=True),
-        Guess("sex", Attribute.categorical("sex", ["f"]), ()),
+        Guess("name", None, "Leave it out: names identify people.", drop=True),
+        Guess("sex", Attribute.categorical("sex", ["f"])),
     ]
     rows = domain_table.from_guesses(guesses)
     assert [row.use for row in rows] == [False, True]
@@ -174,8 +179,8 @@ def test_columns_whose_name_promises_an_identifier_start_left_out(name: str, lef
 
 
 def test_columns_that_tell_people_apart_can_become_new_identifiers_of_their_shape() -> None:
-    numbers = Guess("nr", Attribute.integer("nr", 0, 10_000), (), "It counts.", drop=True, identifies=True)
-    texts = Guess("code", None, (), "Everybody has one.", drop=True, identifies=True)
+    numbers = Guess("nr", Attribute.integer("nr", 0, 10_000), "It counts.", drop=True, identifies=True)
+    texts = Guess("code", None, "Everybody has one.", drop=True, identifies=True)
     guessed = domain_table.from_guesses([numbers, texts])
     person = blank("who").left_out()
     rows = [*guessed, person, fresh("patient_id"), fresh("key", declared("key", "integer"))]
@@ -236,7 +241,8 @@ LABELLED = [declared("q1", "number", labels={1.0: "ja", 2.0: "nein"}), declared(
 
 def test_labels_of_the_file_fill_the_columns_that_have_them_and_no_others() -> None:
     rows = [ColumnDraft.of(Attribute.coded("x", 3)), blank("q1"), fresh("age")]
-    filled = domain_table.with_origins(rows, domain_table.with_labels(rows, LABELLED), "labels")
+    labelled = [one for one in LABELLED if not one.to_do]
+    filled = domain_table.with_origins(rows, domain_table.with_columns(rows, labelled, "labels"), "labels")
     assert [row.origin for row in filled] == ["", "labels", "usual"]
     assert filled[1].attribute().labels == ("ja", "nein")
     assert filled[0] == rows[0]
@@ -255,11 +261,11 @@ def test_what_is_open_is_learnt_and_the_rest_stays() -> None:
 
 def test_pasted_columns_leave_the_others_alone() -> None:
     rows = [fresh("age"), blank("sex")]
-    pasted = domain_table.with_columns(rows, Domain((Attribute.categorical("sex", ["f", "m"]),)))
+    pasted = domain_table.with_pasted(rows, Domain((Attribute.categorical("sex", ["f", "m"]),)))
     assert pasted[0] == rows[0]
     assert pasted[1].categories == ["f", "m"]
     with pytest.raises(InputError, match="none of the columns"):
-        domain_table.with_columns(rows, Domain((Attribute.coded("z", 2),)))
+        domain_table.with_pasted(rows, Domain((Attribute.coded("z", 2),)))
 
 
 def test_a_first_column_without_a_name_is_left_out_as_an_index_is() -> None:

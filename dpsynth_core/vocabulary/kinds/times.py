@@ -6,11 +6,11 @@ Timestamps count from 1970-01-01 00:00 and have no time zone: the clock is read 
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
-from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.kinds.dates import (
@@ -69,6 +69,8 @@ class _Clock(Scale):
 
     unit: int
     example: ClassVar[str]
+    looks: ClassVar[tuple[int, ...]]
+    """Where learning looks first, in microseconds."""
     longest: ClassVar[int]
     """Of the named widths, in microseconds."""
     longest_step: ClassVar[int] = _STEPS[-1]
@@ -88,9 +90,30 @@ class _Clock(Scale):
             raise InputError(column_field(name), f"a {self.noun} cannot be read", f"write it like {self.example}")
         return bound
 
+    @abstractmethod
     def read(self, entered: Any) -> Any:
         """A value from its own type or from text; None for what is none."""
-        raise NotImplementedError
+
+    @abstractmethod
+    def length(self, bound: Any) -> timedelta:
+        """From where the kind counts to a value."""
+
+    @abstractmethod
+    def at(self, length: timedelta) -> Any:
+        """The inverse of `length`."""
+
+    def number(self, bound: Any) -> Any:
+        return self.length(bound) // timedelta(microseconds=self.unit)
+
+    def value(self, number: float) -> Any:
+        return self.at(timedelta(microseconds=int(number) * self.unit))
+
+    def text(self, number: float) -> str:
+        return self.clock(int(number) * self.unit)
+
+    def first_look(self) -> list[float]:
+        numbers = (micros // self.unit for micros in self.looks if micros % self.unit == 0)
+        return [number for number in numbers if abs(number) < LARGEST_EXACT]
 
     def checked(self, bound: Any) -> Any:
         """Cut to the precision."""
@@ -149,6 +172,7 @@ class Moments(_Clock):
     example = "2024-12-31 13:45"
     longest = 7 * DAY
     longest_step = DAY
+    looks = tuple(day * DAY for day in FIRST_LOOK)
 
     @property
     def widths(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -169,11 +193,11 @@ class Moments(_Clock):
         bound, is_day = self.typed(name, entered), not isinstance(entered, datetime) and len(str(entered).strip()) <= len("2024-12-31")
         return bound + timedelta(days=1, microseconds=-self.unit) if is_day else bound
 
-    def number(self, bound: Any) -> Any:
-        return (bound - _EPOCH) // timedelta(microseconds=self.unit)
+    def length(self, bound: Any) -> timedelta:
+        return cast(datetime, bound) - _EPOCH
 
-    def value(self, number: float) -> Any:
-        return _EPOCH + timedelta(microseconds=int(number) * self.unit)
+    def at(self, length: timedelta) -> Any:
+        return _EPOCH + length
 
     def text(self, number: float) -> str:
         days, rest = divmod(int(number) * self.unit, DAY)
@@ -194,10 +218,6 @@ class Moments(_Clock):
     def stated_edge(self, edge: float) -> Any:
         return self.text(min(edge, (LAST_DAY + 1) * DAY // self.unit - 1))
 
-    def first_look(self) -> list[float]:
-        numbers = (day * DAY // self.unit for day in FIRST_LOOK)
-        return [number for number in numbers if abs(number) < LARGEST_EXACT]
-
     def round_cuts(self, low: float, high: float) -> Iterator[list[float]]:
         """Round times and days, then months, then ever more years."""
         yield from super().round_cuts(low, high)
@@ -212,6 +232,7 @@ class TimesOfDay(_Clock):
     wanted = "times of day such as 13:45"
     example = "13:45"
     longest = 43_200_000_000
+    looks = tuple(hour * 3_600_000_000 for hour in range(25))
 
     def read(self, entered: Any) -> Any:
         if isinstance(entered, time):
@@ -222,17 +243,11 @@ class TimesOfDay(_Clock):
     def edge(self, name: str, stated: Any) -> Any:
         return DAY // self.unit if stated in ("24:00", "24:00:00") else super().edge(name, stated)
 
-    def number(self, bound: Any) -> Any:
-        return (datetime.combine(_EPOCH, bound) - _EPOCH) // timedelta(microseconds=self.unit)
+    def length(self, bound: Any) -> timedelta:
+        return datetime.combine(_EPOCH, bound) - _EPOCH
 
-    def value(self, number: float) -> Any:
-        return (_EPOCH + timedelta(microseconds=int(number) * self.unit)).time()
-
-    def text(self, number: float) -> str:
-        return self.clock(int(number) * self.unit)
-
-    def first_look(self) -> list[float]:
-        return [hour * MICROSECONDS["hour"] // self.unit for hour in range(25)]
+    def at(self, length: timedelta) -> Any:
+        return (_EPOCH + length).time()
 
 
 @dataclass(frozen=True)
@@ -242,6 +257,7 @@ class Durations(_Clock):
     wanted = "durations such as 26:30:00"
     example = "26:30:00, for hours, minutes and seconds"
     longest = 7 * DAY
+    looks = (*(-length for length in reversed(_STEPS)), 0, *_STEPS)
 
     def read(self, entered: Any) -> Any:
         if isinstance(entered, timedelta):
@@ -251,23 +267,15 @@ class Durations(_Clock):
         micros = clock_micros(str(entered))
         return None if micros is None else timedelta(microseconds=micros)
 
-    def number(self, bound: Any) -> Any:
-        return bound // timedelta(microseconds=self.unit)
+    def length(self, bound: Any) -> timedelta:
+        return cast(timedelta, bound)
 
-    def value(self, number: float) -> Any:
-        return timedelta(microseconds=int(number) * self.unit)
-
-    def text(self, number: float) -> str:
-        return self.clock(int(number) * self.unit)
+    def at(self, length: timedelta) -> Any:
+        return length
 
     def seconds(self, micros: int) -> str:
         """With seconds at every precision: nobody takes "01:30:00" for a minute and a half."""
         return super().seconds(micros) or ":00"
-
-    def first_look(self) -> list[float]:
-        positive = [length // self.unit for length in _STEPS if length % self.unit == 0]
-        return [*(-number for number in reversed(positive)), 0, *positive]
-
 
 def clock_micros(text: str) -> int | None:
     """Microseconds of hh:mm, hh:mm:ss or hh:mm:ss.f, of any number of hours; None for what is none."""
@@ -278,12 +286,7 @@ def clock_micros(text: str) -> int | None:
     return -micros if match[1] else micros
 
 
-def _at(scale: type[_Clock], precision: str) -> Scale:
-    return scale(MICROSECONDS[precision])
-
-
 _FIELDS = ("lower", "upper", "precision", "width", "bins", "edges", "other", "missing")
-_PRECISIONS = tuple(MICROSECONDS)
 _WRITTEN_TO = Option(
     "precision",
     "Written to the",
@@ -302,8 +305,8 @@ def _kind(name: str, title: str, help: str, scale: type[_Clock], examples: tuple
         _FIELDS,
         dtype=name,
         learnable=True,
-        scale=partial(_at, scale),
-        precisions=_PRECISIONS,
+        scale=lambda precision: scale(MICROSECONDS[precision]),
+        precisions=tuple(MICROSECONDS),
         examples=examples,
         options=(_WRITTEN_TO,),
     )

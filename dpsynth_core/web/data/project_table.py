@@ -213,7 +213,7 @@ def is_small(draft: Draft) -> bool:
 def look(draft: Draft, only: Sequence[str] = ()) -> Zoned[tuple[Guess, ...]]:
     """What each column of the draft's own table looks like, or only some: curator-only, unless the people are simulated."""
     if is_simulated(draft):
-        return public(tuple(Guess(a.name, a, ("It is declared by the simulation.",)) for a in demo.demo_domain()))
+        return public(tuple(Guess(a.name, a) for a in demo.demo_domain()))
     return guess.propose(*_table(draft), only=only)
 
 

@@ -137,20 +137,14 @@ class ColumnDraft(Column):
             return COUNT_AS
         return NEAREST if stated == NEAREST and not self.is_listed else NEVER if stated is False else OWN
 
-    def lower_text(self) -> str:
-        return _text(self.lower)
-
-    def upper_text(self) -> str:
-        return _text(self.upper)
-
     def bins_text(self) -> str:
         """The width of its bins ("10", for dates also "month"), a number of equal ones ("32 bins"), their edges separated by commas, or
         nothing for the default; of codes how many there are."""
         if self.about.form is Form.CODED:
-            return _text(self.size)
+            return self.text("size")
         if self.bins is not None:
             return f"{self.bins} bins"
-        return ", ".join(map(_text, self.edges)) if self.edges else _text(self.width)
+        return ", ".join(map(_text, self.edges)) if self.edges else self.text("width")
 
     def read_bins(self, text: str) -> dict[str, Any]:
         """The fields that such a text states."""
@@ -162,8 +156,8 @@ class ColumnDraft(Column):
             return {**NO_GROUPS, "bins": entered.removesuffix("bins").strip()}
         return {**NO_GROUPS, "edges": parts} if len(parts) > 1 else {**NO_GROUPS, "width": parts[0] if parts else None}
 
-    def option_text(self, field: str) -> str:
-        """What its kind has beside bounds and values, as people type it."""
+    def text(self, field: str) -> str:
+        """A bound or an option of its kind, as people type it."""
         stated = getattr(self, field)
         if isinstance(stated, Mapping):
             return "\n".join(f"{beginning}{_EQUALS}{group}" for beginning, group in stated.items())

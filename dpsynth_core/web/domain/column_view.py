@@ -171,10 +171,10 @@ def _numbers(draft: ColumnDraft, place: str, error: InputError | None) -> None:
     examples = KINDS[draft.kind].examples
     with lower:
         help = "The lowest value that counts, from public knowledge."
-        _text(draft, "lower", draft.lower_text(), "Lowest", placeholder=examples[0], help=help)
+        _text(draft, "lower", draft.text("lower"), "Lowest", placeholder=examples[0], help=help)
     with upper:
         help = "The highest value that counts, from public knowledge."
-        _text(draft, "upper", draft.upper_text(), "Highest", placeholder=examples[1], help=help)
+        _text(draft, "upper", draft.text("upper"), "Highest", placeholder=examples[1], help=help)
     with groups:
         _text(draft, "bins", draft.bins_text(), "Groups of", placeholder=examples[2], help=GROUPS_HELP)
     _wrong(draft, error, place in ("bounds", "bins", "values"))
@@ -182,7 +182,7 @@ def _numbers(draft: ColumnDraft, place: str, error: InputError | None) -> None:
 
 def _option(draft: ColumnDraft, option: Option) -> None:
     """What the kind has beside bounds, groups and values."""
-    stated = draft.option_text(option.field) or (option.choices[0] if option.choices else "")
+    stated = draft.text(option.field) or (option.choices[0] if option.choices else "")
     widget = st.selectbox if option.choices else st.text_area if option.lines else st.text_input
     look = {"options": option.choices} if option.choices else {"placeholder": option.example}
 

@@ -11,7 +11,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.guess import Guess
 from dpsynth_core.vocabulary.attribute import DEFAULT_MOST, Attribute
 from dpsynth_core.vocabulary.column import Column
-from dpsynth_core.vocabulary.domain import DATA, LABELS, LEARNT, ORIGINS, Domain
+from dpsynth_core.vocabulary.domain import DATA, LEARNT, ORIGINS, Domain
 from dpsynth_core.web.domain.column_draft import OWN, ColumnDraft, blank, fresh
 
 _UNNAMED = ("column_1", "column_2")
@@ -81,12 +81,6 @@ def measured(drafts: Iterable[ColumnDraft]) -> list[Attribute]:
     return [draft.attribute() for draft in drafts if draft.use and not draft.is_filled and draft.problem() is None]
 
 
-def with_domain(drafts: Sequence[ColumnDraft], domain: Domain) -> list[ColumnDraft]:
-    """As a given domain says; columns that it does not name are dropped. Raises InputError if none of its names fit."""
-    given = {column.name: ColumnDraft.of(column).changed(origin=domain.origin) for column in domain.columns}
-    return _replaced(drafts, given, _NOT_OF_THIS_TABLE)
-
-
 def with_codebook(drafts: Sequence[ColumnDraft], columns: Iterable[Column], origin: str) -> list[ColumnDraft]:
     """As a codebook says that may leave columns open; columns that it does not name are dropped. Raises InputError if none of its names
     fit."""
@@ -107,17 +101,16 @@ def _replaced(drafts: Sequence[ColumnDraft], given: Mapping[str, ColumnDraft], m
     return [given.get(draft.name, draft.changed(use=False)) for draft in drafts]
 
 
-def with_columns(drafts: Sequence[ColumnDraft], domain: Domain) -> list[ColumnDraft]:
+def with_pasted(drafts: Sequence[ColumnDraft], domain: Domain) -> list[ColumnDraft]:
     """As a domain of some of the columns says; the others stay as they are. Raises InputError if none of its names fit."""
-    given = {column.name: ColumnDraft.of(column).changed(origin="codebook") for column in domain.columns}
-    if not any(draft.name in given for draft in drafts):
+    if not {draft.name for draft in drafts} & set(domain.column_names):
         raise InputError("pasted lines", "none of the columns that they name is in the table", "write the names as the table does")
-    return _updated(drafts, given)
+    return with_columns(drafts, map(Column.of, domain.columns), "codebook")
 
 
-def with_labels(drafts: Sequence[ColumnDraft], declared: Iterable[Column], only: str = "") -> list[ColumnDraft]:
-    """With what the file itself says of the columns whose values it labels. only: the one column that is meant, if any."""
-    return _updated(drafts, {one.name: _drafted(one, LABELS) for one in declared if not one.to_do and only in ("", one.name)})
+def with_columns(drafts: Sequence[ColumnDraft], columns: Iterable[Column], origin: str) -> list[ColumnDraft]:
+    """As these columns say, in which nothing is open; the others stay as they are."""
+    return _updated(drafts, {column.name: _drafted(column, origin) for column in columns})
 
 
 def with_guess(drafts: Sequence[ColumnDraft], guesses: Iterable[Guess], column: str) -> list[ColumnDraft]:
@@ -159,7 +152,7 @@ def grid(drafts: Sequence[ColumnDraft]) -> pd.DataFrame:
 
 def _shown(draft: ColumnDraft) -> dict[str, Any]:
     """The cells of the grid that can be edited."""
-    texts = {"lower": draft.lower_text(), "upper": draft.upper_text(), "bins": draft.bins_text()}
+    texts = {"lower": draft.text("lower"), "upper": draft.text("upper"), "bins": draft.bins_text()}
     cells = {which: draft.treatment(which) == OWN for which in ("missing", "other")}
     return {"use": draft.use, "kind": draft.kind, **texts, **cells}
 

@@ -50,9 +50,9 @@ def declared(draft: Draft) -> list[Column]:
     return list(map(Column.from_json, draft["wizard"].get("declared", ())))
 
 
-def labelled(draft: Draft) -> list[Column]:
-    """The columns of which the file says all, by labels or types."""
-    return [column for column in declared(draft) if not column.to_do]
+def labelled(draft: Draft, only: str = "") -> list[Column]:
+    """The columns of which the file says all, by labels or types. only: the one column that is meant, if any."""
+    return [column for column in declared(draft) if not column.to_do and only in ("", column.name)]
 
 
 def prefill(here: Current) -> Current:
@@ -64,7 +64,8 @@ def prefill(here: Current) -> Current:
         save(lambda _: domain_table.from_guesses(project_table.look(here.draft).value), "public")
     elif stored is None and document.problem(here.draft, "domain") is None:
         domain = document.domain(here.draft)
-        save(lambda drafts: domain_table.with_domain(drafts, domain), here.draft.get("domain_origin", ""))
+        columns = list(map(Column.of, domain.columns))
+        save(lambda drafts: domain_table.with_codebook(drafts, columns, domain.origin), here.draft.get("domain_origin", ""))
     elif {column.name for column in stored or ()} != set(document.columns(here.draft)):
         save(lambda drafts: [_first(here.draft, column) for column in drafts])
     return session.current()

@@ -34,7 +34,7 @@ READING = (
 
 def choice(here: Current, draft: ColumnDraft) -> str:
     """The way that is chosen; choosing to learn, or the labels, is done at once."""
-    ways = [TYPED, USUAL, *([LABELS] if _labelled(here, draft) else [])]
+    ways = [TYPED, USUAL, *([LABELS] if draft_rows.labelled(here.draft, draft.name) else [])]
     ways += [LEARN] if draft.most or _learnable(draft) else []
     ways += [READ] if _has_records(here) else []
     key = f"{here.project}:way:{draft.name}"
@@ -45,7 +45,8 @@ def choice(here: Current, draft: ColumnDraft) -> str:
     def changed() -> None:
         way = st.session_state[key]
         if way == LABELS:
-            draft_rows.save(lambda rows: domain_table.with_labels(rows, draft_rows.labelled(here.draft), draft.name), LABELS)
+            labelled = draft_rows.labelled(here.draft, draft.name)
+            draft_rows.save(lambda drafts: domain_table.with_columns(drafts, labelled, LABELS), LABELS)
         elif (way == LEARN) != bool(draft.most):
             draft_rows.change_one(draft.name, lambda column: column.learning(DEFAULT_MOST if way == LEARN else 0).changed(note=""))
 
@@ -55,10 +56,6 @@ def choice(here: Current, draft: ColumnDraft) -> str:
 
 def _has_records(here: Current) -> bool:
     return "data" in here.draft and not project_table.is_simulated(here.draft)
-
-
-def _labelled(here: Current, draft: ColumnDraft) -> bool:
-    return any(column.name == draft.name for column in draft_rows.labelled(here.draft))
 
 
 def _learnable(draft: ColumnDraft) -> bool:

@@ -61,11 +61,12 @@ def _paste() -> None:
 
 def _take_pasted(key: str) -> None:
     read = cache(lambda: pasted_domain(st.session_state[key]))
-    draft_rows.load(lambda rows: domain_table.with_columns(rows, read()), "codebook")
+    draft_rows.load(lambda rows: domain_table.with_pasted(rows, read()), "codebook")
 
 
 def _take_labels() -> None:
-    draft_rows.load(lambda rows: domain_table.with_labels(rows, draft_rows.labelled(session.current().draft)), "labels")
+    labelled = draft_rows.labelled(session.current().draft)
+    draft_rows.load(lambda rows: domain_table.with_columns(rows, labelled, "labels"), "labels")
 
 
 def _public(here: Current) -> None:
