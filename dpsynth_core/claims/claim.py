@@ -161,8 +161,11 @@ class Received(Protocol):
     def written(self, part: str) -> Any:
         """A part of release.json as it stands there."""
 
-    def replaying(self, answers: Sequence[Any]) -> SealedKernel:
-        """A kernel that repeats these of its answers, the last ones."""
+    def behind(self, name: str) -> int:
+        """How many answers claims took that were measured after this one."""
+
+    def replaying(self, answers: slice) -> SealedKernel:
+        """A kernel that repeats these of its answers."""
 
 
 class Claim(Generic[Stated]):
@@ -211,6 +214,10 @@ class Claim(Generic[Stated]):
     def absent(self, plan: Asked) -> Any:  # noqa: ARG002
         """What is stated where it was not measured, or not asked for."""
         return None
+
+    def answers(self, plan: Asked, stated: Any) -> int:
+        """How many answers of the kernel it took: asked of claims behind the criteria, whose check has to know which answers are theirs."""
+        return 0 if stated == self.absent(plan) else 1
 
     def lacks(self, plan: Asked, stated: Any) -> str:
         """What of it was never measured although a share was kept, as a sentence; "" where nothing is missing. It becomes a warning."""

@@ -10,3 +10,5 @@ from dpsynth_core.claims.criteria.deciding import CRITERIA
 from dpsynth_core.claims.models.usefulness import MODELS
 
 CLAIMS: tuple[Claim[Any], ...] = (CERTIFICATE, MODELS, CRITERIA)
+"""New ones stand behind the criteria: these use the number of people that a certificate measured and what is known of models, and a
+recipient finds the answers of the three by this order."""

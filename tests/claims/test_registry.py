@@ -34,6 +34,10 @@ def test_names_parts_and_questions_are_their_own() -> None:
         assert len(set(texts)) == len(CLAIMS)
 
 
+def test_new_claims_stand_behind_the_three_whose_checks_rest_on_their_order() -> None:
+    assert [claim.name for claim in CLAIMS[:3]] == ["certificate", "models", "criteria"]
+
+
 @ALL
 def test_its_share_is_a_field_of_the_budget_and_is_taken_from_the_mechanism(claim: Claim[Any]) -> None:
     assert budget().share(claim.name) == claim.share.default

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,6 +14,7 @@ from dpsynth_core.bundle.reproduce import other_versions
 from dpsynth_core.bundle.unpack import Bundle
 from dpsynth_core.claims.claim import Final
 from dpsynth_core.claims.outcome import expect, some
+from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.privacy.events import Event
 from dpsynth_core.privacy.interface import SealedKernel
@@ -97,7 +97,15 @@ class Opened:
         """A part of release.json as it stands there."""
         return self.bundle.document[part]
 
-    def replaying(self, answers: Sequence[RecordedAnswer]) -> SealedKernel:
-        """A kernel that repeats these of its answers, the last ones."""
-        charges = self.charges[len(self.charges) - sum(answer.charges for answer in answers) :]
-        return replaying(self.plan.domain, self.plan.unit, self.plan.shares, answers, charges)
+    def behind(self, name: str) -> int:
+        """How many answers claims took that were measured after this one."""
+        names = [claim.name for claim in CLAIMS]
+        later = CLAIMS[names.index(name) + 1 :]
+        return sum(claim.answers(self.plan, self.release.claims[claim.name]) for claim in later)
+
+    def replaying(self, answers: slice) -> SealedKernel:
+        """A kernel that repeats these of its answers."""
+        repeated = self.answers[answers]
+        end = len(self.charges) - sum(answer.charges for answer in self.answers[answers.stop :])
+        charges = self.charges[end - sum(answer.charges for answer in repeated) : end]
+        return replaying(self.plan.domain, self.plan.unit, self.plan.shares, repeated, charges)

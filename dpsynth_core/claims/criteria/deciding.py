@@ -113,8 +113,8 @@ class Criteria(Claim[Outcomes]):
         outcomes = Counter(one.outcome for one in stated)
         return ", ".join(f"{count:,} {outcome}" for outcome, count in outcomes.items()) + ": as follows from what was measured"
 
-    def _decided_otherwise(self, received: Received, stated: Outcomes, answers: Sequence[Any]) -> list[str]:
-        """The numbers of the criteria that these answers, the last ones, do not decide as stated."""
+    def _decided_otherwise(self, received: Received, stated: Outcomes, answers: slice) -> list[str]:
+        """The numbers of the criteria that these answers do not decide as stated."""
         plan = received.plan
         try:
             recomputed = self.measure(plan, self.stage(plan, received.replaying(answers)), received.final)
@@ -133,8 +133,8 @@ class Criteria(Claim[Outcomes]):
 CRITERIA = Criteria()
 
 
-def _deciding(received: Received, stated: Outcomes) -> list[Sequence[Any]]:
-    """The last answers, those that decided the criteria. Where the run ended while one was measured, nothing says how many of its answers
+def _deciding(received: Received, stated: Outcomes) -> list[slice]:
+    """Where the answers are that decided the criteria. Where the run ended while one was measured, nothing says how many of its answers
     there are: then with each number that there can be."""
     plan, final = received.plan, received.final
     asking = measured(plan.criteria)
@@ -142,17 +142,18 @@ def _deciding(received: Received, stated: Outcomes) -> list[Sequence[Any]]:
     answers = [criterion.answers(plan.workload) for criterion in asking]
     done = sum(one.interval is not None for one in stated if not isinstance(one.criterion, ModelCriterion))
     counts = [measured_people + sum(answers[:done]) + more for more in range(answers[done] if done < len(answers) else 1)]
-    return [received.answers[max(0, len(received.answers) - count) :] for count in counts]
+    end = len(received.answers) - received.behind(CRITERIA.name)
+    return [slice(max(0, end - count), end) for count in counts]
 
 
-def _has_unused(received: Received, possible: Sequence[Sequence[Any]]) -> bool:
+def _has_unused(received: Received, possible: Sequence[slice]) -> bool:
     """Whether more answers follow those about models, or else the certificate, than the criteria that are decided and a part of the next
     one ask for. Where there are neither, only running again tells."""
     plan, operations = received.plan, [answer.operation for answer in received.answers]
     last = "measure_right" if plan.targets else "measure_largest_error"  # the first of these, for a criterion may ask for it too
     if last not in operations or not (plan.targets or plan.shares.of("certificate")):
         return False
-    return len(operations) - operations.index(last) - 1 > max(map(len, possible))
+    return operations.index(last) + 1 < min(one.start for one in possible)
 
 
 def _json(one: Decided, domain: Domain) -> dict[str, Any]:

@@ -43,6 +43,7 @@ class ModelCriterion(Within):
     is guessed. least: what the share has to be at least."""
 
     kind: ClassVar[str]
+    title: ClassVar[str]
     form: ClassVar[tuple[Field, ...]]
     """The least share first."""
     unit_of_error: ClassVar[str]

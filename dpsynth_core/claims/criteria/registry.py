@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
 
 from dpsynth_core.claims.criteria import models, regression
 from dpsynth_core.claims.criteria.criterion import Criterion, Decided, MeasuredCriterion, Published
+from dpsynth_core.claims.criteria.form import Field
 from dpsynth_core.claims.criteria.models import ModelCriterion
 from dpsynth_core.claims.criteria.quantile import Quantile
 from dpsynth_core.claims.criteria.statistics import Mean, Share
@@ -23,7 +25,23 @@ MAX_CELLS, MAX_TOGETHER = 1_000_000, 20_000_000
 
 AnyCriterion = MeasuredCriterion | ModelCriterion
 
-_KINDS: tuple[type[AnyCriterion], ...] = (TablesWithin, SubgroupWithin, Share, Mean, Quantile, *regression.KINDS, *models.KINDS)
+
+class Kind(Protocol):
+    """What the class of a criterion says of its kind. form: as it is read and drawn."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def form(self) -> tuple[Field, ...]: ...
+    @property
+    def by_size(self) -> bool: ...
+
+    def read(self, entries: Mapping[str, Any], workload: Workload, field: str) -> AnyCriterion: ...
+
+
+_KINDS: tuple[Kind, ...] = (TablesWithin, SubgroupWithin, Share, Mean, Quantile, *regression.KINDS, *models.KINDS)
 KINDS = {kind.kind: kind for kind in _KINDS}
 
 
@@ -83,7 +101,7 @@ def of_models(criteria: Iterable[AnyCriterion]) -> dict[str, ModelCriterion]:
 
 def need_models(listed: Sequence[object]) -> list[bool]:
     """Of each entry of a spec's list, read or not, whether models decide it."""
-    kinds = [name for name, kind in KINDS.items() if issubclass(kind, ModelCriterion)]
+    kinds = [name for name, kind in KINDS.items() if isinstance(kind, type) and issubclass(kind, ModelCriterion)]
     return [isinstance(one, Mapping) and one.get("kind") in kinds for one in listed]
 
 
