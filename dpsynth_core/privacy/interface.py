@@ -8,10 +8,10 @@ operation (`privacy.operations`); the wing's operations are called with a kernel
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from dpsynth_core.privacy import operations
 from dpsynth_core.privacy.events import Event
@@ -91,12 +91,12 @@ class Kernel(ABC):
         """Read the marginals that will be needed in one pass. Answers nothing and so costs nothing."""
 
     @abstractmethod
-    def _ask(self, operation: str, *arguments: Any, **options: Any) -> Any:
+    def _ask(self, operation: str, *arguments: object, **options: object) -> object:
         """The answer of an operation, after its charge."""
 
     if not TYPE_CHECKING:  # an operation that no class names is a wing's, which is called by its function
 
-        def __getattr__(self, name: str) -> Any:
+        def __getattr__(self, name: str) -> Callable[..., object]:
             if name.startswith("_") or find(name) is None:
                 raise AttributeError(name)
             return partial(self._ask, name)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self, cast
+from typing import Self, cast
 
 from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.privacy.counts import Counts
@@ -47,7 +47,7 @@ class PrivacyKernel(SealedKernel):
         self.__view = Counts(source, noise)
         super().__init__(_public(self.__view, unit, {}), Meter(rho, delta=delta, accountant=accountant))
 
-    def _ask(self, operation: str, *arguments: Any, **options: Any) -> Any:
+    def _ask(self, operation: str, *arguments: object, **options: object) -> object:
         """Charge what the operation costs, then let it see the counts. What is free sees none.
 
         Nothing is charged for a question that cannot be (ValueError), nor beyond the budget (BudgetExceeded). AttributeError for an

@@ -9,10 +9,10 @@ checks of bundles find operations by name in `privacy.registry`.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,11 +94,11 @@ class Operation(Generic[P, R]):
         count = 1 if self._count is None else self._count(question)
         return self.price(replace(public, count=count), *questions.numbers(question.values())), answer
 
-    def due(self, public: Asked, numbers: Sequence[Any], answer: Any) -> Event | None:
+    def due(self, public: Asked, numbers: Sequence[object], answer: Sized) -> Event | None:
         """What the call must have been charged as, from what a transcript has of it. Any error: question and answer do not fit."""
         return self.price(replace(public, count=1 if self._count is None else len(answer)), *numbers)
 
-    def digests(self, arguments: Sequence[Any], options: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
+    def digests(self, arguments: Sequence[object], options: Mapping[str, object]) -> tuple[tuple[str, ...], ...]:
         """SHA-256 of what a call was given in whole, as one more argument; none where names and numbers say enough."""
         return questions.digests(arguments, options) if self._digests is None else (self._digests(*arguments, **options),)
 
@@ -106,10 +106,10 @@ class Operation(Generic[P, R]):
     def __get__(self, kernel: None, owner: type) -> Operation[P, R]: ...
     @overload
     def __get__(self, kernel: object, owner: type) -> Callable[P, R]: ...
-    def __get__(self, kernel: Any, owner: type) -> Any:
-        return self if kernel is None else partial(kernel._ask, self.name)
+    def __get__(self, kernel: object, owner: type) -> object:
+        return self if kernel is None else partial(cast(Any, kernel)._ask, self.name)
 
-    def __call__(self, kernel: Any, *arguments: P.args, **options: P.kwargs) -> R:
+    def __call__(self, kernel: object, *arguments: P.args, **options: P.kwargs) -> R:
         """The kernel's own answer, by name: that an operation was made does not mean that a kernel knows it."""
         answer: R = getattr(kernel, self.name)(*arguments, **options)
         return answer

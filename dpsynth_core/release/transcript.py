@@ -136,7 +136,7 @@ class _Replay(SealedKernel):
     def prepare_cells(self, cells: Collection[Attribute]) -> None:
         """Nothing to read."""
 
-    def _ask(self, operation: str, *arguments: Any, **options: Any) -> Any:
+    def _ask(self, operation: str, *arguments: object, **options: object) -> object:
         question = _identifying(operation, arguments, options, self.__group)
         answer = next(self.__answers, None)
         if answer is None:

@@ -188,7 +188,7 @@ def _approximate(_asked: Asked, eps: float, delta: float) -> Approximate:
 
 @operation(Approximate, _approximate)
 def learn_rule_gaussian(asked: Asked, task: Task, eps: float, delta: float, oracle: Oracle) -> Answer[Integers]:
-    """The same with Gaussian noise, by a union bound over all rules, for (eps, delta)-DP under the same condition (Proposition 14)."""
+    """RSPM with Gaussian noise, by a union bound over all rules: (eps, delta)-DP under the same condition (Proposition 14)."""
     asked.require("occupied")
     sigma = rspm.gaussian_sigma(task.rules, asked.unit.marginal_l1, eps, delta)
 

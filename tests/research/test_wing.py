@@ -1,0 +1,48 @@
+"""The core works without the wing, and does not load it: everything that it knows of it, it finds by `foundation.wings`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dpsynth_core.foundation import wings
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.privacy.registry import everything
+
+ROOT = Path(__file__).resolve().parents[2]
+ALONE = """
+import pkgutil, sys
+from importlib import import_module
+from dpsynth_core.foundation import wings
+wings.WINGS = ()
+import dpsynth_core
+for module in pkgutil.walk_packages(dpsynth_core.__path__, "dpsynth_core."):
+    if not module.name.startswith("dpsynth_core.research") and not module.name.endswith("__main__"):
+        import_module(module.name)
+from dpsynth_core.mechanisms.registry import MECHANISMS, PURPOSES
+from dpsynth_core.privacy.registry import everything
+print(*MECHANISMS)
+print(*everything())
+print(sum(name.startswith("dpsynth_core.research") for name in sys.modules))
+"""
+
+
+@pytest.mark.slow  # loads the whole core in a fresh interpreter
+def test_the_core_loads_without_the_wing_and_keeps_its_own_mechanisms_and_operations() -> None:
+    done = subprocess.run([sys.executable, "-c", ALONE], cwd=ROOT, capture_output=True, text=True, timeout=120, check=True)
+    mechanisms, operations, loaded = done.stdout.splitlines()[-3:]
+    assert loaded == "0"
+    assert mechanisms.split()[0] == "aim"
+    assert set(mechanisms.split()) < set(registry.MECHANISMS)
+    assert not {"rap", "learn", "mixture", "fem", "mwem"} & set(mechanisms.split())
+    assert [name for name in operations.split() if everything()[name].event is None] == ["seed", "residual_l2"]
+    assert len(operations.split()) == 12, "ten operations that are charged, and two that are free"
+
+
+def test_every_wing_has_its_three_modules() -> None:
+    for part, names in {"operations": (), "offers": ("OFFERS", "PUBLISHED"), "audits": ("CASES", "GUESSES")}.items():
+        for module in wings.registered(part):
+            assert all(hasattr(module, name) for name in names)
