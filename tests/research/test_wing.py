@@ -19,8 +19,9 @@ from importlib import import_module
 from dpsynth_core.foundation import wings
 wings.WINGS = ()
 import dpsynth_core
-for module in pkgutil.walk_packages(dpsynth_core.__path__, "dpsynth_core."):
-    if not module.name.startswith("dpsynth_core.research") and not module.name.endswith("__main__"):
+rooms = [room.name for room in pkgutil.iter_modules(dpsynth_core.__path__, "dpsynth_core.") if room.name != "dpsynth_core.research"]
+for room in (import_module(name) for name in rooms if not name.endswith("__main__")):
+    for module in pkgutil.walk_packages(room.__path__, f"{room.__name__}."):
         import_module(module.name)
 from dpsynth_core.mechanisms.registry import MECHANISMS, PURPOSES
 from dpsynth_core.privacy.registry import everything
