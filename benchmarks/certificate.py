@@ -26,7 +26,7 @@ from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, Spec
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.times import Stopwatch
-from dpsynth_core.sources.sniff import sniff
+from dpsynth_core.sources.detect import detect_format
 from dpsynth_core.statistics.distances import IN_WRONG_CELL, marginal_errors
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.tally import row_marginals
@@ -81,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _spec(options: argparse.Namespace, table: Table, share: float) -> Spec:
-    form = sniff(table.data)
+    form = detect_format(table.data)
     return Spec.from_json(
         {
             "name": table.data.stem,

@@ -40,8 +40,8 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.release.document import write_csv, write_parquet
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.demo import demo_domain, simulate
+from dpsynth_core.sources.detect import detect_format
 from dpsynth_core.sources.drawn import DrawnRows
-from dpsynth_core.sources.sniff import sniff
 from dpsynth_core.statistics.evidence import Evidence
 from dpsynth_core.vocabulary.domain import load_domain
 from dpsynth_core.vocabulary.workload import all_kway
@@ -97,7 +97,7 @@ def measured(table: str, rows: int, written: int, epsilon: float, folder: str) -
     workload, mechanism = all_kway(domain, 2), registry.configured(registry.get("aim"), {})
     accountant, path = mechanism.card.accountant, place / f"{table}.parquet"
     rho = accountant.rho_from(epsilon, DELTA)
-    kernel = PrivacyKernel(ArrowSource(domain, path, sniff(path)), Unit(), rho, SeededNoise(1), accountant=accountant)
+    kernel = PrivacyKernel(ArrowSource(domain, path, detect_format(path)), Unit(), rho, SeededNoise(1), accountant=accountant)
     with cost.of("counting"):
         kernel.prepare([*workload.cliques, *((name,) for name in domain.names)])
     with cost.of("mechanism"):

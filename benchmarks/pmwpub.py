@@ -40,7 +40,7 @@ from dpsynth_core.research.vocabulary.incidence import Incidence
 from dpsynth_core.research.vocabulary.queries import QueryClass
 from dpsynth_core.sources import public as public_tables
 from dpsynth_core.sources.codes import CodesSource
-from dpsynth_core.sources.sniff import sniff
+from dpsynth_core.sources.detect import detect_format
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload
@@ -127,7 +127,7 @@ def _setting(table: str) -> tuple[Setting, PublicTable]:
 
 def _codes(domain: Domain, name: str) -> Codes:
     path = ADULT_FOLDER / name
-    return public_tables.read(path, sniff(path), domain).codes
+    return public_tables.read(path, detect_format(path), domain).codes
 
 
 def _split(whole: Setting, bias: float) -> tuple[Codes, Codes]:

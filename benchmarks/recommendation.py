@@ -42,7 +42,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.recommendation import Model, Situation, recommend
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.accountant import ZCDP
-from dpsynth_core.sources import demo, standin
+from dpsynth_core.sources import demo, simulated
 from dpsynth_core.tradeoffs import trial
 from dpsynth_core.tradeoffs.sweep import PRIVATE, PUBLIC, STANDIN, Sweep
 from dpsynth_core.tradeoffs.trial import Trials
@@ -114,7 +114,7 @@ class Scenario:
             rng = np.random.default_rng([self.number, 2])
             return pd.DataFrame(invented.of_classes(self.domain.sizes(names), rows, self.classes, self.evenness, rng), columns=names)
         if self.strength is not None:
-            return pd.DataFrame(standin.simulate(self.domain, rows, self.strength, self.number), columns=names)
+            return pd.DataFrame(simulated.simulate(self.domain, rows, self.strength, self.number), columns=names)
         return demo.simulate(rows, seed=self.number).loc[:, names]
 
     def alone(self, place: Path) -> tuple[Spec, str]:

@@ -33,14 +33,14 @@ from dpsynth_core.mechanisms.steps import Finished
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.sources import standin
+from dpsynth_core.sources import simulated
 from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.sources.demo import demo_domain, simulate
+from dpsynth_core.sources.detect import detect_format
 from dpsynth_core.sources.files import TableSource, opened
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.guess import propose
-from dpsynth_core.sources.sniff import sniff
 from dpsynth_core.statistics.distances import Marginals, scaled, workload_error
 from dpsynth_core.vocabulary.domain import Domain, load_domain
 from dpsynth_core.vocabulary.tally import row_marginals
@@ -110,7 +110,7 @@ def error(source: CodesSource, workload: Workload, true: Marginals, mechanism: M
 def _stand_in(sizes: Sequence[int], rows: int, strength: float, seed: int) -> Callable[[Path], CodesSource]:
     def read(_folder: Path) -> CodesSource:
         domain = Domain.from_json({f"c{i}": size for i, size in enumerate(sizes)})
-        return CodesSource(domain, standin.simulate(domain, rows, strength, seed))
+        return CodesSource(domain, simulated.simulate(domain, rows, strength, seed))
 
     return read
 
@@ -143,8 +143,8 @@ def _celled(domain: Domain) -> Domain:
 def _titanic(folder: Path) -> CodesSource:
     """With the kinds that its file suggests, for it is public."""
     path = folder / "titanic.csv"
-    guesses = propose(path, sniff(path), is_public=True).value
-    return _coded(_celled(Domain(tuple(g.attribute for g in guesses if g.attribute is not None))), path, sniff(path))
+    guesses = propose(path, detect_format(path), is_public=True).value
+    return _coded(_celled(Domain(tuple(g.attribute for g in guesses if g.attribute is not None))), path, detect_format(path))
 
 
 def _raw_adult(folder: Path) -> CodesSource:

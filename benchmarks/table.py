@@ -19,8 +19,8 @@ from dpsynth_core.cli.release_commands import parse_workload
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.codec import encode
+from dpsynth_core.sources.detect import detect_format
 from dpsynth_core.sources.files import opened
-from dpsynth_core.sources.sniff import sniff
 from dpsynth_core.vocabulary.domain import Domain, load_domain
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
@@ -57,11 +57,11 @@ class Table:
     def counts(self, data: Path, *, codes: bool = False) -> Mapping[Clique, NDArray[np.int64]]:
         """The same counts of another table, such as synthetic rows; codes: it is written as `codes` would be."""
         domain = Domain.from_json(self.sizes) if codes else self.domain
-        return ArrowSource(domain, data, sniff(data)).counts([*self.workload.cliques, ()])
+        return ArrowSource(domain, data, detect_format(data)).counts([*self.workload.cliques, ()])
 
     def codes(self) -> pd.DataFrame:
         """The table as whole numbers 0, 1, 2, ..., for programs that know no other domain."""
-        form = sniff(self.data)
+        form = detect_format(self.data)
         batches = opened(self.data, form).batches(self.domain.names)
         return pd.concat([pd.DataFrame(encode(self.domain, batch, form.notation)) for batch in batches], ignore_index=True)
 

@@ -32,7 +32,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, Spec, StandinSpec
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Release
-from dpsynth_core.sources import standin
+from dpsynth_core.sources import simulated
 from dpsynth_core.vocabulary.domain import Domain, load_domain
 from dpsynth_core.vocabulary.predictors import right_counts
 
@@ -53,7 +53,7 @@ class Asked:
     def people(self) -> NDArray[np.int32]:
         """All records, as codes of the domain."""
         if self.data["kind"] == "standin":
-            return standin.simulate(self.domain, INVENTED.rows, INVENTED.strength, INVENTED.seed)
+            return simulated.simulate(self.domain, INVENTED.rows, INVENTED.strength, INVENTED.seed)
         return pd.read_csv(self.data["path"])[list(self.domain.names)].to_numpy(np.int32)
 
 

@@ -25,8 +25,8 @@ from dpsynth_core.cli.release_commands import parse_workload
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, Spec
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Release
+from dpsynth_core.sources.detect import detect_format
 from dpsynth_core.sources.guess import propose
-from dpsynth_core.sources.sniff import sniff
 from dpsynth_core.statistics.distances import marginal_errors
 from dpsynth_core.vocabulary.domain import Domain, load_domain
 from dpsynth_core.vocabulary.tally import row_marginals
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _spec(options: argparse.Namespace, mechanism: str) -> Spec:
     data = ADULT_FOLDER / TABLES[options.table]
-    form, domain = sniff(data), _domain(options.table, data)
+    form, domain = detect_format(data), _domain(options.table, data)
     return Spec.from_json(
         {
             "population": "benchmark",
@@ -89,7 +89,7 @@ def _domain(table: str, data: Path) -> Domain:
     """As the field codes Adult; of Titanic what the file suggests, for it is public."""
     if table == "adult":
         return load_domain(ADULT_FOLDER / "adult-binned-domain.json")
-    guesses = propose(data, sniff(data), is_public=True).value
+    guesses = propose(data, detect_format(data), is_public=True).value
     return Domain(tuple(guess.attribute for guess in guesses if guess.attribute is not None))
 
 

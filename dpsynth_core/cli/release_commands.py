@@ -229,10 +229,10 @@ def parse_workload(text: str, domain: Domain) -> Workload:
 
 def _public_table(path: Path) -> dict[str, Any]:
     """The spec's section about a public table: how the file is written, and its content's digest."""
+    from dpsynth_core.sources.detect import detect_without_doubt
     from dpsynth_core.sources.public import digest
-    from dpsynth_core.sources.sniff import without_doubt
 
-    form = without_doubt(path, "public")
+    form = detect_without_doubt(path, "public")
     return form.section(path) | {"sha256": digest(path)}
 
 

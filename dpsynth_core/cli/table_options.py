@@ -10,8 +10,8 @@ from dpsynth_core.cli.options import number
 from dpsynth_core.foundation.errors import InputError
 
 if TYPE_CHECKING:
+    from dpsynth_core.sources.detect_notation import Doubt
     from dpsynth_core.sources.formats import TableFormat
-    from dpsynth_core.sources.suggest import Doubt
 
 FILES = "a CSV, JSON lines, Parquet, Feather, Excel, ODS, SPSS, Stata or SAS file, or a folder of files of one kind"
 _FIELDS = {"missing": "missing_markers", "columns": "names"}
@@ -53,8 +53,8 @@ def stated_engine(options: argparse.Namespace) -> dict[str, object]:
 def stated_format(options: argparse.Namespace) -> TableFormat:
     """How the table is written: as stated, and where nothing is, as its first bytes suggest. Raises InputError; also for what they leave
     open, such as whether 10,584 is ten and a half."""
+    from dpsynth_core.sources.detect import detect_table as suggestion
     from dpsynth_core.sources.formats import DELIMITERS
-    from dpsynth_core.sources.sniff import suggested as suggestion
 
     named = {name: sign for sign, name in DELIMITERS.items()} | {r"\t": "\t"}
     delimiter, notation = named.get(options.delimiter, options.delimiter), stated_notation(options)

@@ -22,7 +22,7 @@ from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.planning.looks import Look, ordered
 from dpsynth_core.planning.unit_spec import Part, UnitSpec
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.sources import standin
+from dpsynth_core.sources import simulated
 from dpsynth_core.sources.registry import KINDS
 
 MAX_ROWS = 20_000_000
@@ -39,13 +39,13 @@ DEFAULT_DISCOVERY = 0.1
 DEMO = "demo"
 """`data.kind` of the simulated people that this project makes itself; it has no path."""
 STANDIN = "standin"
-"""`data.kind` of a table that is simulated over the declared domain (see `standin`); it has no path."""
+"""`data.kind` of a table that is simulated over the declared domain (see `sources.simulated`); it has no path."""
 
 
 class StandinSpec(Part):
     """A simulated table: how many rows, how strongly its columns depend on each other (0 to 1), and what it is made from."""
 
-    rows: int = Field(default=10_000, ge=1, le=standin.MAX_ROWS)
+    rows: int = Field(default=10_000, ge=1, le=simulated.MAX_ROWS)
     strength: float = Field(default=0.5, ge=0.0, le=1.0)
     seed: int = Field(default=0, ge=0, lt=2**63)
 

@@ -49,6 +49,7 @@ from dpsynth_core.release.statement import (
 from dpsynth_core.release.times import Stopwatch
 from dpsynth_core.release.transcript import Keep, RecordedAnswer, recording
 from dpsynth_core.sources import public as public_tables
+from dpsynth_core.sources.check_records import RecordsCheck
 from dpsynth_core.sources.codec import as_written
 from dpsynth_core.sources.drawn import DrawnRows
 from dpsynth_core.sources.formats import TableFormat
@@ -56,7 +57,6 @@ from dpsynth_core.sources.locations import located
 from dpsynth_core.sources.outside import missing_label, outside_label
 from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.sources.source import MarginalSource
-from dpsynth_core.sources.survey import Survey
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain, column_field
 from dpsynth_core.vocabulary.marginals import of_columns
@@ -127,12 +127,12 @@ def _records(spec: Spec, domain: Domain) -> MarginalSource:
     return KINDS[data.kind].open(data.model_dump(), domain, unit.person_column, unit.max_rows_per_person)
 
 
-def survey(plan: Plan) -> Zoned[Survey]:
+def survey(plan: Plan) -> Zoned[RecordsCheck]:
     """What in the table cannot be read as the spec says, for the curator's eyes before anything is charged. Reads all of the columns in
     use once. Raises InputError if they cannot be read to the end; a run would then fail after its charge."""
     data = plan.spec.data
     look = KINDS[data.kind].survey
-    return curator_only(Survey()) if look is None else look(data.model_dump(), plan.domain.names, plan.spec.unit.person_column)
+    return curator_only(RecordsCheck()) if look is None else look(data.model_dump(), plan.domain.names, plan.spec.unit.person_column)
 
 
 def recoded(plan: Plan) -> Zoned[tuple[str, ...]]:

@@ -14,10 +14,10 @@ from dpsynth_core.foundation import documents
 
 if TYPE_CHECKING:  # engines are loaded when a table is looked at
     from dpsynth_core.foundation.zones import Zoned
+    from dpsynth_core.sources.check_records import RecordsCheck
     from dpsynth_core.sources.dask_cluster import Cluster
     from dpsynth_core.sources.files import FileTable
     from dpsynth_core.sources.source import MarginalSource
-    from dpsynth_core.sources.survey import Survey
     from dpsynth_core.vocabulary.domain import Domain
 
 Section = Mapping[str, Any]
@@ -39,7 +39,7 @@ class TableKind:
     label: str
     open: Callable[[Section, Domain, str | None, int], MarginalSource]
     columns: Callable[[Section, str | None], tuple[str, ...]] | None
-    survey: Callable[[Section, Sequence[str], str | None], Zoned[Survey]] | None = None
+    survey: Callable[[Section, Sequence[str], str | None], Zoned[RecordsCheck]] | None = None
     simulated: bool = False
     skips_rows: bool = False
     base_name: Callable[[str], str] = documents.base_name
@@ -88,13 +88,13 @@ def _cluster(section: Section) -> Cluster:
     return Cluster(section["scheduler"], section["workers"])
 
 
-def _survey_file(section: Section, columns: Sequence[str], person: str | None) -> Zoned[Survey]:
+def _survey_file(section: Section, columns: Sequence[str], person: str | None) -> Zoned[RecordsCheck]:
     from dpsynth_core.foundation.zones import curator_only
-    from dpsynth_core.sources import survey
+    from dpsynth_core.sources.check_records import RecordsCheck, check_records
 
     if section.get("engine") is not None:  # what a cluster has to read is not read here first
-        return curator_only(survey.Survey())
-    return survey.survey(_table(section), columns, person)
+        return curator_only(RecordsCheck())
+    return check_records(_table(section), columns, person)
 
 
 def _database_columns(section: Section, _person: str | None) -> tuple[str, ...]:
@@ -137,11 +137,11 @@ def _open_demo(section: Section, domain: Domain, person: str | None, rows: int) 
 
 
 def _open_standin(section: Section, domain: Domain, _person: str | None, _rows: int) -> MarginalSource:
-    from dpsynth_core.sources import standin
+    from dpsynth_core.sources import simulated
     from dpsynth_core.sources.codes import CodesSource
 
     made = section["standin"]
-    return CodesSource(domain, standin.simulate(domain, made["rows"], made["strength"], made["seed"]))
+    return CodesSource(domain, simulated.simulate(domain, made["rows"], made["strength"], made["seed"]))
 
 
 KINDS: Mapping[str, TableKind] = {

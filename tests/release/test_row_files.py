@@ -20,9 +20,9 @@ from dpsynth_core.release import row_files
 from dpsynth_core.release.row_files import FORMATS, chosen
 from dpsynth_core.sources import statistical_file
 from dpsynth_core.sources.codec import decode, encode
+from dpsynth_core.sources.detect import detect_format
 from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.notation import Notation
-from dpsynth_core.sources.sniff import sniff
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from tests.domains import attributes
 from tests.row_files import row_file
@@ -57,7 +57,7 @@ def cells(table: pa.Table, domain: Domain) -> np.ndarray:
 
 def read_back(path: Path, domain: Domain) -> np.ndarray:
     """The cells of what a file says; columns by their place, because names may have changed."""
-    form = sniff(path)
+    form = detect_format(path)
     opened(path, form).check()
     table = pa.Table.from_batches(opened(path, form).batches(opened(path, form).column_names())).rename_columns(list(domain.names))
     codes = encode(domain, table, form.notation)
@@ -89,7 +89,7 @@ def test_every_kind_of_column_comes_back_from_every_format(tmp_path: Path, attri
 def test_labels_travel(tmp_path: Path, name: str) -> None:
     path = tmp_path / f"rows.{name}"
     path.write_bytes(row_file(name, rows(LABELLED)[1], LABELLED))
-    by_name = {column.name: column for column in statistical_file.described(path, sniff(path))}
+    by_name = {column.name: column for column in statistical_file.described(path, detect_format(path))}
     assert by_name["sex"].label == "Geschlecht der Person"
     assert by_name["age"].label == "Age in years"
     assert by_name["born"].kind == "date"
@@ -143,7 +143,7 @@ def test_any_column_name_becomes_one_that_the_program_allows(tmp_path: Path, nam
     path = tmp_path / f"a.{name}"
     path.write_bytes(row_file(name, table, domain))
     assert np.array_equal(read_back(path, domain), codes)
-    assert statistical_file.described(path, sniff(path))[0].label == "a b"
+    assert statistical_file.described(path, detect_format(path))[0].label == "a b"
 
 
 def test_more_rows_than_a_sheet_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

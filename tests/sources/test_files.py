@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import csv_file, lines
+from dpsynth_core.sources.check_records import check_records
+from dpsynth_core.sources.detect import detect_format
 from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.formats import TableFormat
-from dpsynth_core.sources.sniff import sniff
-from dpsynth_core.sources.survey import survey
 from tests.tiers import examples
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -39,7 +39,7 @@ def write(tmp_path: Path) -> Write:
 
 
 def rows(path: Path, form: TableFormat | None = None) -> list[dict[str, object]]:
-    form = form or sniff(path)
+    form = form or detect_format(path)
     opened(path, form).check()
     return [row for batch in opened(path, form).batches(opened(path, form).column_names()) for row in batch.to_pylist()]
 
@@ -57,12 +57,12 @@ def refused(path: Path) -> str:
 @pytest.mark.parametrize(("delimiter", "name"), [(",", "a.csv"), (";", "a.csv"), ("\t", "a.tsv"), ("|", "a.txt")])
 def test_the_delimiter_is_found(write: Write, delimiter: str, name: str) -> None:
     path = write(f"age{delimiter}fare\n1{delimiter}2.5\n3{delimiter}4.5\n", name)
-    assert sniff(path).delimiter == delimiter
+    assert detect_format(path).delimiter == delimiter
     assert rows(path) == [{"age": "1", "fare": "2.5"}, {"age": "3", "fare": "4.5"}]
 
 
 def test_decimal_commas_do_not_win_over_semicolons(write: Write) -> None:
-    assert sniff(write("a;b\n1,5;2,5\n3,5;4,5\n")).delimiter == ";"
+    assert detect_format(write("a;b\n1,5;2,5\n3,5;4,5\n")).delimiter == ";"
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_decimal_commas_do_not_win_over_semicolons(write: Write) -> None:
 )
 def test_text_of_any_encoding_comes_through(write: Write, encoding: str, columns: str) -> None:
     path = write("name,straße\nMüller,café\nx,y\n".encode(encoding))
-    assert sniff(path).encoding == columns
+    assert detect_format(path).encoding == columns
     assert rows(path) == [{"name": "Müller", "straße": "café"}, {"name": "x", "straße": "y"}]
 
 
@@ -88,14 +88,14 @@ def test_quotes_and_the_euro_of_windows_text_come_through(write: Write) -> None:
 
 def test_bytes_that_windows_text_lacks_are_read_as_latin_1(write: Write) -> None:
     path = write(b"a,b\n\x81,1\n")
-    assert sniff(path).encoding == "latin-1"
+    assert detect_format(path).encoding == "latin-1"
     assert rows(path) == [{"a": "\x81", "b": "1"}]
 
 
 def test_only_the_first_bytes_suggest_the_encoding(write: Write) -> None:
     """One person's letter far down does not change how everybody else's are read."""
     path = write(b"a,b\n" + b"1,2\n" * 400_000 + b"\xfc,3\n")
-    assert sniff(path).encoding == "utf-8"
+    assert detect_format(path).encoding == "utf-8"
     assert rows(path)[-1] == {"a": "\ufffd", "b": "3"}
     assert rows(path, TableFormat(encoding="cp1252"))[-1] == {"a": "ü", "b": "3"}
 
@@ -139,7 +139,7 @@ def test_columns_that_the_header_does_not_tell_apart_are_numbered_and_said(write
     path, form = write(f"{header}\n{','.join(names)}\n"), TableFormat()
     opened(path, form).check()
     assert rows(path, form) == [{name: name for name in names}]
-    (sentence,) = survey(opened(path, form), names).value.sentences()
+    (sentence,) = check_records(opened(path, form), names).value.sentences()
     cells = [cell.strip() for cell in header.split(",")]
     assert [f"'{name}'" in sentence for name in names] == [name != cell for name, cell in zip(names, cells, strict=True)]
 
@@ -192,7 +192,7 @@ def test_columns_come_in_the_order_asked_for(write: Write) -> None:
 def test_parquet_is_recognised_whatever_its_name_and_odd_column_names_work(tmp_path: Path) -> None:
     table = pa.table({"a.b": [1, None], "x[0]": ["q", "r"], "yes": [True, False], "d": pa.array(["u", "v"]).dictionary_encode()})
     pq.write_table(table, tmp_path / "table.csv")
-    assert sniff(tmp_path / "table.csv").kind == "parquet"
+    assert detect_format(tmp_path / "table.csv").kind == "parquet"
     assert rows(tmp_path / "table.csv") == table.to_pylist()
 
 
@@ -400,7 +400,7 @@ def test_whatever_the_file_is_it_is_read_or_refused(write: Write, content: bytes
 def test_the_real_tables_are_recognised() -> None:
     for name, columns in (("adult.csv", 15), ("adult-holdout.csv", 15), ("titanic.csv", 10)):
         path = SHARED / name
-        form = sniff(path)
+        form = detect_format(path)
         opened(path, form).check()
         assert form == TableFormat()
         assert len(opened(path, form).column_names()) == columns
@@ -437,7 +437,7 @@ def test_a_file_without_a_header_has_the_names_that_are_stated(write: Callable[.
     ],
 )
 def test_marks_and_dates_are_suggested(write: Callable[..., Path], text: str, wanted: dict[str, str]) -> None:
-    form = sniff(write(text))
+    form = detect_format(write(text))
     suggested = {name: getattr(form, name) for name in ("decimal", "thousands", "date_format", "time_format")}
     assert suggested == {"decimal": ".", "thousands": "", "date_format": "yyyy-mm-dd", "time_format": "hh:mm"} | wanted
 
@@ -447,7 +447,7 @@ def test_names_are_trimmed_alike_in_every_kind_of_file(tmp_path: Path) -> None:
     pq.write_table(table, tmp_path / "t.parquet")
     (tmp_path / "t.csv").write_text(" lead,\ufefftrail\t\n1,x\n2,y\n")
     for name in ("t.parquet", "t.csv"):
-        path, form = tmp_path / name, sniff(tmp_path / name)
+        path, form = tmp_path / name, detect_format(tmp_path / name)
         assert opened(path, form).column_names() == ("lead", "trail")
         (batch,) = opened(path, form).batches(("trail", "lead"))
         assert [column.to_pylist() for column in batch.columns] == [["x", "y"], ["1", "2"]]
@@ -458,7 +458,7 @@ def test_a_folder_without_end_is_not_listed_to_its_end(tmp_path: Path, monkeypat
     for number in range(5):
         (tmp_path / f"{number}.csv").write_text("a\n1\n")
     with pytest.raises(InputError, match="more than 3 files"):
-        sniff(tmp_path)
+        detect_format(tmp_path)
 
 
 # Folders: nothing is left out in silence
@@ -522,8 +522,8 @@ def test_the_name_of_one_folder_changes_no_other_value(tmp_path: Path) -> None:
 
 def test_files_of_a_folder_that_are_no_tables_are_said_before_the_charge(write: Write, tmp_path: Path) -> None:
     write("a\n1\n", "a.csv")
-    assert survey(opened(tmp_path, TableFormat()), ["a"]).value.sentences() == ()
+    assert check_records(opened(tmp_path, TableFormat()), ["a"]).value.sentences() == ()
     write("a\n1\n", "b.csv.bak")
     write("", "_SUCCESS")
-    (sentence,) = survey(opened(tmp_path, TableFormat()), ["a"]).value.sentences()
+    (sentence,) = check_records(opened(tmp_path, TableFormat()), ["a"]).value.sentences()
     assert sentence.startswith("1 file of the folder left out")

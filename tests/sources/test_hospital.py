@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 from dpsynth_core.sources.codec import encode
+from dpsynth_core.sources.detect import detect_format
 from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.labels import declared_domain
-from dpsynth_core.sources.sniff import sniff
 from dpsynth_core.vocabulary.domain import Domain
 from tests import hospital
 
@@ -38,7 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_nothing_of_the_export_is_lost_and_every_format_means_the_same(folder: Path) -> None:
     seen = {}
     for name in hospital.EXPORTS:
-        form, domain = sniff(folder / name), Domain.from_json(hospital.domain_of(name))
+        form, domain = detect_format(folder / name), Domain.from_json(hospital.domain_of(name))
         opened(folder / name, form).check()
         seen[name] = cells(folder / name, form, domain)
         assert not [column for column, labels in seen[name].items() if "other" in labels], name
@@ -50,13 +50,13 @@ def test_nothing_of_the_export_is_lost_and_every_format_means_the_same(folder: P
 
 
 def test_the_suggestion_is_how_a_german_export_is_written(folder: Path) -> None:
-    form = sniff(folder / "stays.csv")
+    form = detect_format(folder / "stays.csv")
     assert (form.delimiter, form.decimal, form.date_format, form.encoding) == (";", ",", "dd.mm.yyyy", "cp1252")
 
 
 @pytest.mark.parametrize("name", hospital.CODED)
 def test_labels_of_a_statistical_file_are_its_answers(folder: Path, name: str) -> None:
-    entries = {one["name"]: one for one in declared_domain(folder / name, sniff(folder / name))["attributes"]}
+    entries = {one["name"]: one for one in declared_domain(folder / name, detect_format(folder / name))["attributes"]}
     assert {column: entries[column]["labels"] for column in hospital.LABELS} == {
         column: list(answers.values()) for column, answers in hospital.LABELS.items()
     }

@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import files, lines
 from dpsynth_core.sources.arrow import ArrowSource
+from dpsynth_core.sources.check_records import check_records
+from dpsynth_core.sources.detect import detect_format
 from dpsynth_core.sources.formats import SUFFIXES, TableFormat, kind_of
-from dpsynth_core.sources.sniff import sniff
-from dpsynth_core.sources.survey import survey
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from tests.sources.neighbouring import family
 from tests.sources.written import WRITERS
@@ -237,7 +237,7 @@ def test_damage_to_the_letters_or_the_day_of_one_row_stays_in_its_cell(tmp_path:
     path = tmp_path / f"a{ending}"
     write(frame, str(path), variable_format={"day": day})
     path.write_bytes(path.read_bytes().replace(b"zzzz", b"z\xff\xe2z"))
-    form = sniff(path)
+    form = detect_format(path)
     table = pa.Table.from_batches(files.opened(path, form).batches(["sex", "day"]))
     assert table["sex"].to_pylist() == ["f", "z\ufffd\ufffdz" if form.encoding == "utf-8" else "z\xff\xe2z", "m", "f"]
     assert [value is None for value in table["day"].to_pylist()] == [False, True, False, True]
@@ -368,7 +368,7 @@ def test_random_damage_to_a_line_changes_one_record(tmp_path: Path, data: st.Dat
 def test_the_survey_counts_what_cannot_be_read(tmp_path: Path) -> None:
     body = [b"p1,x,f,1,a", b"p2,x,f,1", b"", b'p3,"x,f,1,a', b"NA,x,f,1,a", b"p4,\xff\xff,f,1,a"]
     path = written(tmp_path / "a.csv", [b"id," + HEADER, *body])
-    units_drawn = survey(files.opened(path, TableFormat()), DOMAIN.names, "id").value
+    units_drawn = check_records(files.opened(path, TableFormat()), DOMAIN.names, "id").value
     assert (units_drawn.malformed, units_drawn.blank, units_drawn.damaged, units_drawn.unnamed) == (3, 1, 2, 4)
     assert len(units_drawn.sentences()) == 3
-    assert survey(files.opened(written(path, [HEADER, *HONEST]), TableFormat()), DOMAIN.names).value.sentences() == ()
+    assert check_records(files.opened(written(path, [HEADER, *HONEST]), TableFormat()), DOMAIN.names).value.sentences() == ()

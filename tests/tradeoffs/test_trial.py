@@ -10,7 +10,7 @@ import pytest
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.release import synthesis
-from dpsynth_core.sources import demo, standin
+from dpsynth_core.sources import demo, simulated
 from dpsynth_core.tradeoffs import curves, trial
 from dpsynth_core.tradeoffs.curves import METRICS, Setting
 from dpsynth_core.tradeoffs.trial import Outcome, Trials
@@ -24,7 +24,7 @@ def test_errors_are_those_of_the_published_rows() -> None:
     spec = tried.spec(tried.points[1])
     made = synthesis.plan(spec)
     release = synthesis.synthesize(made, synthesis.open_source(made), synthesis.noise_for(spec), lambda _: None)
-    true = row_marginals(made.domain, standin.simulate(made.domain, 200, 0.6), made.workload.cliques)
+    true = row_marginals(made.domain, simulated.simulate(made.domain, 200, 0.6), made.workload.cliques)
     rows = row_marginals(made.domain, release.codes, made.workload.cliques)
     apart = [np.abs(rows[r] / release.rows - true[r] / 200) for r in made.workload.cliques]
     np.testing.assert_allclose(outcome.errors, [a.sum() / 2 for a in apart], atol=1e-6)

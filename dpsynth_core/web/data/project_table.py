@@ -22,18 +22,17 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zoned, curator_only, public
 from dpsynth_core.planning.spec import DEMO
 from dpsynth_core.sources import demo, files, guess, labels, outside
-from dpsynth_core.sources import survey as surveys
+from dpsynth_core.sources.check_records import RecordsCheck, check_records
 from dpsynth_core.sources.databases.address import is_address
 from dpsynth_core.sources.databases.connect import DatabaseTable
+from dpsynth_core.sources.detect import detect_table, detect_without_doubt
+from dpsynth_core.sources.detect_notation import Doubt
 from dpsynth_core.sources.files import TableSource
 from dpsynth_core.sources.formats import TableFormat, table_files
 from dpsynth_core.sources.guess import Guess
 from dpsynth_core.sources.locations import Location, located
 from dpsynth_core.sources.outside import ColumnFit
 from dpsynth_core.sources.registry import KINDS
-from dpsynth_core.sources.sniff import suggested, without_doubt
-from dpsynth_core.sources.suggest import Doubt
-from dpsynth_core.sources.survey import Survey
 from dpsynth_core.store import home, projects
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.shell import document, plan_first
@@ -114,7 +113,7 @@ def reread(draft: Draft, **changes: Any) -> Table:
     form, doubts = TableFormat.of({**draft["data"], **changes}), document.doubts(draft, changes)
     path, wizard = draft["data"]["path"], draft["wizard"]
     if "delimiter" in changes:
-        found = suggested(path, form.encoding, form.delimiter)
+        found = detect_table(path, form.encoding, form.delimiter)
         form, doubts = replace(form, **{name: getattr(found.form, name) for name in SPELLED}), found.doubts
     table = files.opened(path, form)
     table.check()
@@ -193,11 +192,11 @@ def preview(draft: Draft) -> Zoned[pd.DataFrame]:
     return curator_only(pa.Table.from_batches(batches).to_pandas().astype("string"))
 
 
-def survey(draft: Draft) -> Zoned[Survey]:
+def survey(draft: Draft) -> Zoned[RecordsCheck]:
     """What in the draft's own table cannot be read as it is said to be written: curator-only. Raises InputError if it cannot be read at
     all."""
     columns, person = draft["wizard"]["columns"], draft["unit"]["person_column"]
-    return surveys.survey(files.opened(*_table(draft)), columns, person if person in columns else None)
+    return check_records(files.opened(*_table(draft)), columns, person if person in columns else None)
 
 
 def is_small(draft: Draft) -> bool:
@@ -253,7 +252,7 @@ def with_marker(draft: Draft, text: str) -> list[str]:
 
 def look_at_public(path: Path) -> tuple[Guess, ...]:
     """What the columns of a public table look like."""
-    form = without_doubt(path, "public table")
+    form = detect_without_doubt(path, "public table")
     files.opened(path, form).check()
     return guess.propose(path, form, is_public=True).value
 
@@ -265,7 +264,7 @@ def _table(draft: Mapping[str, Any]) -> tuple[TableSource, TableFormat]:
 
 
 def _inspect(path: Location, source: str) -> Table:
-    found = suggested(path)
+    found = detect_table(path)
     table = files.opened(path, found.form)
     table.check()
     return Table(found.form.section(path), table.column_names(), source, path.name, _declared(path, found.form), found.doubts)

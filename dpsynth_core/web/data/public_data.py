@@ -13,10 +13,10 @@ from typing import Any, BinaryIO
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import demo, files, guess, public
+from dpsynth_core.sources.detect import detect_without_doubt
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.guess import Guess
 from dpsynth_core.sources.public import FIELD, Differences
-from dpsynth_core.sources.sniff import without_doubt
 from dpsynth_core.store import projects
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.data import project_table
@@ -39,7 +39,7 @@ def from_upload(owner: str, project: str, name: str, content: BinaryIO, draft: D
     table, or is the private table itself."""
 
     def look_at(path: Path) -> PublicFile:
-        form = without_doubt(path, "public table")
+        form = detect_without_doubt(path, "public table")
         table = files.opened(path, form)
         table.check()
         _check_not_private(path, draft)

@@ -10,9 +10,9 @@ import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.clocks import COLON, TIME_FORMATS
+from dpsynth_core.sources.detect_notation import MARKS
 from dpsynth_core.sources.formats import WRITTEN_AS_TEXT, TableFormat
 from dpsynth_core.sources.notation import DATE_FORMATS, DECIMALS, THOUSANDS, spelling
-from dpsynth_core.sources.suggest import MARKS
 from dpsynth_core.web.data import project_table
 from dpsynth_core.web.shell import document, fields, frame
 from dpsynth_core.web.shell.session import Current

@@ -16,10 +16,10 @@ import streamlit as st
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import is_reason
 from dpsynth_core.foundation.zones import Zone, Zoned, public
+from dpsynth_core.sources.detect_notation import Marks, other_marks
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.notation import DECIMALS, THOUSANDS, spelling
 from dpsynth_core.sources.outside import ColumnFit
-from dpsynth_core.sources.suggest import Marks, other_marks
 from dpsynth_core.vocabulary.recoding import other_is_missing
 from dpsynth_core.web.data import project_table
 from dpsynth_core.web.domain.column_draft import ColumnDraft

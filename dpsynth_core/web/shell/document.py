@@ -7,7 +7,7 @@ each present once it is known. `wizard` holds what only the pages need:
     passed    names of the steps left through Continue
     source    "upload" | "path" | "database" | "demo" | "plan"; label: what to call the table on screen; columns: its column names
     declared  what the table's file says of its columns: types and labels (`sources.labels`)
-    doubts    what only the curator can tell of how the table is written (`sources.suggest.Doubt`), until it is stated
+    doubts    what only the curator can tell of how the table is written (`sources.detect_notation.Doubt`), until it is stated
     database  {"address", "tables", "form", "table", "query", "timeout"} as they stand on the Data page, chosen or not yet
     planned   the columns of a plan that was made before there was a table; source is then "plan" until one is chosen
     comparison  "made" or "declined": whether the table is compared with the domain, as the curator decided
@@ -48,9 +48,9 @@ from dpsynth_core.planning.proposals import Cost, Proposal
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, DEMO, BudgetSpec, Spec
 from dpsynth_core.privacy import conversions
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.sources.detect_notation import Doubt
 from dpsynth_core.sources.notation import DEFAULT_MISSING
 from dpsynth_core.sources.registry import KINDS
-from dpsynth_core.sources.suggest import Doubt
 from dpsynth_core.store import accounts, ledger
 from dpsynth_core.vocabulary import workload as workloads
 from dpsynth_core.vocabulary.attribute import Attribute

@@ -16,7 +16,7 @@ from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Mechanism, UsesPublic
 from dpsynth_core.planning.plan import budgeted
 from dpsynth_core.planning.spec import STANDIN, Spec
-from dpsynth_core.sources import standin
+from dpsynth_core.sources import simulated
 from dpsynth_core.tradeoffs.sweep import PRIVATE, PUBLIC, Sweep
 from dpsynth_core.web.data import project_table
 from dpsynth_core.web.shell import document
@@ -149,7 +149,7 @@ def read_rows(text: str) -> int:
     digits = text.replace(",", "").replace(" ", "")
     if not digits.isascii() or not digits.isdigit():
         raise InputError("rows", "that is not a whole number", "write one such as 10000")
-    standin.check(int(digits), STRENGTHS[0])
+    simulated.check(int(digits), STRENGTHS[0])
     return int(digits)
 
 

@@ -16,7 +16,7 @@ from dpsynth_core.vocabulary.names import column_field
 
 
 @dataclass(frozen=True)
-class Survey:
+class RecordsCheck:
     """malformed: lines that are not one value for each column, so that all their cells are missing. blank: those that are empty.
 
     damaged: characters that the stated encoding does not know. unnamed: records that name no person, malformed lines among them; they
@@ -53,7 +53,7 @@ class Survey:
         return tuple(notes)
 
 
-def survey(table: Table, columns: Sequence[str], person_column: str | None = None) -> Zoned[Survey]:
+def check_records(table: Table, columns: Sequence[str], person_column: str | None = None) -> Zoned[RecordsCheck]:
     """Read the whole table once. columns: those that will be used. Raises InputError if it cannot be read to its end."""
     form, used = table.form, tuple(dict.fromkeys((*columns, *([person_column] if person_column else []))))
     files = table.files if isinstance(table, FileTable) else ()
@@ -73,7 +73,7 @@ def survey(table: Table, columns: Sequence[str], person_column: str | None = Non
             unnamed += persons.named(batch.column(person_column), form).null_count if person_column is not None else 0
     quoted = form.kind == "csv" and form.quoting == LINES
     others = left_out(table.folder) if isinstance(table, FileTable) and table.folder is not None else 0
-    return curator_only(Survey(malformed, blank, damaged, unnamed, others, quoted, table.made_names()))
+    return curator_only(RecordsCheck(malformed, blank, damaged, unnamed, others, quoted, table.made_names()))
 
 
 def _lines(count: int) -> str:

@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import confined, packed, statistical_file
+from dpsynth_core.sources.detect_notation import Doubt, detect_notation
 from dpsynth_core.sources.formats import DELIMITERS, KNOWN, STATISTICAL, TableFormat, table_files
 from dpsynth_core.sources.lines import known_encoding
 from dpsynth_core.sources.locations import Location
-from dpsynth_core.sources.suggest import Doubt, suggested_notation
 
 _HEAD_BYTES = 1 << 20
 _MOST_READ = 500
@@ -36,16 +36,16 @@ _SIGNATURES = {
 
 
 @dataclass(frozen=True)
-class Suggestion:
+class Detected:
     """form: how a table seems to be written. doubts: what of it only the curator can tell."""
 
     form: TableFormat
     doubts: tuple[Doubt, ...] = ()
 
 
-def suggested(
+def detect_table(
     path: str | os.PathLike[str], encoding: str | None = None, delimiter: str | None = None, given: Mapping[str, str] | None = None
-) -> Suggestion:
+) -> Detected:
     """Kind, encoding, delimiter, and how numbers and dates are spelled, of a file or folder; what is given is taken over.
 
     given: decimal, thousands, date_format, as far as they are stated. InputError if it is missing, empty or no table.
@@ -55,34 +55,34 @@ def suggested(
     if not head:
         raise InputError("data", "the file is empty", "choose a file with a header line and rows")
     if head.startswith(b"PAR1") and 0 in head:  # a CSV whose first column is called PAR1 has no zero bytes
-        return Suggestion(TableFormat("parquet"))
+        return Detected(TableFormat("parquet"))
     if head.startswith(b"PARE") and 0 in head:
         raise InputError("data", "the file is an encrypted Parquet file", "save it without encryption")
     if (kind := _binary_kind(first, head)) is not None:
         known = encoding or (_usable(confined.about("encoding_of", first, kind)) if kind in STATISTICAL else "utf-8")
-        return Suggestion(TableFormat(kind, encoding=known))
+        return Detected(TableFormat(kind, encoding=known))
     for signature, (what, remedy) in _SIGNATURES.items():
         if head.startswith(signature):
             raise InputError("data", f"the file is {what}, not a table that can be read", remedy)
     encoding = encoding or _encoding(head)
     text = _decode_head(head, known_encoding(encoding))
     if _is_object(text):
-        return Suggestion(TableFormat("jsonl", encoding=encoding))
+        return Detected(TableFormat("jsonl", encoding=encoding))
     _refuse_other_text(text)
     form = TableFormat("csv", delimiter or _delimiter(text), encoding)
     header, *records = _records(text, form.delimiter, _MOST_READ) or [[]]
-    found = suggested_notation(records, form.notation, header, given, form.delimiter != ";")
-    return Suggestion(replace(form, **found.stated), found.doubts)  # type: ignore[arg-type]  # fields that are texts
+    found = detect_notation(records, form.notation, header, given, form.delimiter != ";")
+    return Detected(replace(form, **found.stated), found.doubts)  # type: ignore[arg-type]  # fields that are texts
 
 
-def sniff(path: str | os.PathLike[str], encoding: str | None = None, delimiter: str | None = None) -> TableFormat:
-    """The same without what is in doubt. Raises as `suggested`."""
-    return suggested(path, encoding, delimiter).form
+def detect_format(path: str | os.PathLike[str], encoding: str | None = None, delimiter: str | None = None) -> TableFormat:
+    """The same without what is in doubt. Raises as `detect_table`."""
+    return detect_table(path, encoding, delimiter).form
 
 
-def without_doubt(path: str | os.PathLike[str], field: str) -> TableFormat:
+def detect_without_doubt(path: str | os.PathLike[str], field: str) -> TableFormat:
     """How a table is written of which nothing can be stated. InputError, also where its numbers or dates can be read either way."""
-    found = suggested(path)
+    found = detect_table(path)
     for doubt in found.doubts:
         raise InputError(field, doubt.question, "save it as Parquet, with numbers and dates as such")
     return found.form

@@ -55,20 +55,20 @@ class Doubt:
 
 
 @dataclass(frozen=True)
-class Suggested:
+class DetectedNotation:
     """stated: fields of `TableFormat` that are not as usual. doubts: what only the curator can tell; `stated` says nothing of it."""
 
     stated: Mapping[str, str]
     doubts: tuple[Doubt, ...] = ()
 
 
-def suggested_notation(
+def detect_notation(
     records: Sequence[Sequence[str]],
     notation: Notation,
     names: Sequence[str] = (),
     given: Mapping[str, str] | None = None,
     comma_separates: bool = True,
-) -> Suggested:
+) -> DetectedNotation:
     """What of decimal, thousands, date_format and time_format differs from the usual in almost all values of some column.
 
     names: what to call the columns. given: what is stated already, which nothing suggests otherwise. comma_separates: False where fields
@@ -76,14 +76,14 @@ def suggested_notation(
     """
     given = given or {}
     columns = [_present(cells, notation) for cells in zip(*_even(records), strict=True)]
-    marks, dates = suggested_marks(columns, names, given, comma_separates), _dates(columns)
+    marks, dates = detect_marks(columns, names, given, comma_separates), _dates(columns)
     asked = () if "date_format" in given else dates.doubts
-    return Suggested({**marks.stated, **dates.stated, **_times(columns), **given}, (*marks.doubts, *asked))
+    return DetectedNotation({**marks.stated, **dates.stated, **_times(columns), **given}, (*marks.doubts, *asked))
 
 
-def suggested_marks(
+def detect_marks(
     columns: Iterable[Sequence[str]], names: Sequence[str] = (), given: Mapping[str, str] | None = None, comma_separates: bool = True
-) -> Suggested:
+) -> DetectedNotation:
     """The same of decimal and thousands alone; columns: of trimmed texts that do not mean missing."""
     given = given or {}
     shapes = {place: found for place, cells in enumerate(columns) if (found := _shapes(cells))}
@@ -92,18 +92,18 @@ def suggested_marks(
     possible = [one for one in offered if all(one in marks for marks in fitting.values())]
     if not possible:
         if "decimal" in given:
-            return Suggested(_stated(_best(offered, shapes.values())) if offered else {})
-        return Suggested({}, (_contradiction(fitting, shapes, names),))
+            return DetectedNotation(_stated(_best(offered, shapes.values())) if offered else {})
+        return DetectedNotation({}, (_contradiction(fitting, shapes, names),))
     open_ones = [shape for found in shapes.values() for shape in found if _is_open(shape)]
     if open_ones and not comma_separates and not any("." in shape for shape in open_ones):
         commas = [one for one in possible if one[0] == ","]
         clear = (shape for found in shapes.values() for shape in found if not _is_open(shape))
         if not commas and not any("," in shape for shape in clear):  # the separator says one thing, other columns another
-            return Suggested({}, (_open_question(open_ones, offered, shapes.values()),))
+            return DetectedNotation({}, (_open_question(open_ones, offered, shapes.values()),))
         possible = commas or possible
     if open_ones and len({decimal for decimal, _ in possible}) > 1:
-        return Suggested({}, (_open_question(open_ones, possible, shapes.values()),))
-    return Suggested(_stated(_best(possible, shapes.values())))
+        return DetectedNotation({}, (_open_question(open_ones, possible, shapes.values()),))
+    return DetectedNotation(_stated(_best(possible, shapes.values())))
 
 
 def other_marks(values: Sequence[tuple[str, int]], lower: float, upper: float, notation: Notation) -> Marks | None:
@@ -191,16 +191,17 @@ def _named(place: int, names: Sequence[str]) -> str:
     return column_field(names[place].strip()) if place < len(names) and names[place].strip() else f"column {place + 1}"
 
 
-def _dates(columns: Iterable[Sequence[str]]) -> Suggested:
+def _dates(columns: Iterable[Sequence[str]]) -> DetectedNotation:
     """The form that fits all columns of dates, else the first; in doubt where day and month can be taken for each other in all of them."""
     found = [forms for cells in columns if (forms := _date_forms(cells))]
     if not found:
-        return Suggested({})
+        return DetectedNotation({})
     common = [form for form in found[0] if all(form in forms for forms in found)] or found[0]
     if len(common) == 1:
-        return Suggested({"date_format": common[0]})
+        return DetectedNotation({"date_format": common[0]})
     answers = (("Of April", {"date_format": _MONTH_SECOND}), ("Of March", {"date_format": _MONTH_FIRST}))
-    return Suggested({}, (Doubt("Is 03/04/2023 a day of April, or of March? The dates of this table can be read either way", answers),))
+    question = "Is 03/04/2023 a day of April, or of March? The dates of this table can be read either way"
+    return DetectedNotation({}, (Doubt(question, answers),))
 
 
 def _date_forms(cells: Sequence[str]) -> list[str]:

@@ -13,22 +13,22 @@ from hypothesis import strategies as st
 
 from dpsynth_core.cli.command_line import main
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources.detect import detect_table, detect_without_doubt
+from dpsynth_core.sources.detect_notation import MARKS, DetectedNotation, detect_notation
 from dpsynth_core.sources.notation import Notation
-from dpsynth_core.sources.sniff import suggested, without_doubt
-from dpsynth_core.sources.suggest import MARKS, Suggested, suggested_notation
 from tests.tiers import examples
 
 OPEN, GERMAN, PLAIN, ENGLISH = ["10,584", "3,127"], (",", "."), (".", ""), (".", ",")
 COMMA = (",", "")
 
 
-def look(*columns: list[str], comma_separates: bool = True, **stated: str) -> Suggested:
+def look(*columns: list[str], comma_separates: bool = True, **stated: str) -> DetectedNotation:
     longest = max(map(len, columns))
     filled = [column + [""] * (longest - len(column)) for column in columns]
-    return suggested_notation(list(zip(*filled, strict=True)), Notation(), ["lab", "size", "third"], stated, comma_separates)
+    return detect_notation(list(zip(*filled, strict=True)), Notation(), ["lab", "size", "third"], stated, comma_separates)
 
 
-def marks(found: Suggested) -> tuple[str, str] | None:
+def marks(found: DetectedNotation) -> tuple[str, str] | None:
     return None if found.doubts else (found.stated.get("decimal", "."), found.stated.get("thousands", ""))
 
 
@@ -122,7 +122,7 @@ def test_no_number_of_a_table_that_is_written_in_one_way_is_read_as_another(
     numbers = [[whole / 10**digits for whole in column] for digits, column in columns]
     texts = [[written(one, digits, truth) for one in column] for (digits, _), column in zip(columns, numbers, strict=True)]
     width = max(map(len, texts))
-    found = suggested_notation(list(zip(*([*column, *[""] * (width - len(column))] for column in texts), strict=True)), Notation())
+    found = detect_notation(list(zip(*([*column, *[""] * (width - len(column))] for column in texts), strict=True)), Notation())
     if found.doubts:
         return
     notation = Notation(decimal=found.stated["decimal"], thousands=found.stated["thousands"])
@@ -158,6 +158,6 @@ def test_a_command_refuses_what_can_be_read_either_way_until_it_is_stated(
 
 def test_a_public_table_that_can_be_read_either_way_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="Parquet"):
-        without_doubt(table(tmp_path), "public")
-    assert without_doubt(table(tmp_path, ";"), "public").decimal == ","
-    assert suggested(table(tmp_path), given={"decimal": "."}).form.thousands == ","
+        detect_without_doubt(table(tmp_path), "public")
+    assert detect_without_doubt(table(tmp_path, ";"), "public").decimal == ","
+    assert detect_table(table(tmp_path), given={"decimal": "."}).form.thousands == ","
