@@ -26,9 +26,10 @@ SAVE_AGAIN = "save it again with another program, or as CSV"
 
 _WORK = f"{__package__}.reading_work"
 _LIBRARIES = dict.fromkeys(STATISTICAL, ("pandas", "pyreadstat")) | {
-    "spreadsheet": (f"{__package__}.spreadsheet_file",),
+    "spreadsheet": ("pandas", f"{__package__}.spreadsheet_file"),
     "parquet": (f"{__package__}.parquet_file",),
 }
+"""What reading a kind of file takes. Arrow loads pandas before it makes an array of Python's objects."""
 _WAIT = 10
 """Times the seconds of work that are waited for an answer, for a busy machine."""
 
