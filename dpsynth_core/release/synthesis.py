@@ -287,7 +287,7 @@ def _state_bounds(plan: Plan, finished: Finished, final: Final, journal: Journal
         return bounds(plan.domain, final.tables, final.known, *from_mechanism, rows=final.released.codes is not None)
 
 
-def _measured(claim: Claim[Any], plan: Plan, kernel: SealedKernel, final: Final, journal: Journal) -> Any:
+def _measured(claim: Claim[Any], plan: Plan, kernel: SealedKernel, final: Final, journal: Journal) -> object:
     """What a claim states, measured with the share that was kept for it."""
     if claim.asked(plan):
         journal.announce(claim.announced, kernel.rho_spent, done=1.0)
