@@ -96,7 +96,7 @@ class Broken(Records):
 
 
 def test_a_worker_that_is_killed_while_it_counts_changes_nothing(table: Path, processes: LocalCluster, tmp_path: Path) -> None:
-    records = Deadly(table, TableFormat(), "who", 2, MANY, str(tmp_path / "killed"))
+    records = Deadly(opened(table, TableFormat()), "who", 2, MANY, str(tmp_path / "killed"))
     counts = DaskSource(DOMAIN, records, Cluster(processes.scheduler_address)).counts(CLIQUES)
     assert (tmp_path / "killed").exists()
     assert_same(counts, expected(table))
@@ -106,7 +106,7 @@ def test_where_workers_die_too_often_there_is_a_sentence_and_no_count(
     table: Path, processes: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(processes.scheduler, "allowed_failures", 0)
-    records = Deadly(table, TableFormat(), None, 1, MANY, str(tmp_path / "killed"))
+    records = Deadly(opened(table, TableFormat()), None, 1, MANY, str(tmp_path / "killed"))
     with pytest.raises(InputError, match="workers died again and again"):
         DaskSource(DOMAIN, records, Cluster(processes.scheduler_address)).counts(CLIQUES)
 
@@ -177,7 +177,7 @@ def test_names_of_tasks_and_logs_say_nothing_of_records(
     address = processes.scheduler_address
     source(table, address).counts(CLIQUES)
     with pytest.raises(RuntimeError, match=r"^counting a part failed with ValueError$"):
-        DaskSource(DOMAIN, Broken(table, TableFormat(), "who", 2, MANY), Cluster(address)).counts(CLIQUES)
+        DaskSource(DOMAIN, Broken(opened(table, TableFormat()), "who", 2, MANY), Cluster(address)).counts(CLIQUES)
     processes.scheduler.remove_plugin("keys")
     assert len(keys) > 20
     assert all(re.fullmatch(r"dpsynth_[a-z_]+-[0-9a-f]{32}-[0-9]+", key) for key in keys)
