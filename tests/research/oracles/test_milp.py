@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpsynth_core.research.privacy.milp import milp
 from tests.research.oracles.brute_force import brute_force
+from tests.research.oracles.milp import milp
 from tests.research.oracles.problems import random_problem
 
 
