@@ -10,7 +10,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from dpsynth_core.privacy.scores import SUM_STEPS
@@ -111,6 +110,8 @@ def _least_size(measured: float) -> float:
 
     def beyond(t: float) -> float:
         return float(ndtr(t - measured) + ndtr(-t - measured)) - (1 - CONFIDENCE)
+
+    from scipy.optimize import brentq  # a quarter of a second, which reading a spec need not wait for
 
     return float(brentq(beyond, 0.0, measured)) if beyond(0.0) < 0 else 0.0
 

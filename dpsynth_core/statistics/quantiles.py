@@ -12,7 +12,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri, wofz
 
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL
@@ -53,6 +52,8 @@ def absolute_sum(terms: int, confidence: float) -> float:
         return 0.5 - _STEP / math.pi * float(np.sum((np.exp(-1j * t * x) * characteristic).imag / t)) - confidence
 
     lowest = -terms * HALF_NORMAL / deviation
+    from scipy.optimize import brentq  # a quarter of a second, which reading a spec need not wait for
+
     return terms * HALF_NORMAL + deviation * float(brentq(excess, max(-_REACH, lowest), _REACH, xtol=1e-9))
 
 
@@ -79,6 +80,8 @@ def margin(sigma: float, folded: float, count: int, confidence: float) -> float:
 
     def excess(b: float) -> float:
         return float(np.sum(mass * ndtr((b - folded * g) / sigma) ** count)) - confidence
+
+    from scipy.optimize import brentq  # a quarter of a second, which reading a spec need not wait for
 
     return float(brentq(excess, -_REACH * sigma, _REACH * (sigma + folded), rtol=1e-12))
 

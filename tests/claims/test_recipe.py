@@ -115,7 +115,7 @@ def test_the_wizard_draws_its_form_and_the_share_of_the_recount():
     assert not app.exception
     assert field(app, "multiselect", "Rate of those with").value == []
     assert stored(place)["criteria"] == [{"kind": "rate", "importance": "must", "tolerance": 0.03}]
-    assert any("How many records were counted once more?" in element.value for element in app.markdown)
+    assert any("How many records were counted once more?" in element.value for element in app.subheader)
 '''
 SPEC: dict[str, Any] = {
     "population": "people",
