@@ -41,9 +41,9 @@ def test_columns_are_chosen_priced_and_part_of_the_plan() -> None:
     assert not app.exception
     spec = document.spec(stored(), "Trial")
     assert [(model.column, model.tolerance) for model in spec.models] == [("health", None), ("age", 5.0)]
-    assert spec.budget.models == 0.1
+    assert spec.budget.share("models") == 0.1
     field(app, "multiselect", "Models should predict").set_value([]).run()
-    assert document.spec(stored(), "Trial").digest() == document.spec(draft(workload=spec.workload), "Trial").digest()
+    assert document.plan(stored(), "Trial").shares == document.plan(draft(workload=spec.workload), "Trial").shares
 
 
 @pytest.mark.parametrize(
