@@ -121,29 +121,17 @@ class Final:
         return self.total or measured_total(kernel)
 
 
-class Answer(Protocol):
-    """What a kernel answered (`release.transcript.RecordedAnswer`)."""
-
-    @property
-    def operation(self) -> str: ...
-    @property
-    def arguments(self) -> tuple[Any, ...]: ...
-    @property
-    def value(self) -> Any: ...
-    @property
-    def charges(self) -> int: ...
-
-
 class Received(Protocol):
-    """What a recipient has of a release (`bundle.checks.opened.Opened`). codes: of the rows. despite: the curator's reason to publish a
-    release that needs one. interrupted: whether the run ended within its mechanism."""
+    """What a recipient has of a release (`bundle.checks.opened.Opened`). answers: of the kernel, each with operation, arguments, value and
+    the number of its charges. interrupted: whether the run ended within its mechanism. despite: the curator's reason to publish a release
+    that needs one."""
 
     @property
     def plan(self) -> Asked: ...
     @property
     def final(self) -> Final: ...
     @property
-    def answers(self) -> Sequence[Answer]: ...
+    def answers(self) -> Sequence[Any]: ...
     @property
     def charges(self) -> Sequence[Event]: ...
     @property
