@@ -180,8 +180,8 @@ def test_whatever_text_there_is_a_guess_comes_out_and_covers_it(values: list[str
     if proposal.attribute is not None and proposal.attribute.kind == "categorical":
         codes = encode_column(proposal.attribute, pa.array(values, pa.string()), TableFormat().notation)
         assert proposal.attribute.other_code not in codes
-    assert proposal.reasons
     assert proposal.attribute is not None or proposal.drop
+
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the real data sets are not here")
 def test_adult_and_titanic_are_guessed_as_a_person_would() -> None:
