@@ -33,7 +33,8 @@ from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.detect import detect_format
 from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.source import MarginalSource
-from dpsynth_core.vocabulary.domain import Domain, load_domain
+from dpsynth_core.vocabulary.codebook import load_domain
+from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import MAX_MARGINAL_CELLS, Workload

@@ -43,7 +43,7 @@ from dpsynth_core.sources.demo import demo_domain, simulate
 from dpsynth_core.sources.detect import detect_format
 from dpsynth_core.sources.drawn import DrawnRows
 from dpsynth_core.statistics.evidence import Evidence
-from dpsynth_core.vocabulary.domain import load_domain
+from dpsynth_core.vocabulary.codebook import load_domain
 from dpsynth_core.vocabulary.workload import all_kway
 
 DELTA = 1e-9

@@ -21,7 +21,8 @@ from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.detect import detect_format
 from dpsynth_core.sources.files import opened
-from dpsynth_core.vocabulary.domain import Domain, load_domain
+from dpsynth_core.vocabulary.codebook import load_domain
+from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
 

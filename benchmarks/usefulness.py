@@ -33,7 +33,8 @@ from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, Spec, StandinSpec
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Release
 from dpsynth_core.sources import simulated
-from dpsynth_core.vocabulary.domain import Domain, load_domain
+from dpsynth_core.vocabulary.codebook import load_domain
+from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.predictors import right_counts
 
 INVENTED = StandinSpec(rows=1000, strength=0.8, seed=3)

@@ -28,7 +28,8 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.sources.detect import detect_format
 from dpsynth_core.sources.guess import propose
 from dpsynth_core.statistics.distances import marginal_errors
-from dpsynth_core.vocabulary.domain import Domain, load_domain
+from dpsynth_core.vocabulary.codebook import load_domain
+from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.tally import row_marginals
 
 TABLES = {"titanic": "titanic.csv", "adult": "adult-binned.csv"}

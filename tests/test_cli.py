@@ -33,7 +33,8 @@ from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE
 from dpsynth_core.release import synthesis
 from dpsynth_core.sources.demo import ROWS, demo_domain
 from dpsynth_core.store import chain, ledger
-from dpsynth_core.vocabulary.domain import ORIGINS, Domain, parse_domain
+from dpsynth_core.vocabulary.codebook import parse_domain
+from dpsynth_core.vocabulary.domain import ORIGINS, Domain
 from dpsynth_core.vocabulary.workload import all_kway, target
 from tests.bundle import pack
 from tests.bundle.bundles import verified

@@ -109,7 +109,7 @@ def _synthesize(options: argparse.Namespace) -> None:
     from dpsynth_core.planning.spec import Spec, read_json
     from dpsynth_core.planning.unit_spec import UNNAMED
     from dpsynth_core.release.row_files import chosen
-    from dpsynth_core.vocabulary.domain import parse_domain, unstated_columns
+    from dpsynth_core.vocabulary.codebook import parse_domain, unstated_columns
 
     formats, table = chosen(options.format), _table(options)
     if options.domain is None and not demo:
@@ -239,7 +239,7 @@ def _public_table(path: Path) -> dict[str, Any]:
 def _run(options: argparse.Namespace) -> None:
     from dpsynth_core.planning.spec import load_spec
     from dpsynth_core.release.row_files import chosen
-    from dpsynth_core.vocabulary.domain import without_statement
+    from dpsynth_core.vocabulary.codebook import without_statement
 
     spec = load_spec(options.spec)
     if spec.data.other_machine and not options.connect:

@@ -1,25 +1,21 @@
 """The domain: the columns of the release in order, each with its public set of cells, and the combinations that cannot occur.
 
-A domain knows nothing of any record. It is typed by the curator, or read from our JSON, from the benchmark form {"age": 32} of already
-coded data, or from a codebook table. Every mistake in those is an InputError that names the column and the remedy.
+A domain knows nothing of any record. It is read from our JSON, or from the benchmark form {"age": 32} of already coded data; every mistake
+in those is an InputError that names the column and the remedy. `codebook` reads files.
 """
 
 from __future__ import annotations
 
-import csv
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.foundation.documents import parse_json, read_document
 from dpsynth_core.foundation.errors import CapacityError, InputError, first_repeated
-from dpsynth_core.vocabulary import ddi
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.filled import Filled, RowColumn
@@ -34,11 +30,6 @@ __all__ = [
     "Attribute",
     "Domain",
     "column_field",
-    "domain_from_codebook",
-    "load_domain",
-    "parse_domain",
-    "unstated_columns",
-    "without_statement",
 ]
 
 VERSION = 1
@@ -237,76 +228,3 @@ class Domain:
 def _check_number(columns: int) -> None:
     if columns > MAX_COLUMNS:
         raise CapacityError("domain", f"it has {columns:,} columns", f"keep at most {MAX_COLUMNS:,} of them")
-
-
-def without_statement(obj: object) -> tuple[str, ...]:
-    """The columns of a domain's JSON that do not say what happens to missing values or to those outside: they get cells for them."""
-    entries = obj.get("attributes") if isinstance(obj, Mapping) else None
-    columns = map(Column.from_json, entries) if isinstance(entries, list) else ()
-    with_cells = (column for column in columns if "other" in column.about.fields and column.discover is None)
-    return tuple(column.name for column in with_cells if column.other is None or column.missing is None)
-
-
-def unstated_columns(text: str) -> tuple[str, ...]:
-    """`without_statement` of the text of a file that `parse_domain` reads; a codebook states nothing of the kind."""
-    body = text.lstrip("\ufeff \t\r\n")
-    return without_statement(parse_json(body, "domain")) if body[:1] in "{[" else parse_domain(text).names
-
-
-def parse_domain(text: str) -> Domain:
-    """A domain from the text of a file: JSON (either form), a codebook CSV with a header column,value[,label], or a DDI codebook."""
-    body = text.lstrip("\ufeff \t\r\n")
-    if not body:
-        raise InputError("domain", "the file is empty", "give a domain JSON or a codebook (CSV or DDI)")
-    if body[0] in "{[":
-        return Domain.from_json(parse_json(body, "domain"))
-    if ddi.is_xml(body):
-        return Domain.from_json(ddi.declared_domain(body))
-    delimiter = max(",;\t", key=body.splitlines()[0].count)
-    rows = csv.DictReader(body.splitlines(keepends=True), delimiter=delimiter, skipinitialspace=True)
-    try:
-        return domain_from_codebook([{k: v for k, v in row.items() if isinstance(k, str)} for row in rows])
-    except csv.Error:
-        raise InputError("domain", "the codebook cannot be read as CSV", "save it as CSV with the header column,value") from None
-
-
-def load_domain(path: str | Path) -> Domain:
-    """`parse_domain` of a file."""
-    return parse_domain(read_document(Path(path), "domain"))
-
-
-def domain_from_codebook(table: Iterable[Mapping[str, str | None]]) -> Domain:
-    """A domain from rows with the keys column, value and optionally label; columns keep the order of their first row.
-
-    Each row lists one value of one column; a blank value and `*` are the cells for missing and for unlisted values, which every column has
-    here. A single value such as 17..90, 0.0..99.5 or 2020-01-01..2024-12-31 gives bounds: integer, numeric or date.
-    """
-    columns: dict[str, list[tuple[str, str]]] = {}
-    for row in table:
-        cells = {str(key).strip().lower(): str(value or "").strip() for key, value in row.items()}
-        if "column" not in cells or "value" not in cells:
-            raise InputError("domain", "the codebook lacks the columns 'column' and 'value'", "use the header column,value[,label]")
-        if not cells["column"]:
-            raise InputError("domain", "a row of the codebook names no column", "fill in the first field of every row")
-        columns.setdefault(cells["column"], []).append((cells["value"], cells.get("label", "")))
-    return Domain(tuple(_from_codebook_rows(name, rows) for name, rows in columns.items()))
-
-
-def _from_codebook_rows(name: str, rows: list[tuple[str, str]]) -> Attribute:
-    categories = [(value, label) for value, label in rows if value not in ("", "*")]
-    if len(categories) == 1 and ".." in categories[0][0]:
-        low, high = categories[0][0].split("..", 1)
-        return _from_range(name, low.strip(), high.strip())
-    labels = [label or value for value, label in categories] if any(label for _, label in categories) else []
-    return Attribute.categorical(name, [value for value, _ in categories], labels=labels, other=True, missing=True)
-
-
-def _from_range(name: str, low: str, high: str) -> Attribute:
-    parsers: dict[str, Callable[[str], Any]] = {"integer": int, "numeric": float}
-    for kind, parse in parsers.items():
-        try:
-            bounds = parse(low), parse(high)
-        except ValueError:
-            continue
-        return Attribute.binned(name, kind, *bounds, other=True, missing=True)
-    return Attribute.day(name, low, high, other=True, missing=True)

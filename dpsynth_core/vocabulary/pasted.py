@@ -6,7 +6,8 @@ import csv
 from collections.abc import Iterator
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.vocabulary.domain import Domain, domain_from_codebook, parse_domain
+from dpsynth_core.vocabulary.codebook import domain_from_codebook, parse_domain
+from dpsynth_core.vocabulary.domain import Domain
 
 FIELD = "pasted lines"
 _HEADER = ("column", "value", "label")

@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks import certificate, compare, programs
 from benchmarks.table import Table
-from dpsynth_core.vocabulary.domain import load_domain
+from dpsynth_core.vocabulary.codebook import load_domain
 from dpsynth_core.vocabulary.workload import all_kway
 
 ROWS = 400

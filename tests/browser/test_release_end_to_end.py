@@ -14,7 +14,8 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from dpsynth_core.sources import demo
-from dpsynth_core.vocabulary.domain import Domain, load_domain
+from dpsynth_core.vocabulary.codebook import load_domain
+from dpsynth_core.vocabulary.domain import Domain
 from tests.app.demo_project import finished_run, hostile_project, project
 from tests.browser.conftest import (
     LONG_MS,

@@ -25,7 +25,7 @@ from dpsynth_core.evaluation.bounds import Bound
 from dpsynth_core.foundation.errors import InputError, ZoneError
 from dpsynth_core.foundation.zones import Zoned, curator_only, public, released
 from dpsynth_core.release.release import Brand, Progress, Release
-from dpsynth_core.vocabulary.domain import load_domain
+from dpsynth_core.vocabulary.codebook import load_domain
 from tests.bundle import pack
 from tests.bundle.bundles import DOMAIN, files, made, packed, run, spec
 

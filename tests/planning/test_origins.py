@@ -11,7 +11,8 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning import leaks, origins
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.vocabulary.domain import DATA, ORIGINS, Domain, parse_domain
+from dpsynth_core.vocabulary.codebook import parse_domain
+from dpsynth_core.vocabulary.domain import DATA, ORIGINS, Domain
 
 REASON = "The form is public since 1990."
 

@@ -22,7 +22,8 @@ from dpsynth_core.sources import lines, readers
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.detect import detect_format
 from dpsynth_core.sources.formats import Files, TableFormat
-from dpsynth_core.vocabulary.domain import Attribute, Domain, load_domain
+from dpsynth_core.vocabulary.codebook import load_domain
+from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.measurement import Clique
 from tests.tiers import examples
 

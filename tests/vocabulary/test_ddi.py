@@ -10,8 +10,8 @@ import pytest
 
 from dpsynth_core.cli.command_line import main
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.vocabulary.codebook import parse_domain
 from dpsynth_core.vocabulary.ddi import declared_domain
-from dpsynth_core.vocabulary.domain import parse_domain
 
 SEX = """<var name="sex" intrvl="discrete"><labl>Sex of the respondent</labl>
   <catgry><catValu>1</catValu><labl>male</labl><catStat type="freq">17</catStat></catgry>

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.attribute import Recode
-from dpsynth_core.vocabulary.domain import Attribute, Domain, domain_from_codebook, load_domain, parse_domain, without_statement
+from dpsynth_core.vocabulary.codebook import domain_from_codebook, load_domain, parse_domain, without_statement
+from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.filled import Filled
 from dpsynth_core.vocabulary.recoding import folded, outside_rule, written
 from tests.domains import attributes, domains

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from dpsynth_core.foundation.documents import decoded
 from dpsynth_core.foundation.errors import InputError, first_repeated
 from dpsynth_core.vocabulary import ddi
+from dpsynth_core.vocabulary.codebook import parse_domain
 from dpsynth_core.vocabulary.column import Column
-from dpsynth_core.vocabulary.domain import Domain, parse_domain
+from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.names import column_field
 from dpsynth_core.web.domain import domain_table, zeros_table
 from dpsynth_core.web.domain.column_draft import ColumnDraft
