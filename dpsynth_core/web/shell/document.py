@@ -15,7 +15,7 @@ each present once it is known. `wizard` holds what only the pages need:
     cap       {"epsilon", "delta"} for a population that the ledger does not know yet
     recommended  the mechanism that was taken because it is recommended; None once somebody chose one
     people    about how many people there are, as far as publicly known, or None
-    rows      the domain page's table, one dict per column (see domain_table)
+    rows      the columns of the domain page (`web.domain.column_draft.ColumnDraft`) in JSON
     typed     texts that could not be read as a value, by field path, so that nothing typed is lost
 
 Plain functions over that dict; nothing here reads records.
