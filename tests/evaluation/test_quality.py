@@ -37,7 +37,20 @@ def certificate(errors: dict[tuple[str, ...], float], margin: float = 0.1) -> Ce
     """errors: as L1. Bounds `margin` above them, all together twice as far."""
     stated = tuple(Certified(r, e / 2, (e + margin) / 2, (e + 2 * margin) / 2) for r, e in errors.items())
     mean = sum(errors.values()) / len(errors) / 2
-    return Certificate(ROWS, stated, mean, mean + margin / 4, 120.0, 100.0, Total(600.0, 0.0), 600 * margin / 1.6449, 0.01, 0.05, 0.07, 8.0)
+    return Certificate(
+        of=ROWS,
+        marginals=stated,
+        mean_error=mean,
+        mean_bound95=mean + margin / 4,
+        sample=120.0,
+        sample95=100.0,
+        total=Total(600.0, 0.0),
+        sigma=600 * margin / 1.6449,
+        rho=0.01,
+        max_error=0.05,
+        max_bound95=0.07,
+        max_sigma=8.0,
+    )
 
 
 def bound(support: str, tight: float) -> Bound:

@@ -59,7 +59,24 @@ def release() -> Release:
         versions={"python": "3.11"},
         created="2024-01-01",
         bounds={("a", "b"): Bound("supported", 0.5, 0.25), ("a",): Bound("unbounded", math.inf, math.inf)},
-        certificate=Certificate("rows", (CERTIFIED,), -0.1, 0.1, 50.0, None, Total(3.0, 1.0), 2.0, 0.01, 0.2, 0.4, 3.0),
+        claims={
+            "certificate": Certificate(
+                of="rows",
+                marginals=(CERTIFIED,),
+                mean_error=-0.1,
+                mean_bound95=0.1,
+                sample=50.0,
+                sample95=None,
+                total=Total(3.0, 1.0),
+                sigma=2.0,
+                rho=0.01,
+                max_error=0.2,
+                max_bound95=0.4,
+                max_sigma=3.0,
+            ),
+            "models": (),
+            "criteria": (),
+        },
         row_seed=7,
         ledger={"population": "people", "entry": 2},
     )
@@ -120,7 +137,7 @@ def test_the_document_says_all_that_was_promised(release: Release) -> None:
     }
     assert stored["charges"] == [{"operation": "Gaussian", "sigma": 2.5, "l2": 1.0, "rho": 0.08}]
     assert stored["brands"] == [{"code": "budget", "sentence": "careful"}]
-    assert stored["rows"] == {"count": 3, "policy": "as asked", "estimated_total": 3.0, "seed": 7}
+    assert stored["rows"] == {"count": 3, "policy": "as asked", "estimated_total": 3.0, "seed": 7, "tables": 1}
     assert stored["history"][1]["attributes"] == ["a", "b"]
     assert stored["details"] == {"rounds": 3, "share": 0.5, "sizes": [1, 2]}
     assert {"private", "statement", "spec", "spec_sha256", "versions", "ledger", "created", "format"} <= stored.keys()
