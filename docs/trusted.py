@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 CORE = ROOT / "dpsynth_core"
 PAGE = Path(__file__).with_name("trusted-base.md")
 COMMAND = "python -m docs.trusted"
-LIMIT = 6_100
+LIMIT = 5_981
 """Lines of code; it may only fall. The aim is 3,500."""
 _IGNORED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
@@ -181,9 +181,10 @@ def page() -> str:
         [
             "# What must be right",
             "",
-            f"Written by `{COMMAND}`. Trusted is a line that, if it is wrong, may break the guarantee although all tests of mechanisms pass:",
-            f"{total():,} lines of code in {len(BASE)} files, besides Python, NumPy, Arrow, SQLite, sqlglot and OpenDP. What each rests on is in",
-            "[proofs](proofs.md). A test holds the number, and that no file of the list imports one that is on neither list.",
+            f"Written by `{COMMAND}`. Trusted is a line that, if it is wrong, may break the guarantee although all tests of mechanisms",
+            f"pass: {total():,} lines of code in {len(BASE)} files, besides Python, NumPy, Arrow, SQLite, sqlglot and OpenDP. What",
+            "they rest on is in [proofs](proofs.md). A test holds the number, and that no file of the list imports one that is on neither",
+            "list.",
             "",
             "| file | lines | what it carries | what tries to break it |",
             "| --- | --- | --- | --- |",

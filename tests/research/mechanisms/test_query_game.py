@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -25,7 +27,9 @@ from dpsynth_core.research.vocabulary.queries import QueryClass
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import all_kway
 from dpsynth_core.vocabulary.zeros import StructuralZeros
+from tests.foundation.processes import workers
 from tests.mechanisms.runs import DOMAIN, people
+from tests.patience import wait_until
 from tests.privacy.tables import ArraySource
 
 GAMES = pytest.mark.parametrize("name", ["fem", "sepfem", "dualquery", "dqrs"])
@@ -92,22 +96,14 @@ def test_that_no_record_is_found_is_said_before_anything_is_spent(name: str, mon
 
 
 def test_a_solver_that_dies_ends_the_run_with_a_message_and_what_was_spent_stays_spent(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Watched(query_game.Pool):
-        def __enter__(self):
-            entered = super().__enter__()
-            pools.append(self)
-            return entered
-
-    pools: list[Watched] = []
     monkeypatch.setattr(exhaustion, "MAX_RECORDS", 0)
-    monkeypatch.setattr(query_game, "Pool", Watched)
     kernel = kernel_of(people())
     steps = configured(get("dualquery"), {}).steps(kernel, all_kway(DOMAIN, 2))
     next(steps), next(steps)
     spent = kernel.rho_spent
-    for solver in pools[0]._solvers:
-        solver.process.kill()
-        solver.process.wait()
+    for solver in workers():
+        os.kill(solver, signal.SIGKILL)
+    wait_until(lambda: not workers())
     with pytest.raises(OracleError, match="solver process"):
         list(steps)
     assert spent <= kernel.rho_spent < 0.05

@@ -24,7 +24,7 @@ Free = Columns
 @dataclass(frozen=True)
 class Descent:
     """rate: Adam's step.  reach: how far below the support parameters may be.  A fit ends after `steps`, or when `window` steps improved
-    the loss by less than `improvement` of it; it is told of after `every` steps. Defaults from `benchmarks.rap_defaults`, on simulated
+    the loss by less than `improvement` of it; it is told of after `every` steps. Defaults from `docs/accuracy.md`, on simulated
     people."""
 
     rate: float = 0.1

@@ -12,7 +12,7 @@ Where this differs from the paper, none of it at a price in privacy:
   finds is with high probability within `choice_error` of the worst one, 2 ln(2|Q|) / (eps_0 N) <= choice_error.
 - The records of the first quarter of the rounds, which answered few queries, are left out (`skip`; 0 keeps all, as in the paper). Where a
   few values are very common, as they are in most tables, these records are far from every one of them: on invented rows of that kind the
-  largest error falls from 0.16 to 0.10, on others it stays what it is (`benchmarks/fem_defaults.py`).
+  largest error falls from 0.16 to 0.10, on others it stays what it is (`docs/accuracy.md`).
 """
 
 from __future__ import annotations

@@ -197,7 +197,7 @@ def split(total_is_public: bool) -> Split:
 def forecast(workload: Workload, rounds: int, draws: int, queries: int, solve_seconds: float) -> Forecast:
     """Of a game whose rounds have `draws` searches each among up to `queries` different queries, growing from the first round to the last.
 
-    From about a hundred queries on, the time of a search grows with their square (`benchmarks/oracle.py` measures it on Adult's columns);
+    From about a hundred queries on, the time of a search grows with their square (`docs/accuracy.md`);
     it ends with its limit. Two at a time. A round selects among groups of equal counts, and finds them anew where it has more records.
     """
     cells = workload.cells

@@ -104,7 +104,7 @@ class Reweighing:
         """T: as set, or scale * sqrt(N * sqrt(2 rho)), N sqrt(2 rho) being the number of people in units of a count's noise.
 
         Theorem 4.4 of Liu et al. has the first power, and constants that are for theorems. Exponent and scales were found on simulated
-        people (`benchmarks.pmwpub_defaults`): from epsilon 0.1 to 1 the best T grows about threefold, as noise falls ninefold.
+        people (`docs/accuracy.md`): from epsilon 0.1 to 1 the best T grows about threefold, as noise falls ninefold.
         """
         count = self.rounds or round(self.scale * math.sqrt(total * math.sqrt(2 * rho)))
         return min(MOST_ROUNDS, max(1, count))

@@ -44,7 +44,7 @@ KINDS = (CONJUNCTION, DISJUNCTION, PARITY, HALFSPACE, DECISION_LIST)
 
 MAX_COLUMNS = {CONJUNCTION: 60, DISJUNCTION: 60, PARITY: 20, HALFSPACE: 20, DECISION_LIST: 20}
 """Columns that rules may look at, by kind. All sets of 20 are gone through, or searched. Beyond that CP-SAT proves the best conjunction or
-disjunction of some ten thousand distinct records (`benchmarks/searches.py`); of the other kinds it proves little."""
+disjunction of some ten thousand distinct records (`docs/accuracy.md`); of the other kinds it proves little."""
 
 WIDTHS = f"{MAX_COLUMNS[CONJUNCTION]} at most for all or any of some columns, {MAX_COLUMNS[PARITY]} for other rules"
 """MAX_COLUMNS in words."""
