@@ -10,24 +10,24 @@ from dpsynth_core.web.shell import document, frame
 
 
 def main() -> None:
-    here = frame.require("budget")
-    workload, unit = document.workload(here.draft), document.unit(here.draft)
-    error = document.problem(here.draft, "budget")
+    project = frame.require("budget")
+    workload, unit = document.workload(project.draft), document.unit(project.draft)
+    error = document.problem(project.draft, "budget")
     sentence = "How strongly each person is protected. More budget means less noise; what is spent cannot be had back."
     frame.header("budget", sentence, Zone.PUBLIC)
     left, right = st.columns([11, 10], gap="medium")
     with left:
-        budget_view.amount(here)
-        budget_view.accuracy(here, workload, unit)
+        budget_view.amount(project)
+        budget_view.accuracy(project, workload, unit)
         if budget_view.can_be_divided(error):
-            divided = document.shares(here.draft)
-            budget_view.learning(here)
-            claims_view.cards(here, workload, unit, divided)
-            budget_view.noise(here, workload, unit, divided.mechanism)
-            error = error or budget_view.account(here, divided)
+            divided = document.shares(project.draft)
+            budget_view.learning(project)
+            claims_view.cards(project, workload, unit, divided)
+            budget_view.noise(project, workload, unit, divided.mechanism)
+            error = error or budget_view.account(project, divided)
     with right:
-        if budget_view.can_be_divided(document.problem(here.draft, "budget")):
-            budget_view.pictures(here.draft, workload, unit, document.shares(here.draft))
+        if budget_view.can_be_divided(document.problem(project.draft, "budget")):
+            budget_view.pictures(project.draft, workload, unit, document.shares(project.draft))
     frame.nav_checked("budget", error)
 
 

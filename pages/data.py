@@ -11,21 +11,21 @@ from dpsynth_core.web.shell import document, frame
 
 
 def main() -> None:
-    here = frame.require("data")
+    project = frame.require("data")
     sentence = "Which table is sensitive, and what counts as one person. Nothing here spends privacy budget."
     frame.header("data", sentence, Zone.PUBLIC)
     left, right = st.columns([11, 10], gap="medium")
     with left:
-        data_view.source(here, plan_view.beginning)
-        data_view.population(here)
+        data_view.source(project, plan_view.beginning)
+        data_view.population(project)
     with right:
-        data_view.unit(here)
-        if "data" in here.draft:
-            public_view.card(here)
-    if "data" in here.draft:
-        data_view.survey(here)
-        data_view.preview(here)
-    frame.nav_checked("data", document.problem(here.draft, "data"))
+        data_view.unit(project)
+        if "data" in project.draft:
+            public_view.card(project)
+    if "data" in project.draft:
+        data_view.survey(project)
+        data_view.preview(project)
+    frame.nav_checked("data", document.problem(project.draft, "data"))
 
 
 main()

@@ -8,10 +8,10 @@ from dpsynth_core.web.shell import frame
 
 
 def main() -> None:
-    here = frame.require("ledger")
+    project = frame.require("ledger")
     sentence = "Privacy spent so far: what every release has cost the people in it. Entries are only ever added."
     frame.header("ledger", sentence, Zone.RELEASED)
-    ledger_view.charges(here.owner)
+    ledger_view.charges(project.owner)
 
 
 main()

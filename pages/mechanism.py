@@ -12,23 +12,23 @@ from dpsynth_core.web.shell import frame
 
 
 def main() -> None:
-    here = frame.require("mechanism")
-    listed = watch.listed(here)
+    project = frame.require("mechanism")
+    listed = watch.listed(project)
     active = next((run for run in listed if run.active), None)
     frame.header("mechanism", "Choose how the rows are made, then lock the plan and run it once.", Zone.PUBLIC)
     sealing_view.say_if_refused()
-    changed = bool(listed) and active is None and not check_view.was_check(listed[0]) and changes.banner(here, listed[0])
+    changed = bool(listed) and active is None and not check_view.was_check(listed[0]) and changes.banner(project, listed[0])
     if listed:
         watch.panel(active or listed[0])
     if active is None and not listed:
-        sealing_view.planning(here)
+        sealing_view.planning(project)
     elif active is None:
         last = listed[0]
         undecided = last.state != "done" or check_view.was_check(last) or changed
         again = st.expander("Plan another run", undecided, key=f"plan_again_{last.id}", icon=":material/replay:", on_change="rerun")
         if again.open:  # else nobody waits for what nobody sees
             with again:
-                sealing_view.planning(here)
+                sealing_view.planning(project)
     done = any(run.state == "done" for run in listed)
     frame.nav("mechanism", ready=done, why="Results open when a run is done.")
 

@@ -24,13 +24,13 @@ _FIRST = next(iter(VIEWS))
 
 
 def main() -> None:
-    here = frame.require("results")
-    finished = open_runs.finished(here.owner, here.project)
+    project = frame.require("results")
+    finished = open_runs.finished(project.owner, project.id)
     frame.header("results", "How good the synthetic rows are, worst tables first, and everything to take away.", Zone.RELEASED)
-    run = _picked(finished, compare_view.favourite(here))
+    run = _picked(finished, compare_view.favourite(project))
     opened = open_runs.open_run(run)
     if run.id == finished[0].id:
-        changes.banner(here, run)
+        changes.banner(project, run)
     results_view.warnings(opened)
     VIEWS[_view()][1](opened)
     frame.nav("results")

@@ -12,23 +12,23 @@ _OTHER = "tradeoffs_other"
 
 
 def main() -> None:
-    here = frame.require("tradeoffs")
-    listed = sweep_view.listed(here)
+    project = frame.require("tradeoffs")
+    listed = sweep_view.listed(project)
     zones = sorted({Zone.PUBLIC, *(stored.sweep.zone for stored in listed)})
     frame.header("tradeoffs", "Which mechanism, and which ε? See what each gives before anything is spent.", *zones)
     if listed:
         sweep_view.panel(sweep_view.picked(listed))
-    missing = sweep_draft.problem(here.draft)
+    missing = sweep_draft.problem(project.draft)
     if missing is not None:
         st.info("To try anything out, this page needs columns, tables and a budget.", icon=":material/science:")
         frame.refused(missing[1])
         frame.link(missing[0], "Go there")
         return
     if not listed:
-        sweep_form.form(here)
+        sweep_form.form(project)
     elif (other := st.expander("Try something else", icon=":material/science:", key=_OTHER, on_change="rerun")).open:
         with other:
-            sweep_form.form(here)
+            sweep_form.form(project)
 
 
 main()

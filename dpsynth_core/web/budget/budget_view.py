@@ -52,7 +52,7 @@ _SHARING_HELP = (
 )
 
 
-def amount(here: Current) -> None:
+def amount(project: Current) -> None:
     """Epsilon and delta, typed or picked, and what they mean for one person."""
     with frame.card("How strongly should each person be protected?", Zone.PUBLIC):
         left, right = st.columns(2)
@@ -62,7 +62,7 @@ def amount(here: Current) -> None:
             delta = fields.number("δ (delta)", DELTA, _read_delta, numbers.short, help=DELTA_HELP)
         _usual()
         if epsilon is not None and delta is not None:
-            _meaning(here, epsilon, delta)
+            _meaning(project, epsilon, delta)
 
 
 def _read_epsilon(text: str) -> float:
@@ -90,10 +90,11 @@ def set_epsilon(epsilon: float | None) -> None:
         fields.store(EPSILON, epsilon)
 
 
-def _meaning(here: Current, epsilon: float, delta: float) -> None:
-    shares = document.shares(here.draft)
+def _meaning(project: Current, epsilon: float, delta: float) -> None:
+    shares = document.shares(project.draft)
     odds = shares.accountant.reading(shares.rho, shares.slack)
-    question = "whether a person is in the table" if here.draft["unit"]["relation"] == ADD_REMOVE else "which of two records is a person's"
+    added = project.draft["unit"]["relation"] == ADD_REMOVE
+    question = "whether a person is in the table" if added else "which of two records is a person's"
     alone = _at_most(attacker.posterior_odds(epsilon, delta))
     st.markdown(
         f"Someone who is **50:50** about {question} can end up {_at_most(odds.guess)}, "
@@ -106,11 +107,11 @@ def _meaning(here: Current, epsilon: float, delta: float) -> None:
     )
     for warning in conversions.check_budget(epsilon, delta):
         st.warning(literal(capital(warning)), icon=":material/warning:")
-    if document.needs_reason(here.draft):
-        _reason(here)
+    if document.needs_reason(project.draft):
+        _reason(project)
 
 
-def _reason(here: Current) -> None:
+def _reason(project: Current) -> None:
     """Why a weak promise is right; what is wrong with the answer stands below it."""
     fields.paragraph(
         "Why is so large an ε right for these people?",
@@ -120,7 +121,7 @@ def _reason(here: Current) -> None:
         help="A sentence. It is published with the release, in the report and in the data card.",
     )
     try:
-        weakness.check(document.budget(here.draft))
+        weakness.check(document.budget(project.draft))
     except InputError as error:
         fields.problem(error)
 
@@ -137,21 +138,21 @@ def _at_most(share: float) -> str:
     return f"at most **{share:.0%}** right" if share <= 0.99 else f"at most **{share:.1%}** right"
 
 
-def accuracy(here: Current, workload: Workload, unit: Unit) -> None:
+def accuracy(project: Current, workload: Workload, unit: Unit) -> None:
     """The other way round: state the accuracy, read off epsilon."""
-    with st.expander("I know the accuracy I need instead", icon=":material/straighten:", key=f"{here.project}:reverse"):
+    with st.expander("I know the accuracy I need instead", icon=":material/straighten:", key=f"{project.id}:reverse"):
         left, right = st.columns(2)
         with left:
             parse = partial(numbers.positive, field="accuracy", example="50")
             wanted = fields.number("People off in a cell, at most ±", "wizard.wanted", parse, numbers.short, placeholder="50")
         with right:
             titles = {shared.title: shared.tables for shared in precision.sharings(workload)}
-            tables = titles[st.selectbox("when the budget is shared by", list(titles), key=f"{here.project}:shared")]
+            tables = titles[st.selectbox("when the budget is shared by", list(titles), key=f"{project.id}:shared")]
         delta = fields.value(DELTA)
         if wanted is None or delta is None:
             return
         try:
-            now = document.shares(here.draft)
+            now = document.shares(project.draft)
             measuring, left = now.mechanism / now.rho, delta - now.delta
             epsilon = precision.round_up(precision.epsilon_for(wanted, left, unit, tables, now.accountant, measuring))
         except InputError as error:
@@ -162,7 +163,7 @@ def accuracy(here: Current, workload: Workload, unit: Unit) -> None:
             st.button("Use it", key="use_epsilon", icon=":material/check:", on_click=set_epsilon, args=(epsilon,))
 
 
-def noise(here: Current, workload: Workload, unit: Unit, rho: float) -> None:
+def noise(project: Current, workload: Workload, unit: Unit, rho: float) -> None:
     """How far the cells of measured tables will be off."""
     shares = precision.sharings(workload)
     with frame.card("How exact will the tables be?", Zone.PUBLIC, "From the budget and the workload alone: the records are not looked at."):
@@ -170,13 +171,13 @@ def noise(here: Current, workload: Workload, unit: Unit, rho: float) -> None:
             help = f"If the whole budget were spread evenly over {shared.title}. {_SHARING_HELP}"
             column.metric(capital(shared.title), f"± {numbers.people(precision.half_width(rho, unit, shared.tables))}", help=help)
         clique, cells = precision.largest(workload)[0]
-        people = document.people(here.draft)
+        people = document.people(project.draft)
         average = f", about {numbers.count(people / cells)} people in each" if people else ""
         largest = f"The largest table, {code(' × '.join(clique))}, has {numbers.count(cells)} cells{average}."
         st.caption(f"People per cell; 95% of the cells are this close. {largest}")
 
 
-def certificate(here: Current, workload: Workload, unit: Unit, rho: float) -> None:
+def certificate(project: Current, workload: Workload, unit: Unit, rho: float) -> None:
     """The share of the budget for measuring the errors of the result. rho: that share."""
     with frame.card("How much budget measures the quality of the rows?", Zone.PUBLIC, CERTIFICATE_HELP):
         title, none = "Share of the budget for the certificate", "no certificate"
@@ -186,7 +187,7 @@ def certificate(here: Current, workload: Workload, unit: Unit, rho: float) -> No
                 "were not measured hardly at all."
             )
             return
-        tables, people = len(workload.cliques), document.people(here.draft)
+        tables, people = len(workload.cliques), document.people(project.draft)
         each = precision.certificate_margin(rho, unit, tables)
         mean, largest = each / math.sqrt(tables), precision.largest_margin(rho, unit)
         if people:
@@ -198,24 +199,24 @@ def certificate(here: Current, workload: Workload, unit: Unit, rho: float) -> No
         st.caption(f"It will tell how many people are counted in the wrong group: {margins}; and how far off the worst count is: {worst}.")
 
 
-def learning(here: Current) -> None:
+def learning(project: Current) -> None:
     """The share of the budget that learns the values of columns which nobody states, if there are any, and what is found with it."""
-    unknown = document.domain(here.draft).unknown
+    unknown = document.domain(project.draft).unknown
     if not unknown:
         return
     with frame.card("What is learnt before the tables", Zone.PUBLIC):
-        learning_view.share(here)
+        learning_view.share(project)
         st.caption(f"For {names([column.name for column in unknown])}, in equal parts.")
-        for price in learning_view.prices(here, unknown):
+        for price in learning_view.prices(project, unknown):
             st.caption(literal(price))
 
 
-def account(here: Current, shares: Shares) -> InputError | None:
+def account(project: Current, shares: Shares) -> InputError | None:
     """What this population's account says; an error if the budget or the unit does not fit it."""
-    name, counted, rho = here.draft["population"], shares.accountant, shares.rho
-    spent = ledger.spent(name, counted, document.cap(here.draft))
+    name, counted, rho = project.draft["population"], shares.accountant, shares.rho
+    spent = ledger.spent(name, counted, document.cap(project.draft))
     cap_epsilon, cap_delta, left_over = spent.cap_epsilon, spent.cap_delta, spent.remaining_rho - rho
-    error: InputError | None = accounts.mixed(name, spent.unit, UnitSpec(**here.draft["unit"]))
+    error: InputError | None = accounts.mixed(name, spent.unit, UnitSpec(**project.draft["unit"]))
     with frame.card(
         "What is left of the account?", Zone.PUBLIC, "Losses of all releases about the same people add up; the ledger keeps the sum."
     ):

@@ -20,16 +20,16 @@ from dpsynth_core.web.shell.session import Current
 
 Card = Callable[[Current, Workload, Unit, Shares], None]
 CARDS: Mapping[str, Card] = {
-    CERTIFICATE.name: lambda here, workload, unit, shares: budget_view.certificate(here, workload, unit, shares.of(CERTIFICATE.name)),
+    CERTIFICATE.name: lambda project, workload, unit, shares: budget_view.certificate(project, workload, unit, shares.of(CERTIFICATE.name)),
     CRITERIA.name: criteria_view.criteria,
-    MODELS.name: lambda here, _workload, unit, _shares: models_view.card(here, unit),
+    MODELS.name: lambda project, _workload, unit, _shares: models_view.card(project, unit),
 }
 """By name of the claim, in the order of the page. A claim that has none gets a card with its share alone."""
 
 
-def cards(here: Current, workload: Workload, unit: Unit, shares: Shares) -> None:
+def cards(project: Current, workload: Workload, unit: Unit, shares: Shares) -> None:
     for card in CARDS.values():
-        card(here, workload, unit, shares)
+        card(project, workload, unit, shares)
     for claim in CLAIMS:
         if claim.name not in CARDS:
             _share(claim)

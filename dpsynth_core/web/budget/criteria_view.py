@@ -40,22 +40,22 @@ _HELP = (
 )
 
 
-def criteria(here: Current, workload: Workload, unit: Unit, shares: Shares) -> None:
+def criteria(project: Current, workload: Workload, unit: Unit, shares: Shares) -> None:
     """All of it. shares: of the budget, as the draft divides it."""
-    entries = criteria_draft.listed(here.draft)
+    entries = criteria_draft.listed(project.draft)
     with frame.card("What must the rows be good enough for?", Zone.PUBLIC, _HELP):
         if entries:
             if shares.of("criteria"):
                 fields.share("Share of the budget that decides them", SHARE, _SHARES, CRITERIA.share.default, _HELP)
-            chosen = _chosen(here, entries)
-            _panel(here, workload, entries[chosen], chosen)
-            _precision(here, workload, unit, shares, chosen)
-            _remove(here, chosen, entries[chosen])
+            chosen = _chosen(project, entries)
+            _panel(project, workload, entries[chosen], chosen)
+            _precision(project, workload, unit, shares, chosen)
+            _remove(project, chosen, entries[chosen])
         else:
             st.caption("Nothing is fixed. After the run you will judge the rows by their errors alone.")
         new = criteria_draft.new(TablesWithin.kind)
-        key = f"{here.project}:criterion_add"
-        st.button("Add a condition", icon=":material/add:", key=key, on_click=_put, args=(here.project, len(entries), new))
+        key = f"{project.id}:criterion_add"
+        st.button("Add a condition", icon=":material/add:", key=key, on_click=_put, args=(project.id, len(entries), new))
 
 
 def _put(project: str, number: int, entry: Entry) -> None:
@@ -63,20 +63,20 @@ def _put(project: str, number: int, entry: Entry) -> None:
     st.session_state[f"{project}:criterion"] = number
 
 
-def _chosen(here: Current, entries: list[Entry]) -> int:
+def _chosen(project: Current, entries: list[Entry]) -> int:
     """The criterion in the panel. The list's key has its titles: a list whose titles change would show none as chosen."""
     titles = [criteria_draft.title(number, entry) for number, entry in enumerate(entries)]
-    chosen = min(st.session_state.get(f"{here.project}:criterion", 0), len(entries) - 1)
-    key = f"{here.project}:criteria:{titles}"
+    chosen = min(st.session_state.get(f"{project.id}:criterion", 0), len(entries) - 1)
+    key = f"{project.id}:criteria:{titles}"
 
     def changed() -> None:
-        st.session_state[f"{here.project}:criterion"] = st.session_state[key]
+        st.session_state[f"{project.id}:criterion"] = st.session_state[key]
 
     numbers = list(range(len(entries)))
     return int(st.radio("Conditions", numbers, chosen, format_func=lambda one: literal(titles[one]), key=key, on_change=changed))
 
 
-def _panel(here: Current, workload: Workload, entry: Entry, number: int) -> None:
+def _panel(project: Current, workload: Workload, entry: Entry, number: int) -> None:
     """What the criterion says, in fields that save at each change."""
     kind = _kind(entry, number)
     form = KINDS[kind].form
@@ -87,11 +87,11 @@ def _panel(here: Current, workload: Workload, entry: Entry, number: int) -> None
                 _limit(kind, field, entry, number)
     with right:
         choices = {"options": [MUST, SHOULD], "required": True}
-        _field(here, number, "importance", st.segmented_control, "Importance", entry.get("importance", MUST), **choices)
+        _field(project, number, "importance", st.segmented_control, "Importance", entry.get("importance", MUST), **choices)
     for field in form:
         if field.usual is None:
-            _DRAWN[field.holds](here, workload, entry, number, field)
-    _field(here, number, "name", st.text_input, "What you call it (optional, published)", entry.get("name", ""), max_chars=200)
+            _DRAWN[field.holds](project, workload, entry, number, field)
+    _field(project, number, "name", st.text_input, "What you call it (optional, published)", entry.get("name", ""), max_chars=200)
 
 
 def _kind(entry: Entry, number: int) -> str:
@@ -129,22 +129,22 @@ def _numbers(domain: Domain) -> list[str]:
     return [a.name for a in domain if a.is_number and a.scale.axis == "number" and not a.most]
 
 
-def _number(here: Current, workload: Workload, entry: Entry, number: int, field: Field) -> None:
+def _number(project: Current, workload: Workload, entry: Entry, number: int, field: Field) -> None:
     if numbers := _numbers(workload.domain):
-        _field(here, number, field.name, st.selectbox, field.label, entry.get(field.name), options=numbers, format_func=one_line)
+        _field(project, number, field.name, st.selectbox, field.label, entry.get(field.name), options=numbers, format_func=one_line)
 
 
-def _more_numbers(here: Current, workload: Workload, entry: Entry, number: int, field: Field) -> None:
+def _more_numbers(project: Current, workload: Workload, entry: Entry, number: int, field: Field) -> None:
     taken = [entry.get(one.name) for one in KINDS[entry["kind"]].form if one.holds is Holds.NUMBER]
     free = [name for name in _numbers(workload.domain) if name not in taken]
     chosen = [name for name in entry.get(field.name, []) if name in free]
     look = {"options": free, "format_func": one_line, "max_selections": MOST_BESIDE, "placeholder": "nothing"}
-    _field(here, number, field.name, st.multiselect, field.label, chosen, **look)
+    _field(project, number, field.name, st.multiselect, field.label, chosen, **look)
 
 
-def _predicted(here: Current, workload: Workload, entry: Entry, number: int, field: Field) -> None:
+def _predicted(project: Current, workload: Workload, entry: Entry, number: int, field: Field) -> None:
     look = {"options": models.predictable(workload.domain), "format_func": one_line}
-    _field(here, number, field.name, st.selectbox, field.label, entry.get(field.name), **look)
+    _field(project, number, field.name, st.selectbox, field.label, entry.get(field.name), **look)
 
 
 def _models(workload: Workload, entry: Entry) -> tuple[str, ...]:
@@ -153,16 +153,16 @@ def _models(workload: Workload, entry: Entry) -> tuple[str, ...]:
     return models_of(workload.domain, str(column)) if column in workload.domain else ()
 
 
-def _model(here: Current, workload: Workload, entry: Entry, number: int, field: Field) -> None:
+def _model(project: Current, workload: Workload, entry: Entry, number: int, field: Field) -> None:
     if known := _models(workload, entry):
         model = entry.get(field.name, known[0])
-        _field(here, number, field.name, st.selectbox, field.label, model if model in known else None, options=known)
+        _field(project, number, field.name, st.selectbox, field.label, model if model in known else None, options=known)
 
 
-def _near(here: Current, workload: Workload, entry: Entry, number: int, field: Field) -> None:
+def _near(project: Current, workload: Workload, entry: Entry, number: int, field: Field) -> None:
     if LINEAR in _models(workload, entry):
         near: Any = {"min_value": 1e-9, "format": "%g", "placeholder": "as under “Columns to predict”"}
-        _field(here, number, field.name, st.number_input, field.label, entry.get(field.name), **near)
+        _field(project, number, field.name, st.number_input, field.label, entry.get(field.name), **near)
 
 
 def _tables(_here: Current, workload: Workload, entry: Entry, number: int, field: Field) -> None:
@@ -217,9 +217,9 @@ _DRAWN = {
 """How the entries of a form are drawn, but for limits."""
 
 
-def _field(here: Current, number: int, name: str, widget: Any, title: str, value: Any, **look: Any) -> None:
+def _field(project: Current, number: int, name: str, widget: Any, title: str, value: Any, **look: Any) -> None:
     """Any other entry."""
-    key = f"{here.project}:criterion:{number}:{name}"
+    key = f"{project.id}:criterion:{number}:{name}"
     if value is not None:
         st.session_state[key] = value
     else:  # what stood there may have been another condition's
@@ -236,26 +236,26 @@ def _restate(number: int, name: str, changed: Callable[[Entry], Entry]) -> None:
     session.edit(partial(criteria_draft.restate, number=number, name=name, changed=changed))
 
 
-def _precision(here: Current, workload: Workload, unit: Unit, shares: Shares, number: int) -> None:
+def _precision(project: Current, workload: Workload, unit: Unit, shares: Shares, number: int) -> None:
     """The criterion in words, and how precisely it can be decided; or what is still wrong with it."""
     try:
-        alone = {**here.draft, "criteria": here.draft["criteria"][number : number + 1]}
+        alone = {**project.draft, "criteria": project.draft["criteria"][number : number + 1]}
         (criterion,) = document.criteria(alone)
         document.targets(alone)
     except InputError as error:
         fields.problem(error)
         return
     st.markdown(literal(words.asked(criterion, workload.domain), 600))
-    rho = criteria_draft.part(shares, here.draft, criterion)
-    partial = criteria_draft.is_partial(here.draft["criteria"][number])
-    st.caption(literal(criteria_draft.precision(criterion, unit, rho, workload, document.people(here.draft), partial), 600))
+    rho = criteria_draft.part(shares, project.draft, criterion)
+    partial = criteria_draft.is_partial(project.draft["criteria"][number])
+    st.caption(literal(criteria_draft.precision(criterion, unit, rho, workload, document.people(project.draft), partial), 600))
 
 
-def _remove(here: Current, number: int, entry: Entry) -> None:
-    key = f"{here.project}:criterion_remove"
+def _remove(project: Current, number: int, entry: Entry) -> None:
+    key = f"{project.id}:criterion_remove"
 
     def remove() -> None:
         session.edit(partial(criteria_draft.remove, number=number, entry=entry))
-        st.session_state[f"{here.project}:criterion"] = max(0, number - 1)
+        st.session_state[f"{project.id}:criterion"] = max(0, number - 1)
 
     st.button("Remove this condition", icon=":material/delete:", key=key, on_click=remove)

@@ -29,17 +29,17 @@ HELP = (
 NEAR_HELP = "A guess counts as right if no value of the person's bin is further from it than this. Empty: a tenth of the column's range."
 
 
-def card(here: Current, unit: Unit) -> None:
+def card(project: Current, unit: Unit) -> None:
     """Which columns models are to predict, and what that costs."""
     with frame.card("Columns to predict", Zone.PUBLIC, HELP):
-        domain = document.domain(here.draft)
-        chosen = [one["column"] for one in here.draft.get("models", [])]
+        domain = document.domain(project.draft)
+        chosen = [one["column"] for one in project.draft.get("models", [])]
         offered = list(dict.fromkeys([*models.predictable(domain), *chosen]))
         look: dict[str, Any] = {"format_func": one_line, "max_selections": MAX_MODELS, "placeholder": "no column", "help": HELP}
         fields.remembered("models", chosen, _choose, st.multiselect, "Models should predict", offered, **look)
-        _propose(here, chosen, offered)
+        _propose(project, chosen, offered)
         try:
-            targets = document.targets(here.draft)
+            targets = document.targets(project.draft)
         except InputError as error:
             if not error.field.startswith(document.CONDITION):  # the condition says that itself
                 fields.problem(error)
@@ -52,8 +52,8 @@ def card(here: Current, unit: Unit) -> None:
             st.caption(f"Conditions need models of {names(also)} too.")
         for target in targets:
             if target.tolerance is not None and target.column in chosen:
-                _tolerance(here, target.column, target.tolerance)
-        _price(here, unit, columns)
+                _tolerance(project, target.column, target.tolerance)
+        _price(project, unit, columns)
         st.caption(f"{training_time.sentence(targets, len(domain), fields.value('output.rows'))}.")
 
 
@@ -67,17 +67,17 @@ def _choose(columns: list[str]) -> None:
     session.edit(change)
 
 
-def _propose(here: Current, chosen: list[str], offered: list[str]) -> None:
+def _propose(project: Current, chosen: list[str], offered: list[str]) -> None:
     """The column that the workload is about, with one click."""
-    target = here.draft.get("workload", {}).get("column")
+    target = project.draft.get("workload", {}).get("column")
     if target in offered and target not in chosen:
         add = partial(_choose, [*chosen, target])
         st.button(f"Predict {literal(target, 40)}, the workload's target", icon=":material/add:", key="predict_target", on_click=add)
 
 
-def _tolerance(here: Current, column: str, usual: float) -> None:
+def _tolerance(project: Current, column: str, usual: float) -> None:
     """How near a guess of a number has to be."""
-    stated = next(one.get("tolerance") for one in here.draft["models"] if one["column"] == column)
+    stated = next(one.get("tolerance") for one in project.draft["models"] if one["column"] == column)
 
     def take(entered: float | None) -> None:
         def change(draft: Draft) -> None:
@@ -94,13 +94,13 @@ def _nearer(model: dict[str, Any], tolerance: float | None) -> dict[str, Any]:
     return {"column": model["column"]} | ({} if tolerance is None else {"tolerance": tolerance})
 
 
-def _price(here: Current, unit: Unit, columns: list[str]) -> None:
+def _price(project: Current, unit: Unit, columns: list[str]) -> None:
     """The share of the budget, and how precisely it will be known how often models are right."""
     fields.share("Share of the budget for models", SHARE, SHARES, MODELS.share.default)
     try:
-        rho = document.shares(here.draft).of("models")
+        rho = document.shares(project.draft).of("models")
     except InputError:
         return  # the budget's own fields say what is wrong
-    margin, people = precision.models_margin(rho, unit, len(columns)), document.people(here.draft)
+    margin, people = precision.models_margin(rho, unit, len(columns)), document.people(project.draft)
     known = f"± {margin / people:.2%} of the people" if people else f"± {numbers.count(margin)} people"
     st.caption(f"It will be known to {known} how often models of {names(columns)} are right, with 95% confidence for each.")

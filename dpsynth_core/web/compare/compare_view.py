@@ -40,11 +40,11 @@ _UNIT = "% of all"
 _HELP = f"**{MEAN.title}**: {MEAN.help} **{LARGEST.title}**: {LARGEST.help} A release states it for its tables together."
 
 
-def pick(here: Current, finished: Sequence[Run]) -> list[Run]:
+def pick(project: Current, finished: Sequence[Run]) -> list[Run]:
     """The runs to compare; the newest two of this project to begin with, its favourite among them."""
-    names = run_names(here, finished)
-    own = [run.id for run in finished if run.project == here.project]
-    first = sorted(own or list(names), key=lambda run: run != favourite(here))[:2]
+    names = run_names(project, finished)
+    own = [run.id for run in finished if run.project == project.id]
+    first = sorted(own or list(names), key=lambda run: run != favourite(project))[:2]
     chosen = picked("Runs", _PICKED, names, first, max_selections=MAX_RUNS, placeholder="Choose two to four")
     return [next(run for run in finished if run.id == one) for one in chosen]
 
@@ -56,18 +56,18 @@ def picked(label: str, key: str, names: Mapping[str, str], first: list[str], **l
     return st.multiselect(label, list(names), format_func=names.get, key=key, **look)
 
 
-def favourite(here: Current) -> str:
+def favourite(project: Current) -> str:
     """The pinned run of the open project, or nothing."""
-    return str(document.wizard(here.draft).get(FAVOURITE) or "")
+    return str(document.wizard(project.draft).get(FAVOURITE) or "")
 
 
-def run_names(here: Current, finished: Sequence[Run]) -> dict[str, str]:
+def run_names(project: Current, finished: Sequence[Run]) -> dict[str, str]:
     """What to call each run in a list: its project only where it is another one."""
-    titles = {project.id: project.name for project in projects.list(here.owner)}
-    pinned = favourite(here)
+    titles = {other.id: other.name for other in projects.list(project.owner)}
+    pinned = favourite(project)
     return {
         run.id: ("★ " if run.id == pinned else "")
-        + ("" if run.project == here.project else f"{one_line(titles.get(run.project, ''), 30)} · ")
+        + ("" if run.project == project.id else f"{one_line(titles.get(run.project, ''), 30)} · ")
         + run_name(run)
         for run in finished
     }
@@ -81,9 +81,9 @@ def run_name(run: Run) -> str:
     return f"{title} · ε {short(run.spec.budget.epsilon)} · {made} UTC · {run.digest[:8]}"
 
 
-def compare(here: Current, chosen: Sequence[Run]) -> None:
+def compare(project: Current, chosen: Sequence[Run]) -> None:
     opened = dict(zip(_LETTERS, map(open_runs.open_run, chosen), strict=False))
-    _pins(here, opened)
+    _pins(project, opened)
     _settings(opened)
     labels = side_by_side.shared([o.release.domain for o in opened.values()], [o.cliques for o in opened.values()])
     with frame.card("How far may each be off?", Zone.RELEASED, "With 95% confidence, from what each run released."):
@@ -130,12 +130,12 @@ def _judged(one: OpenRun, truth: Truth | None) -> Zoned[pd.DataFrame]:
     return quality.marginal_table(report.statements(one.release), truth)
 
 
-def _pins(here: Current, opened: Mapping[str, OpenRun]) -> None:
+def _pins(project: Current, opened: Mapping[str, OpenRun]) -> None:
     for place, (letter, one) in zip(st.columns(len(opened)), opened.items(), strict=True):
         with place.container(border=True, height="stretch", key=f"compare_{letter}"):
-            pinned = favourite(here) == one.run.id
+            pinned = favourite(project) == one.run.id
             st.markdown(f"**{letter}** · {literal(run_name(one.run), 120)}")
-            if one.run.project != here.project:
+            if one.run.project != project.id:
                 st.caption("A run of another project.")
             else:
                 label, icon = ("Favourite", ":material/star:") if pinned else ("Make it the favourite", ":material/star_outline:")

@@ -25,31 +25,31 @@ HELP = (
 _CHECK = "check"
 
 
-def card(here: Current) -> None:
+def card(project: Current) -> None:
     """The result of the last check, and a form to make one. The draft's plan is complete and names a public table."""
     with frame.card("Can the public table stand in for yours?", Zone.RELEASED, HELP):
-        if reading := _last(here):
+        if reading := _last(project):
             box = st.warning if reading["poor"] or reading["error"] is None else st.success
             box(literal(reading["sentence"]), icon=":material/balance:")
-        if fields.value(EPSILON) is None and EPSILON not in here.draft["wizard"].get("typed", {}):
+        if fields.value(EPSILON) is None and EPSILON not in project.draft["wizard"].get("typed", {}):
             fields.store(EPSILON, DEFAULT)
         left, right = st.columns([1, 2], vertical_alignment="bottom")
         with left:
             read = partial(numbers.positive, field="epsilon of the check", example="0.05")
             epsilon = fields.number("ε of the check", EPSILON, read, numbers.short)
         if right.button("Check it first…", icon=":material/balance:", disabled=epsilon is None):
-            _confirm(here, epsilon, [run.id for run in runs.list(here.owner, here.project)])
+            _confirm(project, epsilon, [run.id for run in runs.list(project.owner, project.id)])
         if (error := refusals.taken(_CHECK)) is not None:
             frame.refused(error)
             st.caption("The check was not started and nothing was spent.")
 
 
-def _last(here: Current) -> dict[str, Any] | None:
+def _last(project: Current) -> dict[str, Any] | None:
     """The reading of the project's newest check with the present public table."""
-    for run in runs.list(here.owner, here.project):
-        same = run.spec.public is not None and run.spec.public.sha256 == here.draft["public"]["sha256"]
+    for run in runs.list(project.owner, project.id):
+        same = run.spec.public is not None and run.spec.public.sha256 == project.draft["public"]["sha256"]
         if run.state == "done" and was_check(run) and same:
-            return dict(runs.release(here.owner, run.id).details["best_mixture"])
+            return dict(runs.release(project.owner, run.id).details["best_mixture"])
     return None
 
 
@@ -59,12 +59,12 @@ def was_check(run: runs.Run) -> bool:
 
 
 @refusals.dialog("Spend this on a check?", width="medium")
-def _confirm(here: Current, epsilon: float, seen: Collection[str]) -> None:
+def _confirm(project: Current, epsilon: float, seen: Collection[str]) -> None:
     st.markdown(
-        f"The check spends ε {numbers.short(epsilon)} of the population {code(here.draft['population'])}. From the moment it opens the "
+        f"The check spends ε {numbers.short(epsilon)} of the population {code(project.draft['population'])}. From the moment it opens the "
         "records, the charge is final. It makes no rows; its result is shown here and may be published."
     )
     label = f"Spend ε {numbers.short(epsilon)} and check"
-    submit = partial(refusals.attempt, _CHECK, partial(launch.submit_check, here, epsilon, seen))
+    submit = partial(refusals.attempt, _CHECK, partial(launch.submit_check, project, epsilon, seen))
     if st.button(label, type="primary", icon=":material/play_arrow:", width="stretch", on_click=submit):
         st.rerun()

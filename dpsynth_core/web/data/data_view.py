@@ -35,21 +35,21 @@ TABLE = "table"
 """The place of what is wrong with a table."""
 
 
-def source(here: Current, beginning: Callable[[Current], None]) -> None:
+def source(project: Current, beginning: Callable[[Current], None]) -> None:
     """Where the table is, and how it is read. beginning: draws how to begin without one."""
     with frame.card("The sensitive table", help="It stays on this machine. Nothing on this page spends privacy budget."):
         ways = tuple(way for way in WAYS if way != DATABASE or session.only_this_machine())  # others would use this person's accounts
         way = fields.choice("Where is it?", "wizard.way", ways, WAYS, kind="segmented", label_visibility="collapsed")
-        {UPLOAD: _upload, PATH: _path, DATABASE: _database, PLAN: beginning, DEMO: _demo}[way](here)
+        {UPLOAD: _upload, PATH: _path, DATABASE: _database, PLAN: beginning, DEMO: _demo}[way](project)
         frame.refused_at(TABLE)
-        if "data" in here.draft:
-            _chosen(here)
-            _compared(here)
+        if "data" in project.draft:
+            _chosen(project)
+            _compared(project)
 
 
-def _compared(here: Current) -> None:
+def _compared(project: Current) -> None:
     """How a table that came later differs from its plan."""
-    there = plan_first.differences(here.draft)
+    there = plan_first.differences(project.draft)
     if there is None:
         return
     if there.missing:
@@ -60,13 +60,13 @@ def _compared(here: Current) -> None:
         st.caption(":green[:material/check_circle:] The table has the columns of the plan, and no others.")
 
 
-def _upload(here: Current) -> None:
+def _upload(project: Current) -> None:
     uploads.uploader(
         "upload",
-        lambda file: _take(partial(project_table.from_upload, here.owner, here.project, file.name, file)),
+        lambda file: _take(partial(project_table.from_upload, project.owner, project.id, file.name, file)),
         "Larger than the limit? Choose “By path” and leave the file where it is.",
     )
-    if not document.columns(here.draft):
+    if not document.columns(project.draft):
         st.button("Or try it with simulated people", icon=":material/groups:", key="try_demo", type="tertiary", on_click=_take_demo)
 
 
@@ -80,13 +80,13 @@ def _path(_: Current) -> None:
     st.button("Open", icon=":material/folder_open:", key="open_path", on_click=take)
 
 
-def _database(here: Current) -> None:
-    database_view.choosing(here, TABLE, _take)
+def _database(project: Current) -> None:
+    database_view.choosing(project, TABLE, _take)
 
 
-def _demo(here: Current) -> None:
+def _demo(project: Current) -> None:
     st.caption(f"{demo.ROWS:,} invented people, 12 columns that depend on each other. No privacy is at stake: look at everything.")
-    look = "secondary" if project_table.is_simulated(here.draft) else "primary"
+    look = "secondary" if project_table.is_simulated(project.draft) else "primary"
     st.button("Use the simulated demo", icon=":material/groups:", key="use_demo", on_click=_take_demo, type=look)
 
 
@@ -100,44 +100,44 @@ def _take(look_at: Callable[[], Table]) -> None:
     def prepare() -> Callable[[document.Draft], None]:
         table = look_at()
         if table.source != UPLOAD:
-            here = session.current()
-            projects.remove_uploads(here.owner, here.project)
+            project = session.current()
+            projects.remove_uploads(project.owner, project.id)
         return lambda draft: project_table.adopt(draft, table)
 
     uploads.change(TABLE, "data", prepare)
 
 
-def _remove(here: Current) -> None:
+def _remove(project: Current) -> None:
     """Delete an uploaded table from this machine, and let go of one that was given by its path."""
 
     def prepare() -> Callable[[document.Draft], None]:
-        projects.remove_uploads(here.owner, here.project)
+        projects.remove_uploads(project.owner, project.id)
         return project_table.disown
 
     uploads.change(TABLE, "data", prepare)
 
 
-def _chosen(here: Current) -> None:
-    data, columns = here.draft["data"], document.columns(here.draft)
+def _chosen(project: Current) -> None:
+    data, columns = project.draft["data"], document.columns(project.draft)
     kind = KINDS[data["kind"]].label
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(f":green[:material/check_circle:] {code(here.draft['wizard']['label'])}", width="content")
+        st.markdown(f":green[:material/check_circle:] {code(project.draft['wizard']['label'])}", width="content")
         st.caption(f"{kind}, {len(columns)} columns", width="content")
-        what = _REMOVING.get(here.draft["wizard"]["source"], "The file stays where it is.")
-        st.button("Remove", icon=":material/delete:", type="tertiary", key="remove_table", on_click=_remove, args=(here,), help=what)
+        what = _REMOVING.get(project.draft["wizard"]["source"], "The file stays where it is.")
+        st.button("Remove", icon=":material/delete:", type="tertiary", key="remove_table", on_click=_remove, args=(project,), help=what)
     if KINDS[data["kind"]].is_file:
-        reading_view.doubts(here, partial(_again, project_table.reread))
-        reading_view.panel(here, data, partial(_again, project_table.reread))
-        engine_view.panel(here)
-    elif project_table.is_database(here.draft):
-        reading_view.texts_panel(here, data, partial(_again, project_table.restated))
+        reading_view.doubts(project, partial(_again, project_table.reread))
+        reading_view.panel(project, data, partial(_again, project_table.reread))
+        engine_view.panel(project)
+    elif project_table.is_database(project.draft):
+        reading_view.texts_panel(project, data, partial(_again, project_table.restated))
 
 
 def _again(read: Callable[..., Table], **changes: Any) -> None:
     _take(lambda: read(session.current().draft, **changes))
 
 
-def unit(here: Current) -> None:
+def unit(project: Current) -> None:
     """What counts as one person, and which two tables must look alike."""
     with frame.card("What counts as one person", Zone.PUBLIC, "The guarantee is about one person: this is the unit that gets hidden."):
         ways = {False: "Every row is a different person", True: "A person may have several rows"}
@@ -145,8 +145,8 @@ def unit(here: Current) -> None:
             "Rows", "wizard.several", (False, True), ways, kind="radio", on_change=_forget_person, label_visibility="collapsed"
         )
         if several:
-            _person(here)
-        elif numbered := [name for name in document.columns(here.draft) if usual.role(name) is usual.Role.IDENTIFIER]:
+            _person(project)
+        elif numbered := [name for name in document.columns(project.draft) if usual.role(name) is usual.Role.IDENTIFIER]:
             question = f"Can {names(numbered, 2)} be the same in two rows? Then a person may have several."
             st.caption(f":orange[:material/help:] {question}")
         fields.choice(
@@ -164,13 +164,13 @@ def unit(here: Current) -> None:
         )
 
 
-def _person(here: Current) -> None:
+def _person(project: Current) -> None:
     left, right = st.columns([3, 2])
     with left:
         fields.choice(
             "Column that tells people apart",
             "unit.person_column",
-            [None, *document.columns(here.draft)],
+            [None, *document.columns(project.draft)],
             {None: "Choose a column…"},
             help="Used only to limit rows per person; it need not be released.",
         )
@@ -194,14 +194,14 @@ def _forget_person() -> None:
     session.edit(change)
 
 
-def population(here: Current) -> None:
+def population(project: Current) -> None:
     """Whose account in the ledger is charged, and its limit."""
     with frame.card(
         "Who is in the table?",
         Zone.PUBLIC,
         "Privacy lost in one release adds to the next one about the same people, also of another curator. The ledger keeps the sum.",
     ):
-        populations, chosen = ledger.populations(), here.draft.get("population", "")
+        populations, chosen = ledger.populations(), project.draft.get("population", "")
         if populations:
 
             def choose(name: str) -> None:
@@ -254,20 +254,20 @@ def _new_population() -> None:
         fields.number("and δ", "wizard.cap.delta", partial(numbers.positive, field="limit", example="1e-9"), numbers.short)
 
 
-def survey(here: Current) -> None:
+def survey(project: Current) -> None:
     """How many lines cannot be read as the file is said to be written; never kept."""
-    if project_table.is_simulated(here.draft):
+    if project_table.is_simulated(project.draft):
         return
-    if project_table.is_database(here.draft):
+    if project_table.is_database(project.draft):
         with frame.card("Can every line be read?"):
             st.caption(database_view.NO_SURVEY)
         return
     with frame.card("Can every line be read?", Zone.CURATOR, "Exact counts of your table, for your eyes only: they are not published."):
-        if not st.toggle("Look at every line", key=f"{here.project}:survey", value=project_table.is_small(here.draft)):
+        if not st.toggle("Look at every line", key=f"{project.id}:survey", value=project_table.is_small(project.draft)):
             st.caption("Reads the whole table once. Nothing is charged.")
             return
         try:
-            sentences = project_table.survey(here.draft).value.sentences()
+            sentences = project_table.survey(project.draft).value.sentences()
         except InputError as error:
             frame.refused(error)
             return
@@ -277,18 +277,18 @@ def survey(here: Current) -> None:
             st.caption(":green[:material/check_circle:] Every line has a value for each column.")
 
 
-def preview(here: Current) -> None:
+def preview(project: Current) -> None:
     """The first rows, only when asked for; never kept."""
-    simulated = project_table.is_simulated(here.draft)
+    simulated = project_table.is_simulated(project.draft)
     zone = Zone.PUBLIC if simulated else Zone.CURATOR
     with frame.card("First rows", zone):
-        if not st.toggle("Show the first rows", key=f"{here.project}:preview"):
+        if not st.toggle("Show the first rows", key=f"{project.id}:preview"):
             st.caption("These people are invented." if simulated else "Real records of real people: let no one else see this screen.")
             return
         try:
             if not simulated:
                 curator.note("rows")
             with frame.watermark(zone):
-                st.dataframe(project_table.preview(here.draft).value, hide_index=True, alt="First rows of the table")
+                st.dataframe(project_table.preview(project.draft).value, hide_index=True, alt="First rows of the table")
         except InputError as error:
             frame.refused(error)

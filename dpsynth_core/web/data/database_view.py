@@ -36,9 +36,9 @@ Take = Callable[[Callable[[], Table]], None]
 """Makes what it is given the project's table."""
 
 
-def choosing(here: Current, place: str, take: Take) -> None:
+def choosing(project: Current, place: str, take: Take) -> None:
     """The address, and what to count there. place: where refusals are shown."""
-    typed, known = f"{here.project}:typed_address", fields.value(_STATED, {})
+    typed, known = f"{project.id}:typed_address", fields.value(_STATED, {})
     fields.remembered(
         "database_address",
         st.session_state.setdefault(typed, known.get("address", "")),
@@ -52,7 +52,7 @@ def choosing(here: Current, place: str, take: Take) -> None:
     st.button("Connect", icon=":material/database:", key="connect_database", on_click=_connect, args=(typed, place), type=look)
     st.caption(f":material/history_edu: {LOG}")
     if known:
-        _what(known, take, "secondary" if project_table.is_database(here.draft) else "primary")
+        _what(known, take, "secondary" if project_table.is_database(project.draft) else "primary")
 
 
 def _connect(typed: str, place: str) -> None:

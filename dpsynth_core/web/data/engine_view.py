@@ -19,11 +19,11 @@ _ADDRESS_HELP = (
 )
 
 
-def panel(here: Current) -> None:
+def panel(project: Current) -> None:
     """Nothing where others use the server, too: its scheduler would be a program of theirs that it trusts."""
     if not session.only_this_machine():
         return
-    with st.expander(f"Counted by {_NAMES[here.draft['data'].get('engine')].lower()}", icon=":material/memory:"):
+    with st.expander(f"Counted by {_NAMES[project.draft['data'].get('engine')].lower()}", icon=":material/memory:"):
         chosen = fields.choice("Who counts it?", "data.engine", (HERE, DASK), _NAMES, kind="segmented", on_change=_forget, help=_HELP)
         if chosen == DASK:
             fields.number("Address of its scheduler", "data.scheduler", address, lambda known: known or "", help=_ADDRESS_HELP)

@@ -28,28 +28,28 @@ HELP = (
 _PUBLIC = "public"
 
 
-def card(here: Current) -> None:
+def card(project: Current) -> None:
     """Optional: a public table with the same columns."""
     with frame.card("A public table of the same columns (optional)", Zone.PUBLIC, HELP):
-        if "public" in here.draft:
-            _chosen(here)
+        if "public" in project.draft:
+            _chosen(project)
         else:
-            _choose(here)
+            _choose(project)
         frame.refused_at(_PUBLIC)
 
 
-def _choose(here: Current) -> None:
+def _choose(project: Current) -> None:
     uploads.uploader(
-        "public_upload", lambda file: _take(lambda: public_data.from_upload(here.owner, here.project, file.name, file, here.draft))
+        "public_upload", lambda file: _take(lambda: public_data.from_upload(project.owner, project.id, file.name, file, project.draft))
     )
-    if project_table.is_database(here.draft):
+    if project_table.is_database(project.draft):
         st.caption("Do not take an export of the table in the database: whether a file is one is not compared here.")
-    if project_table.is_simulated(here.draft):
+    if project_table.is_simulated(project.draft):
         st.button(
             "Use 5,000 other simulated people",
             icon=":material/groups_2:",
             key="use_twin",
-            on_click=lambda: _take(lambda: public_data.twin(here.owner, here.project, here.draft)),
+            on_click=lambda: _take(lambda: public_data.twin(project.owner, project.id, project.draft)),
         )
 
 
@@ -57,16 +57,16 @@ def _take(look_at: Callable[[], PublicFile]) -> None:
     uploads.change(_PUBLIC, "public table", lambda: partial(public_data.adopt, file=look_at()))
 
 
-def _remove(here: Current) -> None:
+def _remove(project: Current) -> None:
     def prepare() -> Callable[[document.Draft], None]:
-        projects.remove_uploads(here.owner, here.project, shelf=public_data.SHELF)
+        projects.remove_uploads(project.owner, project.id, shelf=public_data.SHELF)
         return public_data.disown
 
     uploads.change(_PUBLIC, "public table", prepare)
 
 
-def _chosen(here: Current) -> None:
-    section = here.draft["public"]
+def _chosen(project: Current) -> None:
+    section = project.draft["public"]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f":green[:material/public:] {code(public_data.label(section))}", width="content")
         st.button(
@@ -75,22 +75,22 @@ def _chosen(here: Current) -> None:
             type="tertiary",
             key="remove_public",
             on_click=_remove,
-            args=(here,),
+            args=(project,),
             help="Deletes the uploaded file from this machine.",
         )
     try:
-        _compared(here, section)
+        _compared(project, section)
     except InputError as error:
         frame.refused(error)
 
 
-def _compared(here: Current, section: dict[str, Any]) -> None:
+def _compared(project: Current, section: dict[str, Any]) -> None:
     """Against the domain where it is complete, else against the header of the private table."""
-    if document.problem(here.draft, "domain") is None:
-        differences, with_what = _differences(json.dumps(section), document.domain(here.draft)), "the domain"
+    if document.problem(project.draft, "domain") is None:
+        differences, with_what = _differences(json.dumps(section), document.domain(project.draft)), "the domain"
     else:
-        theirs = tuple(here.draft["wizard"].get("public_columns", ()))
-        differences, with_what = public_data.of_headers(document.columns(here.draft), theirs), "the columns of your table"
+        theirs = tuple(project.draft["wizard"].get("public_columns", ()))
+        differences, with_what = public_data.of_headers(document.columns(project.draft), theirs), "the columns of your table"
     if (problem := refusal(differences)) is not None:
         frame.refused(problem)
     if not differences.missing and not differences.extra and not differences.outside:

@@ -37,27 +37,27 @@ Reread = Callable[..., None]
 """Takes what is stated now, by the names of the draft's "data"."""
 
 
-def panel(here: Current, data: Mapping[str, Any], reread: Reread) -> None:
+def panel(project: Current, data: Mapping[str, Any], reread: Reread) -> None:
     """Everything that can be stated of this kind of file."""
     form = TableFormat.of(data)
-    open_ones = {field for doubt in document.doubts(here.draft) for field in doubt.fields}
+    open_ones = {field for doubt in document.doubts(project.draft) for field in doubt.fields}
     with st.expander(_summary(form, open_ones), icon=":material/tune:"):
         st.caption("Suggested by the beginning of the file. By going on you state that it is written so; none of this is published.")
         if form.applies("sheet"):
-            _sheet(here, reread)
+            _sheet(project, reread)
         if form.applies("delimiter"):
             left, right = st.columns(2)
             with left:
-                _choice(here, "Fields are separated by", "delimiter", project_table.DELIMITER_NAMES, reread)
+                _choice(project, "Fields are separated by", "delimiter", project_table.DELIMITER_NAMES, reread)
             with right:
-                _choice(here, "Text encoding", "encoding", project_table.ENCODING_NAMES, reread)
-            _choice(here, "Quotes", "quoting", project_table.QUOTING_NAMES, reread, _QUOTING_HELP)
+                _choice(project, "Text encoding", "encoding", project_table.ENCODING_NAMES, reread)
+            _choice(project, "Quotes", "quoting", project_table.QUOTING_NAMES, reread, _QUOTING_HELP)
         elif form.applies("encoding"):
-            _choice(here, "Text encoding", "encoding", project_table.ENCODING_NAMES, reread)
+            _choice(project, "Text encoding", "encoding", project_table.ENCODING_NAMES, reread)
         if form.kind in WRITTEN_AS_TEXT:
-            _values(here, reread, (_DATES, _TIMES))
+            _values(project, reread, (_DATES, _TIMES))
         if form.applies("names"):
-            _header(here, form, reread)
+            _header(project, form, reread)
         _missing(data, reread)
 
 
@@ -77,9 +77,9 @@ def _summary(form: TableFormat, open_ones: Collection[str]) -> str:
     return f"Read as {', '.join(written)}" if form.kind == "csv" else f"Text in it is read as {', '.join(written)}"
 
 
-def doubts(here: Current, reread: Reread) -> None:
+def doubts(project: Current, reread: Reread) -> None:
     """What only the curator can tell of how the table is written, with a button for each answer."""
-    for number, doubt in enumerate(document.doubts(here.draft)):
+    for number, doubt in enumerate(document.doubts(project.draft)):
         with st.container(border=True, key=f"doubt_{number}"):
             st.markdown(f":orange[:material/help:] **{literal(capital(doubt.question), 400)}.**")
             with st.container(horizontal=True, gap="small"):
@@ -87,41 +87,41 @@ def doubts(here: Current, reread: Reread) -> None:
                     st.button(label, key=f"doubt_{number}_{place}", type="primary", on_click=partial(reread, **stated))
 
 
-def texts_panel(here: Current, data: Mapping[str, Any], restate: Reread) -> None:
+def texts_panel(project: Current, data: Mapping[str, Any], restate: Reread) -> None:
     """What can be stated of a table in a database: how its columns of text are written."""
     with st.expander("How texts in it are written", icon=":material/tune:"):
         st.caption(
             "Columns of numbers and dates need nothing said. By going on you state this of columns of text; none of it is published."
         )
-        _values(here, restate, (_DATES,))
+        _values(project, restate, (_DATES,))
         _missing(data, restate)
 
 
-def _values(here: Current, reread: Reread, stated: Sequence[tuple[str, str, Mapping[str, str], str | None]]) -> None:
+def _values(project: Current, reread: Reread, stated: Sequence[tuple[str, str, Mapping[str, str], str | None]]) -> None:
     """Numbers and dates as text: what is written otherwise is missing, never another number."""
-    form = TableFormat.of(here.draft["data"])
+    form = TableFormat.of(project.draft["data"])
     now, look = (form.decimal, form.thousands), {"options": list(_SPELLINGS), "format_func": _SPELLINGS.get, "help": _MARKS_HELP}
     fields.linked("marks", now, lambda one: reread(decimal=one[0], thousands=one[1]), st.selectbox, "Numbers are written like", **look)
     for first in range(0, len(stated), 2):  # four beside each other would cut what they say
         for place, (label, name, names, help) in zip(st.columns(2), stated[first : first + 2], strict=False):
             with place:
-                _choice(here, label, name, names, reread, help)
+                _choice(project, label, name, names, reread, help)
 
 
-def _sheet(here: Current, reread: Reread) -> None:
+def _sheet(project: Current, reread: Reread) -> None:
     try:
-        sheets = project_table.sheets(here.draft)
+        sheets = project_table.sheets(project.draft)
     except InputError as error:
         frame.refused(error)
         return
-    _choice(here, "Sheet", "sheet", {"": sheets[0] if sheets else "", **{name: name for name in sheets[1:]}}, reread)
+    _choice(project, "Sheet", "sheet", {"": sheets[0] if sheets else "", **{name: name for name in sheets[1:]}}, reread)
     st.caption("Rows that are blank are no records.")
 
 
-def _header(here: Current, form: TableFormat, reread: Reread) -> None:
+def _header(project: Current, form: TableFormat, reread: Reread) -> None:
 
     def toggled(has_header: bool) -> None:
-        count = len(document.columns(here.draft))
+        count = len(document.columns(project.draft))
         reread(names=[] if has_header else [f"column_{number}" for number in range(1, count + 1)])
 
     fields.linked("header", not form.names, toggled, st.toggle, "The first line has the names of the columns")
@@ -144,7 +144,7 @@ def _missing(data: Mapping[str, Any], reread: Reread) -> None:
     )
 
 
-def _choice(here: Current, label: str, name: str, names: Mapping[str, str], reread: Reread, help: str | None = None) -> None:
-    now = here.draft["data"].get(name, next(iter(names)))
+def _choice(project: Current, label: str, name: str, names: Mapping[str, str], reread: Reread, help: str | None = None) -> None:
+    now = project.draft["data"].get(name, next(iter(names)))
     look: dict[str, Any] = {"options": list(dict.fromkeys([*names, now])), "format_func": lambda o: names.get(o, o), "help": help}
     fields.linked(name, now, lambda chosen: reread(**{name: chosen}), st.selectbox, label, **look)

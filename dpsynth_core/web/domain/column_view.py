@@ -33,7 +33,7 @@ _SHORTEST, _LONGEST = 4, 10
 """Lines that a list of values shows at least and at most."""
 
 
-def panel(here: Current, draft: ColumnDraft) -> None:
+def panel(project: Current, draft: ColumnDraft) -> None:
     """All that can be said of the column."""
     with st.container(border=True, key="column_panel"):
         _head(draft)
@@ -44,34 +44,34 @@ def panel(here: Current, draft: ColumnDraft) -> None:
         kind, source = st.columns(2, gap="small")
         with kind:
             titles = {name: kind.title for name, kind in KINDS.items()}
-            _choice(draft, "kind", draft.kind, "Kind", _kinds(here, draft), titles, KINDS[draft.kind].help)
+            _choice(draft, "kind", draft.kind, "Kind", _kinds(project, draft), titles, KINDS[draft.kind].help)
         if not filled:
             with source:
-                way = origin_view.choice(here, draft)
-            origin_view.details(here, draft, way)
+                way = origin_view.choice(project, draft)
+            origin_view.details(project, draft, way)
         for option in KINDS[draft.kind].options:
             if option.learnt or not draft.most:
                 _option(draft, option)
         if draft.most:
-            learning_view.column(here, draft)
+            learning_view.column(project, draft)
             _wrong(draft, draft.problem(), True)
         elif filled:
             _wrong(draft, draft.problem(), True)
             _released_as(draft)
         else:
-            _declaration(here, draft)
+            _declaration(project, draft)
         _text(draft, "label", draft.label, "What it is about (optional)", placeholder="Shown in codebook and report", max_chars=500)
 
 
-def _kinds(here: Current, draft: ColumnDraft) -> list[str]:
+def _kinds(project: Current, draft: ColumnDraft) -> list[str]:
     """The kinds that the column may have: only those that can be learnt while it is to be learnt, and of the column that tells people
     apart those that release none of its values."""
-    if draft.name == here.draft["unit"]["person_column"]:
+    if draft.name == project.draft["unit"]["person_column"]:
         return list(dict.fromkeys([*of_form(Form.FILLED), draft.kind]))
     return [name for name, kind in KINDS.items() if kind.learnable or not draft.most]
 
 
-def _declaration(here: Current, draft: ColumnDraft) -> None:
+def _declaration(project: Current, draft: ColumnDraft) -> None:
     """Values or bounds, what happens to all others, and the cells that come of it."""
     place, error = draft.place_of_problem(), draft.problem()
     if draft.is_listed:
@@ -82,7 +82,7 @@ def _declaration(here: Current, draft: ColumnDraft) -> None:
     if "other" in KINDS[draft.kind].fields:
         for which, column in zip(("missing", "other"), st.columns(2, gap="small"), strict=True):
             with column:
-                cells_view.treatment(here.project, draft, which, draft_rows.change_column)
+                cells_view.treatment(project.id, draft, which, draft_rows.change_column)
         _wrong(draft, error, place == "cells")
     if error is None:
         _picture(draft)
@@ -143,9 +143,9 @@ def _text(draft: ColumnDraft, field: str, shown: str, label: str, **look: Any) -
     fields.remembered(_key(draft, field), shown, take, st.text_input, label, **look)
 
 
-def _wrong(draft: ColumnDraft, error: InputError | None, here: bool) -> None:
+def _wrong(draft: ColumnDraft, error: InputError | None, project: bool) -> None:
     """What is wrong with the field above; no scolding where nobody has entered anything yet."""
-    if error is None or not here:
+    if error is None or not project:
         return
     if draft.is_untouched:
         st.caption(f":material/edit: {literal(capital(error.remedy))}.")

@@ -55,19 +55,19 @@ def labelled(draft: Draft, only: str = "") -> list[Column]:
     return [column for column in declared(draft) if not column.to_do and only in ("", column.name)]
 
 
-def prefill(here: Current) -> Current:
+def prefill(project: Current) -> Current:
     """Fill in what is known without being said: the domain of the simulated people; of other columns, what their names promise."""
-    stored = _stored(here.draft)
-    if stored is None and _STORED in here.draft["wizard"]:
+    stored = _stored(project.draft)
+    if stored is None and _STORED in project.draft["wizard"]:
         refusals.keep(PLACE, _OLD)
-    if stored is None and project_table.is_simulated(here.draft):
-        save(lambda _: domain_table.from_guesses(project_table.look(here.draft).value), "public")
-    elif stored is None and document.problem(here.draft, "domain") is None:
-        domain = document.domain(here.draft)
+    if stored is None and project_table.is_simulated(project.draft):
+        save(lambda _: domain_table.from_guesses(project_table.look(project.draft).value), "public")
+    elif stored is None and document.problem(project.draft, "domain") is None:
+        domain = document.domain(project.draft)
         columns = list(map(Column.of, domain.columns))
-        save(lambda drafts: domain_table.with_codebook(drafts, columns, domain.origin), here.draft.get("domain_origin", ""))
-    elif {column.name for column in stored or ()} != set(document.columns(here.draft)):
-        save(lambda drafts: [_first(here.draft, column) for column in drafts])
+        save(lambda drafts: domain_table.with_codebook(drafts, columns, domain.origin), project.draft.get("domain_origin", ""))
+    elif {column.name for column in stored or ()} != set(document.columns(project.draft)):
+        save(lambda drafts: [_first(project.draft, column) for column in drafts])
     return session.current()
 
 

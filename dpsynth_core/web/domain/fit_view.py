@@ -59,19 +59,19 @@ TakeRow = Callable[[str, dict[str, Any]], None]
 AddValues = Callable[[str, Sequence[str]], None]
 
 
-def compared(here: Current) -> Comparison:
+def compared(project: Current) -> Comparison:
     """Every column beside its declaration, if the curator asked for it: the draft's table is read here."""
-    if document.problem(here.draft, "domain") is not None or "data" not in here.draft:
+    if document.problem(project.draft, "domain") is not None or "data" not in project.draft:
         return None
-    simulated = project_table.is_simulated(here.draft)
-    is_asked_for = fields.value(_DECISION) == _MADE and (st.session_state.get(_BUTTON) or project_table.is_small(here.draft))
+    simulated = project_table.is_simulated(project.draft)
+    is_asked_for = fields.value(_DECISION) == _MADE and (st.session_state.get(_BUTTON) or project_table.is_small(project.draft))
     if not simulated and not is_asked_for:
         return None
     try:
         if not simulated:
             curator.note("outside")
         with st.spinner("Reading the whole table …"):
-            return project_table.outside_of(here.draft, document.domain(here.draft))
+            return project_table.outside_of(project.draft, document.domain(project.draft))
     except InputError as error:
         return error
 
@@ -89,13 +89,13 @@ def _remark(one: ColumnFit) -> str:
     return f":red[**{counts}**]" if one.recoded else counts
 
 
-def section(here: Current, rows: Sequence[ColumnDraft], comparison: Comparison, take: TakeRow, add: AddValues) -> str:
+def section(project: Current, rows: Sequence[ColumnDraft], comparison: Comparison, take: TakeRow, add: AddValues) -> str:
     """The check, once the curator asks for it. Returns why the page cannot be left yet, "" if it can."""
-    if document.problem(here.draft, "domain") is not None or "data" not in here.draft:
+    if document.problem(project.draft, "domain") is not None or "data" not in project.draft:
         return ""
-    if project_table.is_simulated(here.draft):
+    if project_table.is_simulated(project.draft):
         with frame.card(_TITLE, Zone.PUBLIC):
-            return _shown(here, rows, comparison, take, add)
+            return _shown(project, rows, comparison, take, add)
     with frame.card(_TITLE, Zone.CURATOR, HELP):
         decision = fields.value(_DECISION)
         if decision != _MADE:
@@ -107,10 +107,10 @@ def section(here: Current, rows: Sequence[ColumnDraft], comparison: Comparison, 
                 st.button("Go on without", key="no_comparison", on_click=fields.store, args=(_DECISION, _DECLINED))
         if decision != _MADE:
             return "" if decision == _DECLINED else "Compare the records with the domain, or say that you go on without."
-        return _shown(here, rows, comparison, take, add)
+        return _shown(project, rows, comparison, take, add)
 
 
-def _shown(here: Current, rows: Sequence[ColumnDraft], comparison: Comparison, take: TakeRow, add: AddValues) -> str:
+def _shown(project: Current, rows: Sequence[ColumnDraft], comparison: Comparison, take: TakeRow, add: AddValues) -> str:
     if comparison is None:
         st.caption("It is read when you press the button.")
         return ""
@@ -118,31 +118,31 @@ def _shown(here: Current, rows: Sequence[ColumnDraft], comparison: Comparison, t
         frame.refused(comparison)
         return ""
     with frame.watermark(comparison.zone):
-        return _columns(here, {draft.name: draft for draft in rows}, comparison.value, take, add)
+        return _columns(project, {draft.name: draft for draft in rows}, comparison.value, take, add)
 
 
-def _columns(here: Current, rows: dict[str, ColumnDraft], fits: Sequence[ColumnFit], take: TakeRow, add: AddValues) -> str:
+def _columns(project: Current, rows: dict[str, ColumnDraft], fits: Sequence[ColumnFit], take: TakeRow, add: AddValues) -> str:
     worth_telling = sorted((one for one in fits if one.outside or one.recoded), key=lambda one: -(one.recoded + one.outside))
     if not worth_telling:
         st.success("Every value has a cell of its own.", icon=":material/check_circle:")
         return ""
-    if any(one.rows for one in fits) and not project_table.is_simulated(here.draft):
+    if any(one.rows for one in fits) and not project_table.is_simulated(project.draft):
         st.caption(f":material/visibility_lock: {curator.WARNING}")
     for one in worth_telling:
         with st.container(border=True, key=f"fit_{[fit.column for fit in fits].index(one.column)}"):
-            _column(here, rows[one.column], one, take, add)
+            _column(project, rows[one.column], one, take, add)
     far_off = [one.column for one in worth_telling if one.share_outside > MOST]
     return _confirmation(far_off) if far_off else ""
 
 
-def _column(here: Current, draft: ColumnDraft, one: ColumnFit, take: TakeRow, add: AddValues) -> None:
-    declared, form = draft.attribute(), TableFormat.of(here.draft["data"])
+def _column(project: Current, draft: ColumnDraft, one: ColumnFit, take: TakeRow, add: AddValues) -> None:
+    declared, form = draft.attribute(), TableFormat.of(project.draft["data"])
     spelled = other_marks(one.values, declared.lower, declared.upper, form.notation) if declared.kind in _NUMBERS and one.values else None
     st.markdown(f"{code(one.column)} {_in_words(one, other_is_missing(declared) and not spelled)}")
     if spelled:
         st.markdown(f":orange[:material/help:] {_differently(spelled, (form.decimal, form.thousands))}")
     with st.container(horizontal=True, gap="small"):
-        mend = partial(_mend, here, one.column)
+        mend = partial(_mend, project, one.column)
         if spelled:
             mend("Read it so", "marks", _read_so, spelled)
         if one.missing and one.missing_to:
@@ -156,8 +156,8 @@ def _column(here: Current, draft: ColumnDraft, one: ColumnFit, take: TakeRow, ad
             mend(f"Add {len(frequent)} values…" if len(frequent) > 1 else f"Add {literal(frequent[0])}…", "add", add, one.column, frequent)
 
 
-def _mend(here: Current, column: str, label: str, what: str, do: Callable[..., None], *arguments: Any) -> None:
-    st.button(label, key=f"{here.project}:mend:{column}:{what}", on_click=do, args=arguments)
+def _mend(project: Current, column: str, label: str, what: str, do: Callable[..., None], *arguments: Any) -> None:
+    st.button(label, key=f"{project.id}:mend:{column}:{what}", on_click=do, args=arguments)
 
 
 def _in_words(one: ColumnFit, lost: bool) -> str:

@@ -28,7 +28,7 @@ _HELP = (
 )
 
 
-def column(here: Current, draft: ColumnDraft) -> None:
+def column(project: Current, draft: ColumnDraft) -> None:
     """What is said of a column whose values are to be learnt."""
 
     def take(most: int) -> None:
@@ -36,13 +36,13 @@ def column(here: Current, draft: ColumnDraft) -> None:
 
     look = {"options": sorted({*_MOST, draft.most}), "format_func": "{:,}".format, "help": _MOST_HELP}
     fields.linked(f"most:{draft.name}", draft.most, take, st.selectbox, "Values or groups, at most", **look)
-    _price(here, _unknown(draft_rows.of(here.draft)), draft.name)
+    _price(project, _unknown(draft_rows.of(project.draft)), draft.name)
 
 
-def share(here: Current) -> None:
+def share(project: Current) -> None:
     """The share of the budget that learns values. Its key has the share: what is set behind a closed popover does not reach the field."""
     chosen = fields.value(SHARE, DEFAULT_DISCOVERY)
-    options, key = sorted({*_SHARES, chosen}), f"{here.project}:{SHARE}:{chosen}"
+    options, key = sorted({*_SHARES, chosen}), f"{project.id}:{SHARE}:{chosen}"
     st.selectbox(
         "Share of the budget that learns values",
         options,
@@ -54,23 +54,23 @@ def share(here: Current) -> None:
     )
 
 
-def whole(here: Current, rows: list[ColumnDraft]) -> None:
+def whole(project: Current, rows: list[ColumnDraft]) -> None:
     """All columns that are open at once: which they are, the price, and the button."""
     columns = domain_table.to_learn(rows)
-    share(here)
+    share(project)
     affected = [draft for draft, before in zip(columns, rows, strict=True) if draft.most and not before.most]
     if not affected:
         st.caption("Every column that is used has its values. Drop values of a column, or choose “Learn them” in its panel.")
         return
     st.markdown(f"Learn the values of the **{len(affected)}** columns that are still open, before the rows are made.")
-    _price(here, _unknown(columns), affected[0].name)
+    _price(project, _unknown(columns), affected[0].name)
     st.button("Learn them", key="learn_open", type="primary", on_click=draft_rows.load, args=(domain_table.to_learn, "learnt"))
 
 
-def prices(here: Current, unknown: Sequence[Attribute]) -> list[str]:
+def prices(project: Current, unknown: Sequence[Attribute]) -> list[str]:
     """What the columns get that are to be learnt, each kind of price once. Raises InputError for a budget that cannot be used."""
-    portions = document.portions(here.draft, unknown)
-    rows = here.draft["unit"]["max_rows_per_person"]
+    portions = document.portions(project.draft, unknown)
+    rows = project.draft["unit"]["max_rows_per_person"]
     return list(dict.fromkeys(discovery.price(portion, rows) for portion in portions))
 
 
@@ -78,19 +78,19 @@ def _unknown(rows: Iterable[ColumnDraft]) -> list[Attribute]:
     return [attribute for attribute in domain_table.measured(rows) if attribute.most]
 
 
-def _price(here: Current, unknown: list[Attribute], name: str) -> None:
+def _price(project: Current, unknown: list[Attribute], name: str) -> None:
     """What a column gets if these columns are learnt."""
     try:
-        portion = next(one for one in document.portions(here.draft, unknown) if one.column.name == name)
+        portion = next(one for one in document.portions(project.draft, unknown) if one.column.name == name)
     except (InputError, StopIteration):
         st.caption("The price shows once the budget can be used.")
         return
-    st.caption(f":blue[:material/query_stats:] {_in_words(here, portion, len(unknown))}")
+    st.caption(f":blue[:material/query_stats:] {_in_words(project, portion, len(unknown))}")
 
 
-def _in_words(here: Current, portion: Portion, columns: int) -> str:
-    budget, people = document.budget(here.draft), document.people(here.draft)
-    rows = here.draft["unit"]["max_rows_per_person"]
+def _in_words(project: Current, portion: Portion, columns: int) -> str:
+    budget, people = document.budget(project.draft), document.people(project.draft)
+    rows = project.draft["unit"]["max_rows_per_person"]
     of_all = f" (of {people:,})" if people else ""
     each = f", {100 * budget.discovery / columns:.2g}% for each of {columns} columns" if columns > 1 else ""
     price = discovery.price(portion, rows).replace(" people to be found", f" people{of_all} to be found")

@@ -27,18 +27,18 @@ _NAME_LENGTH = 40
 _CELLS_HELP = "All values of all columns. Every cell gets the same noise: the fewer cells, the more people in each."
 
 
-def selected(here: Current, rows: Sequence[ColumnDraft]) -> ColumnDraft:
+def selected(project: Current, rows: Sequence[ColumnDraft]) -> ColumnDraft:
     """The draft of the column that is selected."""
     names = [draft.name for draft in rows]
-    return rows[names.index(_selected(here, names, domain_table.problems(rows)))]
+    return rows[names.index(_selected(project, names, domain_table.problems(rows)))]
 
 
-def choices(here: Current, rows: Sequence[ColumnDraft], misfits: Zoned[Mapping[str, str]]) -> None:
+def choices(project: Current, rows: Sequence[ColumnDraft], misfits: Zoned[Mapping[str, str]]) -> None:
     """The list. misfits: what to say of columns whose values do not all fit."""
     names = [draft.name for draft in rows]
     problems = domain_table.problems(rows)
-    widget = f"{_key(here)}s"
-    st.session_state[widget] = _selected(here, names, problems)  # the widget is another one whenever a remark changes, and forgets
+    widget = f"{_key(project)}s"
+    st.session_state[widget] = _selected(project, names, problems)  # the widget is another one whenever a remark changes, and forgets
     if misfits.value:
         frame.zone_badge(misfits.zone)
     zone = misfits.zone if misfits.value else Zone.PUBLIC
@@ -47,25 +47,25 @@ def choices(here: Current, rows: Sequence[ColumnDraft], misfits: Zoned[Mapping[s
             "Columns",
             names,
             key=widget,
-            on_change=lambda: go_to(here, st.session_state[widget]),
+            on_change=lambda: go_to(project, st.session_state[widget]),
             format_func=lambda name: _line(rows[names.index(name)], name in problems),
             captions=[misfits.value.get(draft.name) or _remark(draft, draft.name in problems) for draft in rows],
             label_visibility="collapsed",
         )
 
 
-def go_to(here: Current, column: str) -> None:
+def go_to(project: Current, column: str) -> None:
     """Select a column and show its panel. For callbacks."""
-    st.session_state[_key(here)] = column
-    st.session_state[table_key(here)] = False
+    st.session_state[_key(project)] = column
+    st.session_state[table_key(project)] = False
 
 
-def table_key(here: Current) -> str:
+def table_key(project: Current) -> str:
     """Of the switch between list and grid."""
-    return f"{here.project}:as_table"
+    return f"{project.id}:as_table"
 
 
-def summary(here: Current, rows: Sequence[ColumnDraft]) -> None:
+def summary(project: Current, rows: Sequence[ColumnDraft]) -> None:
     """The domain in one line; how many columns are still open is a button that goes to the next of them."""
     names, problems = [draft.name for draft in rows], domain_table.problems(rows)
     used = [draft for draft in rows if draft.use]
@@ -74,7 +74,7 @@ def summary(here: Current, rows: Sequence[ColumnDraft]) -> None:
         cells = sum(draft.cells() or 0 for draft in used)
         st.badge(f"{cells:,} cells", color="gray", help=_CELLS_HELP)
         if problems:
-            at = names.index(_selected(here, names, problems))
+            at = names.index(_selected(project, names, problems))
             following = next(name for name in (*names[at + 1 :], *names[: at + 1]) if name in problems)
             st.button(
                 f"{len(problems)} still open",
@@ -83,19 +83,19 @@ def summary(here: Current, rows: Sequence[ColumnDraft]) -> None:
                 type="tertiary",
                 help="Goes to the next column whose values or bounds are not complete yet.",
                 on_click=go_to,
-                args=(here, following),
+                args=(project, following),
             )
 
 
-def _selected(here: Current, names: Sequence[str], problems: Iterable[str]) -> str:
+def _selected(project: Current, names: Sequence[str], problems: Iterable[str]) -> str:
     """The column that is selected: at first the first open one."""
-    if st.session_state.get(_key(here)) not in names:
-        st.session_state[_key(here)] = next(iter(problems), names[0])
-    return str(st.session_state[_key(here)])
+    if st.session_state.get(_key(project)) not in names:
+        st.session_state[_key(project)] = next(iter(problems), names[0])
+    return str(st.session_state[_key(project)])
 
 
-def _key(here: Current) -> str:
-    return f"{here.project}:column"
+def _key(project: Current) -> str:
+    return f"{project.id}:column"
 
 
 def _line(draft: ColumnDraft, is_open: bool) -> str:

@@ -32,12 +32,12 @@ READING = (
 )
 
 
-def choice(here: Current, draft: ColumnDraft) -> str:
+def choice(project: Current, draft: ColumnDraft) -> str:
     """The way that is chosen; choosing to learn, or the labels, is done at once."""
-    ways = [TYPED, USUAL, *([LABELS] if draft_rows.labelled(here.draft, draft.name) else [])]
+    ways = [TYPED, USUAL, *([LABELS] if draft_rows.labelled(project.draft, draft.name) else [])]
     ways += [LEARN] if draft.most or _learnable(draft) else []
-    ways += [READ] if _has_records(here) else []
-    key = f"{here.project}:way:{draft.name}"
+    ways += [READ] if _has_records(project) else []
+    key = f"{project.id}:way:{draft.name}"
     origin = LEARN if draft.most else draft.origin if draft.origin in ways else TYPED
     if st.session_state.get(f"{key}:origin") != origin or st.session_state.get(key) not in ways:  # not what was chosen and waits for values
         st.session_state[key] = st.session_state[f"{key}:origin"] = origin
@@ -45,7 +45,7 @@ def choice(here: Current, draft: ColumnDraft) -> str:
     def changed() -> None:
         way = st.session_state[key]
         if way == LABELS:
-            labelled = draft_rows.labelled(here.draft, draft.name)
+            labelled = draft_rows.labelled(project.draft, draft.name)
             draft_rows.save(lambda drafts: domain_table.with_columns(drafts, labelled, LABELS), LABELS)
         elif (way == LEARN) != bool(draft.most):
             draft_rows.change_one(draft.name, lambda column: column.learning(DEFAULT_MOST if way == LEARN else 0).changed(note=""))
@@ -54,18 +54,18 @@ def choice(here: Current, draft: ColumnDraft) -> str:
     return way
 
 
-def _has_records(here: Current) -> bool:
-    return "data" in here.draft and not project_table.is_simulated(here.draft)
+def _has_records(project: Current) -> bool:
+    return "data" in project.draft and not project_table.is_simulated(project.draft)
 
 
 def _learnable(draft: ColumnDraft) -> bool:
     return KINDS[draft.kind].learnable or KINDS[draft.kind].form is Form.LISTED
 
 
-def details(here: Current, draft: ColumnDraft, way: str) -> None:
+def details(project: Current, draft: ColumnDraft, way: str) -> None:
     """What the chosen way needs."""
     if way == USUAL:
-        _usual(here, draft)
+        _usual(project, draft)
     elif way == READ and draft.origin != DATA:
         st.caption(f":orange[:material/visibility_lock:] {READING}")
         st.button("Read this column all the same", key=f"read_{draft.name}", on_click=draft_rows.read, args=(draft.name,))
@@ -86,10 +86,10 @@ def suggestion(draft: ColumnDraft) -> None:
         _writings(draft, guess, "suggested")
 
 
-def _usual(here: Current, draft: ColumnDraft) -> None:
+def _usual(project: Current, draft: ColumnDraft) -> None:
     """Lists and bounds to choose from, first what the name suggests; how the file writes the list; where it is laid down."""
     entries = usual.entries()
-    suggested, key = usual.suggested(draft.name), f"{here.project}:usual:{draft.name}"
+    suggested, key = usual.suggested(draft.name), f"{project.id}:usual:{draft.name}"
     st.session_state.setdefault(key, next(iter(entries)) if suggested is None else suggested.name)
     chosen = entries[st.selectbox("Which list or bounds", list(entries), format_func=lambda name: entries[name].title, key=key)]
     if chosen.is_list:

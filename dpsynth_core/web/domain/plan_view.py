@@ -18,13 +18,13 @@ from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import names
 
 
-def beginning(here: Current) -> None:
+def beginning(project: Current) -> None:
     """Codebook or names, and what was made of them."""
     st.caption(
         "Recommended: decide everything from public knowledge, and choose the table last. Nothing that you decide can then come from the "
         "records, and the release can say so."
     )
-    lines = f"{here.project}:plan_lines"
+    lines = f"{project.id}:plan_lines"
     fields.file("A codebook: domain JSON, CSV or DDI", codebooks.ENDINGS, "plan_codebook", _take_codebook)
     st.text_area(
         "Or paste names of columns, or two columns: column and value",
@@ -34,8 +34,8 @@ def beginning(here: Current) -> None:
         help="From a spreadsheet: the names in one line or one below the other, or one line per value of a column.",
     )
     st.button("Plan with these columns", key="plan_columns", icon=":material/edit_note:", on_click=_take_lines, args=(lines,))
-    if plan_first.is_planned(here.draft):
-        columns = here.draft["wizard"]["columns"]
+    if plan_first.is_planned(project.draft):
+        columns = project.draft["wizard"]["columns"]
         st.markdown(f":green[:material/check_circle:] {len(columns)} columns are planned: {names(columns)}. The table can come later.")
 
 
@@ -65,8 +65,8 @@ def _begin(read: Callable[[], Plan]) -> None:
     def act() -> None:
         columns, codebook = read()
         session.check_idle("data")
-        here = session.current()
-        projects.remove_uploads(here.owner, here.project)
+        project = session.current()
+        projects.remove_uploads(project.owner, project.id)
         session.edit(partial(plan_first.begin, columns=columns))
         if codebook is not None:
             draft_rows.adopt(codebook)

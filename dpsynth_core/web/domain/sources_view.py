@@ -31,7 +31,7 @@ PASTE_HELP = (
 PASTE_EXAMPLE = "sex\tf\tfemale\nsex\tm\tmale\nage\t17..90"
 
 
-def loaders(here: Current, rows: list[ColumnDraft]) -> bool:
+def loaders(project: Current, rows: list[ColumnDraft]) -> bool:
     """The ways to fill all columns at once, the best first, and the download; whether to show the columns as one table."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="domain_sources"):
         with st.popover("Load a codebook", icon=":material/menu_book:", key=draft_rows.loader_key("load_codebook")):
@@ -40,15 +40,15 @@ def loaders(here: Current, rows: list[ColumnDraft]) -> bool:
             st.file_uploader("Domain JSON, codebook CSV or DDI", type=list(codebooks.ENDINGS), key=key, on_change=_load_codebook)
         with st.popover("Paste two columns", icon=":material/content_paste:", key=draft_rows.loader_key("load_pasted")):
             _paste()
-        if labelled := draft_rows.labelled(here.draft):
-            what = "declared types" if project_table.is_database(here.draft) else "file’s labels"
+        if labelled := draft_rows.labelled(project.draft):
+            what = "declared types" if project_table.is_database(project.draft) else "file’s labels"
             st.button(f"Take the {what} ({len(labelled)})", icon=":material/label:", key="take_labels", on_click=_take_labels)
         with st.popover("Learn what I do not know", icon=":material/query_stats:", key=draft_rows.loader_key("load_learnt")):
-            learning_view.whole(here, rows)
+            learning_view.whole(project, rows)
         with st.popover("Public table", icon=":material/public:", key=draft_rows.loader_key("load_public")):
-            _public(here)
-        _download(here)
-        as_table = st.toggle("As a table", key=list_view.table_key(here), help="For experts: all columns in one grid, to paste into.")
+            _public(project)
+        _download(project)
+        as_table = st.toggle("As a table", key=list_view.table_key(project), help="For experts: all columns in one grid, to paste into.")
     frame.refused_at(draft_rows.PLACE)
     return as_table
 
@@ -69,20 +69,20 @@ def _take_labels() -> None:
     draft_rows.load(lambda rows: domain_table.with_columns(rows, labelled, "labels"), "labels")
 
 
-def _public(here: Current) -> None:
+def _public(project: Current) -> None:
     st.caption("A published table with the same columns: an earlier release, a census sample, a simulated twin.")
-    if (section := here.draft.get("public")) is not None:
+    if (section := project.draft.get("public")) is not None:
         name = literal(public_data.label(section))
         st.button(f"Take it from {name}", key="take_public", on_click=_take_public, args=(section,), icon=":material/public:")
     key = draft_rows.loader_key("public")
     st.file_uploader("Public table", type=["csv", "tsv", "txt", "parquet"], key=key, on_change=_load_public)
 
 
-def _download(here: Current) -> None:
-    ready = bool(here.draft.get("domain")) and document.domain_zone(here.draft) is not Zone.CURATOR
+def _download(project: Current) -> None:
+    ready = bool(project.draft.get("domain")) and document.domain_zone(project.draft) is not Zone.CURATOR
     st.download_button(
         "Download",
-        data=partial(_domain_json, here.draft) if ready else b"",
+        data=partial(_domain_json, project.draft) if ready else b"",
         file_name="domain.json",
         mime="application/json",
         icon=":material/download:",
@@ -118,9 +118,9 @@ def _take_public(section: dict[str, Any]) -> None:
     draft_rows.load(lambda rows: domain_table.with_guesses(rows, public_data.look(section)), "public")
 
 
-def justification(here: Current, rows: list[ColumnDraft]) -> None:
+def justification(project: Current, rows: list[ColumnDraft]) -> None:
     """Asked for when columns were read from the private table."""
-    if here.draft.get("domain_origin") != DATA:
+    if project.draft.get("domain_origin") != DATA:
         return
     read = [draft.name for draft in rows if draft.use and draft.origin == DATA]
     with st.container(border=True, key="justification"):

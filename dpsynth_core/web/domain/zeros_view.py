@@ -34,32 +34,32 @@ _LISTED = 8
 """Numbers of up to so many values are picked from a list, like categories; a range of them would be shorter to read than to set."""
 
 
-def section(here: Current, rows: Sequence[ColumnDraft]) -> None:
+def section(project: Current, rows: Sequence[ColumnDraft]) -> None:
     """The rules so far, and two ways to add one."""
     attributes = [attribute for attribute in domain_table.measured(rows) if not attribute.most]
-    rules = zeros_table.rules_of(here.draft)
+    rules = zeros_table.rules_of(project.draft)
     days = [one.name for one in attributes if one.is_number and one.scale.axis == Days.axis]
     if len(days) > 1 and not any(ORDERS.keys() & rule.keys() for rule in rules):
         st.caption(f":orange[:material/help:] Can {names(days, 3)} come in any order? If not, say so below, or rows will have it so.")
     title = "Combinations that cannot occur" + (f" ({len(rules)})" if rules else "")
-    with st.expander(title, expanded=bool(rules), icon=":material/block:", key=_key(here, "section")):
+    with st.expander(title, expanded=bool(rules), icon=":material/block:", key=_key(project, "section")):
         st.caption("What is impossible by nature or by law: infants are not married. From public knowledge, not the records.", help=HELP)
         _rule_list(rules, attributes)
         if len(attributes) < 2:
             st.caption(":material/edit: Possible once two columns are complete.")
             return
-        way = st.segmented_control("How", list(WAYS), format_func=WAYS.get, default="sentence", required=True, key=_key(here, "way"))
+        way = st.segmented_control("How", list(WAYS), format_func=WAYS.get, default="sentence", required=True, key=_key(project, "way"))
         if way == "grid":
-            _grid(here, rules, attributes)
+            _grid(project, rules, attributes)
         elif way == "order":
-            _order(here, attributes)
+            _order(project, attributes)
         else:
-            _sentence(here, attributes)
+            _sentence(project, attributes)
         frame.refused_at(_ZEROS)
 
 
-def _key(here: Current, *parts: str) -> str:
-    return ":".join((here.project, "zeros", *parts))
+def _key(project: Current, *parts: str) -> str:
+    return ":".join((project.id, "zeros", *parts))
 
 
 def _change(change: Callable[[list[Rule]], list[Rule]]) -> bool:
@@ -90,26 +90,26 @@ def _in_words(rule: Rule, error: InputError | None, attributes: Sequence[Attribu
     return note + (literal(zeros_table.in_words(rule, attributes)) if error is None else "A rule that no longer fits the columns.")
 
 
-def _sentence(here: Current, attributes: Sequence[Attribute]) -> None:
+def _sentence(project: Current, attributes: Sequence[Attribute]) -> None:
     by_name = {a.name: a for a in attributes}
     left, right = st.columns(2, gap="medium")
     with left:
-        given = by_name[_choose("If", list(by_name), _key(here, "if"))]
-        values = _values(here, "if", given, "is")
+        given = by_name[_choose("If", list(by_name), _key(project, "if"))]
+        values = _values(project, "if", given, "is")
     with right:
-        target = by_name[_choose("then", [name for name in by_name if name != given.name], _key(here, "then"))]
-        key = _key(here, "verb")
+        target = by_name[_choose("then", [name for name in by_name if name != given.name], _key(project, "then"))]
+        key = _key(project, "verb")
         verb = st.segmented_control("then it", [NEVER, MUST], default=NEVER, required=True, key=key, label_visibility="collapsed")
-        others = _values(here, "then", target, verb, "collapsed")
-    st.text_input("In your words (optional)", key=_key(here, "note"), max_chars=200, placeholder="Infants are not married.")
+        others = _values(project, "then", target, verb, "collapsed")
+    st.text_input("In your words (optional)", key=_key(project, "note"), max_chars=200, placeholder="Infants are not married.")
 
     def add() -> None:
-        _add(here, _rule(here, given, target), attributes)
+        _add(project, _rule(project, given, target), attributes)
 
     st.button("Add rule", icon=":material/add:", key="zeros_add", disabled=not (values and others), on_click=add)
 
 
-def _order(here: Current, attributes: Sequence[Attribute]) -> None:
+def _order(project: Current, attributes: Sequence[Attribute]) -> None:
     """An order of two columns of numbers, dates or times."""
     names = [attribute.name for attribute in attributes if attribute.is_number]
     if len(names) < 2:
@@ -117,36 +117,36 @@ def _order(here: Current, attributes: Sequence[Attribute]) -> None:
         return
     left, middle, right = st.columns(3, gap="medium")
     with left:
-        first = _pick("Column", names, _key(here, "first"))
+        first = _pick("Column", names, _key(project, "first"))
     with middle:
-        relation = _choose("Order", list(ORDERS), _key(here, "relation"), ORDERS)
+        relation = _choose("Order", list(ORDERS), _key(project, "relation"), ORDERS)
     with right:
-        second = _pick("Other column", [name for name in names if name != first], _key(here, "second"))
+        second = _pick("Other column", [name for name in names if name != first], _key(project, "second"))
     st.caption("It holds in every synthetic draft, where both columns have a value.")
     rule: Rule = {"column": first, relation: second}
-    add, incomplete = partial(_add, here, rule, attributes), first is None or second is None
+    add, incomplete = partial(_add, project, rule, attributes), first is None or second is None
     st.button("Add order", icon=":material/add:", key="zeros_order", disabled=incomplete, on_click=add)
 
 
-def _rule(here: Current, given: Attribute, target: Attribute) -> Rule:
+def _rule(project: Current, given: Attribute, target: Attribute) -> Rule:
     """What the fields say now: what was typed just before the button was pressed is not in those that were drawn."""
-    left, right = {given.name: _chosen(here, "if", given)}, {target.name: _chosen(here, "then", target)}
-    rule: Rule = {"if": left, "then": right} if st.session_state[_key(here, "verb")] == MUST else {"never": left | right}
-    note = st.session_state[_key(here, "note")].strip()
+    left, right = {given.name: _chosen(project, "if", given)}, {target.name: _chosen(project, "then", target)}
+    rule: Rule = {"if": left, "then": right} if st.session_state[_key(project, "verb")] == MUST else {"never": left | right}
+    note = st.session_state[_key(project, "note")].strip()
     return rule | ({"note": note} if note else {})
 
 
-def _add(here: Current, rule: Rule, attributes: Sequence[Attribute]) -> None:
+def _add(project: Current, rule: Rule, attributes: Sequence[Attribute]) -> None:
     if _change(lambda stored: zeros_table.added(stored, rule, attributes)):
-        st.session_state[_key(here, "note")] = ""
+        st.session_state[_key(project, "note")] = ""
 
 
 def _values(
-    here: Current, side: str, attribute: Attribute, label: str, label_visibility: Literal["visible", "collapsed"] = "visible"
+    project: Current, side: str, attribute: Attribute, label: str, label_visibility: Literal["visible", "collapsed"] = "visible"
 ) -> list[str]:
     """Cells of a column, by label: a range of bins for numbers of many values, any of the listed values otherwise; a text where there is
     only one."""
-    labels, key = list(attribute.cell_labels()), _values_key(here, side, attribute)
+    labels, key = list(attribute.cell_labels()), _values_key(project, side, attribute)
     if len(labels) == 1:
         st.markdown(f"{label} **{literal(labels[0])}**, its only value")
     elif not _is_range(attribute):
@@ -156,12 +156,12 @@ def _values(
         st.select_slider(label, bins, value=(bins[0], bins[0]), key=key, label_visibility=label_visibility)
         if attribute.missing:
             st.checkbox("or missing", key=f"{key}:missing")
-    return _chosen(here, side, attribute)
+    return _chosen(project, side, attribute)
 
 
-def _chosen(here: Current, side: str, attribute: Attribute) -> list[str]:
+def _chosen(project: Current, side: str, attribute: Attribute) -> list[str]:
     """What `_values` says now."""
-    labels, key = list(attribute.cell_labels()), _values_key(here, side, attribute)
+    labels, key = list(attribute.cell_labels()), _values_key(project, side, attribute)
     if len(labels) == 1:
         return labels
     picked = st.session_state[key]
@@ -176,8 +176,8 @@ def _is_range(attribute: Attribute) -> bool:
     return attribute.is_number and attribute.values > _LISTED
 
 
-def _values_key(here: Current, side: str, attribute: Attribute) -> str:
-    return _key(here, side, attribute.name, str(hash(attribute.cell_labels())))
+def _values_key(project: Current, side: str, attribute: Attribute) -> str:
+    return _key(project, side, attribute.name, str(hash(attribute.cell_labels())))
 
 
 def _choose(label: str, options: Sequence[str], key: str, names: Mapping[str, str] = MappingProxyType({})) -> str:
@@ -194,27 +194,27 @@ def _pick(label: str, options: Sequence[str], key: str) -> str | None:
     return st.selectbox(label, options, key=key, placeholder="Choose a column")
 
 
-def _grid(here: Current, rules: Sequence[Rule], attributes: Sequence[Attribute]) -> None:
+def _grid(project: Current, rules: Sequence[Rule], attributes: Sequence[Attribute]) -> None:
     by_name = {a.name: a for a in attributes}
     down, over, third = st.columns(3, gap="medium")
     with down:
-        line = by_name[_choose("Down", list(by_name), _key(here, "down"))]
+        line = by_name[_choose("Down", list(by_name), _key(project, "down"))]
     with over:
-        across = by_name[_choose("Across", [n for n in by_name if n != line.name], _key(here, "across"))]
+        across = by_name[_choose("Across", [n for n in by_name if n != line.name], _key(project, "across"))]
     rest: Cell = ()
     columns = [line.name, across.name]
     with third:
         left = [n for n in by_name if n not in columns]
-        fixed = _choose("And where (optional)", [ANY, *left], _key(here, "where"))
+        fixed = _choose("And where (optional)", [ANY, *left], _key(project, "where"))
         if fixed in left:
-            rest = (_choose("is", by_name[fixed].cell_labels(), _key(here, "is", fixed)),)
+            rest = (_choose("is", by_name[fixed].cell_labels(), _key(project, "is", fixed)),)
             columns.append(fixed)
     if not zeros_table.fits_grid(line, across):
         most = f"{zeros_table.MOST_LINES} values down and {zeros_table.MOST_ACROSS} across"
         st.caption(f":material/grid_off: Too large for a grid, which has at most {most}. Swap the columns, or say it in a sentence.")
         return
     marked = {cell[:2] for cell in zeros_table.ticks(rules, columns) if cell[2:] == rest}
-    key = _grid_key(here, line, across, rest, marked, "|".join((*columns, *rest)))
+    key = _grid_key(project, line, across, rest, marked, "|".join((*columns, *rest)))
     st.data_editor(
         zeros_table.grid(line, across, marked),
         key=key,
@@ -228,9 +228,9 @@ def _grid(here: Current, rules: Sequence[Rule], attributes: Sequence[Attribute])
     st.caption("Tick what cannot occur. Rules stated as sentences are not shown here.")
 
 
-def _grid_key(here: Current, line: Attribute, across: Attribute, rest: Cell, marked: set[Cell], what: str) -> str:
+def _grid_key(project: Current, line: Attribute, across: Attribute, rest: Cell, marked: set[Cell], what: str) -> str:
     """The editor keeps its edits under this key; it gets a new one when what is ticked was changed elsewhere since."""
-    name = _key(here, _GRID, what)
+    name = _key(project, _GRID, what)
     version = st.session_state.setdefault(name, 0)
     edits = st.session_state.get(f"{name}:{version}", {}).get("edited_rows", {})
     if any((cell[:2] in marked) != on for cell, on in zeros_table.changes(line, across, edits, rest).items()):

@@ -19,20 +19,20 @@ from dpsynth_core.web.shell.session import Current
 _OPEN = "mechanism_change"
 
 
-def follow(here: Current, forecasts: Mapping[str, Forecast | InputError]) -> bool:
+def follow(project: Current, forecasts: Mapping[str, Forecast | InputError]) -> bool:
     """Whether another mechanism is in the plan now: until somebody chooses one, it is the recommended one."""
-    chosen, recommended = here.draft["mechanism"], recommendation_view.ranked(here, forecasts)
-    followed = here.draft["wizard"].get("recommended", document.new()["mechanism"]["name"])
+    chosen, recommended = project.draft["mechanism"], recommendation_view.ranked(project, forecasts)
+    followed = project.draft["wizard"].get("recommended", document.new()["mechanism"]["name"])
     if not recommended or chosen != {"name": followed, "settings": {}} or recommended[0].name == followed:
         return False
     plan_view.recommend(recommended[0].name)
     return True
 
 
-def card(here: Current, forecasts: Mapping[str, Forecast | InputError]) -> None:
+def card(project: Current, forecasts: Mapping[str, Forecast | InputError]) -> None:
     """What is chosen, what we would choose, and the way to another one. The draft's domain, workload and budget are complete."""
-    mechanism = registry.get(here.draft["mechanism"]["name"])
-    recommended = recommendation_view.ranked(here, forecasts)
+    mechanism = registry.get(project.draft["mechanism"]["name"])
+    recommended = recommendation_view.ranked(project, forecasts)
     with frame.card("How are the rows made?", Zone.PUBLIC, recommendation_view.basis_help()), st.container(key="mechanisms"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.markdown(f"#### {mechanism.card.title}", width="content")
@@ -43,7 +43,7 @@ def card(here: Current, forecasts: Mapping[str, Forecast | InputError]) -> None:
         plan_view.fitting(forecasts[mechanism.card.name])
         _expected(mechanism.card.name, recommended)
         if st.session_state.get(_OPEN):
-            recommendation_view.shortlist(here, forecasts)
+            recommendation_view.shortlist(project, forecasts)
             plan_view.cards(forecasts, mechanism.card.name)
         else:
             plan_view.explained(mechanism.card.name)

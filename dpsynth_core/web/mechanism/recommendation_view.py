@@ -40,22 +40,22 @@ def basis_help() -> str:
     )
 
 
-def ranked(here: Current, forecasts: Forecasts, by: str = MEAN) -> tuple[Recommendation, ...]:
+def ranked(project: Current, forecasts: Forecasts, by: str = MEAN) -> tuple[Recommendation, ...]:
     """What was tried and fits the draft's plan, the best first; nothing without a number of people. The draft's domain, workload and budget
     are complete."""
-    people, budget = document.people(here.draft), document.budget(here.draft)
+    people, budget = document.people(project.draft), document.budget(project.draft)
     if not people:
         return ()
-    workload, unit = document.workload(here.draft), document.unit(here.draft)
-    aside = set_aside(registry.get("aim"), budget, here.draft)
+    workload, unit = document.workload(project.draft), document.unit(project.draft)
+    aside = set_aside(registry.get("aim"), budget, project.draft)
     rho = divided(ZCDP, budget, aside).mechanism  # trials were counted in zCDP, whichever it is
     fitting = {name: f for name, f in forecasts.items() if isinstance(f, Forecast)}
     return recommendation.recommend(Situation.of(workload, rho, unit, people), fitting, measure=by).value
 
 
-def shortlist(here: Current, forecasts: Forecasts) -> None:
+def shortlist(project: Current, forecasts: Forecasts) -> None:
     """The best few, with what speaks for each."""
-    if not document.people(here.draft):
+    if not document.people(project.draft):
         st.info("Say about how many people the table holds, as far as that is public, to get a recommendation.", icon=":material/help:")
         frame.link("data", "Say how many")
         return
@@ -64,12 +64,12 @@ def shortlist(here: Current, forecasts: Forecasts) -> None:
     by = st.segmented_control(
         "Our recommendation, judged by", list(names), format_func=names.get, key=_BY, default=MEAN, required=True, help=measure_help
     )
-    recommendations = ranked(here, forecasts, by)[: recommendation.LISTED]
+    recommendations = ranked(project, forecasts, by)[: recommendation.LISTED]
     if not recommendations:
         st.info("None of the mechanisms that were tried fits this plan.", icon=":material/block:")
     for place, (rank, one) in zip(st.columns(max(1, len(recommendations))), zip(_ORDER, recommendations, strict=False), strict=False):
         with place.container(border=True, height="stretch", key=f"recommended_{one.name}"):
-            _one(rank, one, by, chosen=here.draft["mechanism"]["name"] == one.name)
+            _one(rank, one, by, chosen=project.draft["mechanism"]["name"] == one.name)
     trials = recommendation.basis().trials
     st.caption(f"A rough guide from {trials:,} trials on simulated tables, not yours. Trade-offs on simulated data like yours says more.")
 

@@ -28,35 +28,36 @@ from dpsynth_core.web.shell.text import code, literal
 _RUN = "run"
 
 
-def planning(here: Current) -> None:
+def planning(project: Current) -> None:
     """From verdict to run; what is missing if the draft is not complete."""
-    mechanism = registry.get(here.draft["mechanism"]["name"])
+    mechanism = registry.get(project.draft["mechanism"]["name"])
     try:
-        seen = looks.of(here.owner, here.project) or (() if "data" in here.draft else None)  # of no table there is nothing to look at yet
-        plan = document.plan(here.draft, here.name, seen)
+        unseen = () if "data" in project.draft else None  # of no table there is nothing to look at yet
+        seen = looks.of(project.owner, project.id) or unseen
+        plan = document.plan(project.draft, project.name, seen)
     except InputError as error:
         frame.refused(error)
         if error.field == "models":  # another mechanism would mend it
-            choice_view.card(here, recommendation_view.forecasts(here.draft))
+            choice_view.card(project, recommendation_view.forecasts(project.draft))
         plan_view.parameters(mechanism)
         return
-    forecasts = recommendation_view.forecasts(here.draft)
-    if choice_view.follow(here, forecasts):
+    forecasts = recommendation_view.forecasts(project.draft)
+    if choice_view.follow(project, forecasts):
         planning(session.current())
         return
     spec, shares = plan.spec, plan.shares
-    account = ledger.spent(spec.population, shares.accountant, document.cap(here.draft))
-    people = document.people(here.draft)
+    account = ledger.spent(spec.population, shares.accountant, document.cap(project.draft))
+    people = document.people(project.draft)
     plan_view.verdict(feasibility.assess(plan.workload, shares.mechanism, plan.unit, people), people)
     elsewhere = _charged_before(spec.data, spec.population)
     was_private = _charged_before(DataSpec(path=spec.public.path)) if spec.public else ()
     plan_view.leaks(leaks.find(spec, account.releases, elsewhere, was_private, plan.condition))
-    choice_view.card(here, forecasts)
+    choice_view.card(project, forecasts)
     frame.link("tradeoffs", "Try several on simulated data first, at no cost")
     plan_view.parameters(mechanism, plan.domain.names)
     if spec.public is not None:
-        check_view.card(here)
-    _seal(here, plan, account, fits=isinstance(forecast := forecasts[mechanism.card.name], Forecast) and forecast.fits)
+        check_view.card(project)
+    _seal(project, plan, account, fits=isinstance(forecast := forecasts[mechanism.card.name], Forecast) and forecast.fits)
 
 
 def _charged_before(data: DataSpec, but: str = "") -> tuple[str, ...]:
@@ -78,14 +79,14 @@ def _fingerprint(data_text: str, version: tuple[int, float]) -> str:
     return fingerprints.of_data(DataSpec.model_validate_json(data_text))
 
 
-def _seal(here: Current, plan: Plan, account: Spent, *, fits: bool) -> None:
-    if "data" not in here.draft:
+def _seal(project: Current, plan: Plan, account: Spent, *, fits: bool) -> None:
+    if "data" not in project.draft:
         with frame.card("Lock and run", Zone.RELEASED):
             st.info("The plan is complete. Choose the table: everything that you decided stays as it is.", icon=":material/upload_file:")
             frame.link("data", "Choose the table")
         return
     spec = plan.spec
-    typed = document.wizard(here.draft).get("typed", {})
+    typed = document.wizard(project.draft).get("typed", {})
     unclear = next((path for path in typed if path.startswith(("output", "mechanism"))), None)
     affordable = plan.shares.rho <= account.remaining_rho
     with frame.card("Lock and run", Zone.RELEASED):
@@ -102,11 +103,11 @@ def _seal(here: Current, plan: Plan, account: Spent, *, fits: bool) -> None:
         if st.button(
             "Lock the plan and run it…", type="primary", icon=":material/lock:", disabled=not (fits and affordable) or unclear is not None
         ):
-            _confirm(here, plan, account, [run.id for run in runs.list(here.owner, here.project)])
+            _confirm(project, plan, account, [run.id for run in runs.list(project.owner, project.id)])
 
 
 @refusals.dialog("Spend this budget?", width="medium")
-def _confirm(here: Current, plan: Plan, account: Spent, seen: Collection[str]) -> None:
+def _confirm(project: Current, plan: Plan, account: Spent, seen: Collection[str]) -> None:
     spec, left = plan.spec, max(0.0, account.remaining_rho - plan.shares.rho)
     after = plan.shares.accountant.epsilon_from(left, account.cap_delta) if left > 0 else 0.0
     now, cost, rest = st.columns(3)
@@ -120,7 +121,7 @@ def _confirm(here: Current, plan: Plan, account: Spent, seen: Collection[str]) -
         " opens the records, the charge is final: also if it is cancelled, fails, or the machine goes down."
     )
     label = f"Spend ε {short(spec.budget.epsilon)} and run"
-    submit = partial(refusals.attempt, _RUN, partial(launch.submit, here, seen))
+    submit = partial(refusals.attempt, _RUN, partial(launch.submit, project, seen))
     if st.button(label, type="primary", icon=":material/play_arrow:", width="stretch", on_click=submit):
         st.rerun()
 

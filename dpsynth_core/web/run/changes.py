@@ -33,10 +33,10 @@ def _worded(setting: str, before: str, now: str) -> str:
     return name if setting in _WHOLE else f"{name}: {plan_words.valued(setting, before)} → {plan_words.valued(setting, now)}"
 
 
-def banner(here: Current, run: Run) -> bool:
+def banner(project: Current, run: Run) -> bool:
     """Say what was changed, if anything was; whether it was."""
     try:
-        differences = since(run, here.draft)
+        differences = since(run, project.draft)
     except InputError as error:
         words = f"Your plan has changed since this run, and is not complete yet: {literal(error.problem)}; {literal(error.remedy)}."
         st.warning(words, icon=":material/edit_note:")

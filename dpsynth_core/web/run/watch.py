@@ -54,9 +54,9 @@ _SEARCHES = (
 _SHARE_USED = st.column_config.ProgressColumn("Budget used", min_value=0.0, max_value=1.0, format="percent")
 
 
-def listed(here: Current) -> tuple[Run, ...]:
+def listed(project: Current) -> tuple[Run, ...]:
     """The runs of the open project, the newest first."""
-    return runs.list(here.owner, here.project)
+    return runs.list(project.owner, project.id)
 
 
 def panel(run: Run) -> None:

@@ -28,9 +28,9 @@ def note(look: Look, *projects: str) -> None:
 
     Raises InputError for a project that was deleted meanwhile; then nothing may be shown.
     """
-    here = session.current()
-    for project in {here.project, *projects}:
-        looks.record(here.owner, project, look)
+    project = session.current()
+    for about in {project.id, *projects}:
+        looks.record(project.owner, about, look)
 
 
 WARNING = (

@@ -126,14 +126,14 @@ def share(label: str, path: str, usual: Sequence[float], default: float, help: s
 def linked(key: str, shown: Any, take: Callable[[Any], object], widget: Callable[..., Any], *arguments: Any, **look: Any) -> Any:
     """A widget for what has no path of its own in the draft: it shows `shown`, and hands what is entered to `take`. key: its own within
     the open project. Returns what the widget does."""
-    own = f"{session.current().project}:{key}"
+    own = f"{session.current().id}:{key}"
     st.session_state[own] = shown
     return widget(*arguments, key=own, on_change=lambda: take(st.session_state[own]), **look)
 
 
 def remembered(key: str, shown: Any, take: Callable[[Any], object], widget: Callable[..., Any], *arguments: Any, **look: Any) -> Any:
     """The same, whose memory is set only where it differs: setting it anew would undo half-typed text."""
-    own = f"{session.current().project}:{key}"
+    own = f"{session.current().id}:{key}"
     if st.session_state.get(own) != shown or own not in st.session_state:
         st.session_state[own] = shown
     return widget(*arguments, key=own, on_change=lambda: take(st.session_state[own]), persist_state=AGAIN, **look)

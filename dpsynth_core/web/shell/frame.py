@@ -89,21 +89,21 @@ def _route() -> None:
     if (error := refusals.taken(refusals.STORE)) is not None:
         _not_done(error)
     own = session.own_projects()
-    here = session.begin(own)
-    owned_runs = runs.list(here.owner)
-    state = steps.states(here.draft, [run.state for run in owned_runs if run.project == here.project])
+    project = session.begin(own)
+    owned_runs = runs.list(project.owner)
+    state = steps.states(project.draft, [run.state for run in owned_runs if run.project == project.id])
     pages = {step.name: _page(step, state[step.name]) for step in (*STEPS, *ALWAYS)}
     sections: dict[str, list[st.Page]] = {}
     for step in (*STEPS, *ALWAYS):
         sections.setdefault(step.section, []).append(pages[step.name])
     sections[STEPS[0].section].append(st.Page(_to_the_first, url_path=STEPS[0].name, title=STEPS[0].title, visibility="hidden"))
     chosen = st.navigation(sections, position="sidebar", expanded=True)
-    st.query_params[session.PARAMETER] = here.project
+    st.query_params[session.PARAMETER] = project.id
     st.session_state[_PAGES], st.session_state[_STATES] = pages, state
     with st.sidebar:
         if any(run.active for run in owned_runs):
-            sidebar.run_badge(here.owner, pages["mechanism"])
-        sidebar.show(here, own, pages[STEPS[0].name])
+            sidebar.run_badge(project.owner, pages["mechanism"])
+        sidebar.show(project, own, pages[STEPS[0].name])
     with session.routing():
         chosen.run()
 
@@ -118,12 +118,12 @@ def require(name: str) -> Current:
     if not session.routed():
         st.error("This page can only be opened through the wizard.", icon=":material/lock:")
         st.stop()
-    here = session.current()
+    project = session.current()
     state = st.session_state[_STATES]
     if state[name] is State.LOCKED:
-        _explain_lock(here, name, state)
+        _explain_lock(project, name, state)
         st.stop()
-    return here
+    return project
 
 
 def header(name: str, sentence: str, *zones: Zone) -> None:
@@ -192,7 +192,7 @@ def nav_checked(name: str, error: InputError | None, why: str = "") -> None:
 
 
 def go(name: str) -> None:
-    st.switch_page(st.session_state[_PAGES][name], query_params={session.PARAMETER: session.current().project})
+    st.switch_page(st.session_state[_PAGES][name], query_params={session.PARAMETER: session.current().id})
 
 
 def link(name: str, label: str) -> None:
@@ -219,11 +219,11 @@ def _page(step: Step, state: State) -> st.Page:
     )
 
 
-def _explain_lock(here: Current, name: str, state: dict[str, State]) -> None:
+def _explain_lock(project: Current, name: str, state: dict[str, State]) -> None:
     header(name, _step(name).help)
     following = steps.first_open(state)
     st.info("This step opens when the steps before it are done. Nothing that you entered is lost.", icon=":material/lock:")
-    if following in document.passed(here.draft) and (error := document.problem(here.draft, following)) is not None:
+    if following in document.passed(project.draft) and (error := document.problem(project.draft, following)) is not None:
         refused(error)
     link(following, f"Go on with {_step(following).title}")
 

@@ -31,10 +31,10 @@ _TRIES = 20
 
 @dataclass(frozen=True)
 class Current:
-    """The open project. owner and project: ids of the store; name: as the curator wrote it (hostile text)."""
+    """The open project. owner and id: of the store; name: as the curator wrote it (hostile text)."""
 
     owner: str
-    project: str
+    id: str
     name: str
     draft: Draft
 
@@ -133,14 +133,14 @@ def switch(project: str) -> None:
 
 
 def rename(name: str) -> None:
-    here = current()
-    _open(projects.rename(here.owner, here.project, name))
+    project = current()
+    _open(projects.rename(project.owner, project.id, name))
 
 
 def delete() -> None:
     """Delete the open project with its uploads; the ledger keeps its charges."""
-    here = current()
-    projects.delete(here.owner, here.project)
+    project = current()
+    projects.delete(project.owner, project.id)
     st.session_state.pop(_CURRENT)
     st.query_params.pop(PARAMETER, None)
     begin(own_projects())
@@ -148,8 +148,8 @@ def delete() -> None:
 
 def check_idle(field: str) -> None:
     """Refuse to change a table while a run waits or works, which must find the tables of its plan. Raises InputError about `field`."""
-    here = current()
-    if any(run.active for run in runs.list(here.owner, here.project)):
+    project = current()
+    if any(run.active for run in runs.list(project.owner, project.id)):
         raise InputError(field, "a run of this project is under way with the present table", "wait for its end, or cancel it")
 
 

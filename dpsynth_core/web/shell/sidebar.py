@@ -24,9 +24,9 @@ _WHOSE = {
 _PROJECT = "project"
 
 
-def show(here: Current, own: Sequence[Project], first_page: st.Page) -> None:
+def show(project: Current, own: Sequence[Project], first_page: st.Page) -> None:
     """The projects, and who has signed in. first_page: where a new project begins."""
-    _picker(here, own, first_page)
+    _picker(project, own, first_page)
     if name := session.signed_in_as():
         st.caption(f"Signed in as {literal(name)}")
         st.button("Sign out", icon=":material/logout:", key="sign_out", type="tertiary", on_click=st.logout)
@@ -46,14 +46,14 @@ def _badge(owner: str, runs_page: st.Page) -> None:
     st.page_link(runs_page, label="Show progress", icon=":material/monitoring:")
 
 
-def _picker(here: Current, own: Sequence[Project], first_page: st.Page) -> None:
+def _picker(project: Current, own: Sequence[Project], first_page: st.Page) -> None:
     names = _labels(own)
     key = "project_picker"
-    st.session_state[key] = here.project
+    st.session_state[key] = project.id
     st.selectbox(
         "Project",
         list(names),
-        format_func=lambda project: names.get(project, ""),
+        format_func=lambda choice: names.get(choice, ""),
         key=key,
         on_change=refusals.stored(lambda: session.switch(st.session_state[key])),
         help="A project is one release in preparation, with its uploads and runs.",
@@ -62,11 +62,11 @@ def _picker(here: Current, own: Sequence[Project], first_page: st.Page) -> None:
         if st.button("New", key="project_new", type="tertiary"):
             _new(first_page)
         if st.button("Copy", key="project_copy", type="tertiary", help=COPY_HELP):
-            _copy(here, first_page)
+            _copy(project, first_page)
         if st.button("Rename", key="project_rename", type="tertiary"):
-            _rename(here)
+            _rename(project)
         if st.button("Delete", key="project_delete", type="tertiary"):
-            _delete(here)
+            _delete(project)
 
 
 def _labels(own: Sequence[Project]) -> dict[str, str]:
@@ -87,7 +87,7 @@ def _new(first_page: st.Page) -> None:
 
 
 @refusals.dialog("Copy the plan to a new project", icon=":material/content_copy:")
-def _copy(here: Current, first_page: st.Page) -> None:
+def _copy(project: Current, first_page: st.Page) -> None:
     st.caption(
         "The columns and their values, tables, budget, conditions and mechanism are copied. The table, results and charges are not. "
         "What you have seen of the former records by now goes with the plan, for it may have shaped it: the new release says so too."
@@ -105,27 +105,27 @@ def _copy(here: Current, first_page: st.Page) -> None:
     def copy() -> None:
         if (whose := st.session_state[_WHOSE_KEY]) is None:
             raise InputError("people", "it is not said whom the new table is about", "choose one of the two answers")
-        session.create(st.session_state[_COPY_NAME], copied(here.draft, whose), looks.of(here.owner, here.project))
+        session.create(st.session_state[_COPY_NAME], copied(project.draft, whose), looks.of(project.owner, project.id))
 
     if _confirmed("Copy", "project_copy_confirm", copy):
         _begin(first_page)
 
 
 def _begin(first_page: st.Page) -> None:
-    st.switch_page(first_page, query_params={session.PARAMETER: session.current().project})
+    st.switch_page(first_page, query_params={session.PARAMETER: session.current().id})
 
 
 @refusals.dialog("Rename project", icon=":material/edit:")
-def _rename(here: Current) -> None:
-    st.session_state.setdefault(_OTHER_NAME, here.name)
+def _rename(project: Current) -> None:
+    st.session_state.setdefault(_OTHER_NAME, project.name)
     st.text_input("Name", max_chars=80, key=_OTHER_NAME)
     if _confirmed("Rename", "project_rename_confirm", lambda: session.rename(st.session_state[_OTHER_NAME])):
         st.rerun()
 
 
 @refusals.dialog("Delete project", icon=":material/delete:")
-def _delete(here: Current) -> None:
-    st.markdown(f"Delete {code(here.name)} with its uploaded table, its runs and their synthetic rows? This cannot be undone.")
+def _delete(project: Current) -> None:
+    st.markdown(f"Delete {code(project.name)} with its uploaded table, its runs and their synthetic rows? This cannot be undone.")
     st.caption("The ledger keeps what was spent: privacy that is gone does not come back.")
     if _confirmed("Delete for good", "project_delete_confirm", session.delete):
         st.rerun()

@@ -24,11 +24,11 @@ _HELP = (
 
 def beside(stored: Stored, metric: Metric, chosen: Setting) -> tuple[Beside, ...]:
     """What is to be drawn beside the curves: nothing until it is asked for."""
-    here = session.current()
-    finished = [run for run in runs.list(here.owner) if run.state == "done"]
+    project = session.current()
+    finished = [run for run in runs.list(project.owner) if run.state == "done"]
     if not finished:
         return ()
-    names = compare_view.run_names(here, finished)
+    names = compare_view.run_names(project, finished)
     look = {"max_selections": MOST, "placeholder": "Choose releases, also of other projects", "help": _HELP}
     picked = compare_view.picked("Finished releases beside it", _PICKED, names, [], **look)
     points = []

@@ -40,20 +40,20 @@ _AT_ONCE = 10_000
 """Tables of all settings together up to which their trials are planned in a blink."""
 
 
-def form(here: Current) -> None:
+def form(project: Current) -> None:
     """Choose, see what it will take, and start."""
-    with frame.card("Try it out", _zone(here), "The same plan with several mechanisms and budgets, side by side, in the background."):
-        _table(here)
-        names = {name: literal(title) for name, title in sweep_draft.titles(here.draft).items()}
+    with frame.card("Try it out", _zone(project), "The same plan with several mechanisms and budgets, side by side, in the background."):
+        _table(project)
+        names = {name: literal(title) for name, title in sweep_draft.titles(project.draft).items()}
         about = "The cards on the Mechanism page say what each does."
         fields.several("Mechanisms", f"{NOTES}.mechanisms", list(names), names, sweep_draft.MECHANISMS, help=about, wrap=True)
-        _grid(here)
-        _start(here)
+        _grid(project)
+        _start(project)
 
 
-def _table(here: Current) -> None:
-    offered = sweep_draft.tables(here.draft)
-    is_demo = project_table.is_simulated(here.draft)
+def _table(project: Current) -> None:
+    offered = sweep_draft.tables(project.draft)
+    is_demo = project_table.is_simulated(project.draft)
     names = {
         STANDIN: ":material/casino: Simulated data like mine",
         PUBLIC: ":material/groups: The simulated people" if is_demo else ":material/public: The public table",
@@ -67,9 +67,9 @@ def _table(here: Current) -> None:
             fields.number(
                 "Rows",
                 f"{NOTES}.rows",
-                lambda text: sweep_draft.read_rows(text) if text.strip() else sweep_draft.note(here.draft, "rows"),
+                lambda text: sweep_draft.read_rows(text) if text.strip() else sweep_draft.note(project.draft, "rows"),
                 lambda number: f"{number:,}",
-                placeholder=f"{sweep_draft.note(here.draft, 'rows') or sweep_draft.ROWS:,}",
+                placeholder=f"{sweep_draft.note(project.draft, 'rows') or sweep_draft.ROWS:,}",
                 help="As many as there are people, as far as that is public; fewer go faster, but noise weighs more.",
             )
         with strength:
@@ -86,7 +86,7 @@ def _table(here: Current) -> None:
         st.warning("Choosing by true errors leaks about the people in the table, and no ledger counts that.", icon=":material/warning:")
 
 
-def _grid(here: Current) -> None:
+def _grid(project: Current) -> None:
     values, repeats, sizes = st.columns([5, 3, 5], gap="small")
     with values:
         fields.number(
@@ -104,7 +104,7 @@ def _grid(here: Current) -> None:
             f"{NOTES}.repeats",
             options,
             {n: str(n) for n in options},
-            default=sweep_draft.note(here.draft, "repeats"),
+            default=sweep_draft.note(project.draft, "repeats"),
             help="Noise differs from run to run: bands show how much.",
         )
     with sizes:
@@ -117,9 +117,9 @@ def _grid(here: Current) -> None:
         )
 
 
-def _start(here: Current) -> None:
+def _start(project: Current) -> None:
     try:
-        sweep = sweep_draft.sweep(here.draft, here.name)
+        sweep = sweep_draft.sweep(project.draft, project.name)
         if _takes_long(sweep) and not _asked_for(sweep):
             return
         with st.spinner("Working out what the trials need …"):
@@ -132,7 +132,7 @@ def _start(here: Current) -> None:
     except InputError as error:
         frame.refused(error)
         return
-    _offer(here, sweep, expected)
+    _offer(project, sweep, expected)
     frame.refused_at(_SWEEP)
 
 
@@ -154,24 +154,25 @@ def _asked_for(sweep: Sweep) -> bool:
     return pressed
 
 
-def _offer(here: Current, sweep: Sweep, expected: Expected) -> None:
+def _offer(project: Current, sweep: Sweep, expected: Expected) -> None:
     """The button that starts, with what it will take."""
     workers = sweeps.workers_at_once(expected.memory_mb)
     seconds = sum(expected.seconds[p.mechanism, p.epsilon, p.size] for p in sweep.points)
     with st.container(horizontal=True, vertical_alignment="center"):
         private = sweep.table == PRIVATE
         label = f"Start {len(sweep.points):,} trials" + ("…" if private else "")
-        action = {} if private else {"on_click": submit, "args": (here, sweep, [one.id for one in sweeps.list(here.owner, here.project)])}
+        known = [stored.id for stored in sweeps.list(project.owner, project.id)]
+        action = {} if private else {"on_click": submit, "args": (project, sweep, known)}
         if st.button(label, type="primary", icon=":material/play_arrow:", key="sweep_start", **action) and private:
-            _confirm(here, sweep, [one.id for one in sweeps.list(here.owner, here.project)])
+            _confirm(project, sweep, known)
         spent = f"charges ε {sweeps.cost(sweep)[0]:.3g}" if private else "spends nothing"
         each = f" · {workers} at a time" if workers > 1 else ""
         st.caption(f"About {in_words(seconds / workers)}{each} · {spent} · goes on when you close this page", width="content")
 
 
 @refusals.dialog("Charge the private table?", width="medium")
-def _confirm(here: Current, sweep: Sweep, seen: Collection[str]) -> None:
-    account = ledger.spent(sweep.base.population, ZCDP, document.cap(here.draft))
+def _confirm(project: Current, sweep: Sweep, seen: Collection[str]) -> None:
+    account = ledger.spent(sweep.base.population, ZCDP, document.cap(project.draft))
     left = ZCDP.epsilon_from(account.remaining_rho, account.cap_delta) if account.remaining_rho > 0 else 0.0
     (epsilon, delta), (first, second) = sweeps.cost(sweep), st.columns(2)
     first.metric("Left now", f"ε {left:.3g}")
@@ -180,26 +181,26 @@ def _confirm(here: Current, sweep: Sweep, seen: Collection[str]) -> None:
         f"Population {code(sweep.base.population)} · δ {short(delta)}\n\nThe charge is final from the first trial on,"
         " also if you stop the rest. **No trial is ever released**: what they cost is gone from what a release could have had."
     )
-    start = partial(submit, here, sweep, seen)
+    start = partial(submit, project, sweep, seen)
     if st.button("Charge it and start", type="primary", icon=":material/play_arrow:", width="stretch", on_click=start):
         st.rerun()
 
 
-def submit(here: Current, sweep: Sweep, seen: Collection[str]) -> None:
+def submit(project: Current, sweep: Sweep, seen: Collection[str]) -> None:
     """Start it and show it; what was wrong is said when the page is drawn next. seen: the sweeps on the page when it was decided."""
 
     def start() -> None:
-        if _text(sweep_draft.sweep(session.current().draft, here.name)) != _text(sweep):  # a field that was left by the very click
+        if _text(sweep_draft.sweep(session.current().draft, project.name)) != _text(sweep):  # a field that was left by the very click
             raise InputError("trials", "they have just been changed", "see what they need now, and start them")
         if sweep.table == PRIVATE:
-            ledger.open_population(here.owner, sweep.base.population, document.cap(here.draft))
-        st.session_state[SHOWN] = sweeps.submit(here.owner, here.project, sweep, seen)
+            ledger.open_population(project.owner, sweep.base.population, document.cap(project.draft))
+        st.session_state[SHOWN] = sweeps.submit(project.owner, project.id, sweep, seen)
 
     refusals.attempt(_SWEEP, start)
 
 
-def _zone(here: Current) -> Zone:
-    return Zone.CURATOR if sweep_draft.note(here.draft, "table") == PRIVATE else Zone.PUBLIC
+def _zone(project: Current) -> Zone:
+    return Zone.CURATOR if sweep_draft.note(project.draft, "table") == PRIVATE else Zone.PUBLIC
 
 
 def _text(sweep: Sweep) -> str:

@@ -46,9 +46,9 @@ _LIMIT = "tradeoffs_limit"
 _ON = {PRIVATE: "the private table", PUBLIC: "a public table"}
 
 
-def listed(here: Current) -> tuple[Stored, ...]:
+def listed(project: Current) -> tuple[Stored, ...]:
     """The sweeps of the open project, the newest first."""
-    return sweeps.list(here.owner, here.project)
+    return sweeps.list(project.owner, project.id)
 
 
 def picked(stored_sweeps: tuple[Stored, ...]) -> Stored:

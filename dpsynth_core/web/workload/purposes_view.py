@@ -33,12 +33,12 @@ def served(draft: Draft) -> str:
     return next((proposal.name for proposal in document.proposals(draft) if dict(proposal.form) == tables), OWN)
 
 
-def choice(here: Current, own: Mapping[str, Any]) -> None:
+def choice(project: Current, own: Mapping[str, Any]) -> None:
     """One click for a purpose, and the column where it is about one. own: the list to go on with when none fits."""
-    proposals = document.proposals(here.draft)
+    proposals = document.proposals(project.draft)
     forms = {proposal.name: dict(proposal.form) for proposal in proposals} | {OWN: dict(own)}
     names = {proposal.name: f"**{literal(proposal.title)}**  \n{proposal.text}" for proposal in proposals}
-    now = served(here.draft)
+    now = served(project.draft)
     fields.linked(
         "purpose",
         now,
@@ -47,11 +47,11 @@ def choice(here: Current, own: Mapping[str, Any]) -> None:
         "What will readers study?",
         list(forms),
         format_func=(names | {OWN: f"**{_OWN_TITLE}**  \n{_OWN_TEXT}"}).get,
-        captions=[*(words(document.cost({**here.draft, "workload": forms[proposal.name]})) for proposal in proposals), ""],
+        captions=[*(words(document.cost({**project.draft, "workload": forms[proposal.name]})) for proposal in proposals), ""],
         label_visibility="collapsed",
     )
     if now == "target":
-        columns = document.domain(here.draft).names
+        columns = document.domain(project.draft).names
         fields.choice("Which column is to be explained?", "workload.column", columns, {name: name for name in columns})
 
 

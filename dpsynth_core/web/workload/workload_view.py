@@ -45,36 +45,36 @@ _EVERY = 0
 _WORKLOAD = "workload"
 
 
-def prefill(here: Current) -> Current:
+def prefill(project: Current) -> Current:
     """A workload to start from: all pairs."""
-    if not here.draft.get("workload"):
+    if not project.draft.get("workload"):
         session.edit(lambda draft: draft.update(workload=_start(ALL, draft)))
     return session.current()
 
 
-def choice(here: Current) -> None:
+def choice(project: Current) -> None:
     """What is asked for: by its purpose, or table by table."""
-    own = here.draft["wizard"].get("workloads", {}).get(PICKED) or _start(PICKED, here.draft)
+    own = project.draft["wizard"].get("workloads", {}).get(PICKED) or _start(PICKED, project.draft)
     with frame.card("What will readers study?", Zone.PUBLIC, f"{_ABOUT} {purposes_view.COST_HELP}"):
-        purposes_view.choice(here, own)
-        is_own = purposes_view.served(here.draft) == purposes_view.OWN
-        in_detail = is_own or "threshold" in here.draft["workload"]
+        purposes_view.choice(project, own)
+        is_own = purposes_view.served(project.draft) == purposes_view.OWN
+        in_detail = is_own or "threshold" in project.draft["workload"]
         with st.expander("Set the tables in detail", in_detail, icon=":material/tune:", key=f"workload_in_detail_{in_detail}"):
-            _detail(here, is_own)
+            _detail(project, is_own)
         frame.refused_at(_WORKLOAD)
 
 
-def _detail(here: Current, is_own: bool) -> None:
-    now, domain = here.draft["workload"], document.domain(here.draft)
+def _detail(project: Current, is_own: bool) -> None:
+    now, domain = project.draft["workload"], document.domain(project.draft)
     look = {"format_func": WAYS.get, "required": True, "label_visibility": "collapsed"}
     fields.linked("way", drawn_view.way_of(now), _switch, st.segmented_control, "Which tables?", list(WAYS), **look)
     if now["kind"] == PICKED:
-        _picked(here, domain, now["marginals"])
+        _picked(project, domain, now["marginals"])
     else:
         _combinations(domain, now["kind"], is_own)
-    _matching(here, domain)
+    _matching(project, domain)
     if is_own and _sizes(now):
-        st.caption(purposes_view.words(document.cost(here.draft)))
+        st.caption(purposes_view.words(document.cost(project.draft)))
     _files(now)
 
 
@@ -93,10 +93,10 @@ def _number(columns: int, kind: str, k: int) -> int:
     return math.comb(columns - 1, k - 1) if kind == TARGET else math.comb(columns, k)
 
 
-def _matching(here: Current, domain: Domain) -> None:
+def _matching(project: Current, domain: Domain) -> None:
     """Whether a question is about all columns of a table or about some of them, where there are several columns and a mechanism for it."""
     cards = [mechanism.card for mechanism in registry.MECHANISMS.values()]
-    now, takers = here.draft["workload"], [card.title for card in cards if card.takes_thresholds and card.makes_rows]
+    now, takers = project.draft["workload"], [card.title for card in cards if card.takes_thresholds and card.makes_rows]
     sizes, columns = _sizes(now), _example(now, domain)
     if not takers or not columns or not _thresholds(sizes):
         return
@@ -174,21 +174,21 @@ def _start(way: str, draft: Draft) -> dict[str, Any]:
     return start | {"column": names[-1]} if way == TARGET else start
 
 
-def _picked(here: Current, domain: Domain, marginals: list[dict[str, Any]]) -> None:
-    key = f"{here.project}:pick"
+def _picked(project: Current, domain: Domain, marginals: list[dict[str, Any]]) -> None:
+    key = f"{project.id}:pick"
     st.multiselect("Columns of a table", domain.names, key=key, placeholder="Choose columns that belong together")
     with st.container(horizontal=True, gap="small"):
         chosen = st.session_state.get(key)
         st.button("Add this table", icon=":material/add:", key="add_marginal", on_click=_add, args=(key,), disabled=not chosen)
-        if not marginals and (copied := _former(here, domain)):
+        if not marginals and (copied := _former(project, domain)):
             st.button(f"Start from {len(copied)} tables", key="copy_marginals", on_click=_set_marginals, args=(copied,))
     if marginals:
         weights_view.editor(marginals, _change_marginals)
 
 
-def is_empty_list(here: Current) -> bool:
+def is_empty_list(project: Current) -> bool:
     """Whether a list was begun and has no table yet, which is no mistake."""
-    return here.draft["workload"] == _start(PICKED, here.draft)
+    return project.draft["workload"] == _start(PICKED, project.draft)
 
 
 def _add(key: str) -> None:
@@ -207,9 +207,9 @@ def _change_marginals(change: Callable[[Tables], Tables]) -> None:
     _drop_threshold()
 
 
-def _former(here: Current, domain: Domain) -> list[dict[str, Any]]:
+def _former(project: Current, domain: Domain) -> list[dict[str, Any]]:
     """The tables of the other ways, as a list to start from."""
-    kept = here.draft["wizard"].get("workloads", {})
+    kept = project.draft["wizard"].get("workloads", {})
     for way in (ALL, TARGET):
         try:
             workload = workloads.from_json(domain, kept[way])
