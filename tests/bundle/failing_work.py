@@ -39,6 +39,6 @@ def rows_without_an_end() -> Iterator[Any]:
 
 def many_rows() -> Iterator[Any]:
     yield from PARTS
-    for _ in range(16):
+    for _ in range(64):
         yield bytes(4 << 20)
     yield {"different": [], "versions": []}

@@ -132,6 +132,6 @@ def test_no_file_appears_of_rows_that_did_not_come_to_their_end(monkeypatch: pyt
 def test_a_bundle_of_somebody_else_fills_no_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Rows that are made again may take as many bytes as the process may take memory."""
     working(monkeypatch, "many_rows")
-    with pytest.raises(CapacityError, match="running its mechanism again writes more than 64 MB of rows"):
-        confined.reproduced(Path("release.zip"), tmp_path, Limits(megabytes=64))
+    with pytest.raises(CapacityError, match="running its mechanism again writes more than 256 MB of rows"):
+        confined.reproduced(Path("release.zip"), tmp_path, Limits(megabytes=256))
     assert list(tmp_path.iterdir()) == []

@@ -17,11 +17,16 @@ def lives(pid: int) -> bool:
 def workers() -> list[int]:
     """The workers of this program that live."""
     starter = confined._STARTER.process
-    keepers = [] if starter is None else _children(starter.pid)
-    return [worker for keeper in keepers for worker in _children(keeper) if lives(worker)]
+    return [] if starter is None else workers_of(starter.pid)
 
 
-def _children(pid: int) -> list[int]:
+def workers_of(starter: int) -> list[int]:
+    """Those that live of the starter of any program."""
+    return [worker for keeper in children(starter) for worker in children(keeper) if lives(worker)]
+
+
+def children(pid: int) -> list[int]:
+    """The processes that this one's main thread started, those that ended and were not asked for included."""
     try:
         return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except (FileNotFoundError, ProcessLookupError):

@@ -14,6 +14,7 @@ import pytest
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.store import chain, ledger, processes, runs
+from tests.foundation.processes import children, workers_of
 from tests.store.conftest import answered
 from tests.store.test_runs import wait_for, worker_of
 
@@ -49,16 +50,16 @@ def kinds(run: str) -> list[str]:
     return [entry.kind for entry in chain.entries() if entry.run == run]
 
 
-def children(pid: int) -> list[int]:
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+def solvers_of(run: str) -> list[int]:
+    return [solver for starter in children(worker_of(run)) for solver in workers_of(starter)]
 
 
 def searching(run: str) -> list[int]:
     """The solver processes, once they have something to look for."""
-    wait_for(lambda: runs.get("ann", run).touched and len(children(worker_of(run))) > 0)
+    wait_for(lambda: runs.get("ann", run).touched and len(solvers_of(run)) > 0)
     if runs.get("ann", run).spec.mechanism.name == "fem":
         wait_for(lambda: answered(run) > 0)  # of the number of people, right before the first round
-    return children(worker_of(run))
+    return solvers_of(run)
 
 
 @BOTH
@@ -85,7 +86,7 @@ def test_a_solver_of_released_values_that_is_killed_ends_the_run_with_a_message_
     wait_for(lambda: not runs.get("ann", run).active)
     finished = runs.get("ann", run)
     assert finished.state == "failed"
-    assert "a solver process ended by signal 9" in finished.error
+    assert "a solver process was ended by signal 9" in finished.error
     assert kinds(run) == ["reserve", "touch"]
 
 
