@@ -27,9 +27,9 @@ from functools import reduce
 from typing import Annotated
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, PlainSerializer
-from scipy.special import ndtr
 
 from dpsynth_core.statistics.distances import IN_WRONG_CELL
 from dpsynth_core.statistics.evidence import Evidence
@@ -124,7 +124,7 @@ class Columns:
             variance[impossible] = 0.0
         deviation = np.maximum(np.sqrt(variance), _NO_NOISE)
         ratio = np.minimum(distance / deviation, _SURE)  # squares of larger ones are no numbers, and the noise adds nothing there
-        return float(np.sum(deviation * (HALF_NORMAL * np.exp(-(ratio**2) / 2) - 2 * ratio * ndtr(-ratio))))
+        return float(np.sum(deviation * (HALF_NORMAL * np.exp(-(ratio**2) / 2) - 2 * ratio * scipy.special.ndtr(-ratio))))
 
     def _spread(self, published: Mapping[Clique, Array], left: Mapping[str, _Left]) -> float:
         """At most the standard deviation of the mean L1 distance over draws of the columns' noise."""

@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from dpsynth_core.inference.contraction import Labels, Table
 from dpsynth_core.vocabulary.attribute import Attribute
@@ -45,7 +45,7 @@ class _Places:
     """Positions that depend linearly on codes. first: (places, 1).  steps: (places, attributes), of which few matter to each place."""
 
     first: Cells
-    steps: csr_array
+    steps: scipy.sparse.csr_array
 
     def of(self, codes: Cells) -> Cells:
         """Shape (places, rows). codes: (attributes, rows)."""
@@ -183,7 +183,7 @@ def _places(places: Sequence[tuple[int, Mapping[int, int]]], attributes: int) ->
     rows = [row for row, (_, strides) in enumerate(places) for _ in strides]
     attribute = [a for _, strides in places for a in strides]
     step = [stride for _, strides in places for stride in strides.values()]
-    steps = csr_array((step, (rows, attribute)), shape=(len(places), attributes), dtype=np.int64)
+    steps = scipy.sparse.csr_array((step, (rows, attribute)), shape=(len(places), attributes), dtype=np.int64)
     return _Places(np.array([[first] for first, _ in places], dtype=np.int64), steps)
 
 

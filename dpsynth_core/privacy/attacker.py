@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
 Curve = tuple[NDArray[np.float64], NDArray[np.float64]]
 """False-positive and true-positive rates, both increasing from 0 to 1."""
@@ -94,7 +94,7 @@ def gdp_power(mu: float, fpr: NDArray[np.float64], distance: float = 0.0) -> NDA
     """
     if not 0 < mu < math.inf or not 0 <= distance < 1:
         raise ValueError("mu must be positive, distance a probability below 1")
-    reached = ndtr(ndtri(np.minimum(1.0, fpr + distance)) + mu)
+    reached = scipy.special.ndtr(scipy.special.ndtri(np.minimum(1.0, fpr + distance)) + mu)
     return np.minimum(1.0, reached * (1 + _SLACK) + distance)
 
 
@@ -103,7 +103,7 @@ def gdp_least(fpr: NDArray[np.float64], tpr: NDArray[np.float64], distance: floa
     low, high = np.minimum(1.0, fpr + distance), np.maximum(0.0, tpr - distance)
     least = np.zeros(np.shape(low))
     apart = high > low
-    least[apart] = ndtri(high[apart]) - ndtri(low[apart])
+    least[apart] = scipy.special.ndtri(high[apart]) - scipy.special.ndtri(low[apart])
     return least
 
 
@@ -111,7 +111,7 @@ def gdp_least(fpr: NDArray[np.float64], tpr: NDArray[np.float64], distance: floa
 def gdp_reading(mu: float, distance: float = 0.0) -> Reading:
     """What mu-GDP means in three numbers. The best guess is at tpr = 1 - fpr = Phi(mu / 2)."""
     at_1, at_10 = gdp_power(mu, np.array([0.01, 0.1]), distance).tolist()
-    return Reading(at_1, at_10, min(1.0, float(ndtr(mu / 2)) * (1 + _SLACK) + distance))
+    return Reading(at_1, at_10, min(1.0, float(scipy.special.ndtr(mu / 2)) * (1 + _SLACK) + distance))
 
 
 def tradeoff(epsilon: float, delta: float, points: int = 200) -> Curve:

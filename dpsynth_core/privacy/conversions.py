@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import erfcx, ndtr
+import scipy
 
 from dpsynth_core.foundation.errors import InputError
 
@@ -104,7 +104,7 @@ def gdp_delta(mu: float, epsilon: float) -> float:
     near, far = epsilon / mu - mu / 2, epsilon / mu + mu / 2
     if near < 0:  # no cancellation: the first term is above 1/2, the second below it
         log_second = epsilon - far * far / 2 + math.log(_mills(far) / math.sqrt(2 * math.pi))
-        return _up(float(ndtr(-near)) * (1 + _ROUNDING) - math.exp(log_second) * (1 - (far * far + epsilon + 1) * _ROUNDING))
+        return _up(float(scipy.special.ndtr(-near)) * (1 + _ROUNDING) - math.exp(log_second) * (1 - (far * far + epsilon + 1) * _ROUNDING))
     # e^eps phi(far) = phi(near), so that delta = phi(near) * (Mills(near) - Mills(far))
     mills = _mills(near) - _mills(far) + _ROUNDING * _mills(near)
     return _exp_up(-near * near / 2 * (1 - _ROUNDING) + math.log(mills / math.sqrt(2 * math.pi)))
@@ -126,7 +126,7 @@ def gdp_epsilon_from(mu: float, delta: float) -> float:
 
 def _mills(x: float) -> float:
     """(1 - Phi(x)) / phi(x), without underflow for large x."""
-    return math.sqrt(math.pi / 2) * float(erfcx(x / math.sqrt(2)))
+    return math.sqrt(math.pi / 2) * float(scipy.special.erfcx(x / math.sqrt(2)))
 
 
 # --- The curator's budget -----------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-from scipy.special import log_ndtr, ndtri, ndtri_exp
+import scipy
 
 _ROUNDING = 1e-9
 """Of a logarithm of a probability: far more than log_ndtr errs by."""
@@ -23,7 +23,7 @@ def threshold(sigma: float, delta: float, rows: int) -> int:
     """The smallest T that Proposition 5 allows. rows: per person. ValueError for a sigma or delta out of range."""
     if not (0 < sigma < math.inf and 0 < delta < 0.5 and rows >= 1):
         raise ValueError("sigma must be positive, delta a probability below one half, rows 1 or more")
-    start = max(rows + 1, math.floor(max(rows - sigma * float(ndtri_exp(math.log(delta))), 0.0)) - 1)
+    start = max(rows + 1, math.floor(max(rows - sigma * float(scipy.special.ndtri_exp(math.log(delta))), 0.0)) - 1)
     while not _hides(start, sigma, delta, rows):
         start += 1
     return start
@@ -36,9 +36,9 @@ def _hides(t: int, sigma: float, delta: float, rows: int) -> bool:
 
 def _log_tail(t: int, sigma: float) -> float:
     """ln of a bound of Pr[Z >= t], t >= 1."""
-    return float(log_ndtr(-(t - 1) / sigma))
+    return float(scipy.special.log_ndtr(-(t - 1) / sigma))
 
 
 def shared_by(sigma: float, delta: float, rows: int, chance: float = LIKELY) -> int:
     """The number of records that a value must have to be found with this chance."""
-    return max(1, math.ceil(threshold(sigma, delta, rows) - 0.5 + sigma * float(ndtri(chance))))
+    return max(1, math.ceil(threshold(sigma, delta, rows) - 0.5 + sigma * float(scipy.special.ndtri(chance))))

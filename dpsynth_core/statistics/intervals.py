@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scipy.special import ndtr, ndtri
+import scipy
 
 from dpsynth_core.privacy.scores import SUM_STEPS
 
@@ -58,7 +58,8 @@ class Ratio:
         more than noise.
         """
         difference, people = self.difference, self.people
-        _, most = fieller(abs(difference.value), people.value, (difference.sigma**2, 0.0, people.sigma**2), float(ndtri(CONFIDENCE)))
+        z = float(scipy.special.ndtri(CONFIDENCE))
+        _, most = fieller(abs(difference.value), people.value, (difference.sigma**2, 0.0, people.sigma**2), z)
         return self.scale * most
 
     def deviation(self, limit: float) -> float:
@@ -101,7 +102,7 @@ def absolute(parts: Sequence[Ratio]) -> Interval:
     deviation = math.hypot(*(part.deviation(limit) for part, limit in zip(parts, limits, strict=True)))
     rounding = math.fsum(part.rounding for part in parts)
     at_least = deviation * _least_size(error / deviation) if deviation else error
-    return Interval(error, max(0.0, at_least - rounding), error + float(ndtri(CONFIDENCE)) * deviation + rounding)
+    return Interval(error, max(0.0, at_least - rounding), error + float(scipy.special.ndtri(CONFIDENCE)) * deviation + rounding)
 
 
 def _least_size(measured: float) -> float:
@@ -109,7 +110,7 @@ def _least_size(measured: float) -> float:
     noise of either sign makes a t near 0 look large, and one far from it only noise of its own sign."""
 
     def beyond(t: float) -> float:
-        return float(ndtr(t - measured) + ndtr(-t - measured)) - (1 - CONFIDENCE)
+        return float(scipy.special.ndtr(t - measured) + scipy.special.ndtr(-t - measured)) - (1 - CONFIDENCE)
 
     from scipy.optimize import brentq  # a quarter of a second, which reading a spec need not wait for
 
@@ -131,8 +132,8 @@ def largest(distances: Sequence[float], sigma: float, people: Noisy, mass: float
     """
     failure = (1 - CONFIDENCE) / (2 if people.sigma else 1)
     worst = max(distances)
-    at_most = _root(worst, sigma, people, mass, float(ndtri(1 - failure)), 1)
-    at_least = _root(worst, sigma, people, mass, float(ndtri((1 - failure) ** (1 / len(distances)))), -1)
+    at_most = _root(worst, sigma, people, mass, float(scipy.special.ndtri(1 - failure)), 1)
+    at_least = _root(worst, sigma, people, mass, float(scipy.special.ndtri((1 - failure) ** (1 / len(distances)))), -1)
     if not math.isfinite(at_most):
         return Interval(math.nan, 0.0, math.inf)
     return Interval(worst / (2 * people.value), max(0.0, at_least) / 2, min(1 + mass, at_most) / 2)

@@ -11,8 +11,8 @@ import math
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri, wofz
 
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL
 
@@ -27,7 +27,7 @@ _PANELS = 64
 
 def normal(confidence: float) -> float:
     """The standard normal quantile."""
-    return float(ndtri(confidence))
+    return float(scipy.special.ndtri(confidence))
 
 
 @lru_cache(maxsize=4096)
@@ -46,7 +46,7 @@ def absolute_sum(terms: int, confidence: float) -> float:
     reach = max(40.0, math.sqrt(2 / math.pi) * deviation * (1 / (terms * _TAIL)) ** (1 / terms))
     t = _STEP * (np.arange(math.ceil(reach / _STEP)) + 0.5)
     # the sum minus its mean, over its deviation; a power of a whole number, so that the branch of the logarithm does not matter
-    characteristic = np.exp(terms * np.log(wofz(t / deviation / math.sqrt(2))) - 1j * t * (terms * HALF_NORMAL / deviation))
+    characteristic = np.exp(terms * np.log(scipy.special.wofz(t / deviation / math.sqrt(2))) - 1j * t * (terms * HALF_NORMAL / deviation))
 
     def excess(x: float) -> float:
         return 0.5 - _STEP / math.pi * float(np.sum((np.exp(-1j * t * x) * characteristic).imag / t)) - confidence
@@ -66,7 +66,7 @@ def largest_positive_parts(
     The mean is at most  m t + n E(Z - t)+  for every t >= 0, smallest at  n deviation phi(t / deviation)  with  P(Z > t) = m / n;
     the sum is a sqrt(m)-Lipschitz function, so it exceeds its mean by  spread sqrt(2 m ln(1 / alpha))  with probability alpha at most.
     """
-    t = ndtri(1 - np.minimum(chosen / cells, 0.5))
+    t = scipy.special.ndtri(1 - np.minimum(chosen / cells, 0.5))
     mean = cells * deviation * np.exp(-(t**2) / 2) / math.sqrt(2 * math.pi)
     return np.asarray(mean + spread * np.sqrt(2 * chosen * math.log(1 / (1 - confidence))))
 
@@ -79,7 +79,7 @@ def margin(sigma: float, folded: float, count: int, confidence: float) -> float:
     g, mass = _half_normal_nodes()
 
     def excess(b: float) -> float:
-        return float(np.sum(mass * ndtr((b - folded * g) / sigma) ** count)) - confidence
+        return float(np.sum(mass * scipy.special.ndtr((b - folded * g) / sigma) ** count)) - confidence
 
     from scipy.optimize import brentq  # a quarter of a second, which reading a spec need not wait for
 

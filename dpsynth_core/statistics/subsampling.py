@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import gammaln, xlog1py, xlogy
 
 from dpsynth_core.statistics.distances import IN_WRONG_CELL
 
@@ -49,8 +49,8 @@ def expected_error(cells: Cells, records: int) -> float:
     """
     mu, k = cells.fractions, float(records)
     s = np.clip(np.ceil(k * mu), 1.0, k)
-    log_choose = gammaln(k + 1) - gammaln(s + 1) - gammaln(k - s + 1)
-    each = IN_WRONG_CELL * 2 / k * np.exp(np.log(s) + log_choose + xlogy(s, mu) + xlog1py(k - s + 1, -mu))
+    log_choose = scipy.special.gammaln(k + 1) - scipy.special.gammaln(s + 1) - scipy.special.gammaln(k - s + 1)
+    each = IN_WRONG_CELL * 2 / k * np.exp(np.log(s) + log_choose + scipy.special.xlogy(s, mu) + scipy.special.xlog1py(k - s + 1, -mu))
     return float(each @ cells.multiplicity) / cells.marginals
 
 

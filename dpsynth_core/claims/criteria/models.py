@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from scipy.special import ndtri
+import scipy
 
 from dpsynth_core.claims.criteria.conditions import known_column
 from dpsynth_core.claims.criteria.criterion import UNKNOWN, Entries, common
@@ -83,7 +83,7 @@ class ModelCriterion(Within):
 
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:  # noqa: ARG002
         """See `Criterion.margin`. rho: what measures the models of its column."""
-        return float(ndtri(CONFIDENCE)) * self._deviation * unit.query_l1 * math.sqrt(PER_COLUMN / (2 * rho)) / people
+        return float(scipy.special.ndtri(CONFIDENCE)) * self._deviation * unit.query_l1 * math.sqrt(PER_COLUMN / (2 * rho)) / people
 
     @property
     def _deviation(self) -> float:
@@ -130,7 +130,7 @@ class ModelRight(ModelCriterion):
         return f"Measured: right for {value}; at least {least} and at most {most}, with 95% confidence each."
 
     def stated(self, guesses: Guesses) -> Interval:
-        low, high = fraction(guesses.right, guesses.people, float(ndtri(CONFIDENCE)))
+        low, high = fraction(guesses.right, guesses.people, float(scipy.special.ndtri(CONFIDENCE)))
         if not math.isfinite(low):
             return UNKNOWN
         value = guesses.right.value / guesses.people.value
@@ -174,7 +174,7 @@ class ModelGain(ModelCriterion):
     def stated(self, guesses: Guesses) -> Interval:
         more = guesses.right.value - guesses.guess.value
         deviation = math.hypot(guesses.right.sigma, guesses.guess.sigma)
-        low, high = fraction(Noisy(more, deviation), guesses.people, float(ndtri(CONFIDENCE)))
+        low, high = fraction(Noisy(more, deviation), guesses.people, float(scipy.special.ndtri(CONFIDENCE)))
         return Interval(-more / guesses.people.value, -high, -low) if math.isfinite(low) else Interval(math.nan, -1.0, math.inf)
 
     @property

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from dpsynth_core.claims.criteria.conditions import Condition, read_among
 from dpsynth_core.claims.criteria.criterion import UNKNOWN, Entries, Published, common, positive
@@ -111,10 +111,10 @@ class Quantile(Within):
             return UNKNOWN
         error = max(sums[0], -sums[1])
         either = math.sqrt(CONFIDENCE)  # of two independent noises each, so that neither is above
-        return Interval(error, error - float(ndtri(either)) * sigma, error + float(ndtri(CONFIDENCE)) * sigma)
+        return Interval(error, error - float(scipy.special.ndtri(either)) * sigma, error + float(scipy.special.ndtri(CONFIDENCE)) * sigma)
 
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:  # noqa: ARG002
-        margin = float(ndtri(CONFIDENCE)) * sigma_for(rho / 2, unit.sum_l2(-self.p, 1 - self.p))
+        margin = float(scipy.special.ndtri(CONFIDENCE)) * sigma_for(rho / 2, unit.sum_l2(-self.p, 1 - self.p))
         return margin if margin < min(self.p, 1 - self.p) * people else math.inf
 
     def amount(self, error: float) -> str:

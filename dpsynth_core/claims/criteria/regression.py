@@ -27,8 +27,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from dpsynth_core.claims.criteria.conditions import Condition, read_among
 from dpsynth_core.claims.criteria.criterion import UNKNOWN, Entries, Published, common, positive
@@ -275,7 +275,7 @@ def _sum(kernel: SealedKernel, clique: Clique, part: Floats, rho: float, failure
 
 def _reach(failure: float, sides: int) -> float:
     """Deviations within which a sum is but for this share of the failure probability, divided between so many sides."""
-    return float(ndtri(1 - failure * (1 - CONFIDENCE) / sides))
+    return float(scipy.special.ndtri(1 - failure * (1 - CONFIDENCE) / sides))
 
 
 def _difference(sums: Sums, sides: int) -> Range | None:

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from dpsynth_core.claims.criteria.conditions import EVERYBODY, Condition, check_open, known_column, read_condition
 from dpsynth_core.claims.criteria.criterion import UNKNOWN, Entries, Published, common, positive
@@ -88,7 +88,7 @@ class Statistic(Within):
         domain = workload.domain
         each = [(1 - _PEOPLE if self._partial(domain, group) else 1.0) * rho / len(self.groups) for group in self.groups]
         deviation = math.hypot(*(sigma_for(part, unit.sum_l2(0.0, 1.0)) for part in each))
-        return float(ndtri(CONFIDENCE)) * self._widest(domain) * deviation / people
+        return float(scipy.special.ndtri(CONFIDENCE)) * self._widest(domain) * deviation / people
 
     def _partial(self, domain: Domain, group: Condition) -> bool:
         """Whether somebody may not be in the group, or has no value."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from dpsynth_core.claims.criteria.conditions import Condition, read_condition
 from dpsynth_core.claims.criteria.criterion import UNKNOWN, Entries, Published, common, positive
@@ -81,7 +81,7 @@ class SubgroupWithin(Within):
         counting = _people_share(len(workload.cliques))
         people_sigma = sigma_for(counting * rho, unit.sum_l2(0.0, 1.0))
         deviation = math.hypot(distance_sigma(unit, (1 - counting) * rho, len(workload.cliques)), people_sigma)
-        return float(ndtri((1 + CONFIDENCE) / 2)) * deviation / (2 * people)
+        return float(scipy.special.ndtri((1 + CONFIDENCE) / 2)) * deviation / (2 * people)
 
     def _shares(self, published: Published, domain: Domain) -> dict[Clique, NDArray[np.float64]]:
         """What the release says of each table within the group, as fractions of it; nothing where it says nothing."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import ndtri
+import scipy
 
 from dpsynth_core.claims.criteria.criterion import UNKNOWN, Entries, Published, common, positive
 from dpsynth_core.claims.criteria.form import OFF_BY, Entry, Field
@@ -72,7 +72,7 @@ class TablesWithin(Within):
 
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
         sure = CONFIDENCE if unit.total_is_public else (1 + CONFIDENCE) / 2
-        return float(ndtri(sure)) * distance_sigma(unit, rho, len(self.needs(workload))) / (2 * people)
+        return float(scipy.special.ndtri(sure)) * distance_sigma(unit, rho, len(self.needs(workload))) / (2 * people)
 
 
 def _tables(listed: object, workload: Workload, field: str) -> tuple[Clique, ...]:
