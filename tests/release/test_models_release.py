@@ -86,7 +86,6 @@ def test_without_models_nothing_is_kept_for_them() -> None:
     ("fields", "field", "words"),
     [
         ({"mechanism": {"name": "gaussian"}, "output": {}}, "models", "no rows"),
-        ({"data": {"kind": "database", "path": "duckdb://people.duckdb", "table": "people"}}, "models", "database"),
         ({"budget": {"epsilon": 1.0, "delta": 1e-9, "models": 0.9}}, "budget.models", "out of range"),
         ({"models": [{"column": "income"}]}, "models.0.column", "no column"),
     ],
