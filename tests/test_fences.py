@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,12 @@ LENGTH = ast.Mult, ast.Div, ast.FloorDiv, ast.Pow
 def parsed(root: Path, *places: str) -> Iterator[tuple[str, ast.Module]]:
     for place in places:
         for path in sorted((root / place).rglob("*.py")) if (root / place).is_dir() else [root / place]:
-            yield path.relative_to(root).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+            yield path.relative_to(root).as_posix(), tree_of(path.read_text(encoding="utf-8"))
+
+
+@cache
+def tree_of(text: str) -> ast.Module:
+    return ast.parse(text)
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
