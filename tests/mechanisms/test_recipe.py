@@ -65,7 +65,6 @@ SUITE = (
     "tests/release/test_transcript.py",
     "tests/bundle/test_forgeries.py",
     "tests/audit/test_mechanisms.py",
-    "tests/test_house.py",
     "tests/app/test_mechanism_page.py",
 )
 """Where tests go through all mechanisms, or through all files."""

@@ -53,7 +53,7 @@ def year_attributes(draw: st.DrawFn, name: str = "y") -> Attribute:
 
 
 '''
-SUITE = ("tests/vocabulary/test_kinds.py", "tests/sources/test_codec.py", "tests/test_house.py")
+SUITE = ("tests/vocabulary/test_kinds.py", "tests/sources/test_codec.py")
 """Where tests go through all kinds, draw columns of any, or look at all files."""
 CHOSEN = "year or every_kind_is_here or every_cell_survives"
 
