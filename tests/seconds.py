@@ -7,7 +7,7 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-LEAST = 0.1
+LEAST = 0.08
 """Shorter ones are left out."""
 
 
