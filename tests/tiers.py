@@ -1,8 +1,8 @@
 """Three tiers of tests: `make check` after an edit, `make test` before a commit, `make test-all` with other random examples each time.
 
-`test` has every kind of fault once: all tests but those of `NIGHT`, and of the tests in `SAMPLED` every so-manieth case. `rest` is what it
-leaves out. `check` has of `test` what takes less than `QUICK` seconds without a browser; `tests/seconds.json` knows how long others take,
-and `python -m tests.seconds` writes it anew.
+`test` has every kind of fault once: all tests but those of `NIGHT`, and of the tests in `SAMPLED` one case in so many. `rest` is what it
+leaves out. `check` has of `test` what takes at most `QUICK` seconds without a browser or a release; `tests/seconds.json` knows how long
+others take, and `python -m tests.seconds` writes it anew.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, settings
 
 EXAMPLES = {"check": 0.2, "test": 0.5, "rest": 2.0, "all": 2.0}
 """How many examples of a property a tier tries, as a multiple of what its test states."""
-QUICK = 0.1
+QUICK = 0.08
 
 NIGHT: Mapping[str, frozenset[str]] = {
     "a shorter walk of the same pages is in `test`": frozenset(
@@ -97,6 +97,8 @@ NIGHT: Mapping[str, frozenset[str]] = {
 }
 NIGHT_FOLDERS = ("tests/benchmarks/",)
 """What is not shipped."""
+PREPARED = ("tests/app/", "tests/audit/", "tests/bundle/", "tests/report/test_notebook", "tests/test_fences", "tests/store/")
+"""What makes whole releases or pages before a quick test can look at them: not in `check`."""
 
 SAMPLED: Mapping[str, int] = {
     "test_one_person_changes_their_own_records_alone": 6,
@@ -176,7 +178,7 @@ SAMPLED: Mapping[str, int] = {
     "test_a_search_over_records_without_a_proof_ends_in_a_release_of_no_rule": 2,
     "test_a_release_is_made_and_a_seed_repeats_it": 3,
 }
-"""Of these every so-manieth case is in `test`: the cases differ in the data that they try, not in what they look for."""
+"""Of these one case in so many is in `test`: the cases differ in the data that they try, not in what they look for."""
 
 _NIGHT = frozenset().union(*NIGHT.values())
 _SECONDS = Path(__file__).with_name("seconds.json")
@@ -202,7 +204,7 @@ def of(tier: str, tests: Iterable[tuple[str, str, bool]]) -> list[bool]:
     for file, name, browser in tests:
         in_test = name not in _NIGHT and not file.startswith(NIGHT_FOLDERS) and seen[name] % SAMPLED.get(name, 1) == 0
         seen[name] += 1
-        quick = not browser and seconds.get(name, 0.0) <= QUICK
+        quick = not browser and not file.startswith(PREPARED) and seconds.get(name, 0.0) <= QUICK
         chosen.append({"check": in_test and quick, "test": in_test, "rest": not in_test}.get(tier, True))
     return chosen
 
