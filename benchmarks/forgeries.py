@@ -229,11 +229,14 @@ def paths(value: Any, path: Path_ = ()) -> Iterator[Path_]:
 def changes(document: Document, path: Path_, rng: random.Random) -> Iterator[tuple[str, Any]]:
     """Other values for a field, each with a word for it."""
     value = _at(document, path)
+    yield from ((word, other) for word, other in _values(value, path, rng) if other is _GONE or other != value)
+
+
+def _values(value: Any, path: Path_, rng: random.Random) -> Iterator[tuple[str, Any]]:
+    """Values to put in a field's place, some of them perhaps its own: half of 0, a list that is shuffled into itself."""
     if not isinstance(value, dict) or len(path) == 1:  # of others, the parts are left out one by one
         yield "left out", _GONE
-    for choice in _CHOICES.get(str(path[-1]), ()):
-        if choice != value:
-            yield f"{choice!r}", choice
+    yield from ((f"{choice!r}", choice) for choice in _CHOICES.get(str(path[-1]), ()))
     if isinstance(value, bool):
         yield "the opposite", not value
     elif isinstance(value, int):
