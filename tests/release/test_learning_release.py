@@ -21,7 +21,7 @@ from dpsynth_core.privacy.conversions import rho_from
 from dpsynth_core.privacy.events import delta_of
 from dpsynth_core.release import document, synthesis
 from dpsynth_core.release.release import Release
-from dpsynth_core.research.oracles.rules.asking import Ask
+from dpsynth_core.research.oracles.rules.rule_oracle import Ask
 from dpsynth_core.research.privacy import rspm
 from tests.bundle.pack import pack
 from tests.release.test_transcript import replayed

@@ -18,9 +18,9 @@ from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.confined import Ended, Work
 from dpsynth_core.foundation.errors import InputError, OracleError
 from dpsynth_core.foundation.processors import available
-from dpsynth_core.research.oracles.answer import Limit, Solution
 from dpsynth_core.research.oracles.records.cpsat import CpSatOracle
 from dpsynth_core.research.oracles.records.problem import Linear, RecordProblem, SignedQueries
+from dpsynth_core.research.oracles.search import Limit, Solution
 
 PATIENCE_SECONDS = 60.0
 """How much longer than its limit a job may take before its process counts as hung: a busy machine, a large presolve."""

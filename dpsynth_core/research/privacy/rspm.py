@@ -24,9 +24,7 @@ from numpy.typing import NDArray
 from dpsynth_core.foundation.errors import OracleError
 from dpsynth_core.privacy.scores import COUNT_STEPS
 from dpsynth_core.privacy.view import Noise
-from dpsynth_core.research.oracles.rules import forms
-from dpsynth_core.research.oracles.rules.asking import Ask, asking
-from dpsynth_core.research.oracles.rules.rule_oracle import LearningProblem, Oracle, all_values, numbered
+from dpsynth_core.research.oracles.rules.rule_oracle import Ask, LearningProblem, Oracle, all_values, batch_oracle, numbered
 from dpsynth_core.research.oracles.rules.rules import Rule, RuleClass
 from dpsynth_core.research.oracles.rules.task import STEPS, Task
 from dpsynth_core.research.privacy.events import PerturbedMinimum
@@ -65,12 +63,12 @@ def written(rules: RuleClass, rule: Rule | None) -> Integers:
     """
     if rule is None:
         return np.zeros(0, dtype=np.int64)
-    return forms.identified(rules, rule.holds(rules.separators)).written()
+    return rules.identified(rule.holds(rules.separators)).written()
 
 
 def minimum(problem: LearningProblem, noise: Integers, oracle: Oracle) -> Rule | None:
     """RSPM. problem, noise: in steps; one number a separator. None: the oracle did not prove its answer, or a process of it died."""
-    with suppress(OracleError), asking(oracle, problem.rules, 1) as ask:
+    with suppress(OracleError), batch_oracle(oracle, problem.rules, 1) as ask:
         (rule,) = ask(problem, noise.reshape(1, -1))
         return rule
     return None
@@ -103,7 +101,8 @@ def robust_minimum(task: Task, table: Occupied, plan: Prsma, change: int, oracle
     b = perturbation(len(task.rules.separators), change, plan.inner_eps(records)).scale
     smaller = task if task.rivals is None else replace(task, rivals=task.rivals.scaled(plan.size(records) / records))
     for part in _partition(table, plan.parts, noise):
-        with suppress(OracleError), asking(oracle, task.rules, plan.runs) as ask:  # a process that dies spoils the part it was asked about
+        # a process that dies spoils the part it was asked about
+        with suppress(OracleError), batch_oracle(oracle, task.rules, plan.runs) as ask:
             if (answer := _spokesman(smaller.problem(part), plan.runs, b, ask, noise)) is not None:
                 survivors.append(answer)
     passed = noise.discrete_laplace(np.array([len(survivors)]), 1 / plan.test_eps)[0] > plan.threshold

@@ -126,7 +126,7 @@ def test_a_rule_over_thirty_columns_is_learnt_where_a_table_of_counts_would_have
 
 def test_more_distinct_records_than_a_solver_is_given_end_in_no_rule_which_is_charged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hits, "MAX_LITERALS", 20_000)
-    monkeypatch.setattr(rspm, "asking", at_once)
+    monkeypatch.setattr(rspm, "batch_oracle", at_once)
     sentences = []
     for rows in (1000, 2000):  # 30 columns, of which about 14 do not hold
         kernel = PrivacyKernel(binary_people(rows, 30), Unit(), 5.0, SeededNoise(60))

@@ -19,10 +19,10 @@ from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.research.mechanisms.games import query_game
 from dpsynth_core.research.mechanisms.games.query_game import Searches, Signed, together
-from dpsynth_core.research.oracles.answer import Limit, Solution
 from dpsynth_core.research.oracles.records import exhaustion
 from dpsynth_core.research.oracles.records.exhaustion import Exhaustion
 from dpsynth_core.research.oracles.records.problem import RecordProblem, Records
+from dpsynth_core.research.oracles.search import Limit, Solution
 from dpsynth_core.research.vocabulary.queries import QueryClass
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import all_kway

@@ -8,8 +8,8 @@ import time
 import numpy as np
 
 from dpsynth_core.foundation.errors import CapacityError
-from dpsynth_core.research.oracles.answer import Solution
 from dpsynth_core.research.oracles.records.problem import RecordProblem
+from dpsynth_core.research.oracles.search import Solution
 
 MAX_RECORDS = 2_000_000
 _AT_ONCE = 20_000

@@ -15,9 +15,9 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint
 from scipy.optimize import milp as highs
 
-from dpsynth_core.research.oracles.answer import Limit, Solution
 from dpsynth_core.research.oracles.records.presolve import Reduced, reduce
 from dpsynth_core.research.oracles.records.problem import NO_COLUMN, RecordProblem
+from dpsynth_core.research.oracles.search import Limit, Solution
 
 _OPTIMAL = 0
 _Row = tuple[list[int], list[float], float, float]

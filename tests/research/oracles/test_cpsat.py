@@ -7,9 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-from dpsynth_core.research.oracles.answer import Limit
 from dpsynth_core.research.oracles.records.cpsat import CpSatOracle, solve
 from dpsynth_core.research.oracles.records.problem import RecordProblem, Records, SignedQueries
+from dpsynth_core.research.oracles.search import Limit
 from dpsynth_core.research.vocabulary.queries import QueryClass
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from tests.research.oracles.brute_force import brute_force

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.research.oracles.answer import Limit
 from dpsynth_core.research.oracles.pool import Pool
 from dpsynth_core.research.oracles.rules import dual, hits, rule_oracle
 from dpsynth_core.research.oracles.rules.dual import DUALLY_SEPARABLE, STEPS, RecordFinder
 from dpsynth_core.research.oracles.rules.rules import DECISION_LIST
+from dpsynth_core.research.oracles.search import Limit
 from tests.research.oracles.test_rules import class_of
 
 

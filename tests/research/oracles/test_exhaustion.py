@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpsynth_core.research.oracles.answer import Limit
 from dpsynth_core.research.oracles.records.exhaustion import MAX_RECORDS, Exhaustion, fits
 from dpsynth_core.research.oracles.records.problem import Records, SignedQueries, problems
+from dpsynth_core.research.oracles.search import Limit
 from dpsynth_core.research.vocabulary.queries import QueryClass
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import all_kway

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsynth_core.research.oracles.rules import forms, lists
+from dpsynth_core.research.oracles.rules import lists
 from dpsynth_core.research.oracles.rules.rule_oracle import numbered
 from dpsynth_core.research.oracles.rules.rules import DECISION_LIST, KINDS, Rule, RuleClass
 from tests.research.oracles.test_rules import class_of
@@ -22,7 +22,7 @@ CLASSES += [class_of(kind, p, closed=True) for kind in KINDS if kind != DECISION
 
 
 def form(rules: RuleClass, rule: Rule) -> Rule:
-    return forms.identified(rules, rule.holds(rules.separators))
+    return rules.identified(rule.holds(rules.separators))
 
 
 def written_in_every_way(rules: RuleClass) -> Iterator[Rule]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpsynth_core.research.oracles.answer import Limit
 from dpsynth_core.research.oracles.rules import hits
 from dpsynth_core.research.oracles.rules.hits import ANY, MOST_OF_ROW, MOST_OF_SET, ODD, Hits
+from dpsynth_core.research.oracles.search import Limit
 
 HOWS = [ANY, ODD, MOST_OF_ROW, MOST_OF_SET]
 

@@ -18,9 +18,9 @@ import pytest
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError, OracleError
 from dpsynth_core.foundation.interrupts import Interrupted
-from dpsynth_core.research.oracles.answer import Limit
 from dpsynth_core.research.oracles.pool import Pool
 from dpsynth_core.research.oracles.records.problem import RecordProblem
+from dpsynth_core.research.oracles.search import Limit
 from tests.foundation.processes import lives, workers
 from tests.patience import wait_until
 from tests.research.oracles.brute_force import brute_force
@@ -182,7 +182,7 @@ def test_a_cancel_in_the_middle_of_a_search_kills_the_processes() -> None:
 PARENT = """
 import sys
 import numpy as np
-from dpsynth_core.research.oracles.answer import Limit
+from dpsynth_core.research.oracles.search import Limit
 from dpsynth_core.research.oracles.pool import Pool
 from dpsynth_core.research.oracles.records.problem import RecordProblem, Records, SignedQueries
 from tests.foundation.processes import workers

@@ -138,7 +138,7 @@ def test_what_is_released_has_the_distribution_that_was_computed(monkeypatch: py
 
         yield ask
 
-    monkeypatch.setattr(rspm, "asking", drawn)
+    monkeypatch.setattr(rspm, "batch_oracle", drawn)
     ones = game.parts - 1
     people, noise = occupied(np.array([2 * game.parts - ones, ones])), SeededNoise(12)
     released = [rspm.robust_minimum(asked, people, plan, 2, Oracle(AUTO, 10), noise) for _ in range(2000)]

@@ -26,11 +26,11 @@ from dpsynth_core.mechanisms.parameters import real
 from dpsynth_core.mechanisms.rounds import fitted, too_many_cells
 from dpsynth_core.mechanisms.steps import Fitted
 from dpsynth_core.privacy.interface import Kernel
-from dpsynth_core.research.oracles.answer import Limit, Solution
 from dpsynth_core.research.oracles.pool import Pool
 from dpsynth_core.research.oracles.records import exhaustion
 from dpsynth_core.research.oracles.records.exhaustion import Exhaustion
 from dpsynth_core.research.oracles.records.problem import Linear, RecordProblem, Records, SignedQueries, problems
+from dpsynth_core.research.oracles.search import Limit, Solution
 from dpsynth_core.research.vocabulary.queries import QueryClass
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import Workload

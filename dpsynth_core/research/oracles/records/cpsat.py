@@ -21,11 +21,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.research.oracles.answer import Limit, Solution, Status
 from dpsynth_core.research.oracles.records.climb import Climber
 from dpsynth_core.research.oracles.records.presolve import Options, Reduced, reduce
 from dpsynth_core.research.oracles.records.problem import NO_COLUMN, Linear, RecordProblem, SignedQueries
-from dpsynth_core.research.oracles.search import search
+from dpsynth_core.research.oracles.search import Limit, Solution, Status, search
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model

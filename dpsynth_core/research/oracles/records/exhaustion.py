@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpsynth_core.research.oracles.answer import Limit, Solution
 from dpsynth_core.research.oracles.records.problem import Codes, RecordProblem, Records
+from dpsynth_core.research.oracles.search import Limit, Solution
 
 MAX_RECORDS = 5_000
 """Up to this many, trying all records is faster than a solver."""

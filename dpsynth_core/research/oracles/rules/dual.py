@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.research.oracles.answer import Limit, Solution
 from dpsynth_core.research.oracles.pool import Pool
 from dpsynth_core.research.oracles.rules import hits
 from dpsynth_core.research.oracles.rules.hits import Hits
 from dpsynth_core.research.oracles.rules.rules import CONJUNCTION, DISJUNCTION, HALFSPACE, PARITY, Rule, RuleClass
+from dpsynth_core.research.oracles.search import Limit, Solution
 
 STEPS = 64
 """Perturbations are rounded to 1/STEPS of a rule: CP-SAT and the transforms work in whole numbers."""

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.research.oracles.answer import Limit
-from dpsynth_core.research.oracles.search import MAX_LITERALS, search
+from dpsynth_core.research.oracles.search import MAX_LITERALS, Limit, search
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model

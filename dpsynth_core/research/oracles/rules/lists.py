@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpsynth_core.research.oracles.answer import Limit
 from dpsynth_core.research.oracles.rules import hits
 from dpsynth_core.research.oracles.rules.hits import ANY, Flags, Hits, Integers
 from dpsynth_core.research.oracles.rules.rules import DECISION_LIST, Rule, RuleClass
-from dpsynth_core.research.oracles.search import MAX_LITERALS, search
+from dpsynth_core.research.oracles.search import MAX_LITERALS, Limit, search
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -35,8 +34,8 @@ MAX_LISTED = 7
 Order = dict[tuple[int, int], Any]
 
 
-def cheapest(rules: RuleClass, seen: Flags, weights: Integers) -> tuple[Rule, int]:
-    """The list that holds for the least weight of these records, and that weight. ValueError for more features than MAX_FEATURES."""
+def cheapest(rules: RuleClass, seen: Flags, weights: Integers) -> Rule:
+    """The list that holds for the least weight of these records. ValueError for more features than MAX_FEATURES."""
     p, met = len(rules.features), _met(seen, weights)
     least = _least(met, p)
     entries: list[tuple[int, bool]] = []
@@ -48,7 +47,7 @@ def cheapest(rules: RuleClass, seen: Flags, weights: Integers) -> tuple[Rule, in
         left = rest
     unmet = int(weights.sum()) - int(met[-1])
     chosen, answers = zip(*reversed(entries), strict=True)
-    return Rule(DECISION_LIST, rules.features, chosen, answers, unmet < 0), int(least[-1]) + min(0, unmet)
+    return Rule(DECISION_LIST, rules.features, chosen, answers, unmet < 0)
 
 
 def _met(seen: Flags, weights: Integers) -> Integers:
@@ -71,7 +70,7 @@ def _least(met: Integers, p: int) -> Integers:
 
 
 def every(rules: RuleClass) -> Iterator[Rule]:
-    """Every function once, in the form of `forms`: runs of equal answers, the last of which is not the default. See MAX_LISTED."""
+    """Every function once, in its one form (`RuleClass.identified`): runs of equal answers. See MAX_LISTED."""
     for runs in _sequences(tuple(range(len(rules.features)))):
         for otherwise in (False, True):
             answers = tuple(otherwise ^ bool((len(runs) - place) % 2) for place, run in enumerate(runs) for _ in run)

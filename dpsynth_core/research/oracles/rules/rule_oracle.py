@@ -1,23 +1,26 @@
 """The learning oracle: the rule of a class that holds for the least weight of the given records (a weighted optimisation oracle in the
 sense of Neel, Roth, Wu 2019, Definition 5). Weights are whole numbers of either sign; only a proved minimum is *certified*.
 
-Two ways to the same answer: `solve` hands the problem to CP-SAT, which may reach its limit; `exhaust` goes through all sets of features,
+Two ways to the same answer: `solve` hands a problem to CP-SAT, which may reach its limit; `exhaust` goes through all sets of features,
 which is possible up to `exhaustible`, and then cannot fail. What every single rule costs is known up to `enumerable`. This module knows
 nothing of privacy: the kernel calls it with private records, mechanisms with public ones.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.research.oracles.answer import Limit
+from dpsynth_core.research.oracles.pool import Pool
 from dpsynth_core.research.oracles.rules import hits, lists
 from dpsynth_core.research.oracles.rules.hits import Hits
 from dpsynth_core.research.oracles.rules.rules import CONJUNCTION, DECISION_LIST, DISJUNCTION, HALFSPACE, PARITY, Rule, RuleClass
+from dpsynth_core.research.oracles.search import Limit
 
 Flags = NDArray[np.bool_]
 Integers = NDArray[np.int64]
@@ -25,6 +28,9 @@ Integers = NDArray[np.int64]
 AUTO, CP_SAT, EXHAUSTIVE = "auto", "cp-sat", "exhaustive"
 ORACLES = (AUTO, CP_SAT, EXHAUSTIVE)
 """auto: exhaustive where that is possible, CP-SAT elsewhere. Which it is depends on the class alone, never on a record."""
+
+Ask = Callable[["LearningProblem", Integers], Sequence[Rule | None]]
+"""noise: (questions, separators), in the units of the weights. One answer for each row."""
 
 _PRODUCTS_AT_ONCE = 2**22
 """Numbers held at a time when many perturbations are answered: 32 MB."""
@@ -112,21 +118,12 @@ def _solve_signed(problem: LearningProblem, negated: bool, limit: Limit) -> Lear
     return Learned(_rule(problem.rules, best.v, negated), best.value + shift, best.bound + shift, best.certified)
 
 
-def exhaust(problem: LearningProblem) -> Learned:
-    """By going through all sets of features. ValueError where `exhaustible` says no."""
+def exhaust(problem: LearningProblem, noise: Integers) -> list[Rule]:
+    """The cheapest rule of all after each of many perturbations of the separators. noise: (questions, separators). ValueError where
+    `exhaustible` says no. All but decision lists are gone through once; what a perturbation adds to each rule is a product of small
+    matrices."""
     if problem.rules.kind == DECISION_LIST:
-        rule, value = lists.cheapest(problem.rules, problem.seen, problem.weights)
-        return Learned(rule, value, float(value), certified=True)
-    values = all_values(problem)
-    best = int(values.argmin())
-    return Learned(numbered(problem.rules, best), int(values[best]), float(values[best]), certified=True)
-
-
-def exhaust_many(problem: LearningProblem, noise: Integers) -> list[Rule]:
-    """The cheapest rule of all after each of many perturbations of the separators. noise: (questions, separators). All but decision lists
-    are gone through once; what a perturbation adds to each rule is a product of small matrices."""
-    if problem.rules.kind == DECISION_LIST:
-        return [exhaust(problem.perturbed(row)).rule for row in noise]
+        return [lists.cheapest(one.rules, one.seen, one.weights) for one in map(problem.perturbed, noise)]
     base, held = all_values(problem), _held(problem.rules)
     cheapest, rules = [], dict[int, Rule]()
     at_once = max(1, _PRODUCTS_AT_ONCE // len(base))
@@ -176,3 +173,34 @@ def _shift(problem: LearningProblem, negated: bool) -> int:
 
 def _rule(rules: RuleClass, v: Flags, negated: bool) -> Rule:
     return rules.rule(np.flatnonzero(v).tolist(), negated)
+
+
+@contextmanager
+def batch_oracle(oracle: Oracle, rules: RuleClass, questions: int) -> Iterator[Ask]:
+    """The same records with `questions` perturbations: the cheapest rule for each, or None where it was not proved.
+
+    An oracle that cannot fail runs in this process. CP-SAT runs in processes of its own, so that Ctrl-C and a cancelled run do not wait
+    for a search, and a search that runs out of memory takes nothing else with it. A call raises OracleError when one of them dies; after
+    that it cannot be called again.
+    """
+    if not oracle.may_fail(rules):
+        yield exhaust
+        return
+    with Pool(1 if questions == 1 else None) as pool:
+
+        def ask(problem: LearningProblem, noise: Integers) -> list[Rule | None]:
+            written = pool.map(_searcher, (problem, oracle.limit), list(noise), oracle.limit.seconds)
+            return [None if numbers is None else rules.read(np.array(numbers, dtype=np.int64)) for numbers in written]
+
+        yield ask
+
+
+def _searcher(shared: tuple[LearningProblem, Limit]) -> Callable[[Integers], list[int] | None]:
+    """What a solver process does: `Rule.written`, where the rule was proved."""
+    problem, limit = shared
+
+    def search(noise: Integers) -> list[int] | None:
+        learned = solve(problem.perturbed(noise), limit)
+        return learned.rule.written().tolist() if learned is not None and learned.certified else None
+
+    return search

@@ -140,6 +140,36 @@ class RuleClass:
         """The rule of the features with these numbers; not for decision lists."""
         return Rule(self.kind, self.features, tuple(sorted(chosen)), negated=negated)
 
+    def identified(self, values: Flags) -> Rule:
+        """The rule that has these values on its separators, shape (m,), in its one form, which follows from the rule as a function.
+
+        Of conjunctions, disjunctions, parities and halfspaces each separator tells whether its feature is chosen, and the last one of a
+        closed class whether the rule is a negation. A decision list can be written in many ways: neighbouring entries that answer the same
+        can change places, and entries at its end that answer what the default does can be left out. So in its one form features stand in
+        runs of equal answers; inside a run they are in the order of the class, and a last run that answers what the default does is left
+        out.
+        """
+        if self.kind == DECISION_LIST:
+            return self._identified_list(values)
+        p, fails = len(self.features), self.kind == CONJUNCTION
+        negated = self.closed and bool(values[p]) != fails
+        chosen = (values[:p] != fails) != negated
+        return self.rule(np.flatnonzero(chosen).tolist(), negated)
+
+    def _identified_list(self, values: Flags) -> Rule:
+        p = len(self.features)
+        otherwise, answers = bool(values[0]), values[1 : p + 1]
+        first, second = np.triu_indices(p, 1)
+        leads = np.zeros((p, p), dtype=bool)  # [i, j]: i comes before j, where their answers differ
+        differ = answers[first] != answers[second]
+        leads[first, second] = differ & (values[p + 1 :] == answers[first])
+        leads[second, first] = differ & (values[p + 1 :] == answers[second])
+        before = leads.sum(axis=0)  # of the other answer; equal in a run, and larger in later runs of the same answer
+        earlier = before + ((answers[:, None] == answers) & (before[:, None] < before)).sum(axis=0)
+        kept = (answers != otherwise) | (earlier < earlier.max(initial=0))
+        order = sorted(np.flatnonzero(kept).tolist(), key=lambda i: (int(earlier[i]), i))
+        return Rule(DECISION_LIST, self.features, tuple(order), tuple(bool(answers[i]) for i in order), otherwise)
+
 
 @dataclass(frozen=True)
 class Rule:
