@@ -167,12 +167,12 @@ class DualGame(ABC):
             sample = Signed.uniform(queries, self.samples, rng)
             hits, rounds = SparseAnswers.of_rows(queries, np.zeros((0, len(sizes)), dtype=np.int32)), []
             for t in range(1, game.rounds + 1):
-                record, searches = data_player.records(sample, [tie_breaker(rng, sizes)])
+                record, answers = data_player.records(sample, [tie_breaker(rng, sizes)])
                 rounds.append(record)
                 hits = hits.plus(SparseAnswers.of_rows(queries, record))
                 if t < game.rounds:
                     sample = self.resample(query_player, t, sample, record, hits)
-                yield query_game.played(kernel, t, searches)
+                yield query_game.played(kernel, t, answers)
         fresh = int(game.schedule.fresh.sum())
         details = {"rounds": game.rounds, "eta": game.eta, "fresh_samples": fresh, **data_player.searches.to_json()}
         yield Finished(self.finish(query_game.together(kernel.domain, rounds, self.skip, total)), total, details)

@@ -139,11 +139,11 @@ class PrimalGame(ABC):
             chosen, rounds = Signed.uniform(queries, 1, rng), []
             for number in range(1, count + 1 + self.form.last_word):
                 perturbations = [self.perturb(rng, sizes, eta) for _ in range(self.records)]
-                records, searches = player.records(chosen, perturbations)
+                records, found = player.records(chosen, perturbations)
                 rounds.append(records)
                 if number <= count:
                     answers = SparseAnswers.of_rows(queries, records, total / len(records))
                     chosen = chosen.plus(Signed(*operations.select_signed_query(kernel, queries, answers, eps)))
-                yield query_game.played(kernel, number, searches)
+                yield query_game.played(kernel, number, found)
         details = {"choices": count, "eps_of_a_choice": eps, "eta": eta, **player.searches.to_json()}
         yield Finished(self.form.finish(query_game.together(kernel.domain, rounds, self.skip, total)), total, details)

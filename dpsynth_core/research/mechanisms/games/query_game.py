@@ -115,20 +115,16 @@ class DataPlayer:
     last: Codes
     searches: Searches
 
-    def records(self, wanted: Signed, perturbations: Sequence[Linear]) -> tuple[Codes, Searches]:
-        """For each perturbation the record that satisfies the most of `wanted`, less what its values cost; and how the searches went.
-
-        Shape (perturbations, columns).
-        """
+    def records(self, wanted: Signed, perturbations: Sequence[Linear]) -> tuple[Codes, Sequence[Solution]]:
+        """For each perturbation the record that satisfies the most of `wanted`, less what its values cost, shape (perturbations, columns);
+        and the answers of the searches."""
         queries = SignedQueries.of(self.queries, wanted.numbers, wanted.signs)
-        answers = self.oracle.solve_many(problems(queries, perturbations), self.limit)
-        this_round, records = Searches(), []
+        answers, records = self.oracle.solve_many(problems(queries, perturbations), self.limit), []
         for answer in answers:
             self.last = answer.codes if answer.status != "failed" else self.last
             records.append(self.last)
-        this_round.add(answers)
         self.searches.add(answers)
-        return np.stack(records), this_round
+        return np.stack(records), answers
 
 
 @contextmanager
@@ -185,7 +181,10 @@ def together(domain: Domain, rounds: Sequence[Codes], skip: float, total: float)
     return WeightedRecords(domain, codes, times * (total / times.sum()))
 
 
-def played(kernel: Kernel, number: int, searches: Searches) -> Fitted:
+def played(kernel: Kernel, number: int, answers: Sequence[Solution]) -> Fitted:
+    """A round, with how its searches went."""
+    searches = Searches()
+    searches.add(answers)
     return fitted(kernel, number, str(searches))
 
 

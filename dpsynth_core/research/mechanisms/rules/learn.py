@@ -22,10 +22,9 @@ from dpsynth_core.mechanisms.parameters import choice, column, real, switch
 from dpsynth_core.mechanisms.steps import Finished, Measured, Step
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.interface import Kernel
-from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.research import operations
 from dpsynth_core.research.mechanisms.rules import learners
-from dpsynth_core.research.mechanisms.rules.learners import AUTO, EXPONENTIAL, GAUSSIAN, LAPLACE, PRSMA, Question
+from dpsynth_core.research.mechanisms.rules.learners import AUTO, EXPONENTIAL, GAUSSIAN, LAPLACE, PRSMA, Question, RuleLearner
 from dpsynth_core.research.oracles.rules.rule_oracle import exhaustible
 from dpsynth_core.research.oracles.rules.rules import KINDS, WIDTHS, Rule, RuleClass, features
 from dpsynth_core.research.oracles.rules.task import Task
@@ -38,7 +37,7 @@ _KEPT = ("RSPM's noise is wider by the step of its grid, so that ties do no harm
 
 
 @dataclass(frozen=True)
-class Learn:
+class Learn(RuleLearner):
     card: Card = Card(
         name="learn",
         title="Certified learning",
@@ -74,30 +73,16 @@ class Learn:
         0.2, least=0.01, most=0.9, text="Share of the budget that measures how good the rule is; the rest learns it."
     )
 
-    def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Whether there is such a class over this domain."""
-        domain = workload.domain
-        try:
-            rules = self._task(domain).rules
-        except InputError as error:
-            return Forecast(False, 0.0, 0.0, f"{error.field}: {error.problem}; {error.remedy}")
-        reason = learners.why_not(domain, rules, self)
-        seconds, search_mb = learners.searching(rules, self)
+    def rules(self, domain: Domain) -> RuleClass:
+        return self._task(domain).rules
+
+    def asked(self, _rules: RuleClass) -> tuple[float, int]:
+        return 1 - self.check_share, 1
+
+    def needed(self, _domain: Domain, rules: RuleClass) -> Forecast:
+        seconds, search_mb = self.searching(rules)
         sets_mb = 40e-6 * 2 ** len(rules.features) if exhaustible(rules) else 0.0
-        return Forecast(not reason, 3.0 + seconds, 150.0 + search_mb + sets_mb, reason)
-
-    def needs_delta(self) -> bool:
-        """For Gaussian noise and PRSMA."""
-        return learners.needs_delta(self.learner)
-
-    def obstacle(self, domain: Domain, rho: float, delta: float, unit: Unit) -> str:
-        """PRSMA's: its relation, and the number of its oracle calls."""
-        rules = self._task(domain).rules
-        return learners.obstacle(rules, self, (1 - self.check_share) * rho, delta, 1, unit)
-
-    def condition(self, domain: Domain) -> str:
-        """RSPM's, where its oracle may fail."""
-        return learners.condition(self, self._task(domain).rules)
+        return Forecast(True, 3.0 + seconds, 150.0 + search_mb + sets_mb)
 
     def split(self, _workload: Workload, _total_is_public: bool) -> Split:
         """The check measures after the rule was chosen."""
@@ -106,15 +91,15 @@ class Learn:
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
         """Learn, then measure. Yields Fitted when the rule is there, Measured, then Finished with `details["rule"]`."""
         task = self._task(kernel.domain)
-        learner, oracle = learners.chosen(self, task.rules), learners.oracle(self)
+        learner = self.chosen(task.rules)
         question = Question.spending(learner, (1 - self.check_share) * kernel.rho_total, kernel.delta_total)
-        rule = question.put(kernel, task, oracle)
+        rule = question.put(kernel, task, self.solver)
         outcome = question.no_rule if rule is None else sentence(kernel.domain, task, rule)
         yield rounds.fitted(kernel, 1, outcome)
         counted = _count(kernel, task, kernel.rho_left / 2)
         yield Measured(2, counted, kernel.rho_spent, rounds.done(kernel))
         total = max(1.0, float(counted.values.sum()))
-        details = {"sentence": outcome, "learner": learner, "guarantee": question.guarantee(oracle.may_fail(task.rules))}
+        details = {"sentence": outcome, "learner": learner, "guarantee": question.guarantee(self.solver.may_fail(task.rules))}
         details |= _described(kernel.domain, task, rule)
         if rule is not None:
             details |= _checked(kernel, task, rule, counted, total)

@@ -5,31 +5,33 @@
     prsma        PRSMA over RSPM         (eps, delta)-DP    rho = eps^2/2, and delta, however calls of the oracle fail
     exponential  exponential mechanism   bounded range      rho = eps^2/8, by going through the whole class
 
-The first two keep their promise on condition that the oracle proves its answer (`condition`). "auto" is the exponential mechanism where the
-class can be gone through, which needs no oracle, and RSPM elsewhere: the class decides, never a record. All four are the kernel's; here is
-public arithmetic alone.
+The first two keep their promise on condition that the oracle proves its answer (`RuleLearner.condition`). "auto" is the exponential
+mechanism where the class can be gone through, which needs no oracle, and RSPM elsewhere: the class decides, never a record. All four are
+the kernel's; here is public arithmetic alone.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Protocol
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.mechanisms.mechanism import Forecast
 from dpsynth_core.mechanisms.parameters import choice, real
 from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.research import operations
 from dpsynth_core.research.oracles.rules.rule_oracle import EXHAUSTIVE, ORACLES, Oracle, enumerable, exhaustible
-from dpsynth_core.research.oracles.rules.rules import DECISION_LIST, Rule, RuleClass, check_binary
+from dpsynth_core.research.oracles.rules.rules import DECISION_LIST, Rule, RuleClass
 from dpsynth_core.research.oracles.rules.task import Task
 from dpsynth_core.research.oracles.search import MAX_LITERALS
 from dpsynth_core.research.privacy.prsma import Prsma
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.workload import Workload
 
 AUTO, LAPLACE, GAUSSIAN, PRSMA, EXPONENTIAL = "auto", "laplace", "gaussian", "prsma", "exponential"
 
@@ -44,19 +46,6 @@ _MEGABYTES_PER_SEARCH = 1000.0
 _SECONDS_PER_DRAW, _SECONDS_PER_PRODUCT, _SECONDS_PER_LIST, _SECONDS_PER_SET, _SECONDS_PER_SEARCH = 1.2e-5, 3e-9, 2e-4, 6e-7, 0.2
 """Of one number of noise; of one rule that is gone through; of the cheapest decision list, and of each set of features on the way; of one
 search by CP-SAT in a part of a thousand records over 25 to 60 columns."""
-
-
-class Learning(Protocol):
-    """The parameters of every mechanism that learns rules."""
-
-    @property
-    def learner(self) -> str: ...
-
-    @property
-    def oracle(self) -> str: ...
-
-    @property
-    def oracle_work(self) -> float: ...
 
 
 def learner_choice(*names: str) -> str:
@@ -132,83 +121,107 @@ class Question:
         return "No rule: the oracle did not prove its answer within its limit."
 
 
-def oracle(settings: Learning) -> Oracle:
-    return Oracle(settings.oracle, settings.oracle_work)
-
-
-def chosen(settings: Learning, rules: RuleClass) -> str:
-    """The learner that the settings ask for; where they leave it to us, the class decides."""
-    if settings.learner != AUTO:
-        return settings.learner
-    return EXPONENTIAL if enumerable(rules) else LAPLACE
-
-
-def condition(settings: Learning, rules: RuleClass) -> str:
-    """What the promise of the learner hangs on, as full sentences; "" where it hangs on nothing."""
-    if chosen(settings, rules) not in (LAPLACE, GAUSSIAN) or not oracle(settings).may_fail(rules):
-        return ""
-    return (
-        "This holds on condition that the solver would prove its answer within its limit on every table that differs in one person, "
-        "whatever the noise; nobody checked that. Where it does not, “no rule” is released, and how likely that is can depend on the "
-        "records."
-    )
-
-
 def needs_delta(name: str) -> bool:
     """Whether a learner keeps its promise except with a small probability."""
     return name in (GAUSSIAN, PRSMA)
 
 
-def why_not(domain: Domain, rules: RuleClass, settings: Learning) -> str:
-    """Why a class cannot be learnt in this domain at all, or with this oracle; "" if it can."""
-    try:
-        check_binary(domain, domain.names)
-    except InputError as error:
-        return f"{error.field}: {error.problem}; {error.remedy}"
-    name = chosen(settings, rules)
-    size = f"a {rules.kind} over {len(rules.features)} features is one of too many"
-    if name == EXPONENTIAL and not enumerable(rules):
-        return f"the exponential mechanism goes through all rules, and {size}; use laplace"
-    if settings.oracle == EXHAUSTIVE and name != EXPONENTIAL and not exhaustible(rules):
-        return f"this oracle goes through all sets of features, and {size}; use auto"
-    return ""
+class RuleLearner(ABC):
+    """What mechanisms have in common that learn rules from the private table. `learner`, `oracle`, `oracle_work`: parameters of each."""
 
+    learner: str
+    oracle: str
+    oracle_work: float
 
-def searching(rules: RuleClass, settings: Learning) -> tuple[float, float]:
-    """(seconds, megabytes) of one search for a rule by CP-SAT, where it is CP-SAT that answers; it takes less where proofs are quick and
-    distinct records few."""
-    if chosen(settings, rules) == EXPONENTIAL or not oracle(settings).may_fail(rules):
-        return 0.0, 0.0
-    return settings.oracle_work / 10, _MEGABYTES_PER_SEARCH
+    @abstractmethod
+    def rules(self, domain: Domain) -> RuleClass:
+        """The class of rules; the columns of the domain all have two values. Raises InputError where there is none."""
 
+    @abstractmethod
+    def asked(self, rules: RuleClass) -> tuple[float, int]:
+        """The share of the budget that learns rules, and how many questions divide it equally."""
 
-def obstacle(
-    rules: RuleClass, settings: Learning, rho: float, delta: float, questions: int, unit: Unit
-) -> str:
-    """Why the learner cannot answer so many questions, each costing an equal share, with this unit of privacy; "" if it can."""
-    if settings.learner != PRSMA:
+    @abstractmethod
+    def needed(self, domain: Domain, rules: RuleClass) -> Forecast:
+        """Of a run, where the learner can learn this class."""
+
+    @property
+    def solver(self) -> Oracle:
+        return Oracle(self.oracle, self.oracle_work)
+
+    def chosen(self, rules: RuleClass) -> str:
+        """The learner that was set; where that is left to us, the class decides."""
+        if self.learner != AUTO:
+            return self.learner
+        return EXPONENTIAL if enumerable(rules) else LAPLACE
+
+    def forecast(self, workload: Workload, _rho: float) -> Forecast:
+        """Whether there is such a class over this domain, and what a run needs."""
+        try:
+            rules = self.rules(workload.domain)
+        except InputError as error:
+            return Forecast(False, 0.0, 0.0, f"{error.field}: {error.problem}; {error.remedy}")
+        needed, reason = self.needed(workload.domain, rules), self._why_not(rules)
+        return replace(needed, fits=False, reason=reason) if reason else needed
+
+    def needs_delta(self) -> bool:
+        """For Gaussian noise and PRSMA."""
+        return needs_delta(self.learner)
+
+    def condition(self, domain: Domain) -> str:
+        """RSPM's, where its oracle may fail, as full sentences; "" where the promise hangs on nothing."""
+        rules = self.rules(domain)
+        if self.chosen(rules) not in (LAPLACE, GAUSSIAN) or not self.solver.may_fail(rules):
+            return ""
+        return (
+            "This holds on condition that the solver would prove its answer within its limit on every table that differs in one person, "
+            "whatever the noise; nobody checked that. Where it does not, “no rule” is released, and how likely that is can depend on the "
+            "records."
+        )
+
+    def obstacle(self, domain: Domain, rho: float, delta: float, unit: Unit) -> str:
+        """PRSMA's: its relation, and the number of its oracle calls for all questions."""
+        if self.learner != PRSMA:
+            return ""
+        if not unit.total_is_public:
+            return (
+                "PRSMA is proved for tables that differ in one replaced record; choose replace and one row per person in a file of lines, "
+                "or another learner"
+            )
+        rules = self.rules(domain)
+        share, questions = self.asked(rules)
+        question = Question.spending(PRSMA, share * rho / questions, delta / questions)
+        calls = Prsma(question.eps, question.delta).calls * questions
+        took = calls * self._call_seconds(rules)
+        if took > MAX_SECONDS:
+            return (
+                f"PRSMA would need {calls:,} oracle calls, about {took / 3600:,.0f} hours, and more than one is refused; raise delta (the "
+                "number grows like 1/delta), use fewer columns, or another learner"
+            )
         return ""
-    if not unit.total_is_public:
-        return (
-            "PRSMA is proved for tables that differ in one replaced record; choose replace and one row per person in a file of lines, or "
-            "another learner"
-        )
-    question = Question.spending(PRSMA, rho / questions, delta / questions)
-    calls = Prsma(question.eps, question.delta).calls * questions
-    took = calls * _call_seconds(rules, settings)
-    if took > MAX_SECONDS:
-        return (
-            f"PRSMA would need {calls:,} oracle calls, about {took / 3600:,.0f} hours, and more than one is refused; raise delta (the "
-            "number grows like 1/delta), use fewer columns, or another learner"
-        )
-    return ""
 
+    def searching(self, rules: RuleClass) -> tuple[float, float]:
+        """(seconds, megabytes) of one search for a rule by CP-SAT, where it is CP-SAT that answers; it takes less where proofs are quick
+        and distinct records few."""
+        if self.chosen(rules) == EXPONENTIAL or not self.solver.may_fail(rules):
+            return 0.0, 0.0
+        return self.oracle_work / 10, _MEGABYTES_PER_SEARCH
 
-def _call_seconds(rules: RuleClass, settings: Learning) -> float:
-    """Of one oracle call with its noise."""
-    drawing = _SECONDS_PER_DRAW * len(rules.separators)
-    if oracle(settings).may_fail(rules):
-        return drawing + _SECONDS_PER_SEARCH
-    if rules.kind == DECISION_LIST:
-        return drawing + _SECONDS_PER_LIST + _SECONDS_PER_SET * 2 ** len(rules.features)
-    return drawing + _SECONDS_PER_PRODUCT * len(rules.separators) * 2**rules.log2_size
+    def _why_not(self, rules: RuleClass) -> str:
+        """Why a class cannot be learnt with this learner and oracle; "" if it can."""
+        name = self.chosen(rules)
+        size = f"a {rules.kind} over {len(rules.features)} features is one of too many"
+        if name == EXPONENTIAL and not enumerable(rules):
+            return f"the exponential mechanism goes through all rules, and {size}; use laplace"
+        if self.oracle == EXHAUSTIVE and name != EXPONENTIAL and not exhaustible(rules):
+            return f"this oracle goes through all sets of features, and {size}; use auto"
+        return ""
+
+    def _call_seconds(self, rules: RuleClass) -> float:
+        """Of one oracle call with its noise."""
+        drawing = _SECONDS_PER_DRAW * len(rules.separators)
+        if self.solver.may_fail(rules):
+            return drawing + _SECONDS_PER_SEARCH
+        if rules.kind == DECISION_LIST:
+            return drawing + _SECONDS_PER_LIST + _SECONDS_PER_SET * 2 ** len(rules.features)
+        return drawing + _SECONDS_PER_PRODUCT * len(rules.separators) * 2**rules.log2_size

@@ -17,28 +17,25 @@ found the largest error to be 0.11 instead of 0.12 on average over its two budge
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.mechanism import Card, Forecast, Split, printed
 from dpsynth_core.mechanisms.parameters import choice, real, whole
 from dpsynth_core.mechanisms.rounds import count_people, people
 from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.interface import Kernel
-from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.research.mechanisms.games import query_game
 from dpsynth_core.research.mechanisms.games.query_game import Codes, Searches
 from dpsynth_core.research.mechanisms.rules import learners
-from dpsynth_core.research.mechanisms.rules.learners import AUTO, EXPONENTIAL, GAUSSIAN, LAPLACE, PRSMA, Question
+from dpsynth_core.research.mechanisms.rules.learners import AUTO, EXPONENTIAL, GAUSSIAN, LAPLACE, PRSMA, Question, RuleLearner
 from dpsynth_core.research.oracles.pool import Pool
 from dpsynth_core.research.oracles.rules.dual import DUALLY_SEPARABLE, RecordFinder, exhausts
-from dpsynth_core.research.oracles.rules.rules import WIDTHS, Rule, RuleClass, check_binary, features
+from dpsynth_core.research.oracles.rules.rules import WIDTHS, Rule, RuleClass, features
 from dpsynth_core.research.oracles.rules.task import Rivals, Task
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import Workload
@@ -55,7 +52,7 @@ _KEPT = (
 
 
 @dataclass(frozen=True)
-class OracleQuery:
+class OracleQuery(RuleLearner):
     card: Card = Card(
         name="oraclequery",
         title="OracleQuery",
@@ -90,34 +87,20 @@ class OracleQuery:
     solve_seconds: float = query_game.solve_seconds()
     skip: float = query_game.skip(0.5)
 
-    def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Whether there is such a class over this domain, and how long its rounds take."""
-        domain = workload.domain
-        try:
-            rules = self._rules(domain)
-        except InputError as error:
-            return Forecast(False, 0.0, 0.0, f"{error.field}: {error.problem}; {error.remedy}")
-        reason = learners.why_not(domain, rules, self)
-        if not reason and domain.impossible:
-            reason = "it looks for records among all combinations, impossible ones too; remove those rules, or choose another mechanism"
+    def rules(self, domain: Domain) -> RuleClass:
+        """All rules of the class over all columns, closed under negation."""
+        return RuleClass(self.rule, features(domain, domain.names), closed=True)
+
+    def asked(self, rules: RuleClass) -> tuple[float, int]:
+        return 1.0, self.rounds_for(rules)
+
+    def needed(self, domain: Domain, rules: RuleClass) -> Forecast:
+        tied = "it looks for records among all combinations, impossible ones too; remove those rules, or choose another mechanism"
         sets = 2 ** len(domain) if exhausts(rules) else 0
-        search, search_mb = learners.searching(rules, self)
+        search, search_mb = self.searching(rules)
         finding = 0.0 if sets else self.records * self.solve_seconds / 10
         seconds = 2.0 + self.rounds_for(rules) * (0.04 + search + finding + sets * (1.3e-8 * self.records + 8e-7))
-        return Forecast(not reason, seconds, 200.0 + search_mb + 150e-6 * sets, reason)
-
-    def needs_delta(self) -> bool:
-        """For Gaussian noise and PRSMA."""
-        return learners.needs_delta(self.learner)
-
-    def obstacle(self, domain: Domain, rho: float, delta: float, unit: Unit) -> str:
-        """PRSMA's: its relation, and the number of its oracle calls in all rounds."""
-        rules = self._rules(domain)
-        return learners.obstacle(rules, self, rho, delta, self.rounds_for(rules), unit)
-
-    def condition(self, domain: Domain) -> str:
-        """RSPM's, where its oracle may fail."""
-        return learners.condition(self, self._rules(domain))
+        return Forecast(not domain.impossible, seconds, 200.0 + search_mb + 150e-6 * sets, tied if domain.impossible else "")
 
     def split(self, _workload: Workload, total_is_public: bool) -> Split:
         """All but the number of people names rules."""
@@ -125,49 +108,34 @@ class OracleQuery:
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
         """T rounds. Yields Measured (the number of people, where it is secret), a Fitted event per round, then Finished."""
-        rules = self._rules(kernel.domain)
-        rounds = self.rounds_for(rules)
+        rules = self.rules(kernel.domain)
+        rounds, columns = self.rounds_for(rules), len(kernel.domain)
         with ExitStack() as closing:
             pool = None if exhausts(rules) else closing.enter_context(Pool())
             finder = RecordFinder(rules, query_game.search_limit(self.solve_seconds), pool)
             rng = np.random.default_rng(kernel.seed())
             total = people((yield from count_people(kernel, query_game.TOTAL_SHARE)))
-            question = Question.spending(learners.chosen(self, rules), kernel.rho_left / rounds, kernel.delta_total / rounds)
-            oracle, scale = learners.oracle(self), self.perturbation * rounds**0.5
+            question = Question.spending(self.chosen(rules), kernel.rho_left / rounds, kernel.delta_total / rounds)
+            scale = self.perturbation * rounds**0.5
             named: list[Rule] = []
             drawn: list[Codes] = []
             searches = Searches()
             for number in range(1, rounds + 1):
-                answers = finder.best(named, rng.laplace(0.0, scale, (self.records, len(rules.features))))
-                drawn.append(_codes(answers, drawn, rng))
-                rule = question.put(kernel, Task.of(kernel.domain, rules, rivals=Rivals(drawn[-1], total)), oracle)
+                answers = finder.best(named, rng.laplace(0.0, scale, (self.records, columns)))
+                # where a search found no record in its time, one of the round before stands in, and in the first round any
+                before = drawn[-1] if drawn else rng.integers(0, 2, (self.records, columns), dtype=np.int32)
+                drawn.append(np.stack([a.codes if a.status != "failed" else other for a, other in zip(answers, before, strict=True)]))
+                rule = question.put(kernel, Task.of(kernel.domain, rules, rivals=Rivals(drawn[-1], total)), self.solver)
                 named += [] if rule is None else [rule.negation()]
-                this_round = Searches()
-                this_round.add(answers)
                 searches.add(answers)
-                yield query_game.played(kernel, number, this_round)
-        details = {"rounds": rounds, "rules_named": len(named), "guarantee": f"each round: {question.guarantee(oracle.may_fail(rules))}"}
-        details |= searches.to_json()
+                yield query_game.played(kernel, number, answers)
+        guarantee = f"each round: {question.guarantee(self.solver.may_fail(rules))}"
+        details = {"rounds": rounds, "rules_named": len(named), "guarantee": guarantee, **searches.to_json()}
         yield Finished(query_game.together(kernel.domain, drawn, self.skip, total), total, details)
 
     def rounds_for(self, rules: RuleClass) -> int:
         """T as it was set, or what suits the class."""
         return self.rounds or (ROUNDS if exhausts(rules) else ROUNDS_OF_SEARCHES)
-
-    def _rules(self, domain: Domain) -> RuleClass:
-        """All rules of the class over all columns, closed under negation. Raises InputError."""
-        check_binary(domain, domain.names)
-        return RuleClass(self.rule, features(domain, domain.names), closed=True)
-
-
-def _codes(answers: Sequence[Any], drawn: Sequence[Codes], rng: np.random.Generator) -> Codes:
-    """The records found; where a search found none in its time, one of the round before stands in, and in the first round any."""
-    before = drawn[-1] if drawn else rng.integers(0, 2, (len(answers), _columns(answers)), dtype=np.int32)
-    return np.stack([answer.codes if answer.status != "failed" else before[i] for i, answer in enumerate(answers)])
-
-
-def _columns(answers: Sequence[Any]) -> int:
-    return max((len(answer.codes) for answer in answers), default=0)
 
 
 PUBLISHED = OracleQuery(card=printed(OracleQuery.card, *_KEPT), learner=GAUSSIAN, skip=0.0)
