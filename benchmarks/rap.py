@@ -25,8 +25,7 @@ import pandas as pd
 
 from benchmarks import figures, record
 from benchmarks.claims import DECIDED, by_epsilon
-from dpsynth_core.research.inference.relaxed.relaxed_table import RelaxedTable
-from dpsynth_core.research.inference.relaxed.rounding import rounded
+from dpsynth_core.research.inference.relaxed.relaxed_table import RelaxedTable, rounded
 
 NAME = "rap"
 OVERSAMPLING = (1, 2, 5, 10, 20, 50)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.inference.model import impossible_rows
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 
@@ -79,7 +80,7 @@ def _update(domain: Domain, codes: Codes, clique: Clique, wanted: Float, alpha: 
     changed = codes[leaving[len(sources) :]]
     for name, value in zip(clique, values, strict=True):
         changed[:, domain.position(name)] = value
-    possible = ~_impossible(domain, changed)
+    possible = ~impossible_rows(domain, changed)
     codes[leaving[: len(sources)]] = sources
     codes[leaving[len(sources) :][possible]] = changed[possible]
 
@@ -117,10 +118,3 @@ def _at_most(amounts: Whole, total: int, rng: np.random.Generator) -> Whole:
     if len(single) == total:
         return amounts
     return np.bincount(rng.permutation(single)[:total], minlength=amounts.size)
-
-
-def _impossible(domain: Domain, codes: Codes) -> NDArray[np.bool_]:
-    wrong = np.zeros(len(codes), dtype=bool)
-    for clique, zeros in domain.zeros.items():
-        wrong |= zeros[tuple(codes[:, domain.position(name)] for name in clique)]
-    return wrong

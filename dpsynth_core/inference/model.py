@@ -53,6 +53,14 @@ def structure_of(domain: Domain, cliques: Iterable[Clique]) -> Structure:
     return Structure([labels_of(domain, clique) for clique in cliques], domain.sizes(domain.names), zeros)
 
 
+def impossible_rows(domain: Domain, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Which rows lie in a structural zero. codes: shape (rows, attributes)."""
+    wrong = np.zeros(len(codes), dtype=bool)
+    for clique, zeros in domain.zeros.items():
+        wrong |= zeros[tuple(codes[:, a] for a in labels_of(domain, clique))]
+    return wrong
+
+
 @dataclass(frozen=True, eq=False)
 class GraphicalModel:
     """log_potentials[i] belongs to structure.cliques[i]; total is a number of rows (counts). pace: the final pace of the fit

@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 
 from dpsynth_core.privacy.events import NEAR, Event, check_positive
 
 
+class _Pure(Event):
+    """An eps of its own that costs rho = eps^2 / 2; each says by which proposition."""
+
+    @property
+    @abstractmethod
+    def exact_epsilon(self) -> Fraction: ...
+
+    @property
+    def cost(self) -> Fraction:
+        return self.exact_epsilon**2 / 2
+
+    @property
+    def epsilon(self) -> float:
+        return float(self.exact_epsilon)
+
+
 @dataclass(frozen=True)
-class PermuteAndFlip(Event):
+class PermuteAndFlip(_Pure):
     """One draw of permute-and-flip at `eps`, which is eps-differentially private: rho = eps^2 / 2, and no less (Proposition 10)."""
 
     eps: float
@@ -19,16 +36,12 @@ class PermuteAndFlip(Event):
         check_positive(eps=self.eps)
 
     @property
-    def cost(self) -> Fraction:
-        return Fraction(self.eps) ** 2 / 2
-
-    @property
-    def epsilon(self) -> float:
-        return self.eps
+    def exact_epsilon(self) -> Fraction:
+        return Fraction(self.eps)
 
 
 @dataclass(frozen=True)
-class Laplace(Event):
+class Laplace(_Pure):
     """Discrete Laplace noise of parameter `scale` on counts of L1 sensitivity `l1`: pure (l1/scale)-DP.
 
     rho = (l1/scale)^2 / 2 (Proposition 6). The privacy loss has a range of twice l1/scale.
@@ -41,12 +54,8 @@ class Laplace(Event):
         check_positive(scale=self.scale, l1=self.l1)
 
     @property
-    def cost(self) -> Fraction:
-        return (Fraction(self.l1) / Fraction(self.scale)) ** 2 / 2
-
-    @property
-    def epsilon(self) -> float:
-        return self.l1 / self.scale
+    def exact_epsilon(self) -> Fraction:
+        return Fraction(self.l1) / Fraction(self.scale)
 
 
 @dataclass(frozen=True)
@@ -87,7 +96,7 @@ class PerturbedMinimum(Laplace):
 
 
 @dataclass(frozen=True)
-class Approximate(Event):
+class Approximate(_Pure):
     """A step with a proof of (eps, delta)-DP of its own: Gaussian RSPM, PRSMA. It costs eps^2/2 and delta (Proposition 16)."""
 
     eps: float
@@ -97,9 +106,5 @@ class Approximate(Event):
         check_positive(eps=self.eps, delta=self.delta)
 
     @property
-    def cost(self) -> Fraction:
-        return Fraction(self.eps) ** 2 / 2
-
-    @property
-    def epsilon(self) -> float:
-        return self.eps
+    def exact_epsilon(self) -> Fraction:
+        return Fraction(self.eps)

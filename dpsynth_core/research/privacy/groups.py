@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.privacy.scores import COUNT_STEPS, check_answer, steps
-from dpsynth_core.research.vocabulary.queries import Numbers, QueryClass, SparseAnswers, merged
+from dpsynth_core.research.vocabulary.queries import Numbers, QueryClass, SparseAnswers, merged, values_at
 from dpsynth_core.vocabulary.measurement import Clique
 
 Integers = NDArray[np.int64]
@@ -37,7 +37,7 @@ class QueryCounts:
 
     def at(self, numbers: Numbers) -> Integers:
         """The counts of these queries, in any order."""
-        return _values_at(self.numbers, self.counts, numbers)
+        return values_at(self.numbers, self.counts, numbers)
 
     @cached_property
     def levels(self) -> Integers:
@@ -121,14 +121,4 @@ def check_numbers(queries: QueryClass, numbers: Numbers) -> None:
 
 def _in(numbers: Numbers, ascending: Numbers) -> NDArray[np.bool_]:
     """Which of the numbers are in the other list."""
-    if not len(ascending):
-        return np.zeros(len(numbers), dtype=np.bool_)
-    place = np.minimum(np.searchsorted(ascending, numbers), len(ascending) - 1)
-    return np.asarray(ascending[place] == numbers)
-
-
-def _values_at(numbers: Numbers, values: Integers, wanted: Numbers) -> Integers:
-    if not len(numbers):
-        return np.zeros(len(wanted), dtype=np.int64)
-    place = np.minimum(np.searchsorted(numbers, wanted), len(numbers) - 1)
-    return np.where(numbers[place] == wanted, values[place], 0)
+    return values_at(ascending, np.ones(len(ascending), dtype=np.bool_), numbers)

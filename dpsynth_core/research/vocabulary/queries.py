@@ -170,10 +170,7 @@ class SparseAnswers:
 
     def at(self, numbers: Numbers) -> NDArray[np.float64]:
         """The answers to these queries, in any order."""
-        if not len(self.numbers):
-            return np.full(len(numbers), self.elsewhere)
-        place = np.minimum(np.searchsorted(self.numbers, numbers), len(self.numbers) - 1)
-        return np.where(self.numbers[place] == numbers, self.values[place], self.elsewhere)
+        return values_at(self.numbers, self.values, numbers, self.elsewhere)
 
     def scaled(self, factor: float) -> SparseAnswers:
         return SparseAnswers(self.numbers, self.values * factor, self.elsewhere * factor)
@@ -182,6 +179,14 @@ class SparseAnswers:
         """The sum, with a number for every query that either of the two has one for."""
         numbers = merged(self.numbers, other.numbers)
         return SparseAnswers(numbers, self.at(numbers) + other.at(numbers), self.elsewhere + other.elsewhere)
+
+
+def values_at(numbers: Numbers, values: NDArray[Any], wanted: Numbers, elsewhere: float = 0) -> NDArray[Any]:
+    """For each of `wanted`, in any order, the value that stands for it in an ascending list of numbers, or `elsewhere`."""
+    if not len(numbers):
+        return np.full(len(wanted), elsewhere, dtype=values.dtype)
+    place = np.minimum(np.searchsorted(numbers, wanted), len(numbers) - 1)
+    return np.where(numbers[place] == wanted, values[place], values.dtype.type(elsewhere))
 
 
 def merged(one: Numbers, other: Numbers) -> Numbers:

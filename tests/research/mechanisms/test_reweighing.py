@@ -16,8 +16,7 @@ from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.research.inference.explicit import MAX_CELLS, CellWeights
-from dpsynth_core.research.inference.support import RowWeights
+from dpsynth_core.research.inference.weights import MAX_CELLS, CellWeights, RowWeights
 from dpsynth_core.research.mechanisms.weights import reweighing
 from dpsynth_core.research.mechanisms.weights.mixture import Mixture
 from dpsynth_core.research.mechanisms.weights.mwem import Mwem

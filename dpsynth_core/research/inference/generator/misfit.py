@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -28,12 +29,12 @@ Misfits = Callable[[OneHot, float], Misfit]
 """Of a run. total: the number of people."""
 
 
+@dataclass(frozen=True)
 class WeightedSquares:
     """The sum over measured cells of (answer - noisy answer)^2 / variance, per cell."""
 
-    def __init__(self, space: OneHot, total: float) -> None:
-        self._space = space
-        self._total = total
+    space: OneHot
+    total: float
 
     def __call__(self, measurements: Sequence[Measurement], _table: Columns) -> Loss:
         """Marginals of the same noise go together."""
@@ -41,13 +42,17 @@ class WeightedSquares:
         alike: dict[float, list[Measurement]] = {}
         for m in measurements:
             alike.setdefault(m.sigma, []).append(m)
-        return Sum([self._of(some, (self._total / sigma) ** 2 / cells_measured) for sigma, some in alike.items()])
+        return Sum([
+            MarginalLoss(
+                [self.space.blocks(m.clique) for m in some],
+                [m.values / self.total for m in some],
+                (self.total / sigma) ** 2 / cells_measured,
+            )
+            for sigma, some in alike.items()
+        ])
 
-    def _of(self, measurements: Sequence[Measurement], weight: float) -> MarginalLoss:
-        blocks = [self._space.blocks(m.clique) for m in measurements]
-        return MarginalLoss(blocks, [_fractions(m, self._total) for m in measurements], weight)
 
-
+@dataclass
 class LargestGaps:
     """The Euclidean norm of the largest gaps, divided by their number, of those that are at least half the usual largest one.
 
@@ -56,44 +61,41 @@ class LargestGaps:
 
     MOST = 10_000
 
-    def __init__(self, space: OneHot, total: float) -> None:
-        self._space = space
-        self._total = total
-        self._usual: float | None = None
+    space: OneHot
+    total: float
+    usual: float | None = None
 
     def __call__(self, measurements: Sequence[Measurement], table: Columns) -> Loss:
-        marginals = [self._space.blocks(m.clique) for m in measurements]
-        targets = [np.clip(_fractions(m, self._total), 0.0, 1.0) for m in measurements]
+        marginals = [self.space.blocks(m.clique) for m in measurements]
+        targets = [np.clip(m.values / self.total, 0.0, 1.0) for m in measurements]
         largest = max(float(np.abs(gap).max()) for gap in _gaps(table, marginals, targets))
-        self._usual = largest if self._usual is None else (self._usual + largest) / 2
-        return _NormOfGaps(marginals, targets, self._usual / 2, self.MOST)
+        self.usual = largest if self.usual is None else (self.usual + largest) / 2
+        return _NormOfGaps(marginals, targets, self.usual / 2, self.MOST)
 
 
+@dataclass(frozen=True, eq=False)
 class _NormOfGaps:
     """least: gaps below it count nothing. most: so many count at most, the largest."""
 
-    def __init__(self, marginals: Sequence[Sequence[slice]], targets: Sequence[NDArray[np.float64]], least: float, most: int) -> None:
-        self._marginals, self._targets = marginals, targets
-        self._least, self._most = least, most
+    marginals: Sequence[Sequence[slice]]
+    targets: Sequence[NDArray[np.float64]]
+    least: float
+    most: int
 
     def __call__(self, table: Columns) -> tuple[float, Columns]:
-        gaps = _gaps(table, self._marginals, self._targets)
+        gaps = _gaps(table, self.marginals, self.targets)
         sizes = np.abs(np.concatenate([gap.reshape(-1) for gap in gaps]))
-        least = self._least
-        if len(sizes) > self._most:
-            least = max(least, float(np.partition(sizes, -self._most)[-self._most]))
+        least = self.least
+        if len(sizes) > self.most:
+            least = max(least, float(np.partition(sizes, -self.most)[-self.most]))
         counted = sizes[sizes >= least]
         gradient, norm = np.zeros_like(table), float(np.linalg.norm(counted))
         if not norm:
             return 0.0, gradient
-        for blocks, gap in zip(self._marginals, gaps, strict=True):
+        for blocks, gap in zip(self.marginals, gaps, strict=True):
             slope = np.where(np.abs(gap) >= least, gap, 0.0) / (norm * len(counted) * table.shape[1])
             _add(gradient, table, blocks, slope.astype(table.dtype))
         return norm / len(counted), gradient
-
-
-def _fractions(measurement: Measurement, total: float) -> NDArray[np.float64]:
-    return np.asarray(measurement.values / total)
 
 
 def _gaps(table: Columns, marginals: Sequence[Sequence[slice]], targets: Sequence[NDArray[np.float64]]) -> list[NDArray[np.float64]]:

@@ -40,6 +40,7 @@ class Sum:
         return sum(value for value, _ in results), np.asarray(sum(gradient for _, gradient in results))
 
 
+@dataclass(frozen=True, eq=False)
 class QueryLoss:
     """Sum over queries of weight * (answer - target)^2, for queries of k columns each.
 
@@ -50,21 +51,20 @@ class QueryLoss:
     AT_ONCE = 64
     """Queries whose products are formed together: with a thousand rows they stay in a processor's cache."""
 
-    def __init__(self, columns: NDArray[np.int64], targets: Fractions, threshold: int, weights: Fractions) -> None:
-        self._columns = columns
-        self._targets = targets
-        self._threshold = threshold
-        self._weights = weights
+    columns: NDArray[np.int64]
+    targets: Fractions
+    threshold: int
+    weights: Fractions
 
     def __call__(self, table: Columns) -> tuple[float, Columns]:
-        (k, queries), rows = self._columns.shape, table.shape[1]
+        (k, queries), rows = self.columns.shape, table.shape[1]
         slopes = np.empty((k, queries, rows), dtype=table.dtype)
         loss = 0.0
         for start in range(0, queries, self.AT_ONCE):
             some = slice(start, start + self.AT_ONCE)
-            answers = self._answers([table[column] for column in self._columns[:, some]], slopes[:, some])
-            gaps = answers.astype(np.float64) / rows - self._targets[some]
-            weighted = gaps * self._weights[some]
+            answers = self._answers([table[column] for column in self.columns[:, some]], slopes[:, some])
+            gaps = answers.astype(np.float64) / rows - self.targets[some]
+            weighted = gaps * self.weights[some]
             loss += float(gaps @ weighted)
             slopes[:, some] *= (weighted * (2 / rows)).astype(table.dtype)[:, None]
         return loss, self._scatter(table) @ slopes.reshape(k * queries, rows)
@@ -72,15 +72,15 @@ class QueryLoss:
     def _answers(self, factors: list[Columns], slopes: Columns) -> Columns:
         """Sums over the rows; fills in the derivative in each column, which does not depend on that column."""
         for i in range(len(factors)):
-            slopes[i] = exactly([*factors[:i], *factors[i + 1 :]], self._threshold - 1)
+            slopes[i] = exactly([*factors[:i], *factors[i + 1 :]], self.threshold - 1)
         answers = np.einsum("qn,qn->q", factors[0], slopes[0])
-        without = at_least(factors[1:], self._threshold)
-        return np.asarray(answers + without.sum(axis=1) if self._threshold < len(factors) else answers)
+        without = at_least(factors[1:], self.threshold)
+        return np.asarray(answers + without.sum(axis=1) if self.threshold < len(factors) else answers)
 
     def _scatter(self, table: Columns) -> Any:
         """The sparse matrix that adds the slope of each query's column to that column."""
-        k, queries = self._columns.shape
-        places = (self._columns.reshape(-1), np.arange(k * queries))
+        k, queries = self.columns.shape
+        places = (self.columns.reshape(-1), np.arange(k * queries))
         return sparse.csr_array((np.ones(k * queries, dtype=table.dtype), places), shape=(len(table), k * queries))
 
 

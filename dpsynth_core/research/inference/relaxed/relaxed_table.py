@@ -1,4 +1,4 @@
-"""The relaxed table as a model: it answers any marginal itself, and writes rows by randomised rounding."""
+"""The relaxed table as a model: it answers any marginal itself, and writes rows by randomised rounding. Knows released values only."""
 
 from __future__ import annotations
 
@@ -9,14 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.foundation import threads
-from dpsynth_core.inference.model import refined
+from dpsynth_core.inference import rows
+from dpsynth_core.inference.model import impossible_rows, refined, structure_of
 from dpsynth_core.research.inference.relaxed.onehot import Columns, OneHot
 from dpsynth_core.research.inference.relaxed.products import marginal
-from dpsynth_core.research.inference.relaxed.rounding import rounded
 from dpsynth_core.research.vocabulary.queries import QueryClass, SparseAnswers
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import at_least
 from dpsynth_core.vocabulary.measurement import Clique
+
+ATTEMPTS = 20
+"""How often impossible rows are drawn again before they are drawn from what is possible, which takes longer."""
+LEAST = 1e-6
+"""Probability that a value gets in that last draw if its relaxed row gives it none: nothing else may be possible."""
+
+Conditional = NDArray[np.float64]
+"""Probabilities of an attribute's values, shape (relaxed rows, values)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,3 +60,48 @@ class RelaxedTable:
     def _fractions(self, clique: Clique) -> NDArray[np.float64]:
         flat = marginal(self.columns, OneHot(self.domain).blocks(clique))
         return flat.astype(np.float64).reshape(self.domain.sizes(clique))
+
+
+def rounded(domain: Domain, table: Columns, n: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    """Codes of n possible rows in random order, shape (n, attributes); floor or ceil of n / (relaxed rows) from each relaxed row.
+
+    The copies of a relaxed row share its values as evenly as possible, each attribute in an order of its own, so that every query keeps
+    its expectation (paper, section 4) with less spread than independent draws would have. Rows that the domain calls impossible are drawn
+    again from the same relaxed row.
+    """
+    origin = _origins(table.shape[1], n, rng)
+    shares = [table[OneHot(domain).block(i)].T for i in range(len(domain))]
+    distributions = [np.asarray(values / values.sum(axis=1, keepdims=True, dtype=np.float64)) for values in shares]
+    codes = np.stack([rows.share_out(values, origin, rng) for values in distributions], axis=1)
+    for _ in range(ATTEMPTS):
+        again = np.flatnonzero(impossible_rows(domain, codes))
+        if not len(again):
+            return rng.permutation(codes)
+        each = np.arange(len(again))
+        codes[again] = np.stack([rows.share_out(values[origin[again]], each, rng) for values in distributions], axis=1)
+    return rng.permutation(_forced(domain, distributions, codes, origin, rng))
+
+
+def _origins(relaxed: int, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """The relaxed row of each row, ascending."""
+    extra = rng.permutation(relaxed)[: n % relaxed]
+    return np.sort(np.concatenate([np.repeat(np.arange(relaxed), n // relaxed), extra]))
+
+
+def _forced(
+    domain: Domain, distributions: list[Conditional], codes: NDArray[np.int32], origin: NDArray[np.intp], rng: np.random.Generator
+) -> NDArray[np.int32]:
+    """Rows that are still impossible, drawn from what is possible by their relaxed row, along a junction tree of the zeros."""
+    structure = structure_of(domain, ())
+    again = np.flatnonzero(impossible_rows(domain, codes))
+    for relaxed in np.unique(origin[again]):
+        mine = again[origin[again] == relaxed]
+        potentials = [np.ones([structure.sizes[a] for a in labels]) for labels in structure.cliques]
+        for attribute, values in enumerate(distributions):
+            place = next(i for i, labels in enumerate(structure.cliques) if attribute in labels)
+            shape = [-1 if a == attribute else 1 for a in structure.cliques[place]]
+            potentials[place] *= np.maximum(values[relaxed], LEAST).reshape(shape)
+        for table, possible in zip(potentials, structure.possible, strict=True):
+            table *= 1.0 if possible is None else possible
+        codes[mine] = rows.generate(structure, potentials, len(mine), rng)
+    return codes

@@ -16,7 +16,7 @@ from dpsynth_core.mechanisms.mechanism import Card, Forecast, Split, printed
 from dpsynth_core.mechanisms.steps import Finished, Step, Unmoved
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.interface import Kernel
-from dpsynth_core.research.inference.explicit import MAX_CELLS, CellWeights
+from dpsynth_core.research.inference.weights import MAX_CELLS, CellWeights
 from dpsynth_core.research.mechanisms.weights import reweighing
 from dpsynth_core.research.mechanisms.weights.reweighing import Reweighing, Select
 from dpsynth_core.research.vocabulary.queries import QueryClass

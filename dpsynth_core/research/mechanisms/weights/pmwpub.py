@@ -22,7 +22,7 @@ from dpsynth_core.mechanisms.parameters import choice, real
 from dpsynth_core.mechanisms.steps import Finished, Fitted, Step, Unmoved
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.interface import Kernel
-from dpsynth_core.research.inference.support import RowWeights
+from dpsynth_core.research.inference.weights import RowWeights
 from dpsynth_core.research.mechanisms.weights import mixture, reweighing
 from dpsynth_core.research.mechanisms.weights.reweighing import Reweighing, Select
 from dpsynth_core.research.vocabulary.incidence import Incidence

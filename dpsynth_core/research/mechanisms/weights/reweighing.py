@@ -3,7 +3,7 @@ Algorithm 1): each round selects the query that the weights answer worst, measur
 
 With the replay of earlier answers (Liu et al., section 5.3): at each round, in random order, all queries measured so far whose answer is
 at least half as wrong as the newest one's are applied once more. That costs nothing, it uses released values only. What differs between
-the mechanisms, the set of records that carry weights and where the weights start, is in `inference.explicit` and `inference.support`.
+the mechanisms, the set of records that carry weights and where the weights start, is in `inference.weights`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from dpsynth_core.mechanisms.rounds import RoundBudget
 from dpsynth_core.mechanisms.steps import Finish, Fitted, as_it_is
 from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.research import operations
+from dpsynth_core.research.inference.weights import Weights
 from dpsynth_core.research.vocabulary.queries import Query, QueryClass, SparseAnswers
 from dpsynth_core.vocabulary.domain import Domain
 
@@ -45,18 +46,6 @@ DIFFERENCES = (
     *KEPT,
 )
 _NONE = np.zeros(0, dtype=np.int64)
-
-
-class Weights(Protocol):
-    """A distribution over records, as fractions."""
-
-    def answers(self) -> SparseAnswers: ...
-
-    def answer(self, query: Query) -> float: ...
-
-    def reweigh(self, query: Query, step: float) -> None: ...
-
-    def remember(self) -> None: ...
 
 
 @dataclass(frozen=True)

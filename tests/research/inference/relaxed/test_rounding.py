@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.inference.model import labels_of
 from dpsynth_core.research.inference.relaxed.onehot import OneHot
-from dpsynth_core.research.inference.relaxed.rounding import rounded
+from dpsynth_core.research.inference.relaxed.relaxed_table import rounded
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.zeros import StructuralZeros
 from tests.tiers import examples

@@ -1,11 +1,12 @@
-"""An explicit distribution with one number for every possible record: exact, for small domains only. MWEM maintains one.
+"""Distributions that multiplicative weights changes: on every possible record (MWEM), or on the rows of a fixed table (PMW^Pub).
 
-Impossible records have no mass, and multiplication keeps it zero. Released values only.
+Released and public values only. Impossible records have no mass, and multiplication keeps it zero.
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -13,16 +14,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.inference.model import refined
-from dpsynth_core.inference.records import rounded
+from dpsynth_core.inference.records import WeightedRecords, rounded
+from dpsynth_core.research.vocabulary.incidence import Incidence
 from dpsynth_core.research.vocabulary.queries import Query, QueryClass, SparseAnswers
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import expand, project
 from dpsynth_core.vocabulary.measurement import Clique
 
 MAX_CELLS = 10_000_000
-"""The largest domain: 80 MB for a distribution."""
+"""Possible records that there may be a number for: 80 MB for a distribution."""
 
 Float = NDArray[np.float64]
+
+
+class Weights(ABC):
+    """Weights on records, and the sum of those that were remembered: `average` is their mean, as counts."""
+
+    def __init__(self, weights: Float) -> None:
+        """weights: not negative, in any shape; only what they are to each other counts."""
+        self._weights = weights
+        self._sum = np.zeros_like(weights)
+        self._remembered = 0
+
+    @abstractmethod
+    def answers(self) -> SparseAnswers:
+        """To every query of the class, as fractions."""
+
+    @abstractmethod
+    def answer(self, query: Query) -> float:
+        """The share of the weight on records that satisfy a query."""
+
+    @abstractmethod
+    def reweigh(self, query: Query, step: float) -> None:
+        """Multiply the records that satisfy the query by exp(step), then all so that they add up to 1."""
+
+    def remember(self) -> None:
+        """Add the current weights to the average."""
+        self._sum += self._weights
+        self._remembered += 1
+
+    def _mean(self, total: float) -> Float:
+        return self._sum * (total / self._remembered)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +82,8 @@ class ExplicitDistribution:
         return refined(self.domain, lambda clique: self.marginal(clique) / self.total, codes, marginals, rng)
 
 
-class CellWeights:
-    """The distribution that multiplicative weights changes, uniform over the possible records to begin with.
+class CellWeights(Weights):
+    """One number for every possible record, all alike to begin with: exact, for small domains only.
 
     Kept up to a factor, so that a change touches only the records that satisfy its query.
     """
@@ -62,51 +94,75 @@ class CellWeights:
         cells = np.ones(domain.sizes(domain.names))
         for clique, impossible in domain.zeros.items():
             cells *= expand(np.where(impossible, 0.0, 1.0), clique, domain.names)
-        self._cells, self._mass = cells, float(cells.sum())
-        self._sum = np.zeros_like(cells)
-        self._remembered = 0
+        super().__init__(cells)
+        self._mass = float(cells.sum())
 
     def answers(self) -> SparseAnswers:
-        """To every query of the class, as fractions."""
-        tables = marginals(self._queries.domain, self._cells, self._queries.cliques)
+        tables = marginals(self._queries.domain, self._weights, self._queries.cliques)
         return SparseAnswers.all_of(self._queries.counts(tables) / self._mass)
 
     def answer(self, query: Query) -> float:
-        """The share of the records that satisfy a query."""
         if query.threshold == len(query.clique):
-            return float(self._cells[self._slice(query)].sum()) / self._mass
-        marginal = project(self._cells, self._queries.domain.names, query.clique)
+            return float(self._weights[self._slice(query)].sum()) / self._mass
+        marginal = project(self._weights, self._queries.domain.names, query.clique)
         return float((marginal * self._agreeing(query)).sum()) / self._mass
 
     def reweigh(self, query: Query, step: float) -> None:
-        """Multiply the records that satisfy the query by exp(step), then all so that they add up to 1."""
         before, factor = self.answer(query), math.exp(step)
         if query.threshold == len(query.clique):
-            self._cells[self._slice(query)] *= factor
+            self._weights[self._slice(query)] *= factor
         else:
-            self._cells *= expand(np.where(self._agreeing(query), factor, 1.0), query.clique, self._queries.domain.names)
+            self._weights *= expand(np.where(self._agreeing(query), factor, 1.0), query.clique, self._queries.domain.names)
         self._mass *= 1.0 + (factor - 1.0) * before
 
     def remember(self) -> None:
-        """Add the current distribution to the average."""
-        self._cells /= self._cells.sum()
+        self._weights /= self._weights.sum()
         self._mass = 1.0
-        self._sum += self._cells
-        self._remembered += 1
+        super().remember()
 
     def average(self, total: float) -> ExplicitDistribution:
-        """The mean of the remembered distributions, as counts."""
-        return ExplicitDistribution(self._queries.domain, self._sum * (total / self._remembered))
+        return ExplicitDistribution(self._queries.domain, self._mean(total))
 
     def _slice(self, query: Query) -> tuple[int | slice, ...]:
         fixed = dict(zip(query.columns, query.values, strict=True))
-        return tuple(fixed.get(axis, slice(None)) for axis in range(self._cells.ndim))
+        return tuple(fixed.get(axis, slice(None)) for axis in range(self._weights.ndim))
 
     def _agreeing(self, query: Query) -> NDArray[np.bool_]:
         """Which cells of the query's marginal satisfy it."""
         domain = self._queries.domain
         agree = [np.arange(size) == value for size, value in zip(domain.sizes(query.clique), query.values, strict=True)]
         return np.asarray(sum(np.ix_(*[column.astype(np.int8) for column in agree])) >= query.threshold)
+
+
+class RowWeights(Weights):
+    """Weights that add up to 1, one for each row of an incidence."""
+
+    def __init__(self, incidence: Incidence, start: Float) -> None:
+        """start: not negative, shape (rows,); to begin with, weights are proportional to it."""
+        super().__init__(start / start.sum())
+        self._incidence = incidence
+        self._satisfying: dict[Query, NDArray[np.intp]] = {}
+
+    def answers(self) -> SparseAnswers:
+        """Those that no row satisfies have the answer 0."""
+        return SparseAnswers(self._incidence.numbers, self._incidence.answers(self._weights))
+
+    def answer(self, query: Query) -> float:
+        return float(self._weights[self._rows(query)].sum())
+
+    def reweigh(self, query: Query, step: float) -> None:
+        rows = self._rows(query)
+        self._weights[rows] *= np.exp(step)
+        self._weights /= self._weights.sum()
+
+    def average(self, total: float) -> WeightedRecords:
+        return WeightedRecords(self._incidence.queries.domain, self._incidence.codes, self._mean(total))
+
+    def _rows(self, query: Query) -> NDArray[np.intp]:
+        """The rows that satisfy a query, cached: a measured query is needed again in every later round."""
+        if query not in self._satisfying:
+            self._satisfying[query] = np.flatnonzero(query.of(self._incidence.codes))
+        return self._satisfying[query]
 
 
 def marginals(domain: Domain, cells: Float, cliques: Collection[Clique]) -> dict[Clique, Float]:
