@@ -127,7 +127,7 @@ def test_prsma_runs_at_an_epsilon_and_delta_that_mean_something(people: dict[str
 def test_a_missing_proof_is_released_as_no_rule_with_the_condition_of_the_guarantee_everywhere(
     people: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rspm, "asking", unproved)
+    monkeypatch.setattr(rspm, "batch_oracle", unproved)
     spec = spec_of(people, "learn", learner="laplace", oracle="cp-sat")
     made = run(spec)
     condition = made.plan.condition
