@@ -33,7 +33,7 @@ run: $(VENV)/.run-ready ## Start the wizard on this machine and open it (PORT=85
 check: ## After an edit: style, import rules, types, and the tests without browser, process and server (TESTS=tests/privacy)
 	@$(MAKE) --no-print-directory -j2 lint tests TIER=check
 
-test: ## Before a commit: style, import rules, types, and every kind of fault once, Chromium included
+test: ## Before a commit: style, import rules, types, and tests of everything but the slowest, Chromium included
 	@$(MAKE) --no-print-directory -j2 lint tests TIER=test
 
 test-rest: ## What `make test` leaves out

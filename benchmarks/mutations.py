@@ -1,11 +1,11 @@
-"""Do the tests of a tier notice a fault? Breaks one place of the program at a time, in a copy, and runs the tests until the first fails.
+"""Do the tests notice a fault? Breaks one place of the program at a time, in a copy, and runs tests until the first fails.
 
-    python -m benchmarks.mutations --faults 50 --seed 28 --tier test
+    python -m benchmarks.mutations --faults 50 --seed 28
 
-The places are drawn at random, as many from each room as its share of the lines. A fault is one of: a comparison turned round, `and` for
-`or`, a `not` left out, a number one larger, `+` for `-`, `min` for `max`, the first branch never taken. Tests of the fault's own room run
-first. A fault that no test notices is tried on the tests of all tiers, and printed with its lines: it may change nothing that anybody
-could notice, which a person has to judge.
+The places are drawn at random: one of each room, the others wherever they fall. A fault is one of: a comparison turned round, `and` for
+`or`, a `not` left out, `+` for `-`, `min` for `max`, the first branch never taken. Numbers stay: most are measured, or sizes on a page.
+Four passes, each over what is left: tests of the fault's own room in the tier `test`, all other tests of it, then both in `rest`. What
+is left in the end is printed: it may change nothing that anybody could notice, which a person has to judge.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ LEFT_OUT = shutil.ignore_patterns(".git", ".venv*", "__pycache__", ".*_cache", "
 _PAIRS = (("<", ">="), (">", "<="), ("==", "!="), ("is", "is not"), ("in", "not in"))
 COMPARISONS = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1])}
 OPERATORS = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*"}
+PASSES = ("own:test", "others:test", "own:rest", "others:rest")
 WORDS = {"min": "max", "max": "min", "any": "all", "all": "any", "sum": "len"}
 
 
@@ -62,9 +63,7 @@ def variants(node: ast.AST) -> Iterator[str]:
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         yield f"bool({ast.unparse(node.operand)})"
     elif isinstance(node, ast.BinOp) and type(node.op) in OPERATORS and not isinstance(node.left, ast.Constant | ast.JoinedStr):
-        yield f"({ast.unparse(node.left)} {OPERATORS[type(node.op)]} {ast.unparse(node.right)})"
-    elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        yield f"({node.value!r} + 1)"
+        yield f"(({ast.unparse(node.left)}) {OPERATORS[type(node.op)]} ({ast.unparse(node.right)}))"
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in WORDS:
         yield ast.unparse(node).replace(node.func.id, WORDS[node.func.id], 1)
     elif isinstance(node, ast.IfExp):
@@ -90,7 +89,7 @@ def faults(path: Path) -> list[Fault]:
 
 
 def drawn(number: int, seed: int) -> list[Fault]:
-    """As many of each room as its share of the places, one at least while there is room."""
+    """One of each room, then any."""
     draw, by_room = random.Random(seed), dict[str, list[Fault]]()
     for path in sorted((ROOT / "dpsynth_core").rglob("*.py")):
         for fault in faults(path):
@@ -100,53 +99,51 @@ def drawn(number: int, seed: int) -> list[Fault]:
     return chosen + draw.sample(rest, max(0, number - len(chosen)))
 
 
-def ordered(fault: Fault, tree: Path) -> list[str]:
-    """The folders and files of tests, those of the fault's room before all others."""
-    places = sorted(path.relative_to(tree).as_posix() for path in (tree / "tests").iterdir() if path.is_dir() or path.match("test_*.py"))
-    return sorted(places, key=lambda place: (fault.room not in place, "browser" in place))
+def places(fault: Fault) -> tuple[list[str], list[str]]:
+    """The folders and files of tests: those of the fault's room, and all others."""
+    tests = sorted(path for path in (ROOT / "tests").iterdir() if path.is_dir() or path.match("test_*.py"))
+    names = [path.relative_to(ROOT).as_posix() for path in tests]
+    own = [name for name in names if fault.room in name]
+    return own, [name for name in names if name not in own]
 
 
-def noticed_by(tree: Path, fault: Fault, tier: str) -> str:
-    """The first test that fails; "" where all pass."""
-    own, *others = ordered(fault, tree)
-    for places in ([own], others):
-        command = ["make", "--no-print-directory", "tests", f"TIER={tier}", f"TESTS=-x -p no:cacheprovider {' '.join(places)}"]
+def noticed_by(fault: Fault, tests: list[str], tier: str) -> str:
+    """The first of the tests that fails, in a copy of the project with the fault; "" where all pass."""
+    with tempfile.TemporaryDirectory() as place:
+        tree = Path(place) / "project"
+        shutil.copytree(ROOT, tree, ignore=LEFT_OUT, symlinks=True)
+        (tree / ".venv").symlink_to((ROOT / ".venv").resolve())
+        path = tree / fault.file
+        raw = path.read_bytes()
+        path.write_bytes(raw[: fault.start] + fault.after.encode() + raw[fault.end :])
+        command = ["make", "--no-print-directory", "tests", f"TIER={tier}", f"TESTS=-x -p no:cacheprovider {' '.join(tests)}"]
         done = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False, env={**os.environ, "CI": "true"})
-        failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-        if done.returncode and "no tests ran" not in done.stdout:
-            return failed[0][:120] if failed else "the tests did not run"
+    failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    if done.returncode and "no tests ran" not in done.stdout:
+        return failed[0][:120] if failed else "the tests did not run"
     return ""
-
-
-def tried(fault: Fault, tier: str, place: Path) -> str:
-    """What notices the fault, in a copy of the project."""
-    tree = place / "project"
-    shutil.copytree(ROOT, tree, ignore=LEFT_OUT, symlinks=True)
-    (tree / ".venv").symlink_to((ROOT / ".venv").resolve())
-    path = tree / fault.file
-    raw = path.read_bytes()
-    path.write_bytes(raw[: fault.start] + fault.after.encode() + raw[fault.end :])
-    if noticed := noticed_by(tree, fault, tier):
-        return noticed
-    return "only: " + noticed if tier != "all" and (noticed := noticed_by(tree, fault, "rest")) else ""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--faults", type=int, default=50)
     parser.add_argument("--seed", type=int, default=28)
-    parser.add_argument("--tier", choices=("check", "test", "all"), default="test")
-    parser.add_argument("--first", type=int, default=1, help="go on with this one")
+    parser.add_argument("--only", type=int, nargs="*", help="these faults alone, by their numbers")
+    parser.add_argument("--passes", nargs="*", default=PASSES, help=f"of {', '.join(PASSES)}")
     options = parser.parse_args()
-    chosen, unnoticed = drawn(options.faults, options.seed), 0
-    for number, fault in enumerate(chosen[options.first - 1 :], options.first):
-        began = time.monotonic()
-        with tempfile.TemporaryDirectory() as place:
-            noticed = tried(fault, options.tier, Path(place))
-        unnoticed += not noticed or noticed.startswith("only")
-        print(f"{number:3d} {time.monotonic() - began:5.0f} s  {fault}\n      {noticed or 'NOT NOTICED'}", flush=True)
-    print(f"{len(chosen) - options.first + 1 - unnoticed} noticed by the tier {options.tier}, {unnoticed} not")
-    sys.exit(unnoticed > 0)
+    left = dict(enumerate(drawn(options.faults, options.seed), 1))
+    left = {number: left[number] for number in options.only or left}
+    for one in options.passes:
+        whose, tier = one.split(":")
+        for number, fault in list(left.items()):
+            began, (own, others) = time.monotonic(), places(fault)
+            tests = own if whose == "own" else others
+            noticed = noticed_by(fault, tests, tier) if tests else ""
+            print(f"{one} {number:3d} {time.monotonic() - began:5.0f} s  {fault}\n      {noticed or 'not noticed'}", flush=True)
+            if noticed:
+                del left[number]
+        print(f"{one}: {len(left)} of {options.faults} are left: {' '.join(map(str, left))}", flush=True)
+    sys.exit(bool(left))
 
 
 if __name__ == "__main__":

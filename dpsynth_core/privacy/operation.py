@@ -2,7 +2,7 @@
 
 The charge comes before the answer by construction. An operation is a function of public things alone: it checks the question, and
 returns the answer as a function of the counts. Its price is another function of public numbers. `privacy.kernel` calls both, charges the
-price, and only then hands over the counts (`View`); what is free gets noise and no counts (`Blind`). Kernel, transcripts, audits and
+price, and only then hands over the counts (`View`); what is free gets noise and no counts (`_Blind`). Kernel, transcripts, audits and
 checks of bundles find operations by name in `privacy.registry`.
 """
 
