@@ -28,8 +28,8 @@ import pyarrow.parquet as pq
 
 from benchmarks import invented, record
 from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.vocabulary.blocks import plan
 from dpsynth_core.vocabulary.domain import Attribute, Domain
-from dpsynth_core.vocabulary.tally import plan
 
 SIZES = (2, 5, 10, 16, 7, 4, 12, 20, 3, 8, 6, 10, 15, 5, 9)
 FORMS = {"parquet": TableFormat("parquet"), "csv": TableFormat("csv")}

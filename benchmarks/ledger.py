@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 
 from dpsynth_core.planning.unit_spec import UnitSpec
-from dpsynth_core.store import chain, database, ledger, seals
+from dpsynth_core.store import balance, chain, database, ledger, seals
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.head import Head
 from dpsynth_core.store.home import LOCAL_OWNER, new_id
@@ -57,7 +57,7 @@ def add(db: sqlite3.Connection, entry: Entry, last: Head) -> Head:
 
 
 def account() -> object:
-    return ledger.spent("people")
+    return balance.spent("people")
 
 
 def charge() -> object:
@@ -66,7 +66,7 @@ def charge() -> object:
 
 
 def same_file() -> object:
-    return ledger.same_file_elsewhere("f", "others")
+    return balance.same_file_elsewhere("f", "others")
 
 
 def least(act: Callable[[], object]) -> tuple[float, float]:

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.unit_spec import UnitSpec
-from dpsynth_core.store import auditing, database, ledger
+from dpsynth_core.store import auditing, balance, database, ledger
 from dpsynth_core.store.home import LOCAL_OWNER
 
 RHO = 0.01
@@ -85,7 +85,7 @@ def charge(run: str, population: str) -> None:
 
 
 def spent() -> dict[str, tuple[float, float, float]]:
-    return {one.population: (one.rho, one.cap_epsilon, one.cap_delta) for one in ledger.spent_by_all()}
+    return {one.population: (one.rho, one.cap_epsilon, one.cap_delta) for one in balance.spent_by_all()}
 
 
 def outcome(sums: dict[str, tuple[float, float, float]]) -> str:

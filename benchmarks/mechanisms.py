@@ -30,8 +30,8 @@ from dpsynth_core.release.document import ROWS_CSV, load
 from dpsynth_core.sources import demo
 from dpsynth_core.statistics.distances import workload_error
 from dpsynth_core.vocabulary.codebook import load_domain
-from dpsynth_core.vocabulary.marginals import combined
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.released import combined
 
 WORKLOADS = ("all-2way", "all-3way")
 TABLES = ("demo", "adult")

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-LEFT_OUT = shutil.ignore_patterns(".git", ".venv*", "__pycache__", ".*_cache", "results", "test-artifacts")
+LEFT_OUT = shutil.ignore_patterns(".git", ".venv*", "__pycache__", ".*_cache", "test-artifacts")
 _PAIRS = (("<", ">="), (">", "<="), ("==", "!="), ("is", "is not"), ("in", "not in"))
 COMPARISONS = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1])}
 OPERATORS = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*"}

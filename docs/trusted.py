@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 CORE = ROOT / "dpsynth_core"
 PAGE = Path(__file__).with_name("trusted-base.md")
 COMMAND = "python -m docs.trusted"
-LIMIT = 5_981
+LIMIT = 3_770
 """Lines of code; it may only fall. The aim is 3,500."""
 _IGNORED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
@@ -40,7 +40,6 @@ BASE: dict[str, tuple[str, str]] = {
     "privacy/accountant.py": ("Costs add up to the stated epsilon and delta.", "privacy/test_accounting.py"),
     "privacy/conversions.py": ("From rho and mu to epsilon and delta, never rounded down.", "privacy/test_accounting.py"),
     "privacy/lattice.py": ("Noise in whole numbers is as good as normal noise.", "privacy/test_lattice.py"),
-    "privacy/questions.py": ("A transcript has a digest of every array that was asked about.", "release/test_transcript.py"),
     "privacy/noise.py": ("Noise has the stated distribution, drawn from the system's randomness.", "privacy/test_noise.py"),
     # whose a record is, its cells, its counts
     "sources/arrow.py": ("Counts are sums over records.", "sources/test_arrow.py"),
@@ -49,7 +48,6 @@ BASE: dict[str, tuple[str, str]] = {
     "sources/clocks.py": ("A time is read by its own text.", "sources/test_times.py"),
     "sources/codec.py": ("A record's code depends on that record alone.", "sources/test_codec.py"),
     "sources/notation.py": ("A number or date is read by its own text.", "sources/test_notation.py"),
-    "sources/ordering.py": ("Columns that must not decrease are recoded record by record.", "sources/test_ordering.py"),
     "sources/persons.py": ("Whose a record is, and which of a person's records count.", "sources/test_arrow.py"),
     "sources/records.py": ("Each record is counted once, in each pass the same.", "sources/test_registry.py"),
     "sources/sampling.py": ("A sample is drawn without a look at values.", "sources/test_registry.py"),
@@ -62,28 +60,14 @@ BASE: dict[str, tuple[str, str]] = {
     "sources/databases/query.py": ("A query answers for each record by that record alone.", "sources/test_queries.py"),
     "sources/databases/catalogue.py": ("A name in a query is a column of a table.", "sources/test_queries.py"),
     # nouns that coding and counting use
-    "vocabulary/attribute.py": ("Which cells a column has.", "vocabulary/test_domain.py"),
-    "vocabulary/bins.py": ("In which bin a number is.", "vocabulary/test_domain.py"),
-    "vocabulary/domain.py": ("Which columns there are, in which order.", "vocabulary/test_domain.py"),
+    "vocabulary/hierarchy.py": ("In which group a code is.", "sources/test_hierarchies.py"),
     "vocabulary/groups.py": ("In which group a value is.", "vocabulary/test_groups.py"),
-    "vocabulary/grouped_domain.py": ("Groups of values as columns.", "vocabulary/test_groups.py"),
+    "vocabulary/regrouping.py": ("A table over groups is a sum of one over values.", "vocabulary/test_groups.py"),
     "vocabulary/keys.py": ("A text has one key.", "sources/test_values.py"),
     "vocabulary/marginals.py": ("A smaller marginal is a sum of a larger one.", "vocabulary/test_marginals.py"),
-    "vocabulary/measurement.py": ("What was measured, and with how much noise.", "privacy/test_kernel.py"),
-    "vocabulary/names.py": ("A name of a column is told from others.", "vocabulary/test_domain.py"),
     "vocabulary/occupied.py": ("Distinct records with how many there are.", "vocabulary/test_occupied.py"),
-    "vocabulary/order.py": ("Which pairs of columns must not decrease.", "sources/test_ordering.py"),
     "vocabulary/predictors.py": ("Whether a model is right about a record depends on that record alone.", "vocabulary/test_predictors.py"),
-    "vocabulary/recoding.py": ("An impossible value becomes another one, record by record.", "sources/test_codec.py"),
     "vocabulary/tally.py": ("A marginal is the sum of its records.", "vocabulary/test_tally.py"),
-    "vocabulary/kinds/dates.py": ("The number of a date.", "vocabulary/test_kinds.py"),
-    "vocabulary/kinds/hierarchies.py": ("The group of a code.", "sources/test_hierarchies.py"),
-    "vocabulary/kinds/kind.py": ("What a kind of column has to say.", "vocabulary/test_kinds.py"),
-    "vocabulary/kinds/listed.py": ("The code of a listed value.", "vocabulary/test_kinds.py"),
-    "vocabulary/kinds/numbers.py": ("The number of a text.", "vocabulary/test_kinds.py"),
-    "vocabulary/kinds/registry.py": ("Which kinds there are.", "vocabulary/test_kinds.py"),
-    "vocabulary/kinds/scale.py": ("Numbers are compared exactly.", "vocabulary/test_kinds.py"),
-    "vocabulary/kinds/times.py": ("The number of a time.", "vocabulary/test_kinds.py"),
     # the ledger
     "planning/unit_spec.py": ("Whose privacy an entry protects.", "store/test_ledger.py"),
     "store/ledger.py": ("A run is charged to its population before it reads.", "store/test_ledger.py"),
@@ -91,11 +75,9 @@ BASE: dict[str, tuple[str, str]] = {
     "store/chain.py": ("No entry is altered unseen.", "store/test_chain.py"),
     "store/head.py": ("The newest entry is known apart from the database.", "store/test_chain.py"),
     "store/database.py": ("A transaction is whole or is not; entries are only added.", "store/test_crashes.py"),
-    "store/faults.py": ("Damage ends in a refusal.", "store/test_faults.py"),
     "store/home.py": ("All of this is in one directory.", "store/test_restoring.py"),
     "store/seals.py": ("An entry does not tell a table.", "store/test_restoring.py"),
     # what they stand on
-    "foundation/documents.py": ("A path is one that may be opened.", "foundation/test_documents.py"),
     "foundation/errors.py": ("An error shows what is public, shortened.", "foundation/test_reasons.py"),
     "foundation/private_files.py": ("A file is written whole, and for its owner alone.", "store/test_crashes.py"),
     "foundation/reasons.py": ("A reason is a sentence.", "foundation/test_reasons.py"),
@@ -103,23 +85,33 @@ BASE: dict[str, tuple[str, str]] = {
 }
 """File below dpsynth_core: what it carries, and the test below tests that tries to break it."""
 
+PUBLIC = "public, and the same for neighbouring tables: "
 DOORS: dict[str, str] = {
     "foundation/arrow_times.py": "the number of a day in Arrow's types, compared with Python's by the suite of kinds",
+    "foundation/documents.py": "reads documents that the curator names, never the table",
     "foundation/interrupts.py": "ends a run, and gives no answer",
     "foundation/processors.py": "how many processors there are",
     "foundation/wings.py": "names the wing, whose operations are counted below",
-    "privacy/attacker.py": "what the guarantee means, in words",
+    "privacy/budget.py": "which budgets are usable; what they promise is decided elsewhere",
+    "privacy/questions.py": "a digest of what was asked, for the transcript; it answers nothing",
     "sources/files.py": "a converter",
     "sources/formats.py": "how a table is written, as the curator states it",
     "sources/locations.py": "bytes of a file",
     "sources/packed.py": "bytes of a packed file",
     "sources/parts.py": "where a file is cut, for converters",
     "sources/readers.py": "a converter",
-    "vocabulary/column.py": "a domain's document, which is public",
+    "store/faults.py": "why the disk or the database refused, in words; where it has none, the refusal stands",
+    "store/tables.py": "the tables of projects and runs; no charge is in them",
+    "vocabulary/attribute.py": f"{PUBLIC}a column as it is declared; the codec keeps codes within its cells",
+    "vocabulary/blocks.py": f"{PUBLIC}which marginals are counted in one table",
+    "vocabulary/column.py": f"{PUBLIC}a domain's document",
     "vocabulary/declared.py": "what a file declares of its columns; the curator decides",
-    "vocabulary/filled.py": "columns that no record has a part in",
-    "vocabulary/kinds/fillings.py": "the same",
-    "vocabulary/zeros.py": "what the domain calls impossible, which is public: records that contradict it are counted where they are",
+    "vocabulary/domain.py": f"{PUBLIC}which columns there are, in which order",
+    "vocabulary/grouped_domain.py": f"{PUBLIC}groups of values as columns",
+    "vocabulary/kinds/kind.py": f"{PUBLIC}whether a kind of column has bins",
+    "vocabulary/kinds/times.py": f"{PUBLIC}how long a precision lasts",
+    "vocabulary/measurement.py": "what was released",
+    "vocabulary/names.py": f"{PUBLIC}names of columns",
 }
 """Other files that the base imports, each with the reason why it is not counted."""
 
@@ -208,6 +200,11 @@ def page() -> str:
             f"pass: {total():,} lines of code in {len(BASE)} files, besides Python, NumPy, Arrow, SQLite, sqlglot and OpenDP. What",
             "they rest on is in [proofs](proofs.md). A test holds the number, and that no file of the list imports one that is on neither",
             "list.",
+            "",
+            "What is public is the same for neighbouring tables, whatever it says: a domain, its kinds of columns, a workload, a",
+            "plan. No record reaches the files that make it, as rooms import from rooms below alone. A wrong line there costs",
+            "accuracy and never the guarantee. So the base takes nothing from them on trust: the codec keeps every code within the",
+            "cells of its column, and refuses edges that do not rise, among which a search could depend on the number before.",
             "",
             "| file | lines | what it carries | what tries to break it |",
             "| --- | --- | --- | --- |",

@@ -7,7 +7,7 @@ from datetime import date, datetime, timedelta
 from hypothesis import strategies as st
 
 from dpsynth_core.vocabulary.domain import Attribute, Domain
-from dpsynth_core.vocabulary.kinds.hierarchies import Hierarchy
+from dpsynth_core.vocabulary.hierarchy import Hierarchy
 from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
 
 NAMES = ("age", "income>50K", "a.b", "x[0]", "<script>", "ä ö", "=1+1", "'quoted'")

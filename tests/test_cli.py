@@ -32,7 +32,7 @@ from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE
 from dpsynth_core.release import synthesis
 from dpsynth_core.sources.demo import ROWS, demo_domain
-from dpsynth_core.store import chain, ledger
+from dpsynth_core.store import balance, chain, ledger
 from dpsynth_core.vocabulary.codebook import parse_domain
 from dpsynth_core.vocabulary.domain import ORIGINS, Domain
 from dpsynth_core.vocabulary.workload import all_kway, target
@@ -649,7 +649,7 @@ def test_the_ledger_is_used_only_when_asked(place: Path) -> None:
     assert entry.spec == release()["spec_sha256"]
     assert release()["ledger"]["hash"] == entry.hash
     assert release()["spec"]["population"] == "people"
-    assert ledger.spent("people").rho == pytest.approx(release()["budget"]["rho"])
+    assert balance.spent("people").rho == pytest.approx(release()["budget"]["rho"])
 
 
 def test_the_ledgers_cap_holds_here_too(capsys: pytest.CaptureFixture[str]) -> None:
@@ -679,10 +679,10 @@ def test_a_failure_before_reading_gives_the_charge_back_and_one_after_does_not(
     with monkeypatch.context() as patch:
         patch.setattr(synthesis, "noise_for", failing)
         assert synthesize("--population", "people") == before
-    assert ledger.spent("people").rho == 0
+    assert balance.spent("people").rho == 0
     monkeypatch.setattr(synthesis, "open_source", failing)
     assert synthesize("--population", "people") == cli.FAILED
-    assert ledger.spent("people").rho > 0
+    assert balance.spent("people").rho > 0
 
 
 def start(*extra: str) -> subprocess.Popen[str]:
@@ -736,7 +736,7 @@ def test_a_signal_after_any_line_ends_the_run_in_order_and_is_never_dropped(line
         assert rest.splitlines()[-1].startswith("error: interrupted")
         assert not list(Path("out").iterdir())
     assert chain.verify().ok
-    assert ledger.spent("people").rho > 0
+    assert balance.spent("people").rho > 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -758,7 +758,7 @@ def test_a_second_signal_ends_at_once() -> None:
     assert stored(process, "interrupted: ending after this step")
     process.send_signal(signal.SIGTERM)
     assert process.wait(60) == cli.INTERRUPTED
-    assert ledger.spent("people").rho > 0
+    assert balance.spent("people").rho > 0
 
 
 def test_a_killed_run_stays_charged() -> None:
@@ -767,7 +767,7 @@ def test_a_killed_run_stays_charged() -> None:
     process.kill()
     assert process.wait(30) == -signal.SIGKILL
     assert not Path("out/release.json").exists()
-    assert ledger.spent("people").rho > 0
+    assert balance.spent("people").rho > 0
 
 
 def test_the_command_line_starts_without_the_app() -> None:
@@ -882,7 +882,7 @@ def test_rows_come_in_the_formats_that_are_asked_for_with_their_labels(capsys: p
     assert synthesize("--rows", "1048576", "--format", "csv,xlsx", "--population", "people") == 2
     refused = capsys.readouterr().err
     assert "--format: files for Excel are made of at most 1,048,575 rows, and 1,048,576 are asked for; use csv, parquet" in refused
-    assert ledger.populations() == ()
+    assert balance.populations() == ()
     assert synthesize("--format", "docx") == 2
     assert "--format: 'docx' is not a known format of rows" in capsys.readouterr().err
 

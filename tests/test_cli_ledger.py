@@ -17,7 +17,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
-from dpsynth_core.store import chain, exports, ledger, signing
+from dpsynth_core.store import balance, chain, exports, ledger, signing
 
 
 @pytest.fixture(autouse=True)
@@ -83,7 +83,7 @@ def test_charges_for_rows_and_for_people_are_not_mixed_and_nothing_is_read(
     line = last_line(capsys)
     assert "is charged for one row, added or removed" in line
     assert "one person of column 'id' with at most 2 rows" in line
-    assert ledger.spent("people").releases == 1
+    assert balance.spent("people").releases == 1
 
 
 def test_the_same_file_under_another_name_is_noticed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -106,7 +106,7 @@ def test_what_fails_after_records_were_read_does_not_end_as_a_mistake_that_cost_
     monkeypatch.setattr(synthesis, "open_source", broken)
     assert synthesize("--population", "people") == cli.FAILED
     assert "a page of it is broken; repair it; no release was written, and what was charged stays charged" in last_line(capsys)
-    assert ledger.spent("people").rho > 0
+    assert balance.spent("people").rho > 0
 
 
 def test_a_spec_of_the_app_is_charged_in_one_unit_with_it(capsys: pytest.CaptureFixture[str]) -> None:
@@ -291,7 +291,7 @@ def test_a_ledger_without_its_table_is_not_whole(home: Path, capsys: pytest.Capt
 def test_a_clock_behind_the_ledger_is_said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     assert synthesize("--population", "people") == 0
     assert "clock" not in capsys.readouterr().err
-    for module in (chain, ledger):
+    for module in (chain, balance):
         monkeypatch.setattr(module, "now", lambda: "2001-01-01T00:00:00.000+00:00")
     assert synthesize("--population", "people") == 0
     assert "warning: the clock of this machine is behind entry 3 of the ledger" in capsys.readouterr().err

@@ -20,7 +20,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.spool import Spool
-from dpsynth_core.store import chain, database, jobs, ledger, spools
+from dpsynth_core.store import balance, chain, database, jobs, spools
 from tests.test_cli import place, release, synthesize
 
 __all__ = ["place"]
@@ -70,7 +70,7 @@ def test_after_any_answer_the_release_is_recovered_as_far_as_it_was_paid_for() -
     kinds: list[str] = []
     for number in (*range(1, answers - 5, 5), answers - 3, answers - 1):
         interrupted(number, "--population", f"people {number}")
-        charged = ledger.spent(f"people {number}")
+        charged = balance.spent(f"people {number}")
         assert recover() == 0
         made = json.loads(Path("again/release.json").read_text())
         codes = {brand["code"] for brand in made["brands"]}
@@ -88,7 +88,7 @@ def test_after_any_answer_the_release_is_recovered_as_far_as_it_was_paid_for() -
         checks = verify.verify(unpack.read(Path("again/release.zip"))).checks
         failed = [check.detail for check in checks if check.verdict == verdicts.FAILED]
         assert failed == ["the noise was predictable: this release is not private"]  # the seed's fault, not the recovery's
-        assert ledger.spent(f"people {number}") == charged
+        assert balance.spent(f"people {number}") == charged
         assert spools.unfinished() == ()
         shutil.rmtree("again")
     assert kinds == sorted(kinds, reverse=True)
@@ -134,7 +134,7 @@ def test_a_release_that_cannot_be_written_is_recovered_whole(monkeypatch: pytest
 def test_a_folder_in_the_place_of_a_file_is_refused_before_anything_is_charged(place: Path) -> None:
     (place / "out" / "release.json").mkdir(parents=True)
     assert synthesize("--population", "people") == cli.BAD_INPUT
-    assert ledger.populations() == ()
+    assert balance.populations() == ()
 
 
 @pytest.mark.parametrize("charge", [(), ("--population", "people")], ids=["uncharged", "charged"])
@@ -155,7 +155,7 @@ def test_a_place_that_takes_no_spool_is_named_before_anything_is_read(
     assert "error: --out: what is measured cannot be kept in" in capsys.readouterr().err
     assert synthesize("--population", "people") == cli.BAD_INPUT
     assert "error: DPSYNTH_HOME: what is measured cannot be kept in" in capsys.readouterr().err
-    assert ledger.spent("people").rho == 0
+    assert balance.spent("people").rho == 0
     assert spools.unfinished() == ()
     assert not Path("out.interrupted").exists()
 
@@ -186,7 +186,7 @@ def test_two_runs_do_not_write_into_one_folder(monkeypatch: pytest.MonkeyPatch, 
     assert synthesize("--mechanism", "independent", "--population", "others") == 0
     assert codes == [cli.BAD_INPUT, cli.BAD_INPUT]
     assert "error: --out: another run writes in 'out'; name another folder, or wait for its end" in capsys.readouterr().err.splitlines()
-    assert ledger.populations() == ("others",)
+    assert balance.populations() == ("others",)
 
 
 def test_a_release_that_another_population_was_charged_for_is_not_replaced(capsys: pytest.CaptureFixture[str]) -> None:
@@ -196,7 +196,7 @@ def test_a_release_that_another_population_was_charged_for_is_not_replaced(capsy
         assert synthesize("--mechanism", "independent", *charge) == cli.BAD_INPUT
         assert "holds a release that was charged to the population 'people'" in capsys.readouterr().err.splitlines()[-1]
     assert Path("out/release.zip").read_bytes() == kept
-    assert ledger.populations() == ("people",)
+    assert balance.populations() == ("people",)
     assert synthesize("--mechanism", "independent", "--population", "people") == 0
 
 
@@ -207,7 +207,7 @@ def test_a_disk_without_room_is_refused_before_anything_is_charged(
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=1 << 20))
     assert synthesize("--population", "people") == cli.BAD_INPUT
     assert "make room first" in capsys.readouterr().err
-    assert ledger.populations() == ()
+    assert balance.populations() == ()
 
 
 def test_damage_found_after_the_charge_ends_with_one_and_leaves_nothing_to_recover(
@@ -219,7 +219,7 @@ def test_damage_found_after_the_charge_ends_with_one_and_leaves_nothing_to_recov
     monkeypatch.setattr(synthesis, "open_source", broken)
     assert synthesize("--population", "people") == cli.FAILED
     assert "what was charged stays charged" in capsys.readouterr().err
-    assert ledger.spent("people").rho > 0
+    assert balance.spent("people").rho > 0
     assert recover() == cli.BAD_INPUT
 
 
@@ -280,7 +280,7 @@ def test_a_home_that_takes_nothing_more_from_any_moment_on_loses_nothing_and_say
         codes.append(code)
         said = capsys.readouterr().err.splitlines()[-1]
         jobs.pump()
-        charged = population in ledger.populations() and ledger.spent(population).rho > 0
+        charged = population in balance.populations() and balance.spent(population).rho > 0
         assert (Path(out) / "release.json").exists() == (code == 0)
         if code == 0:
             assert charged

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, ndtr
 
+from dpsynth_core.privacy import meaning
 from dpsynth_core.privacy.accountant import GDP, ZCDP, Accountant
 from dpsynth_core.privacy.events import Event, Thresholded, delta_of
 
@@ -63,7 +64,7 @@ class Accounted(Claim):
         return self.rho
 
     def least(self, fpr: Rates, tpr: Rates) -> Rates:
-        return self.accountant.least_rho(fpr, tpr, self.slack)
+        return meaning.least_rho(self.accountant, fpr, tpr, self.slack)
 
     def example(self, parameter: float) -> tuple[Rates, Rates]:
         """Gaussian noise, the one mechanism that spends exactly what it is charged in both accountants."""
@@ -71,7 +72,7 @@ class Accounted(Claim):
 
     def stated(self, parameter: float) -> str:
         """0 and infinity are no budgets that an accountant has words for."""
-        return self.accountant.stated(parameter) if 0 < parameter < math.inf else f"rho = {parameter:g}"
+        return meaning.stated(self.accountant, parameter) if 0 < parameter < math.inf else f"rho = {parameter:g}"
 
     @property
     def name(self) -> str:

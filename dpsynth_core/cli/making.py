@@ -166,11 +166,11 @@ def cited(run: str, digest: str) -> dict[str, Any]:
     raises PlanDiffers where another one was charged."""
     if not run:
         return {}
-    from dpsynth_core.store import faults, ledger
+    from dpsynth_core.store import balance, faults, ledger
 
     try:
         ledger.check_plan(run, digest)
-        cited = ledger.citation(run)
+        cited = balance.citation(run)
     except faults.StoreFault:
         print_message("warning: the ledger does not know this run, and the release does not cite it")
         return {}

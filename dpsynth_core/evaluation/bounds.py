@@ -28,8 +28,8 @@ from dpsynth_core.statistics.distances import IN_WRONG_CELL
 from dpsynth_core.statistics.quantiles import absolute_sum, largest_positive_parts, normal
 from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import combined
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, Measurement
+from dpsynth_core.vocabulary.released import combined
 
 CONFIDENCE = 0.95
 SUPPORTED, UNSUPPORTED, UNBOUNDED = "supported", "unsupported", "unbounded"

@@ -1,6 +1,6 @@
 """One marginal from many noisy ones: the minimum-variance linear unbiased combination of every measurement that says something about it.
 
-The paper's estimator averages the measurements that contain the marginal (AIM, Theorem 1; `marginals.combined`) and says itself that a
+The paper's estimator averages the measurements that contain the marginal (AIM, Theorem 1; `released.combined`) and says itself that a
 better one exists. Here it is. Tables over r are a sum of orthogonal parts, one for each subset q of r: what depends on all of q and on no
 less. A measurement of s observes the parts of the q that lie in s, each coordinate with variance n_s deviation^2 / n_r, and all
 independently; so least squares falls apart into one weighted mean per part (the residual bases of Xiao et al., ResidualPlanner, 2023).

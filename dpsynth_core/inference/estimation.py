@@ -20,8 +20,9 @@ from dpsynth_core.inference.junction_tree import mask_of
 from dpsynth_core.inference.model import GraphicalModel, labels_of, structure_of
 from dpsynth_core.inference.structure import Structure
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import combined, expand, summed_axes
+from dpsynth_core.vocabulary.marginals import expand, summed_axes
 from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts, Measurement
+from dpsynth_core.vocabulary.released import combined
 
 GROWTH, MUCH, SLOWEST = 1.1, 1.2, 1e-9
 """How the pace of the descent grows until it first overshoots, from which ratio a loss has risen much, and the pace at which to stop."""

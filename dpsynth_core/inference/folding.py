@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from dpsynth_core.inference.rows import share_out
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import combined
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.released import combined
 from dpsynth_core.vocabulary.zeros import StructuralZeros
 
 EMPTY = 1.0

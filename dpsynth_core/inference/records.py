@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from dpsynth_core.inference.model import refined
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import of_codes
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.released import of_codes
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from enum import IntEnum
 from dpsynth_core.foundation.reasons import is_reason
 from dpsynth_core.planning import looks, origins, weakness
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.privacy.conversions import WEAK_EPSILON
+from dpsynth_core.privacy.budget import WEAK_EPSILON
 from dpsynth_core.privacy.unit import REPLACE
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.recoding import folded

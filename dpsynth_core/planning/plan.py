@@ -27,7 +27,7 @@ from dpsynth_core.mechanisms.parameters import Setting, parameters
 from dpsynth_core.planning import origins, weakness
 from dpsynth_core.planning.spec import DEFAULT_DISCOVERY, MAX_ROWS, STANDIN, BudgetSpec, Spec
 from dpsynth_core.privacy.accountant import Accountant, in_force
-from dpsynth_core.privacy.conversions import check_budget
+from dpsynth_core.privacy.budget import check_budget
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary import workload as workloads
 from dpsynth_core.vocabulary.attribute import Attribute

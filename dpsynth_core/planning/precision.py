@@ -27,8 +27,9 @@ from dpsynth_core.foundation.zones import Zoned, public
 from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.mechanisms.rounds import distance_sigma
 from dpsynth_core.planning.plan import LEARNING, Plan, Shares
+from dpsynth_core.privacy import meaning
 from dpsynth_core.privacy.accountant import ZCDP, Accountant
-from dpsynth_core.privacy.conversions import MAX_EPSILON, MIN_EPSILON
+from dpsynth_core.privacy.budget import MAX_EPSILON, MIN_EPSILON
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
@@ -164,7 +165,7 @@ def attacker(rho: float, slack: float = 0.0, accountant: Accountant = ZCDP) -> Z
 
 @lru_cache(maxsize=64)
 def _found(rho: float, slack: float, accountant: Accountant) -> NDArray[np.float64]:
-    return accountant.power(rho, _DRAWN, slack)
+    return meaning.power(accountant, rho, _DRAWN, slack)
 
 
 def _quantile() -> float:

@@ -20,8 +20,8 @@ from dpsynth_core.planning.plan import Shares, forecast
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary import purposes
 from dpsynth_core.vocabulary import workload as workloads
+from dpsynth_core.vocabulary.blocks import passes
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.tally import passes
 from dpsynth_core.vocabulary.workload import Workload
 
 MANY_COLUMNS = 20

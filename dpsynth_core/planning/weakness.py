@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dpsynth_core.foundation import reasons
-from dpsynth_core.privacy.conversions import WEAK_EPSILON
+from dpsynth_core.privacy.budget import WEAK_EPSILON
 
 if TYPE_CHECKING:
     from dpsynth_core.planning.spec import BudgetSpec

@@ -1,4 +1,4 @@
-"""Accountants: what operations cost, how costs add up to (epsilon, delta), and what they leave to an attacker. There are two.
+"""Accountants: what operations cost, and how costs add up to (epsilon, delta). There are two. What that means is in `meaning`.
 
 The currency of both is rho. Gaussian noise of sigma on answers of L2 sensitivity l2 costs l2^2 / (2 sigma^2), and costs add up, chosen
 adaptively as long as their sum stays within a bound fixed beforehand (Proposition 17).
@@ -18,17 +18,14 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.privacy import attacker, conversions, lattice
-from dpsynth_core.privacy.attacker import Curve, Reading
+from dpsynth_core.privacy import conversions, lattice
 from dpsynth_core.privacy.events import Event, Gaussian, delta_of
 
 RUNS = 2**10
 """The largest number of runs that may be added up under GDP."""
-_DISTANCE = RUNS * lattice.DISTANCE
+DISTANCE = RUNS * lattice.DISTANCE
+"""How far all noise of as many runs is from continuous noise, in total variation."""
 _KEPT = 2.0**-10
 """Share of delta that pays for the distance from continuous noise."""
 
@@ -63,32 +60,6 @@ class Accountant(ABC):
     def epsilon_from(self, rho: float, delta: float) -> float:
         """Smallest known epsilon such that rho implies (epsilon, delta)-DP."""
 
-    @abstractmethod
-    def power(self, rho: float, fpr: NDArray[np.float64], slack: float = 0.0) -> NDArray[np.float64]:
-        """The largest true-positive rates of any test with these false-positive rates. slack: delta of steps that keep their promise
-        except with a small probability."""
-
-    @abstractmethod
-    def least_rho(self, fpr: NDArray[np.float64], tpr: NDArray[np.float64], slack: float = 0.0) -> NDArray[np.float64]:
-        """The smallest rho under which some test has these false- and true-positive rates: `power` solved for rho. What an audit finds."""
-
-    @abstractmethod
-    def reading(self, rho: float, slack: float = 0.0) -> Reading:
-        """Three numbers that describe a budget to a person."""
-
-    def tradeoff(self, rho: float, slack: float = 0.0) -> Curve:
-        """False- and true-positive rates of the best tests."""
-        return _curve(self, rho, slack)
-
-    @abstractmethod
-    def stated(self, rho: float) -> str:
-        """A budget in words."""
-
-    @abstractmethod
-    def symbols(self, weight: str) -> str:
-        """The promise of rho in symbols, for distributions M(D) and M(D′). weight: of the parts that steps with a delta of their own may
-        leave out, in symbols; "" for none."""
-
 
 class _Zcdp(Accountant):
     name: ClassVar[str] = "zCDP"
@@ -104,22 +75,6 @@ class _Zcdp(Accountant):
 
     def epsilon_from(self, rho: float, delta: float) -> float:
         return conversions.epsilon_from(rho, delta)
-
-    def power(self, rho: float, fpr: NDArray[np.float64], slack: float = 0.0) -> NDArray[np.float64]:
-        return attacker.zcdp_power(rho, fpr, slack)
-
-    def least_rho(self, fpr: NDArray[np.float64], tpr: NDArray[np.float64], slack: float = 0.0) -> NDArray[np.float64]:
-        return attacker.zcdp_least(fpr, tpr, slack)
-
-    def reading(self, rho: float, slack: float = 0.0) -> Reading:
-        return attacker.zcdp_reading(rho, slack)
-
-    def stated(self, rho: float) -> str:
-        return f"rho = {rho:.6g}"
-
-    def symbols(self, weight: str) -> str:
-        except_for = f", but for parts of weight {weight} (approximate zCDP)" if weight else ""
-        return f"D_α( M(D) ‖ M(D′) ) ≤ α ρ   for all D ~ D′ and all α > 1{except_for};   D_α: Rényi divergence of order α"
 
 
 class _Gdp(Accountant):
@@ -140,7 +95,7 @@ class _Gdp(Accountant):
 
     def covers(self, epsilon: float, delta: float) -> bool:
         """(1 + e^epsilon) times the distance is at most half of what is kept of delta, so that rounding here does not matter."""
-        return math.log1p(math.exp(-epsilon)) + epsilon + math.log(2 * _DISTANCE / _KEPT) <= math.log(delta)
+        return math.log1p(math.exp(-epsilon)) + epsilon + math.log(2 * DISTANCE / _KEPT) <= math.log(delta)
 
     def rho_from(self, epsilon: float, delta: float) -> float:
         return _rho_from(epsilon, delta) if self.covers(epsilon, delta) else conversions.rho_from(epsilon, delta)
@@ -148,25 +103,6 @@ class _Gdp(Accountant):
     def epsilon_from(self, rho: float, delta: float) -> float:
         epsilon = _epsilon_from(rho, delta)
         return epsilon if self.covers(epsilon, delta) else conversions.epsilon_from(rho, delta)
-
-    def power(self, rho: float, fpr: NDArray[np.float64], slack: float = 0.0) -> NDArray[np.float64]:
-        return attacker.gdp_power(_mu(rho), fpr, slack + _DISTANCE)
-
-    def least_rho(self, fpr: NDArray[np.float64], tpr: NDArray[np.float64], slack: float = 0.0) -> NDArray[np.float64]:
-        return attacker.gdp_least(fpr, tpr, slack + _DISTANCE) ** 2 / 2
-
-    def reading(self, rho: float, slack: float = 0.0) -> Reading:
-        return attacker.gdp_reading(_mu(rho), slack + _DISTANCE)
-
-    def stated(self, rho: float) -> str:
-        return f"mu = {_mu(rho):.6g} (rho = mu^2/2 = {rho:.6g})"
-
-    def symbols(self, weight: str) -> str:
-        except_for = f", and for parts of weight {weight}" if weight else ""
-        return (
-            "T( M(D), M(D′) )(α) ≥ Φ( Φ⁻¹(1 − α) − μ )   for all D ~ D′ and all levels α, T being the least error of the second kind; "
-            f"but for 2⁻⁷² of total variation, as noise is in whole numbers{except_for};   μ = √(2ρ)"
-        )
 
 
 ZCDP: Accountant = _Zcdp()
@@ -191,14 +127,9 @@ def common(accountants: list[Accountant]) -> Accountant:
     return GDP if all(accountant is GDP for accountant in accountants) and len(accountants) <= RUNS else ZCDP
 
 
-def _mu(rho: float) -> float:
+def mu_of(rho: float) -> float:
     """sqrt(2 rho), not rounded down."""
     return math.nextafter(math.sqrt(2 * rho), math.inf)
-
-
-@lru_cache(maxsize=32)
-def _curve(accountant: Accountant, rho: float, slack: float) -> Curve:
-    return attacker.RATES, accountant.power(rho, attacker.RATES, slack)
 
 
 @lru_cache(maxsize=4096)
@@ -209,4 +140,4 @@ def _rho_from(epsilon: float, delta: float) -> float:
 
 @lru_cache(maxsize=4096)
 def _epsilon_from(rho: float, delta: float) -> float:
-    return conversions.gdp_epsilon_from(_mu(rho), delta * (1 - _KEPT))
+    return conversions.gdp_epsilon_from(mu_of(rho), delta * (1 - _KEPT))

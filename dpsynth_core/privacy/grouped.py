@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.grouped_domain import parent, regrouped
 from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.regrouping import parent, regrouped
 
 Counts = dict[Clique, NDArray[np.int64]]
 

@@ -30,9 +30,10 @@ from dpsynth_core.privacy.view import Noise, View
 from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.grouped_domain import by_name, with_groups
+from dpsynth_core.vocabulary.grouped_domain import with_groups
 from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts
+from dpsynth_core.vocabulary.regrouping import by_name
 
 
 class PrivacyKernel(SealedKernel):

@@ -7,32 +7,16 @@ ask by name. One that made an operation of its own would ask for a name that no 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import cache
 from types import MappingProxyType, ModuleType
 from typing import Any
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.wings import registered
-from dpsynth_core.privacy import operations, questions
+from dpsynth_core.privacy import operations
 from dpsynth_core.privacy.events import Event
-from dpsynth_core.privacy.operation import Asked, Operation
-from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.privacy.operation import Operation
 
 Operations = Mapping[str, Operation[..., Any]]
-
-
-@dataclass(frozen=True)
-class Call:
-    """A question to the kernel and its answer. arguments: names of columns and numbers, in the order of the operation's parameters, and
-    what else `questions` tells of it."""
-
-    unit: Unit
-    domain: Domain
-    operation: str
-    arguments: tuple[Any, ...]
-    answer: Any
 
 
 def find(name: str) -> Operation[..., Any] | None:
@@ -49,22 +33,6 @@ def everything() -> Operations:
 def event_named(name: str) -> type[Event] | None:
     """The kind of event of this name that some operation is charged as; None where there is none."""
     return next((kind for known in (_core, everything) for kind in _kinds(known()) if kind.__name__ == name), None)
-
-
-def due(call: Call) -> Event | None:
-    """What the call must have been charged as; None where it is free. Raises InputError for an unknown operation or a question that
-    does not fit it. What is asked of a group costs what it costs of everybody."""
-    unit, arguments = call.unit, call.arguments
-    if arguments and questions.is_group(arguments[-1]):
-        unit, arguments = replace(unit, rows_may_not_count=True), arguments[:-1]
-    operation = find(call.operation)
-    if operation is None:
-        raise InputError("transcript", f"nothing is known of an operation {call.operation[:40]!r}", "use the version that made it")
-    try:
-        return operation.due(Asked(unit, call.domain), [one for one in arguments if not questions.is_about(one)], call.answer)
-    except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError):
-        problem = f"a call of {call.operation} has arguments that cannot be"
-        raise InputError("transcript", problem, "the release is damaged") from None
 
 
 @cache

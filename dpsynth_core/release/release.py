@@ -27,8 +27,8 @@ from dpsynth_core.privacy.events import Event
 from dpsynth_core.release.rows import Rows, whole
 from dpsynth_core.release.transcript import RecordedAnswer
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import of_columns
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.released import of_columns
 
 
 @dataclass(frozen=True)

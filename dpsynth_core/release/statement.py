@@ -11,7 +11,8 @@ from dpsynth_core.planning import looks, origins, weakness
 from dpsynth_core.planning.discovery import sentences
 from dpsynth_core.planning.plan import Plan, Shares
 from dpsynth_core.planning.spec import MAX_UNSTATED_ROWS, Spec
-from dpsynth_core.privacy.conversions import check_budget
+from dpsynth_core.privacy import meaning
+from dpsynth_core.privacy.budget import check_budget
 from dpsynth_core.privacy.unit import REPLACE
 from dpsynth_core.release.release import INTERRUPTED, Brand
 from dpsynth_core.vocabulary.public_table import PublicTable
@@ -34,7 +35,7 @@ def statement(plan: Plan, rho_spent: float, private: bool) -> str:
     )
     promise = (
         f"Neighbouring tables differ by {change} ({unit.relation}); {who}. {plan.mechanism.card.title} had a budget of"
-        f" {accountant.stated(plan.shares.rho)}{_kept(plan.shares)} under {accountant.title} and spent {rho_spent:.6g} of rho;"
+        f" {meaning.stated(accountant, plan.shares.rho)}{_kept(plan.shares)} under {accountant.title} and spent {rho_spent:.6g} of rho;"
         " the budget implies"
         f" ({spec.budget.epsilon:g}, {spec.budget.delta:g})-differential privacy (accountant: {accountant.name}, {accountant.conversion})."
         f"{_own_delta(plan)}{f' {plan.condition}' if plan.condition else ''}{_looks(spec)}"

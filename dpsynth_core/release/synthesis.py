@@ -50,7 +50,7 @@ from dpsynth_core.release.times import Stopwatch
 from dpsynth_core.release.transcript import Keep, RecordedAnswer, recording
 from dpsynth_core.sources import public as public_tables
 from dpsynth_core.sources.check_records import RecordsCheck
-from dpsynth_core.sources.codec import as_written
+from dpsynth_core.sources.decoding import as_written
 from dpsynth_core.sources.drawn import DrawnRows
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.locations import located
@@ -59,9 +59,9 @@ from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain, column_field
-from dpsynth_core.vocabulary.marginals import of_columns
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.public_table import PublicTable
+from dpsynth_core.vocabulary.released import of_columns
 
 LIBRARIES = ("numpy", "scipy", "opendp", "pyarrow", "pandas", "pydantic")
 _WIDTHS = ("X86_V2", "X86_V3", "X86_V4", "SVE")

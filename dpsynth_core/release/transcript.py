@@ -24,13 +24,14 @@ from dpsynth_core.privacy.events import Event
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.meter import Meter
 from dpsynth_core.privacy.operation import Asked
-from dpsynth_core.privacy.registry import Call, due, find
+from dpsynth_core.privacy.registry import find
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.grouped_domain import by_name, with_groups
+from dpsynth_core.vocabulary.grouped_domain import with_groups
 from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts, Measurement, Residual
+from dpsynth_core.vocabulary.regrouping import by_name
 
 _TOLERANCE = 1e-9
 """Relative difference of two numbers that count as the same question: another machine may round a sum differently."""
@@ -166,6 +167,34 @@ def check_paid(domain: Domain, unit: Unit, answers: Sequence[RecordedAnswer], pa
         _paid(Call(unit, domain, answer.operation, answer.arguments, answer.value), answer.charges, charges)
     if next(charges, None) is not None:
         raise InputError("transcript", "there are charges for which there is no answer", "do not rely on this release")
+
+
+@dataclass(frozen=True)
+class Call:
+    """A question to the kernel and its answer. arguments: names of columns and numbers, in the order of the operation's parameters, and
+    what else `questions` tells of it."""
+
+    unit: Unit
+    domain: Domain
+    operation: str
+    arguments: tuple[Any, ...]
+    answer: Any
+
+
+def due(call: Call) -> Event | None:
+    """What the call must have been charged as; None where it is free. Raises InputError for an unknown operation or a question that
+    does not fit it. What is asked of a group costs what it costs of everybody."""
+    unit, arguments = call.unit, call.arguments
+    if arguments and questions.is_group(arguments[-1]):
+        unit, arguments = replace(unit, rows_may_not_count=True), arguments[:-1]
+    operation = find(call.operation)
+    if operation is None:
+        raise InputError("transcript", f"nothing is known of an operation {call.operation[:40]!r}", "use the version that made it")
+    try:
+        return operation.due(Asked(unit, call.domain), [one for one in arguments if not questions.is_about(one)], call.answer)
+    except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError):
+        problem = f"a call of {call.operation} has arguments that cannot be"
+        raise InputError("transcript", problem, "the release is damaged") from None
 
 
 def _paid(call: Call, charges: int, paid: Iterator[Event]) -> Event | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,8 @@ from dpsynth_core.vocabulary.kinds.registry import KINDS
 from dpsynth_core.vocabulary.measurement import Measurement
 
 INDEX, GROUPS = "marginals/index.csv", "marginals/groups.csv"
+FEW = 3
+"""Values that a group of no neighbours is called by, at most; more are counted."""
 
 
 def csv_files(release: Release) -> dict[str, bytes]:
@@ -86,7 +88,19 @@ def _distinct(names: Iterable[str]) -> list[str]:
 
 def _labels(domain: Domain, groups: Groups) -> list[str]:
     attribute = domain[groups.column]
-    return groups.labels(attribute.cell_labels(), KINDS[attribute.kind].ordered)
+    return group_labels(groups, attribute.cell_labels(), KINDS[attribute.kind].ordered)
+
+
+def group_labels(groups: Groups, cells: Sequence[str], ordered: bool) -> list[str]:
+    """What each group is called: by its values where they are few, the first and the last of neighbours, or their number. cells: the
+    labels of the column's. ordered: whether neighbouring cells are neighbours in meaning."""
+    return [_label([cells[cell] for cell in group], ordered and group[-1] - group[0] + 1 == len(group)) for group in groups.members]
+
+
+def _label(cells: list[str], neighbours: bool) -> str:
+    if neighbours and len(cells) > 1:
+        return f"{cells[0]} … {cells[-1]}"
+    return " | ".join(cells) if len(cells) <= FEW else f"{len(cells):,} other values"
 
 
 def _groups(release: Release) -> pa.Table:

@@ -13,6 +13,7 @@ import pandas as pd
 from dpsynth_core.claims.criteria.words import percent
 from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.evaluation.verdict import Verdict
+from dpsynth_core.privacy import meaning
 from dpsynth_core.release.release import Release
 from dpsynth_core.report import svg as drawing
 from dpsynth_core.report import words
@@ -96,7 +97,7 @@ def _sections(release: Release) -> str:
 def _tradeoff(release: Release) -> str:
     odds = words.odds(release)
     shares = release.plan.shares
-    curve = shares.accountant.tradeoff(release.rho, shares.slack)
+    curve = meaning.tradeoff(shares.accountant, release.rho, shares.slack)
     return drawing.tradeoff(*curve, [(0.01, odds.at_1), (0.1, odds.at_10)])
 
 

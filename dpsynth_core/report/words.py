@@ -12,6 +12,7 @@ from typing import Any
 from dpsynth_core.planning import discovery, looks, origins, weakness
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.planning.unit_spec import UnitSpec
+from dpsynth_core.privacy import meaning
 from dpsynth_core.privacy.attacker import Reading
 from dpsynth_core.privacy.unit import REPLACE
 from dpsynth_core.release.release import Release
@@ -75,7 +76,7 @@ def protected(release: Release) -> list[str]:
 def odds(release: Release) -> Reading:
     """The budget as an attacker's odds."""
     shares = release.plan.shares
-    return shares.accountant.reading(release.rho, shares.slack)
+    return meaning.reading(shares.accountant, release.rho, shares.slack)
 
 
 def symbols(release: Release) -> list[str]:
@@ -86,7 +87,7 @@ def symbols(release: Release) -> list[str]:
     by = "replacing the rows of one person" if unit.relation == REPLACE else "adding or removing the rows of one person"
     return [
         f"D ~ D′  ⇔  D and D′ differ by {by}, {rows:,} at most",
-        shares.accountant.symbols(weight),
+        meaning.symbols(shares.accountant, weight),
         "Pr[ M(D) ∈ S ] ≤ e^ε · Pr[ M(D′) ∈ S ] + δ   for all D ~ D′ and all sets S",
         f"ε = {budget.epsilon:g},   δ = {budget.delta:g},   ρ = {release.rho:.6g}   (spent: {release.rho_spent:.6g})",
     ]

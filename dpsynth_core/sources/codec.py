@@ -1,56 +1,29 @@
-"""Records to codes and back: `encode` sends every value to a cell of its attribute, `decode` draws a value from a cell.
+"""Records to codes: every value goes to a cell of its attribute.
 
 Encoding never fails on a value and never says anything about one; the rules are those of `recoding.outside_rule`. Spaces around
-text are trimmed first. A listed category is never taken for a missing marker.
-Work is done once per distinct value wherever Arrow can list those, so millions of rows cost little.
+text are trimmed first. A listed category is never taken for a missing marker. A record's codes follow from that record and from what is
+public alone: the attribute and the notation, which no record has a part in. Work is done once per distinct value wherever Arrow can list
+those, so millions of rows cost little.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from dpsynth_core.foundation.arrow_times import NO_TIME, array, micros
+from dpsynth_core.foundation.arrow_times import NO_TIME
 from dpsynth_core.sources import times
 from dpsynth_core.sources.arrays import is_plain_number, texts
 from dpsynth_core.sources.notation import TRUTHS, Notation
-from dpsynth_core.sources.ordering import in_order
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.filled import Filled, RowColumn
 from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
-from dpsynth_core.vocabulary.order import positions
-from dpsynth_core.vocabulary.recoding import other_is_missing
 
-_ARROW_TYPE = {"string": pa.string(), "int64": pa.int64(), "float64": pa.float64(), "bool": pa.bool_(), "date": pa.date32()}
 _PLAIN = ("int64", "float64")
 """What is released as numbers is read from columns of numbers as it is."""
-
-
-def arrow_type(attribute: RowColumn) -> pa.DataType:
-    """Of a column of rows."""
-    return times.arrow_type(attribute.dtype, attribute.precision) if attribute.dtype in times.READERS else _ARROW_TYPE[attribute.dtype]
-
-
-def typed(domain: Domain, table: pa.Table) -> pa.Table:
-    """The table with the domain's types where its times are text, if it has the domain's columns. ValueError for a text that is no time."""
-    if table.column_names != list(domain.column_names):
-        return table
-    for place, attribute in enumerate(domain.columns):
-        if isinstance(attribute, Attribute) and attribute.dtype in times.READERS:
-            text = table.column(attribute.name).combine_chunks()
-            counts = times.READERS[attribute.dtype](text, Notation(frozenset()), 1)
-            absent = counts == NO_TIME
-            if absent.sum() != text.null_count:
-                raise ValueError("a text is no time")
-            table = table.set_column(place, attribute.name, array(np.where(absent, 0, counts), arrow_type(attribute), absent))
-    return table
 
 
 def encode(domain: Domain, batch: pa.RecordBatch | pa.Table, notation: Notation) -> dict[str, NDArray[np.int32]]:
@@ -59,7 +32,11 @@ def encode(domain: Domain, batch: pa.RecordBatch | pa.Table, notation: Notation)
 
 
 def encode_column(attribute: Attribute, column: pa.Array | pa.ChunkedArray, notation: Notation) -> NDArray[np.int32]:
-    """Codes of one column, shape (rows,)."""
+    """Codes of one column, shape (rows,); each is a cell of the attribute, whatever its declaration says."""
+    return np.clip(_encoded(attribute, column, notation), 0, attribute.size - 1)
+
+
+def _encoded(attribute: Attribute, column: pa.Array | pa.ChunkedArray, notation: Notation) -> NDArray[np.int32]:
     if attribute.most:
         raise ValueError("the cells of this column are not known yet")
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
@@ -99,6 +76,8 @@ def _plain_codes(attribute: Attribute, values: pa.Array, notation: Notation) -> 
 def _bin_codes(attribute: Attribute, values: pa.Array, notation: Notation) -> NDArray[np.int32]:
     numbers = numbers_of(attribute, values, notation)
     edges = np.asarray(attribute.edges, dtype=np.float64)
+    if not (np.diff(edges) > 0).all():
+        raise ValueError("edges do not rise: where a number is found could depend on the numbers before it")
     codes = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, attribute.values - 1).astype(np.int32)
     if (elsewhere := attribute.code_for_beyond) is not None:
         codes[(numbers < edges[0]) | _above(attribute, numbers)] = elsewhere
@@ -184,118 +163,3 @@ def day_numbers(values: pa.Array, notation: Notation) -> NDArray[np.float64]:
     if is_plain_number(values.type) or pa.types.is_boolean(values.type):
         return np.full(len(values), np.nan)
     return notation.days(texts(values))
-
-
-def as_written(domain: Domain, codes: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The cells that rows can be read back as: in a column that is not text a value outside is written as nothing, and so counts as missing
-    where there is a cell for that. Shape (n, columns of the domain)."""
-    written = codes.copy()
-    for column, attribute in zip(written.T, domain, strict=True):
-        if other_is_missing(attribute):
-            column[column == attribute.other_code] = attribute.missing_code
-    return written
-
-
-def decode(domain: Domain, codes: NDArray[np.int32], rng: np.random.Generator, first: int = 0) -> pa.Table:
-    """Rows of values from rows of codes, shape (n, attributes of the domain); columns and types as the original's. first: how many rows
-    come before these.
-
-    Numbers are uniform inside their bin, whole numbers and dates uniform over the values in it; missing cells become null,
-    and "other" the text other (null where the column is not text: a number there would be taken for one).
-    Raises ValueError for codes that are no cells.
-    """
-    if codes.ndim != 2 or codes.shape[1] != len(domain):
-        raise ValueError("codes needs one column per attribute of the domain")
-    if codes.size and (codes.min() < 0 or (codes.max(axis=0) >= domain.sizes(domain.names)).any()):
-        raise ValueError("a code is not a cell of its attribute")
-    def draw(attribute: Attribute, cells: NDArray[np.int32]) -> NDArray[Any]:
-        return _drawn(attribute, cells, rng)
-
-    numbers = {a.name: draw(a, codes[:, i]) for i, a in enumerate(domain) if a.is_number}
-    numbers = in_order(domain, codes, numbers, draw, rng) if domain.orders else numbers
-    columns = {a.name: _written_column(a, codes[:, i], numbers.get(a.name)) for i, a in enumerate(domain)}
-    columns |= {column.name: _filled_column(column, len(codes), first) for column in domain.filled}
-    schema = pa.schema([(column.name, arrow_type(column)) for column in domain.columns])
-    return pa.table([columns[name] for name in domain.column_names], schema=schema)
-
-
-def _filled_column(column: Filled, rows: int, first: int) -> pa.Array:
-    return pa.array(column.values(rows, first), arrow_type(column))
-
-
-def strays(domain: Domain, table: pa.Table, first: int = 0) -> list[str]:
-    """The columns in which a row has a value that `decode` never gives; the table has the domain's columns with their types. first: how
-    many rows come before it."""
-    wrong = {attribute.name for attribute in domain if _strays(attribute, table.column(attribute.name))}
-    wrong |= {one.name for one in domain.filled if table.column(one.name).to_pylist() != one.values(table.num_rows, first)}
-    return [name for name in domain.column_names if name in wrong]
-
-
-def disordered(domain: Domain, table: pa.Table) -> int:
-    """How many rows break an order of columns; the table has the domain's columns with their types."""
-    wrong = np.zeros(table.num_rows, dtype=bool)
-    for rule in domain.orders:
-        pair = [table.column(name).combine_chunks() for name in (rule.first, rule.second)]
-        both = np.logical_and(*(values.is_valid().to_numpy(zero_copy_only=False) for values in pair))
-        columns = zip((domain[rule.first], domain[rule.second]), pair, strict=True)
-        first, second = (positions(a, _plain_numbers(a, values.filter(pa.array(both)))) for a, values in columns)
-        wrong[both] |= ~rule.holds(first, second)
-    return int(wrong.sum())
-
-
-def _strays(attribute: Attribute, column: pa.ChunkedArray) -> bool:
-    if attribute.is_listed:
-        return not pc.all(pc.is_in(column, value_set=_cell_values(attribute)), min_count=0).as_py()
-    if column.null_count and attribute.size == attribute.values:
-        return True
-    numbers = _plain_numbers(attribute, column.drop_null())
-    low, high = (0, attribute.values) if attribute.is_coded else (attribute.edges[0], attribute.edges[-1])
-    return not bool(np.all((numbers >= low) & (numbers < high)))
-
-
-def _plain_numbers(attribute: Attribute, column: pa.Array | pa.ChunkedArray) -> NDArray[np.float64]:
-    """The number of each value of a column that `decode` made; nan for a time that is finer than the column's precision."""
-    if attribute.dtype in times.READERS:
-        unit = MICROSECONDS[attribute.precision]
-        counts = micros(column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column)
-        return np.where(counts % unit == 0, counts // unit, np.nan)
-    return np.asarray((column.cast(pa.int32()) if attribute.dtype == "date" else column).cast(pa.float64()).to_numpy())
-
-
-def _drawn(attribute: Attribute, codes: NDArray[np.int32], rng: np.random.Generator) -> NDArray[Any]:
-    """A number from each bin; any for cells that are none."""
-    bins = np.where(codes >= attribute.values, 0, codes)
-    edges = np.asarray(attribute.edges, dtype=np.float64)
-    low, high = edges[bins], edges[bins + 1]
-    if attribute.scale.whole:
-        return rng.integers(low.astype(np.int64), high.astype(np.int64))
-    return _uniform(low, high, attribute.decimals, rng)
-
-
-def _written_column(attribute: Attribute, codes: NDArray[np.int32], numbers: NDArray[Any] | None) -> pa.Array:
-    """numbers: of columns with bins."""
-    kind = arrow_type(attribute)
-    if numbers is None:
-        return pa.array(codes, kind) if attribute.is_coded else _cell_values(attribute).take(pa.array(codes))
-    absent = codes >= attribute.values
-    if attribute.dtype in times.READERS:
-        return array(numbers * MICROSECONDS[attribute.precision], kind, absent)
-    return pa.array(numbers.astype(np.int32) if attribute.dtype == "date" else numbers, kind, mask=absent)
-
-
-def _cell_values(attribute: Attribute) -> pa.Array:
-    """The decoded value of each cell of a categorical attribute."""
-    typed: dict[str, Callable[[str], Any]] = {"string": str, "int64": lambda c: int(float(c)), "float64": float, "bool": "true".__eq__}
-    values = [typed[attribute.dtype](category) for category in attribute.categories]
-    values += [attribute.other_text if attribute.dtype == "string" else None] * attribute.other + [None] * attribute.missing
-    return pa.array(values, _ARROW_TYPE[attribute.dtype])
-
-
-def _uniform(low: NDArray[np.float64], high: NDArray[np.float64], decimals: int | None, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Uniform in [low, high), on the grid of `decimals` digits where the bin holds a point of that grid."""
-    drawn = np.minimum(low + rng.random(len(low)) * (high - low), np.nextafter(high, low))
-    if decimals is None:
-        return drawn
-    scale = 10.0**decimals
-    below, above = (np.round(rounding(drawn * scale) / scale, decimals) for rounding in (np.floor, np.ceil))
-    return np.where(below >= low, below, np.where(above < high, above, drawn))

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dpsynth_core.sources.codec import decode
+from dpsynth_core.sources.decoding import decode
 from dpsynth_core.vocabulary.domain import Domain
 
 BATCH_ROWS = 250_000

@@ -29,8 +29,8 @@ from dpsynth_core.sources.notation import Notation
 from dpsynth_core.sources.times import READERS
 from dpsynth_core.vocabulary.attribute import Attribute, scale_of
 from dpsynth_core.vocabulary.bins import DEFAULT_BINS, ONE_BIN_PER_VALUE_UP_TO
+from dpsynth_core.vocabulary.hierarchy import Hierarchy
 from dpsynth_core.vocabulary.kinds.dates import day_number, day_of
-from dpsynth_core.vocabulary.kinds.hierarchies import Hierarchy
 from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
 
 SAMPLE_ROWS = 200_000

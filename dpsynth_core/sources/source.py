@@ -13,11 +13,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.vocabulary.blocks import TABLE_BYTES, slices
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.occupied import Occupied
 from dpsynth_core.vocabulary.predictors import Predictor
-from dpsynth_core.vocabulary.tally import TABLE_BYTES, slices
 
 
 class MarginalSource(Protocol):
@@ -54,7 +54,7 @@ class ValueSource(MarginalSource, Protocol):
 
 
 def counted(source: MarginalSource, cliques: Collection[Clique], table_bytes: int = TABLE_BYTES) -> dict[Clique, NDArray[np.int64]]:
-    """`MarginalSource.counts` in as many passes as keep the tables of counts below `table_bytes` (`vocabulary.tally.slices`): the same
+    """`MarginalSource.counts` in as many passes as keep the tables of counts below `table_bytes` (`vocabulary.blocks.slices`): the same
     integers. What is returned is not part of that memory."""
     tables: dict[Clique, NDArray[np.int64]] = {}
     for group in slices(source.domain, cliques, table_bytes):

@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 
 from dpsynth_core.sources.arrays import texts
 from dpsynth_core.sources.codec import dictionary
+from dpsynth_core.vocabulary.hierarchy import Hierarchy
 from dpsynth_core.vocabulary.keys import MISSING, PUBLIC, key
-from dpsynth_core.vocabulary.kinds.hierarchies import Hierarchy
 
 MOST_KEYS = 1_000_000
 """Distinct keys in memory: at most about 300 MB."""

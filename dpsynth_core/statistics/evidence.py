@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import combined
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.released import combined
 from dpsynth_core.vocabulary.tally import row_marginals
 
 

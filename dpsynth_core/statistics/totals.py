@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.statistics.quantiles import normal
-from dpsynth_core.vocabulary.marginals import combined
 from dpsynth_core.vocabulary.measurement import ROUNDING, Measurement
+from dpsynth_core.vocabulary.released import combined
 
 _TOTAL_BUDGET = 0.1
 """Share of a budget that measures the number of records where nothing else does."""

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.unit_spec import UnitSpec
-from dpsynth_core.privacy.accountant import GDP, Accountant, common, named
+from dpsynth_core.privacy.accountant import Accountant, common, named
 from dpsynth_core.store.chain import Entry
+from dpsynth_core.store.faults import BooksLost
 
 DEFAULT_CAP = (10.0, 1e-9)
 """(epsilon, delta) of a population whose curator chose no cap."""
@@ -50,35 +50,6 @@ class Cap(NamedTuple):
     delta: float
 
 
-@dataclass(frozen=True)
-class Spent:
-    """The account of one population. epsilon: of everything charged, at the cap's delta, infinite where that is used up; remaining_epsilon:
-    of one more release that takes all of `remaining_rho`, at the same delta. accountant: what the rho here are counted in.
-    unit: of every charge, None before the first."""
-
-    population: str
-    cap_epsilon: float
-    cap_delta: float
-    cap_rho: float
-    rho: float
-    epsilon: float
-    remaining_rho: float
-    remaining_epsilon: float
-    unit: UnitSpec | None
-    releases: int
-    accountant: Accountant
-
-    @property
-    def share(self) -> float:
-        """The part of the cap that is used, from 0 to 1."""
-        return min(1.0, self.rho / self.cap_rho) if self.cap_rho > 0 else 1.0
-
-
-def times_more(left: float, rho: float) -> int:
-    """How many more releases of `rho` fit into what is left, both counted in the same way."""
-    return max(0, math.floor(left / rho)) if rho > 0 else 0
-
-
 def names(books: Iterable[Entry]) -> tuple[str, ...]:
     """Of all populations, in the order in which they were opened."""
     return tuple(entry.population for entry in books if entry.kind == "population")
@@ -94,6 +65,14 @@ def caps_of(books: Iterable[Entry], population: str) -> list[tuple[int, Cap]]:
     """Every cap that it ever had, with the number of the entry that set it."""
     theirs = (entry for entry in books if entry.population == population and entry.kind in ("population", "cap"))
     return [(entry.number, Cap(entry.epsilon, entry.delta)) for entry in theirs]
+
+
+def reservation(books: Sequence[Entry], run: str) -> Entry:
+    """The entry that charged a run. Raises BooksLost if there is none."""
+    for entry in books:
+        if entry.kind == "reserve" and entry.run == run:
+            return entry
+    raise BooksLost("its ledger has no entry of this charge any more")
 
 
 def standing(books: Sequence[Entry]) -> list[Entry]:
@@ -120,18 +99,18 @@ def check_fits(population: str, cap: Cap, charges: Sequence[Standing], more: Sta
     if (problem := mixed(population, charges[0].unit if charges else None, more.unit)) is not None:
         raise problem
     together = [*charges, more]
-    left = _rest(cap.delta, (charge.own_delta for charge in together))
+    left = rest(cap.delta, (charge.own_delta for charge in together))
     if left <= 0:
         raise CapExceeded(
             f"population {population!r}",
             f"this run has steps that need a delta of their own, which would use up the cap's {cap.delta:g}",
             "choose a learner without one, lower the run's delta, or raise the cap's on the ledger page and give the reason there",
         )
-    accountant, after = _counted_in(together), _sum(charge.rho for charge in together)
+    accountant, after = counted_in(together), total(charge.rho for charge in together)
     if after > Fraction(accountant.rho_from(cap.epsilon, left)):
         raise CapExceeded(
             f"population {population!r}",
-            f"this run would bring its privacy loss to epsilon {accountant.epsilon_from(_above(after), left):.4g},"
+            f"this run would bring its privacy loss to epsilon {accountant.epsilon_from(above(after), left):.4g},"
             f" above its cap of {cap.epsilon:g} (delta {cap.delta:g})",
             "lower epsilon, or raise the cap on the ledger page and give the reason there",
         )
@@ -148,44 +127,23 @@ def mixed(population: str, unit: UnitSpec | None, wanted: UnitSpec) -> UnitDiffe
     )
 
 
-def account(population: str, cap: Cap, charges: Sequence[Standing], following: Accountant = GDP) -> Spent:
-    """The account with these charges. following: the accountant of the release that would come next; zCDP's makes all count in zCDP."""
-    accountant = _counted_in(charges, [following])
-    delta = _rest(cap.delta, (charge.own_delta for charge in charges))
-    cap_rho, rho = accountant.rho_from(cap.epsilon, delta) if delta > 0 else 0.0, _sum(charge.rho for charge in charges)
-    left = _rest(cap_rho, (charge.rho for charge in charges))
-    return Spent(
-        population=population,
-        cap_epsilon=cap.epsilon,
-        cap_delta=cap.delta,
-        cap_rho=cap_rho,
-        rho=float(rho),
-        epsilon=0.0 if rho == 0 else accountant.epsilon_from(_above(rho), delta) if delta > 0 else math.inf,
-        remaining_rho=left,
-        remaining_epsilon=following.epsilon_from(left, delta) if left > 0 else 0.0,
-        unit=charges[0].unit if charges else None,
-        releases=len(charges),
-        accountant=accountant,
-    )
-
-
-def _counted_in(charges: Iterable[Standing], following: Sequence[Accountant] = ()) -> Accountant:
+def counted_in(charges: Iterable[Standing], following: Sequence[Accountant] = ()) -> Accountant:
     """What charges add up in, and runs that follow. GDP's may be counted in zCDP, but not the other way round."""
     return common([*(named(charge.accountant) for charge in charges), *following])
 
 
-def _sum(amounts: Iterable[float]) -> Fraction:
+def total(amounts: Iterable[float]) -> Fraction:
     return sum(map(Fraction, amounts), start=Fraction(0))
 
 
-def _rest(cap: float, amounts: Iterable[float]) -> float:
+def rest(cap: float, amounts: Iterable[float]) -> float:
     """The cap without the sum of the amounts, not rounded up; 0 where nothing is left."""
-    exact = Fraction(cap) - _sum(amounts)
-    rest = max(0.0, float(exact))
-    return rest if Fraction(rest) <= max(exact, Fraction(0)) else math.nextafter(rest, 0.0)
+    exact = Fraction(cap) - total(amounts)
+    rounded = max(0.0, float(exact))
+    return rounded if Fraction(rounded) <= max(exact, Fraction(0)) else math.nextafter(rounded, 0.0)
 
 
-def _above(exact: Fraction) -> float:
+def above(exact: Fraction) -> float:
     """The smallest float that is not below the fraction."""
     rounded = float(exact)
     return rounded if Fraction(rounded) >= exact else math.nextafter(rounded, math.inf)

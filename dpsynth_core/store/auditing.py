@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from dpsynth_core.store import chain, ledger, seals
-from dpsynth_core.store.accounts import Spent
+from dpsynth_core.store import balance, chain, seals
+from dpsynth_core.store.balance import Spent
 from dpsynth_core.store.chain import Entry, Verification
 from dpsynth_core.store.faults import BooksLost
 
@@ -33,7 +33,7 @@ def audit() -> Audit:
     """Audit the ledger of this data directory."""
     try:
         verified, entries = chain.verify(), chain.entries()
-        lines = [*_summary(verified), *(() if verified.problem else map(_account, ledger.spent_by_all()))]
+        lines = [*_summary(verified), *(() if verified.problem else map(_account, balance.spent_by_all()))]
         problem = verified.problem or ("" if seals.key_is_sound() else seals.LOST)
     except BooksLost as error:
         return Audit((), error.problem)

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from dpsynth_core.foundation.errors import ChargedError, InputError
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.store import fingerprints, jobs, ledger
+from dpsynth_core.store import balance, fingerprints, jobs, ledger
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.store.heartbeat import beating
@@ -50,9 +50,9 @@ def charged(
     job = jobs.Job(run, LOCAL_OWNER, None, jobs.COMMAND, spec.model_dump_json(), spec.digest(), spec.population, plan.shares.rho)
     try:
         charge = charge_of(plan, run, fingerprints.of_data(spec.data))
-        for name in () if spec.data.simulated else ledger.same_file_elsewhere(charge.fingerprint, spec.population):
+        for name in () if spec.data.simulated else balance.same_file_elsewhere(charge.fingerprint, spec.population):
             warn_privately(f"the same table was charged to the population {name!r}: these are the same people, and their losses add up")
-        if problem := ledger.clock_problem():
+        if problem := balance.clock_problem():
             warn(problem)
         with transaction() as db:
             jobs.reconcile(db)

@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
-from typing import Literal
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import made_once
@@ -24,100 +23,14 @@ from dpsynth_core.store import head
 from dpsynth_core.store.faults import FIELD, BooksLost, explained
 from dpsynth_core.store.head import GENESIS, Head
 from dpsynth_core.store.home import home, key_file
+from dpsynth_core.store.tables import TABLES
 
 DATABASE = "dpsynth.sqlite"
 _VERSION = 2
 _BUSY_SECONDS = 30.0
 _QUOTE = '"'
 
-_SCHEMA = f"""
-CREATE TABLE projects (
-    id TEXT PRIMARY KEY,
-    owner TEXT NOT NULL,
-    name TEXT NOT NULL,
-    draft TEXT NOT NULL,
-    revision INTEGER NOT NULL,
-    created TEXT NOT NULL,
-    updated TEXT NOT NULL
-) WITHOUT ROWID;
-CREATE INDEX projects_of_owner ON projects (owner, updated);
-
-CREATE TABLE looks (
-    project TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
-    look TEXT NOT NULL,
-    at TEXT NOT NULL,
-    PRIMARY KEY (project, look)
-) WITHOUT ROWID;
-CREATE TRIGGER looks_are_never_changed BEFORE UPDATE ON looks
-BEGIN SELECT RAISE(ABORT, 'what was seen stays seen'); END;
-CREATE TRIGGER looks_are_never_taken_back BEFORE DELETE ON looks WHEN EXISTS (SELECT 1 FROM projects WHERE id = OLD.project)
-BEGIN SELECT RAISE(ABORT, 'what was seen stays seen'); END;
-
-CREATE TABLE jobs (
-    id TEXT PRIMARY KEY,
-    owner TEXT NOT NULL,
-    project TEXT REFERENCES projects (id),
-    kind TEXT NOT NULL CHECK (kind IN ('release', 'sweep', 'command')),
-    document TEXT NOT NULL,
-    digest TEXT NOT NULL,
-    population TEXT NOT NULL,
-    rho REAL NOT NULL,
-    charged INTEGER NOT NULL,
-    touched INTEGER NOT NULL DEFAULT 0,
-    workers INTEGER NOT NULL CHECK (workers > 0),
-    state TEXT NOT NULL CHECK (state IN ('active', 'stopping', 'stopped', 'done')),
-    stop_asked TEXT,
-    created TEXT NOT NULL,
-    finished TEXT,
-    CHECK ((project IS NULL) = (kind = 'command'))
-) WITHOUT ROWID;
-CREATE INDEX jobs_of_project ON jobs (owner, project, created);
-CREATE INDEX jobs_by_state ON jobs (state, created);
-
-CREATE TABLE points (
-    job TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
-    number INTEGER NOT NULL,
-    forecast REAL NOT NULL,
-    state TEXT NOT NULL CHECK (state IN ('waiting', 'running', 'done', 'failed', 'cancelled', 'lost')),
-    worker TEXT,
-    attempts INTEGER NOT NULL DEFAULT 0,
-    started TEXT,
-    finished TEXT,
-    outcome TEXT NOT NULL DEFAULT '',
-    error TEXT NOT NULL DEFAULT '',
-    PRIMARY KEY (job, number)
-) WITHOUT ROWID;
-CREATE INDEX points_by_state ON points (job, state);
-
-CREATE TABLE workers (
-    id TEXT PRIMARY KEY,
-    job TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
-    pid INTEGER,
-    birth TEXT,
-    place TEXT,
-    started TEXT NOT NULL,
-    heartbeat TEXT
-) WITHOUT ROWID;
-
-CREATE TABLE events (
-    job TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
-    number INTEGER NOT NULL,
-    at TEXT NOT NULL,
-    content TEXT NOT NULL,
-    PRIMARY KEY (job, number)
-) WITHOUT ROWID;
-
-CREATE VIEW sweeps AS SELECT * FROM jobs WHERE kind = 'sweep';
-CREATE VIEW runs AS SELECT
-    jobs.id, owner, project, document AS spec, digest, population, rho, touched, created, points.started, points.finished, points.error,
-    (SELECT heartbeat FROM workers WHERE job = jobs.id) AS heartbeat,
-    CASE
-        WHEN jobs.state = 'stopping' THEN 'cancelling'
-        WHEN points.state = 'waiting' THEN iif(EXISTS (SELECT 1 FROM workers WHERE job = jobs.id), 'running', 'queued')
-        ELSE points.state
-    END AS state
-FROM jobs JOIN points ON job = jobs.id WHERE kind = 'release';
-
+_LEDGER = f"""
 CREATE TABLE ledger (
     number INTEGER PRIMARY KEY,
     at TEXT NOT NULL,
@@ -168,10 +81,8 @@ WHEN NEW.kind = 'return' AND (
               AND kind = 'reserve' AND rho = -NEW.rho)
   OR EXISTS (SELECT 1 FROM ledger WHERE run = NEW.run AND kind = 'touch'))
 BEGIN SELECT RAISE(ABORT, 'a run that touched data stays charged'); END;
-
-CREATE TRIGGER points_stay_finished BEFORE UPDATE ON points WHEN OLD.state = 'done'
-BEGIN SELECT RAISE(ABORT, 'a finished point is never done again'); END;
 """
+_SCHEMA = TABLES + _LEDGER
 
 
 @contextmanager
@@ -197,14 +108,6 @@ def reading() -> Iterator[sqlite3.Connection]:
         connection.execute("PRAGMA query_only = ON")
         connection.execute("BEGIN")
         yield connection
-
-
-def owned(db: sqlite3.Connection, kind: Literal["project", "run", "sweep"], owner: str, key: str) -> sqlite3.Row:
-    """The owner's project, run or sweep. Another owner's gives the same InputError as one that does not exist."""
-    row: sqlite3.Row | None = db.execute(f"SELECT * FROM {kind}s WHERE id = ? AND owner = ?", (key, owner)).fetchone()
-    if row is None:
-        raise InputError(kind, "it does not exist", f"choose one of your {kind}s")
-    return row
 
 
 def head_of(db: sqlite3.Connection) -> Head:

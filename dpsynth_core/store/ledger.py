@@ -18,19 +18,17 @@ import sqlite3
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import check_reason
 from dpsynth_core.planning.unit_spec import UNNAMED, UnitSpec
-from dpsynth_core.privacy.accountant import GDP, ZCDP, Accountant
-from dpsynth_core.privacy.conversions import check_budget
+from dpsynth_core.privacy.accountant import ZCDP
+from dpsynth_core.privacy.budget import check_budget
 from dpsynth_core.store import accounts, chain, seals
-from dpsynth_core.store.accounts import DEFAULT_CAP, Cap, Spent, Standing
-from dpsynth_core.store.chain import SECOND, Entry
+from dpsynth_core.store.accounts import DEFAULT_CAP, Cap, Standing
+from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import BooksLost
-from dpsynth_core.store.home import now
 
 
 @dataclass(frozen=True)
@@ -71,41 +69,6 @@ def change_cap(owner: str, name: str, cap: tuple[float, float], note: str) -> No
         if not accounts.cap_of(books, name):
             raise InputError(f"population {name!r}", "it does not exist", "open it first")
         chain.append(db, books, Entry(owner, "cap", name, epsilon=float(cap[0]), delta=float(cap[1]), note=note))
-
-
-def populations() -> tuple[str, ...]:
-    """Names of all populations, in the order in which they were opened."""
-    return accounts.names(chain.entries())
-
-
-def spent(population: str, following: Accountant = GDP, cap: tuple[float, float] = DEFAULT_CAP) -> Spent:
-    """The account of a population; of one that is not open yet, an empty account with this cap, (epsilon, delta). Raises BooksLost.
-
-    following: the accountant of the release that would come next. Where it is zCDP's, all has to be counted so.
-    """
-    return _account(chain.whole(), population, following, Cap(*cap))
-
-
-def spent_by_all() -> tuple[Spent, ...]:
-    """The accounts of all populations, in the order in which they were opened. Raises BooksLost."""
-    books = chain.whole()
-    return tuple(_account(books, name, GDP, Cap(*DEFAULT_CAP)) for name in accounts.names(books))
-
-
-def same_file_elsewhere(fingerprint: str, population: str) -> tuple[str, ...]:
-    """Other populations against which anybody charged the same data file: a reason for a warning. Raises BooksLost."""
-    others = [entry for entry in accounts.standing(chain.whole()) if entry.population != population]
-    ours = seals.seals(fingerprint, [entry.run for entry in others])
-    return tuple(sorted({entry.population for entry, seal in zip(others, ours, strict=True) if entry.fingerprint == seal}))
-
-
-def clock_problem() -> str:
-    """Why the next entry would be dated before the newest one, or "". Raises BooksLost."""
-    newest = chain.whole()[-1:]
-    if not newest or now()[:SECOND] >= newest[0].at[:SECOND]:
-        return ""
-    problem = f"the clock of this machine is behind entry {newest[0].number} of the ledger, which is dated {newest[0].at[:SECOND]} UTC"
-    return f"{problem}: it was set back, or was wrong then"
 
 
 def check_name(name: str) -> None:
@@ -153,7 +116,7 @@ def reserve(db: sqlite3.Connection, owner: str, charge: Charge) -> Entry:
 def touch(db: sqlite3.Connection, run: str) -> None:
     """Record that the run is about to read private data: from here on its charge is final. Raises BooksLost."""
     books = chain.whole_in(db)
-    reserved = _reservation(books, run)
+    reserved = accounts.reservation(books, run)
     chain.append(db, books, replace(reserved, kind="touch", rho=0.0, own_delta=0.0, note=""))
 
 
@@ -164,7 +127,7 @@ def give_back(db: sqlite3.Connection, run: str, why: str) -> None:
     """
     try:
         books = chain.whole_in(db)
-        reserved = _reservation(books, run)
+        reserved = accounts.reservation(books, run)
         chain.append(db, books, replace(reserved, kind="return", rho=-reserved.rho, own_delta=0.0 - reserved.own_delta, note=why))
     except BooksLost:
         return
@@ -172,7 +135,7 @@ def give_back(db: sqlite3.Connection, run: str, why: str) -> None:
 
 def reservation(run: str) -> Entry:
     """The entry that charged a run. Raises BooksLost if there is none."""
-    return _reservation(chain.whole(), run)
+    return accounts.reservation(chain.whole(), run)
 
 
 def is_charged_for(run: str, fingerprint: str) -> bool:
@@ -188,35 +151,6 @@ def check_plan(run: str, digest: str) -> None:
         raise PlanDiffers("plan", problem, "put back what the run kept, or run the plan anew")
 
 
-def citation(run: str) -> dict[str, Any]:
-    """What a release says of the ledger: its own entry, what that protects, and the most that all releases of its population may lose.
-
-    earlier_caps: those that were replaced after charges existed. restored: how often a person accepted a ledger that was not whole. Raises
-    BooksLost.
-    """
-    books = chain.whole()
-    entry = _reservation(books, run)
-    caps = accounts.caps_of(books, entry.population)
-    first = next(other.number for other in books if other.kind == "reserve" and other.population == entry.population)
-    later = [number for number, _ in caps if number > first]
-    earlier = [cap._asdict() for _, cap in caps[-1 - len(later) : -1]]
-    return {
-        "population": entry.population,
-        "entry": entry.number,
-        "hash": entry.hash,
-        "unit": accounts.unit_of(entry).model_dump(),
-        "cap": caps[-1][1]._asdict(),
-        "earlier_caps": earlier,
-        "restored": sum(other.kind == "restore" for other in books),
-    }
-
-
-def _account(books: Sequence[Entry], population: str, following: Accountant, otherwise: Cap) -> Spent:
-    """otherwise: the cap of a population that is not open."""
-    in_force = accounts.cap_of(books, population) or otherwise
-    return accounts.account(population, in_force, accounts.charges_of(books, population), following)
-
-
 def _open(db: sqlite3.Connection, books: Sequence[Entry], owner: str, name: str, cap: tuple[float, float], note: str) -> Entry:
     check_budget(*cap)
     check_name(name)
@@ -228,10 +162,3 @@ def _open(db: sqlite3.Connection, books: Sequence[Entry], owner: str, name: str,
 def _plain(name: str) -> str:
     """A name without what people write differently: case, spaces, the form of its letters."""
     return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
-
-
-def _reservation(books: Sequence[Entry], run: str) -> Entry:
-    for entry in books:
-        if entry.kind == "reserve" and entry.run == run:
-            return entry
-    raise BooksLost("its ledger has no entry of this charge any more")

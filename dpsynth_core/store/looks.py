@@ -9,8 +9,9 @@ from __future__ import annotations
 import sqlite3
 
 from dpsynth_core.planning.looks import Look, ordered
-from dpsynth_core.store.database import owned, reading, transaction
+from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.home import now
+from dpsynth_core.store.tables import owned
 
 
 def record(owner: str, project: str, look: Look) -> None:

@@ -31,7 +31,7 @@ from dpsynth_core.release import recovery, spool, synthesis, times
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.spool import Spool
 from dpsynth_core.release.times import Stopwatch, Times
-from dpsynth_core.store import failures, fingerprints, jobs, ledger, spools
+from dpsynth_core.store import balance, failures, fingerprints, jobs, ledger, spools
 from dpsynth_core.store.faults import explained
 from dpsynth_core.store.heartbeat import beating
 from dpsynth_core.store.home import run_folder
@@ -134,7 +134,7 @@ def _make_release(row: sqlite3.Row) -> None:
     spec = Spec.from_json(json.loads(row["document"]))
     made, taken = (_recovered(run, spec), None) if row["touched"] else _fresh(run, spec)
     with explained():
-        _keep(replace(made, ledger=ledger.citation(run)), taken, folder)
+        _keep(replace(made, ledger=balance.citation(run)), taken, folder)
     spools.spool_file(run).unlink()
 
 

@@ -21,7 +21,8 @@ from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.planning import weakness
 from dpsynth_core.planning.plan import Plan, Shares, budgeted
 from dpsynth_core.planning.spec import STANDIN, MechanismSpec, OutputSpec, Spec
-from dpsynth_core.privacy.conversions import check_budget
+from dpsynth_core.privacy import meaning
+from dpsynth_core.privacy.budget import check_budget
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
 
@@ -146,7 +147,7 @@ class Sweep:
     def guess(self, epsilon: float) -> float:
         """How often somebody who was 50:50 about one person guesses right after a trial, at most, whichever its mechanism."""
         budgets = [self._budgeted(name, epsilon) for name in self.mechanisms]
-        return max(shares.accountant.reading(shares.rho, shares.slack).guess for shares in budgets)
+        return max(meaning.reading(shares.accountant, shares.rho, shares.slack).guess for shares in budgets)
 
     def _budgeted(self, name: str, epsilon: float) -> Shares:
         return budgeted(self._mechanism(name), self.base.budget.model_copy(update={"epsilon": epsilon}))

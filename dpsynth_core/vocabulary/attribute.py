@@ -31,7 +31,8 @@ from dpsynth_core.vocabulary.bins import (
     width_edges,
     width_of,
 )
-from dpsynth_core.vocabulary.kinds.hierarchies import HIERARCHICAL, Hierarchy
+from dpsynth_core.vocabulary.hierarchy import Hierarchy
+from dpsynth_core.vocabulary.kinds.hierarchies import HIERARCHICAL
 from dpsynth_core.vocabulary.kinds.kind import Form, Kind
 from dpsynth_core.vocabulary.kinds.registry import KINDS, LEARNABLE
 from dpsynth_core.vocabulary.kinds.scale import LARGEST_EXACT, Scale, as_number, is_whole

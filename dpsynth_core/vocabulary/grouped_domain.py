@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.groups import Groups, Number
-from dpsynth_core.vocabulary.marginals import project
+from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.regrouping import by_name, parent, regrouped
 from dpsynth_core.vocabulary.tally import row_marginals
 from dpsynth_core.vocabulary.zeros import MAX_CELLS, StructuralZeros
 
@@ -50,28 +50,9 @@ def _tie(groups: Groups) -> StructuralZeros:
     )
 
 
-def parent(domain: Domain, clique: Clique, groups: Mapping[str, Groups]) -> Clique:
-    """The columns of the domain that a clique is made from, in its order. groups: by name. InputError where one of them is named twice."""
-    return domain.clique(groups[name].column if name in groups else name for name in clique)
-
-
-def regrouped(table: NDArray[Number], over: Clique, clique: Clique, groups: Mapping[str, Groups]) -> NDArray[Number]:
-    """A table over `clique`, from one over its `parent`: cells are added up to groups."""
-    axes = list(over)
-    for one in (groups[name] for name in clique if name in groups):
-        table = one.summed(table, axes.index(one.column))
-        axes.remove(one.column)
-        axes.append(one.name)
-    return project(table, axes, clique)
-
-
 def marginals_like(domain: Domain, codes: NDArray[np.integer], measurements: Sequence[Measurement]) -> list[NDArray[np.int64]]:
     """The counts of rows of codes in the cells of each measurement. codes: shape (rows, attributes of the domain)."""
     groups = [by_name(m.groups) for m in measurements]
     over = [parent(domain, m.clique, named) for m, named in zip(measurements, groups, strict=True)]
     counts = row_marginals(domain, codes, list(dict.fromkeys(over)))
     return [regrouped(counts[columns], columns, m.clique, named) for columns, m, named in zip(over, measurements, groups, strict=True)]
-
-
-def by_name(groups: Iterable[Groups]) -> dict[str, Groups]:
-    return {one.name: one for one in groups}

@@ -6,7 +6,7 @@ public: it is decided from released answers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from dpsynth_core.foundation.errors import InputError
 
-FEW = 3
-"""Values that a group of no neighbours is called by, at most; more are counted."""
 Number = TypeVar("Number", np.int64, np.float64)
 
 
@@ -65,20 +63,9 @@ class Groups:
         """The group of each record. codes: of the column."""
         return self._place[codes].astype(np.int32)
 
-    def labels(self, cells: Sequence[str], ordered: bool) -> list[str]:
-        """What each group is called: by its values where they are few, the first and the last of neighbours, or their number. cells: the
-        labels of the column's. ordered: whether neighbouring cells are neighbours in meaning."""
-        return [_label([cells[cell] for cell in group], ordered and group[-1] - group[0] + 1 == len(group)) for group in self.members]
-
     def to_json(self) -> dict[str, Any]:
         return {"name": self.name, "column": self.column, "places": list(self.places)}
 
     @classmethod
     def from_json(cls, obj: Mapping[str, Any]) -> Groups:
         return cls(str(obj["name"]), str(obj["column"]), tuple(int(place) for place in obj["places"]))
-
-
-def _label(cells: list[str], neighbours: bool) -> str:
-    if neighbours and len(cells) > 1:
-        return f"{cells[0]} … {cells[-1]}"
-    return " | ".join(cells) if len(cells) <= FEW else f"{len(cells):,} other values"

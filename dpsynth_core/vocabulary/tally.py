@@ -1,157 +1,23 @@
 """Counting many marginals over batches of codes: few passes over the rows, the rest by summation.
 
-A plan is made from the cliques and the domain alone. Small cliques are merged into common supersets ("blocks") as long as a
-block's table stays in the processor's cache, because one pass over the rows for a block costs the same as for one of its parts.
+Each record is counted once in the table of each block (`blocks`), and marginals are sums of those tables.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, combinations, takewhile
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.vocabulary.blocks import BLOCK_CELLS, plan
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import project
-from dpsynth_core.vocabulary.measurement import Clique, subsets
+from dpsynth_core.vocabulary.measurement import Clique
 
-BLOCK_CELLS = 2**16 - 1
-"""So that 16 bits number the cells of a block, and the number of them."""
-TABLE_BYTES = 512 << 20
-"""Memory of the tables in which marginals are counted, for each process that counts: what needs more is counted in several passes."""
-WHOLE_SEARCH = 12
-"""All parts of a clique of at most so many columns are gone through; of a larger one, only those that are asked for."""
 CHUNK_ROWS = 2**17
 """Rows whose cells are worked out at once."""
-
-
-def maximal(cliques: Collection[Clique]) -> list[Clique]:
-    """The canonical cliques that are in no other one, larger ones first."""
-    sizes = {len(clique) for clique in cliques}
-    inner: set[Clique] = set()
-    chosen: list[Clique] = []
-    for clique in sorted(dict.fromkeys(cliques), key=len, reverse=True):
-        if clique not in inner:
-            chosen.append(clique)
-            inner.update(part for size in sizes if size < len(clique) for part in combinations(clique, size))
-    return chosen
-
-
-def plan(domain: Domain, cliques: Collection[Clique], block_cells: int = BLOCK_CELLS) -> dict[Clique, Clique]:
-    """Each maximal clique with the block that contains it. No block has more than max(block_cells, its largest clique) cells."""
-    targets = maximal(sorted(cliques))  # the plan must not depend on the order of the request
-    waiting = _Waiting(targets, domain)
-    home: dict[Clique, Clique] = {}
-    for first in range(len(targets)):
-        if waiting.lists(first):
-            columns, covered = waiting.block(first, block_cells)
-            names = tuple(domain.names[a] for a in columns)
-            home |= {targets[i]: names for i in covered}
-    return home
-
-
-class _Waiting:
-    """The cliques that no block covers yet, and how many columns each of them lacks in the block that is being made."""
-
-    def __init__(self, targets: Sequence[Clique], domain: Domain) -> None:
-        columns = [[domain.position(name) for name in clique] for clique in targets]
-        widest = max(map(len, columns), default=0)
-        padded = [own + [len(domain)] * (widest - len(own)) for own in columns]
-        self._columns = np.array(padded, dtype=np.intp).reshape(len(columns), widest)
-        holders: list[list[int]] = [[] for _ in domain.names]
-        for number, own in enumerate(columns):
-            for a in own:
-                holders[a].append(number)
-        self._holders = [np.array(numbers, dtype=np.intp) for numbers in holders]
-        self._lengths = np.array([len(own) for own in columns], dtype=np.intp)
-        self._lacking = self._lengths.copy()
-        self._listed = np.ones(len(targets), dtype=bool)
-        self._sizes = np.array(domain.sizes(domain.names), dtype=np.float64)
-        self._alone = self._by_column(np.flatnonzero(self._lengths == 1))
-
-    def lists(self, number: int) -> bool:
-        """Whether a clique still waits."""
-        return bool(self._listed[number])
-
-    def block(self, first: int, block_cells: int) -> tuple[list[int], list[int]]:
-        """The columns of a block that begins as one clique, in the domain's order, and the cliques that it covers, which wait no longer.
-        Each time the column comes in that completes most waiting cliques per added cell, while it fits."""
-        inside, completed, cells = np.zeros(len(self._sizes), dtype=bool), self._alone.copy(), 1.0
-        changed, covered = list[NDArray[np.intp]](), [np.array([first], dtype=np.intp)]
-        joining = [a for a in self._columns[first].tolist() if a < len(inside)]
-        while joining:
-            for a in joining:
-                inside[a] = True
-                cells *= self._sizes[a]
-                holders = self._holders[a][self._listed[self._holders[a]]]
-                self._lacking[holders] -= 1
-                changed.append(holders)
-                covered.append(holders[self._lacking[holders] == 0])
-                completed += self._by_column(holders[self._lacking[holders] == 1])
-            gain = np.where(inside | (self._sizes * cells > block_cells), 0.0, completed / self._sizes)
-            best = int(gain.argmax())
-            joining = [best] if gain[best] > 0 else []
-        for holders in changed:
-            self._lacking[holders] = self._lengths[holders]
-        done = np.unique(np.concatenate(covered))
-        self._listed[done] = False
-        self._alone -= self._by_column(done[self._lengths[done] == 1])
-        return np.flatnonzero(inside).tolist(), done.tolist()
-
-    def _by_column(self, numbers: NDArray[np.intp]) -> NDArray[np.intp]:
-        """How many of these cliques have each column."""
-        return np.bincount(self._columns[numbers].ravel(), minlength=len(self._sizes) + 1)[:-1]
-
-
-def table_bytes(domain: Domain, cliques: Collection[Clique]) -> int:
-    """What the tables take in which these cliques are counted together."""
-    return sum(8 * domain.cells(block) for block in set(plan(domain, cliques).values()))
-
-
-def slices(domain: Domain, cliques: Collection[Clique], most_bytes: int) -> list[list[Clique]]:
-    """The cliques in groups, each of which is counted in a pass of its own. The tables of a group take `most_bytes` at most; only where the
-    table of a single clique is larger does its group take more, and nothing else is in it but parts of that clique."""
-    if len(cliques) <= 1 or 8 * sum(max(BLOCK_CELLS, domain.cells(clique)) for clique in cliques) <= most_bytes:  # however they are merged
-        return [list(cliques)]
-    home = plan(domain, cliques)
-    sizes = {block: 8 * domain.cells(block) for block in dict.fromkeys(home.values())}
-    if sum(sizes.values()) <= most_bytes or len(home) <= 1:
-        return [list(cliques)]
-    wanted, left = set(cliques), list[list[Clique]]()
-    for group in _divided(home, sizes, math.ceil(sum(sizes.values()) / most_bytes)):
-        inside = {part for clique in group for part in _parts(clique, wanted)}
-        wanted -= inside
-        left += slices(domain, [clique for clique in cliques if clique in inside], most_bytes)
-    return left
-
-
-def passes(domain: Domain, cliques: Collection[Clique]) -> int:
-    """How often the records are gone through to count these cliques in tables of `TABLE_BYTES`."""
-    return len(slices(domain, cliques, TABLE_BYTES))
-
-
-def _divided(home: Mapping[Clique, Clique], sizes: Mapping[Clique, int], parts: int) -> list[list[Clique]]:
-    """Maximal cliques in two groups at least, those of a block together unless there is only one."""
-    if len(sizes) == 1:
-        every = list(home)
-        return [every[: len(every) // 2], every[len(every) // 2 :]]
-    ends = dict(zip(sizes, accumulate(sizes.values()), strict=True))
-    total = sum(sizes.values())
-    number = {block: (ends[block] - size // 2) * max(2, parts) // (total + 1) for block, size in sizes.items()}
-    groups: dict[int, list[Clique]] = {}
-    for clique, block in home.items():
-        groups.setdefault(number[block], []).append(clique)
-    return list(groups.values())
-
-
-def _parts(clique: Clique, wanted: Collection[Clique]) -> Iterator[Clique]:
-    """The wanted cliques inside one, itself included."""
-    if len(clique) <= WHOLE_SEARCH:
-        yield from (part for part in subsets(clique) if part in wanted)
-    else:
-        yield from (part for part in wanted if set(part) <= set(clique))
 
 
 def check_canonical(domain: Domain, cliques: Collection[Clique]) -> None:

@@ -16,7 +16,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning.spec import DataSpec
 from dpsynth_core.sources.databases import connect
-from dpsynth_core.store import fingerprints, jobs, ledger, looks, projects, runs, worker
+from dpsynth_core.store import balance, fingerprints, jobs, looks, projects, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.data import database_table, database_view, project_table
 from dpsynth_core.web.shell import document, session
@@ -266,7 +266,7 @@ def test_cancelling_a_run_ends_the_running_statement(described: str, people: str
     worker.work(jobs.claim(run))
     assert len(asked) == 1
     assert runs.get(LOCAL_OWNER, run).state == "cancelled"
-    assert ledger.spent("Members").releases == 1
+    assert balance.spent("Members").releases == 1
 
 
 def signalled_after(looks: int) -> Iterator[None]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dpsynth_core.store import ledger, runs, signing
+from dpsynth_core.store import balance, ledger, runs, signing
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.shell import document
 from tests.app.demo_project import draft, open_page, project, words
@@ -30,7 +30,7 @@ def test_an_empty_ledger_says_what_opens_it() -> None:
 def test_every_charge_is_listed_with_what_is_left(charged: str) -> None:
     app = open_page("ledger", charged)
     assert not app.exception
-    assert [m.value for m in app.metric][:3] == ["ε 1", f"ε {ledger.spent('Invented people').remaining_epsilon:.3g}", "ε 10"]
+    assert [m.value for m in app.metric][:3] == ["ε 1", f"ε {balance.spent('Invented people').remaining_epsilon:.3g}", "ε 10"]
     assert app.dataframe[0].value["number"].tolist() == [2, 1]
     assert "2 entries is complete and unaltered" in words(app)
 
@@ -48,11 +48,11 @@ def test_a_cap_changes_only_with_a_reason(charged: str) -> None:
     epsilon.input("20")
     app = next(b for b in app.button if b.label == "Change the limit").click().run()
     assert "there is no reason" in words(app)
-    assert ledger.spent("Invented people").cap_epsilon == 10
+    assert balance.spent("Invented people").cap_epsilon == 10
     next(t for t in app.text_input if t.label == "New limit, ε").input("20")
     next(t for t in app.text_input if t.label == "Reason").input("approved by the board")
     next(b for b in app.button if b.label == "Change the limit").click().run()
-    assert ledger.spent("Invented people").cap_epsilon == 20
+    assert balance.spent("Invented people").cap_epsilon == 20
 
 
 @pytest.mark.parametrize("typed", ["nan", "one", "0", "-1"])
@@ -63,7 +63,7 @@ def test_a_cap_that_is_no_budget_is_refused(charged: str, typed: str) -> None:
     app = next(b for b in app.button if b.label == "Change the limit").click().run()
     assert not app.exception
     assert app.error
-    assert ledger.spent("Invented people").cap_epsilon == 10
+    assert balance.spent("Invented people").cap_epsilon == 10
 
 
 def test_a_tampered_chain_is_announced(charged: str, home: Path) -> None:

@@ -15,7 +15,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release.release import INTERRUPTED
 from dpsynth_core.release.spool import Spool
 from dpsynth_core.release.transcript import RecordedAnswer
-from dpsynth_core.store import jobs, ledger, looks, projects, runs, spools, worker
+from dpsynth_core.store import balance, jobs, looks, projects, runs, spools, worker
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.web.shell import document
@@ -232,11 +232,11 @@ def test_nothing_is_spent_before_the_confirmation_and_then_once() -> None:
     app = button(open_page("mechanism", place), "Lock").click().run()
     assert "Invented people" in words(app)
     assert "the charge is final" in words(app)
-    assert ledger.spent("Invented people").rho == 0
+    assert balance.spent("Invented people").rho == 0
     app = button(app, "Spend ε 1 and run").click().run()
     assert not app.exception
     assert [run.state for run in runs.list(LOCAL_OWNER, place)] == ["running"]
-    assert ledger.spent("Invented people").releases == 1
+    assert balance.spent("Invented people").releases == 1
 
 
 def test_two_tabs_that_confirm_the_same_plan_run_and_charge_it_once() -> None:
@@ -247,7 +247,7 @@ def test_two_tabs_that_confirm_the_same_plan_run_and_charge_it_once() -> None:
         assert not app.exception
         assert "Under way" in words(app)
     assert len(runs.list(LOCAL_OWNER, place)) == 1
-    assert ledger.spent("Invented people").releases == 1
+    assert balance.spent("Invented people").releases == 1
 
 
 def test_the_run_has_exactly_the_plan_that_was_on_screen() -> None:
@@ -296,7 +296,7 @@ def test_a_run_that_waits_may_be_cancelled_for_nothing() -> None:
     assert "Its budget is given back" in words(app)
     button(app, "Stop the run").click().run()
     assert runs.list(LOCAL_OWNER, place)[0].state == "cancelled"
-    assert ledger.spent("Invented people").rho == 0
+    assert balance.spent("Invented people").rho == 0
     assert "Nothing was spent" in words(open_page("mechanism", place))
 
 
@@ -322,13 +322,13 @@ def test_what_a_lost_run_measured_is_kept_from_its_page_and_shown_as_results() -
     spool.keep(RecordedAnswer("measure_marginal", (("age",), 9.0), 0, Measurement(("age",), counts, 9.0)), ())
     spool.close()
     ended(run, "lost", "Its worker died.")
-    charged = ledger.spent("Invented people")
+    charged = balance.spent("Invented people")
     app = button(open_page("mechanism", place), "Keep what was measured").click().run()
     assert not app.exception
     worker.work(jobs.claim(run))
     made = runs.release(LOCAL_OWNER, run)
     assert (made.rows, len(made.measurements), made.branded(INTERRUPTED)) == (0, 1, True)
-    assert ledger.spent("Invented people") == charged
+    assert balance.spent("Invented people") == charged
     for page in ("results", "mechanism"):
         assert not open_page(page, place).exception
 

@@ -10,7 +10,7 @@ import pytest
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import demo
-from dpsynth_core.store import jobs, ledger, projects, runs, worker
+from dpsynth_core.store import balance, jobs, projects, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.data import public_data
 from dpsynth_core.web.run import launch
@@ -117,7 +117,7 @@ def test_the_check_is_a_run_of_its_own_that_warns_before_more_is_spent(monkeypat
     assert [type(event).__name__ for event in made.charges] == ["Gaussian", "Laplace"]
     assert made.details["best_mixture"]["poor"]
     assert "public-table-poor" in [brand.code for brand in made.brands]
-    assert ledger.spent("Checked people").epsilon == pytest.approx(0.05, rel=0.01)
+    assert balance.spent("Checked people").epsilon == pytest.approx(0.05, rel=0.01)
     assert "use another public table" in words(open_page("mechanism", place))
 
 

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import ZoneError, curator_only, public
-from dpsynth_core.store import chain, jobs, ledger, projects, sweeps, worker
+from dpsynth_core.store import balance, chain, jobs, projects, sweeps, worker
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.store.home import LOCAL_OWNER
@@ -307,7 +307,7 @@ def test_the_private_table_is_charged_only_after_the_warning_is_confirmed(starte
     app = button(app, "Charge it and start").click().run()
     assert not app.exception
     assert only(place).sweep.table == "private"
-    assert ledger.spent("Invented people").rho == pytest.approx(only(place).sweep.rho)
+    assert balance.spent("Invented people").rho == pytest.approx(only(place).sweep.rho)
     assert len(started) == 1
 
 

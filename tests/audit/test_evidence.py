@@ -12,6 +12,7 @@ from scipy.stats import binomtest
 from dpsynth_core.audit.branching import probabilities
 from dpsynth_core.audit.claims import Accounted, Bounded, Claim, of_charges
 from dpsynth_core.audit.evidence import Draw, from_draws, from_probabilities, smallest_visible
+from dpsynth_core.privacy import meaning
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.conversions import gdp_delta
 from dpsynth_core.privacy.events import Gaussian, Selection
@@ -31,7 +32,7 @@ def gaussian_draws(mu: float, count: int, seed: int) -> tuple[list[Draw], list[D
 @pytest.mark.parametrize("slack", [0.0, 1e-3])
 def test_the_least_rho_of_rates_is_the_one_whose_curve_they_are_on(rho: float, slack: float) -> None:
     for accountant in (ZCDP, GDP):
-        least = accountant.least_rho(RATES, accountant.power(rho, RATES, slack), slack)
+        least = meaning.least_rho(accountant, RATES, meaning.power(accountant, rho, RATES, slack), slack)
         assert least == pytest.approx(np.full(len(RATES), rho), rel=1e-5)  # a curve is found by halving, to 1e-13 of a rate
 
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from dpsynth_core.evaluation.combination import least_squares
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import combined
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.released import combined
 
 DOMAIN = Domain.from_json({"a": 3, "b": 2, "c": 4, "d": 2})
 MEASURED: list[tuple[Clique, float]] = [

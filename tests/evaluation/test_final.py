@@ -16,8 +16,8 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.distances import in_wrong_cell
 from dpsynth_core.statistics.totals import Total, known_total
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import combined
 from dpsynth_core.vocabulary.measurement import Measurement, final
+from dpsynth_core.vocabulary.released import combined
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.runs import people, run
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from dpsynth_core.inference.estimation import Stopping, estimate
 from dpsynth_core.inference.folding import Folding
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import of_codes
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.released import of_codes
 from dpsynth_core.vocabulary.zeros import StructuralZeros
 from tests.tiers import examples
 

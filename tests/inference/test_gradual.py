@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from dpsynth_core.inference.consistency import agree, consistent, shared_columns, without_negatives
 from dpsynth_core.inference.gradual import moves, updated
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import of_codes
 from dpsynth_core.vocabulary.measurement import Measurement
+from dpsynth_core.vocabulary.released import of_codes
 from dpsynth_core.vocabulary.zeros import StructuralZeros
 
 DOMAIN = Domain.from_json({"a": 3, "b": 4, "c": 2})

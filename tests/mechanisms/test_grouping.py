@@ -15,8 +15,8 @@ from dpsynth_core.mechanisms.steps import Measured
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.grouped_domain import with_groups
 from dpsynth_core.vocabulary.groups import Groups
-from dpsynth_core.vocabulary.marginals import of_codes
 from dpsynth_core.vocabulary.measurement import Measurement
+from dpsynth_core.vocabulary.released import of_codes
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.runs import run_on
 from tests.privacy.tables import ArraySource

@@ -16,8 +16,8 @@ from dpsynth_core.mechanisms.registry import configured, get
 from dpsynth_core.mechanisms.steps import Measured
 from dpsynth_core.privacy.events import Gaussian
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import of_codes
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.released import of_codes
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.runs import DOMAIN, Run, run
 

@@ -14,7 +14,7 @@ from dpsynth_core.planning.plan import budgeted
 from dpsynth_core.planning.proposals import GROUP, MANY_COLUMNS, cost, proposals, related, sentence
 from dpsynth_core.planning.spec import BudgetSpec
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.vocabulary import tally
+from dpsynth_core.vocabulary import blocks
 from dpsynth_core.vocabulary import workload as workloads
 from dpsynth_core.vocabulary.domain import Domain
 
@@ -95,7 +95,7 @@ def test_passes_over_the_records_are_counted_and_said_where_memory_needs_more_th
     once = cost(workload, AIM, SHARES, Unit())
     assert once.passes == 1
     assert "passes" not in sentence(once)
-    monkeypatch.setattr(tally, "TABLE_BYTES", 1 << 20)
+    monkeypatch.setattr(blocks, "TABLE_BYTES", 1 << 20)
     often, read = cost(workload, AIM, SHARES, Unit()), [*workload.cliques, *((name,) for name in workload.domain.names)]
-    assert often.passes == len(tally.slices(workload.domain, read, 1 << 20)) > 1
+    assert often.passes == len(blocks.slices(workload.domain, read, 1 << 20)) > 1
     assert f"counted in {often.passes} passes over the records" in sentence(often)

@@ -15,16 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.privacy.conversions import (
-    check_budget,
-    check_delta,
-    delta_from,
-    epsilon_from,
-    gdp_delta,
-    gdp_epsilon_from,
-    gdp_mu_from,
-    rho_from,
-)
+from dpsynth_core.privacy.budget import check_budget, check_delta
+from dpsynth_core.privacy.conversions import delta_from, epsilon_from, gdp_delta, gdp_epsilon_from, gdp_mu_from, rho_from
 from tests.tiers import examples
 
 dp.enable_features("contrib")

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 
+from dpsynth_core.privacy import meaning
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.attacker import gdp_power, posterior_odds, tradeoff, zcdp_power
 from dpsynth_core.privacy.conversions import delta_from, rho_from
@@ -20,7 +21,7 @@ RHOS = (1e-9, 1e-4, 0.015, 0.1, 1.0, 10.0)
 
 @pytest.mark.parametrize("rho", RHOS)
 def test_the_curve_rises_from_corner_to_corner_above_guessing(rho: float) -> None:
-    fpr, tpr = ZCDP.tradeoff(rho)
+    fpr, tpr = meaning.tradeoff(ZCDP, rho)
     assert (fpr[0], tpr[0], fpr[-1], tpr[-1]) == (0, 0, 1, 1)
     assert np.all(np.diff(fpr) > 0)
     assert np.all(np.diff(tpr) >= 0)
@@ -30,7 +31,7 @@ def test_the_curve_rises_from_corner_to_corner_above_guessing(rho: float) -> Non
 @pytest.mark.parametrize("rho", RHOS)
 def test_gaussian_noise_of_the_same_rho_stays_below_the_curve(rho: float) -> None:
     """The one mechanism whose exact trade-off is known: a Gaussian of mu^2 = 2 rho is rho-zCDP."""
-    fpr, tpr = ZCDP.tradeoff(rho)
+    fpr, tpr = meaning.tradeoff(ZCDP, rho)
     gaussian = ndtr(ndtri(fpr) + math.sqrt(2 * rho))
     assert np.all(gaussian <= tpr + 1e-12)
 
@@ -38,7 +39,7 @@ def test_gaussian_noise_of_the_same_rho_stays_below_the_curve(rho: float) -> Non
 @pytest.mark.parametrize("rho", RHOS)
 def test_the_curve_is_below_every_epsilon_and_delta_that_rho_implies(rho: float) -> None:
     """Up to a relative 5e-4 on the side of caution: a finite number of Rényi orders is tried."""
-    fpr, tpr = ZCDP.tradeoff(rho)
+    fpr, tpr = meaning.tradeoff(ZCDP, rho)
     for epsilon in np.geomspace(1e-3, 60, 60):
         delta = delta_from(rho, epsilon)
         allowed = np.minimum(np.exp(epsilon) * fpr + delta, 1 - np.exp(-epsilon) * (1 - delta - fpr))
@@ -63,23 +64,23 @@ def test_a_bit_at_the_curve_satisfies_zcdp_and_one_above_does_not(rho: float) ->
 
 @pytest.mark.parametrize("rho", RHOS)
 def test_no_point_of_the_curve_beats_the_guess(rho: float) -> None:
-    fpr, tpr = ZCDP.tradeoff(rho)
-    assert np.max(1 + tpr - fpr) / 2 <= ZCDP.reading(rho).guess + 1e-12
+    fpr, tpr = meaning.tradeoff(ZCDP, rho)
+    assert np.max(1 + tpr - fpr) / 2 <= meaning.reading(ZCDP, rho).guess + 1e-12
 
 
 def test_slack_allows_a_little_more_and_is_itself_a_bound() -> None:
     """The worst case: with probability delta everything is published, otherwise a Gaussian of the same rho."""
     rho, slack = 0.1, 0.01
-    fpr, tpr = ZCDP.tradeoff(rho, slack)
+    fpr, tpr = meaning.tradeoff(ZCDP, rho, slack)
     assert np.all(tpr >= zcdp_power(rho, fpr) - 1e-12)
     threshold = np.linspace(-8, 8, 2001)
     detected, accused = slack + (1 - slack) * ndtr(math.sqrt(2 * rho) - threshold), (1 - slack) * ndtr(-threshold)
     assert np.all(detected <= zcdp_power(rho, accused, slack) + 1e-12)
-    assert np.max(1 + detected - accused) / 2 <= ZCDP.reading(rho, slack).guess + 1e-12
+    assert np.max(1 + detected - accused) / 2 <= meaning.reading(ZCDP, rho, slack).guess + 1e-12
 
 
 def test_the_exact_accounting_promises_more_than_epsilon_and_delta() -> None:
-    odds = ZCDP.reading(rho_from(1, 1e-9))
+    odds = meaning.reading(ZCDP, rho_from(1, 1e-9))
     assert odds.guess == pytest.approx(0.543, abs=5e-4)
     assert (odds.at_1, odds.at_10) == pytest.approx((0.0166, 0.1418), abs=5e-5)
     assert posterior_odds(1, 1e-9) > 0.73
@@ -88,9 +89,9 @@ def test_the_exact_accounting_promises_more_than_epsilon_and_delta() -> None:
 @pytest.mark.parametrize("rho", [0.0, -1.0, math.inf, math.nan])
 def test_a_budget_that_is_none_is_refused(rho: float) -> None:
     with pytest.raises(ValueError, match="positive"):
-        ZCDP.tradeoff(rho)
+        meaning.tradeoff(ZCDP, rho)
     with pytest.raises(ValueError, match="probability"):
-        ZCDP.tradeoff(1.0, 1.0)
+        meaning.tradeoff(ZCDP, 1.0, 1.0)
 
 
 # GDP
@@ -98,14 +99,14 @@ def test_a_budget_that_is_none_is_refused(rho: float) -> None:
 
 @pytest.mark.parametrize("rho", RHOS)
 def test_the_curve_of_gdp_is_that_of_one_gaussian_and_below_that_of_zcdp(rho: float) -> None:
-    fpr, tpr = GDP.tradeoff(rho)
+    fpr, tpr = meaning.tradeoff(GDP, rho)
     gaussian = ndtr(ndtri(fpr) + math.sqrt(2 * rho))
     assert np.all(tpr >= gaussian)
     assert np.allclose(tpr[1:], gaussian[1:], rtol=1e-11)  # without false positives, the distance from a continuous normal is all there is
     assert tpr[0] < 2e-7
-    assert np.all(tpr[1:] <= ZCDP.tradeoff(rho)[1][1:] + 1e-12)
-    assert np.max(1 + tpr - fpr) / 2 <= GDP.reading(rho).guess + 1e-12
-    assert GDP.reading(rho).guess == pytest.approx(float(ndtr(math.sqrt(rho / 2))), rel=1e-11)
+    assert np.all(tpr[1:] <= meaning.tradeoff(ZCDP, rho)[1][1:] + 1e-12)
+    assert np.max(1 + tpr - fpr) / 2 <= meaning.reading(GDP, rho).guess + 1e-12
+    assert meaning.reading(GDP, rho).guess == pytest.approx(float(ndtr(math.sqrt(rho / 2))), rel=1e-11)
 
 
 def test_a_distance_moves_both_rates_of_a_test_by_itself() -> None:

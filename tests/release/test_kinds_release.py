@@ -24,12 +24,12 @@ from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.row_files import FORMATS
 from dpsynth_core.report.facts import byline
-from dpsynth_core.sources.codec import decode, strays
+from dpsynth_core.sources.decoding import decode, strays
 from dpsynth_core.sources.detect import detect_format
 from dpsynth_core.sources.files import opened
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.filled import Filled, filled
-from dpsynth_core.vocabulary.kinds.hierarchies import Hierarchy
+from dpsynth_core.vocabulary.hierarchy import Hierarchy
 from dpsynth_core.web.domain import domain_table
 from dpsynth_core.web.domain.column_draft import ColumnDraft
 from tests.bundle import pack

@@ -19,7 +19,8 @@ from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.release import row_files
 from dpsynth_core.release.row_files import FORMATS, chosen
 from dpsynth_core.sources import statistical_file
-from dpsynth_core.sources.codec import decode, encode
+from dpsynth_core.sources.codec import encode
+from dpsynth_core.sources.decoding import decode
 from dpsynth_core.sources.detect import detect_format
 from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.notation import Notation

@@ -21,7 +21,7 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.release.rows import whole
 from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.notation import Notation
-from dpsynth_core.vocabulary.marginals import of_codes
+from dpsynth_core.vocabulary.released import of_codes
 from tests.bundle.bundles import run, spec
 
 SEED = 7

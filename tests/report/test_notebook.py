@@ -26,9 +26,9 @@ from dpsynth_core.release.rows import HeldRows
 from dpsynth_core.report import codebook
 from dpsynth_core.report.explore import knowledge
 from dpsynth_core.report.notebook import notebook
-from dpsynth_core.sources.codec import decode
+from dpsynth_core.sources.decoding import decode
 from dpsynth_core.statistics.totals import Total
-from dpsynth_core.vocabulary.marginals import combined
+from dpsynth_core.vocabulary.released import combined
 from tests.bundle import bundles, pack
 from tests.golden import goldens
 from tests.report import wizard

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from dpsynth_core.planning.spec import DataSpec
+from dpsynth_core.privacy import meaning
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.release.release import Release
 from dpsynth_core.report import words
@@ -20,7 +21,7 @@ def release() -> Release:
 
 
 def test_protection_is_told_in_the_odds_of_the_runs_own_accounting(release: Release) -> None:
-    text, odds = " ".join(words.protected(release)), release.plan.shares.accountant.reading(release.rho)
+    text, odds = " ".join(words.protected(release)), meaning.reading(release.plan.shares.accountant, release.rho)
     for number in (odds.guess, odds.at_1, odds.at_10):
         assert f"{number:.1%}" in text
     assert "ε = 2 and δ = 1e-09" in text
@@ -36,7 +37,7 @@ def test_replacing_protects_what_rows_say_and_not_presence() -> None:
 def test_a_delta_of_its_own_is_counted(release: Release) -> None:
     shares = replace(release.plan.shares, delta=0.5e-9, accountant=ZCDP)
     own = replace(release, plan=replace(release.plan, shares=shares))
-    assert words.odds(own) == ZCDP.reading(release.rho, 1e-9)
+    assert words.odds(own) == meaning.reading(ZCDP, release.rho, 1e-9)
     assert "approximate zCDP" in " ".join(words.symbols(own))
 
 

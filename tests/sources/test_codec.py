@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsynth_core.release.document import with_readable_times
-from dpsynth_core.sources.codec import as_written, decode, encode, encode_column, strays
+from dpsynth_core.sources.codec import encode, encode_column
+from dpsynth_core.sources.decoding import as_written, decode, strays
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from tests.domains import attributes, domains
@@ -347,3 +348,25 @@ def test_rows_are_read_back_as_the_cells_that_were_published() -> None:
     again = encode(domain, decode(domain, written, np.random.default_rng(0)), Notation(frozenset()))
     assert np.array_equal(np.column_stack([again[name] for name in domain.names]), written)
     assert np.array_equal(written[:, 1:], every[:, 1:])
+
+
+# Whatever a declaration says
+
+
+def test_edges_that_do_not_rise_are_refused_before_a_number_is_looked_up() -> None:
+    """Among others a search may go on from where it found the number before."""
+    wrong = Attribute.integer("age", 0, 99, edges=[0, 10, 20, 100])
+    object.__setattr__(wrong, "edges", (0, 20, 10, 100))
+    with pytest.raises(ValueError, match="edges do not rise"):
+        encode_column(wrong, pa.array([5, 15, 25]), MARKERS)
+
+
+@pytest.mark.parametrize("declared", ["code_for_missing", "code_for_unlisted"])
+@pytest.mark.parametrize("code", [-7, 99])
+def test_a_code_is_a_cell_of_the_column_though_its_declaration_is_wrong(
+    declared: str, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Attribute, declared, code)
+    found = encode_column(SEX, pa.array(["f", "x", None, "NA", "m"]), MARKERS)
+    assert ((found >= 0) & (found < SEX.size)).all()
+    assert found[[0, 4]].tolist() == [0, 1]

@@ -35,7 +35,7 @@ from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.sources.source import MarginalSource, ValueSource
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.kinds.hierarchies import Hierarchy
+from dpsynth_core.vocabulary.hierarchy import Hierarchy
 from tests import postgres
 from tests.sources import database_tables
 from tests.tiers import examples

@@ -25,15 +25,15 @@ from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.release import synthesis
-from dpsynth_core.sources.codec import decode
+from dpsynth_core.sources.decoding import decode
 from dpsynth_core.sources.source import CellSource, MarginalSource, RecordSource, counted
 from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.blocks import table_bytes
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.registry import KINDS
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.predictors import Additive, Largest, Predictor
-from dpsynth_core.vocabulary.tally import table_bytes
 from tests.bundle import pack
 from tests.sources.engines import ENGINES, Engine, one_stream
 from tests.tiers import examples

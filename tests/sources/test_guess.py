@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.sources.codec import decode, encode, encode_column
+from dpsynth_core.sources.codec import encode, encode_column
+from dpsynth_core.sources.decoding import decode
 from dpsynth_core.sources.detect import detect_format
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.guess import Guess, propose

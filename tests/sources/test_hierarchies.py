@@ -19,7 +19,8 @@ from dpsynth_core.sources.notation import Notation
 from dpsynth_core.sources.outside import outside
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.kinds.hierarchies import Hierarchy, hierarchy
+from dpsynth_core.vocabulary.hierarchy import Hierarchy
+from dpsynth_core.vocabulary.kinds.hierarchies import hierarchy
 from dpsynth_core.vocabulary.recoding import outside_rule
 from dpsynth_core.web.domain.column_draft import ColumnDraft
 

@@ -17,7 +17,8 @@ from dpsynth_core.release import synthesis
 from dpsynth_core.report.codebook import codebook_csv
 from dpsynth_core.report.words import assumptions
 from dpsynth_core.sources import ordering
-from dpsynth_core.sources.codec import decode, disordered, encode
+from dpsynth_core.sources.codec import encode
+from dpsynth_core.sources.decoding import decode, disordered
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain

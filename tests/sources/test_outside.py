@@ -12,7 +12,8 @@ from hypothesis import given
 
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.sources import outside
-from dpsynth_core.sources.codec import decode, encode_column
+from dpsynth_core.sources.codec import encode_column
+from dpsynth_core.sources.decoding import decode
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.attribute import Attribute, Recode

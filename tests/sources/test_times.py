@@ -12,7 +12,8 @@ import pytest
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release.document import csv_bytes
 from dpsynth_core.sources.arrow_types import declared_type
-from dpsynth_core.sources.codec import arrow_type, decode, encode_column, strays, typed
+from dpsynth_core.sources.codec import encode_column
+from dpsynth_core.sources.decoding import arrow_type, decode, strays, typed
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.guess import propose
 from dpsynth_core.sources.notation import Notation

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.store import auditing, chain, exports, ledger
+from dpsynth_core.store import auditing, balance, chain, exports, ledger
 from dpsynth_core.store.chain import COLUMNS, Entry, check_chain
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import BooksLost
@@ -170,11 +170,11 @@ def test_a_clock_that_goes_back_is_noted(monkeypatch: pytest.MonkeyPatch) -> Non
     reserve("r1", 0.01)
     assert chain.verify().set_back == ()
     monkeypatch.setattr(chain, "now", lambda: "2025-10-19T22:48:30.000+00:00")
-    monkeypatch.setattr(ledger, "now", lambda: "2025-10-19T22:48:30.000+00:00")
-    assert "behind entry 2 of the ledger, which is dated 2026-11-23T22:48:30 UTC" in ledger.clock_problem()
+    monkeypatch.setattr(balance, "now", lambda: "2025-10-19T22:48:30.000+00:00")
+    assert "behind entry 2 of the ledger, which is dated 2026-11-23T22:48:30 UTC" in balance.clock_problem()
     reserve("r2", 0.01)
     reserve("r3", 0.01)
-    assert ledger.clock_problem() == ""
+    assert balance.clock_problem() == ""
     assert chain.verify().set_back == (3,)
     assert chain.verify().ok
     (note,) = [line for line in auditing.audit().lines if line.startswith("note: ")]

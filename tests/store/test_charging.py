@@ -10,7 +10,7 @@ import pytest
 
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import chain, charging, jobs, ledger
+from dpsynth_core.store import balance, chain, charging, jobs
 from dpsynth_core.store.database import reading
 
 
@@ -34,10 +34,10 @@ def test_what_is_killed_before_it_read_anything_is_given_back_by_the_next_look(m
     if (child := os.fork()) == 0:
         charge(make_spec(), touching, lambda: os.kill(os.getpid(), signal.SIGKILL))
     os.waitpid(child, 0)
-    reserved = ledger.spent("people").rho
+    reserved = balance.spent("people").rho
     assert reserved > 0
     jobs.pump()
-    assert ledger.spent("people").rho == pytest.approx(reserved if touching else 0)
+    assert balance.spent("people").rho == pytest.approx(reserved if touching else 0)
     assert chain.verify().ok
 
 

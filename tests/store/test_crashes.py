@@ -14,7 +14,7 @@ from dpsynth_core.bundle import unpack, verdicts, verify
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.release.release import INTERRUPTED
-from dpsynth_core.store import auditing, chain, head, jobs, ledger, projects, runs
+from dpsynth_core.store import auditing, balance, chain, head, jobs, ledger, projects, runs
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.home import new_id, run_folder
 from dpsynth_core.store.ledger import Charge
@@ -28,7 +28,7 @@ def check_honest(project: str, run: str) -> str:
     run_after = runs.get("ann", run)
     released = (run_folder(project, run) / jobs.RESULT).exists()
     entries = {e.kind for e in chain.entries() if e.run == run}
-    charged = ledger.spent("people").rho
+    charged = balance.spent("people").rho
 
     assert not auditing.audit().problem
     check_next_charge()
@@ -180,4 +180,4 @@ def test_a_file_that_changed_after_submission_is_not_read_and_costs_nothing(
     assert driver(home, "job", run, 0) == 0
     assert (runs.get("ann", run).state, runs.get("ann", run).touched) == ("failed", False)
     assert "changed after the run was submitted" in runs.get("ann", run).error
-    assert ledger.spent("people").rho == 0
+    assert balance.spent("people").rho == 0

@@ -14,7 +14,7 @@ import pytest
 from dpsynth_core.foundation.errors import ChargedError, InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import chain, charging, database, head, ledger, projects
+from dpsynth_core.store import balance, chain, charging, database, head, projects
 from dpsynth_core.store.faults import FIELD, StoreFault
 from tests.store.test_ledger import reserve
 
@@ -148,7 +148,7 @@ def test_a_full_disk_at_the_last_moment_keeps_the_charge_and_says_nothing_wrong(
         assert head.read() == before
     assert chain.verify().ok
     reserve("r3", 0.001)
-    assert ledger.spent("people").releases == 3
+    assert balance.spent("people").releases == 3
     with closing(sqlite3.connect(database.home() / database.DATABASE)) as db:
         assert db.execute("SELECT COUNT(*) FROM ledger").fetchone() == (4,)
 

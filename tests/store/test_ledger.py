@@ -20,7 +20,7 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.conversions import epsilon_from, rho_from
-from dpsynth_core.store import accounts, chain, charging, ledger
+from dpsynth_core.store import balance, chain, charging, ledger
 from dpsynth_core.store.accounts import CapExceeded, UnitDiffers
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.ledger import Charge
@@ -53,7 +53,7 @@ def test_totals_are_in_zcdp_and_convert_to_epsilon() -> None:
     ledger.open_population("ann", "people", (2.0, 1e-8))
     reserve("r1", 0.01)
     reserve("r2", 0.02)
-    account = ledger.spent("people")
+    account = balance.spent("people")
     assert account.rho == pytest.approx(0.03)
     assert account.epsilon == pytest.approx(epsilon_from(0.03, 1e-8))
     assert account.cap_rho == rho_from(2.0, 1e-8)
@@ -62,10 +62,10 @@ def test_totals_are_in_zcdp_and_convert_to_epsilon() -> None:
 
 
 def test_an_unknown_population_has_the_default_cap_and_is_opened_by_its_first_charge() -> None:
-    assert (ledger.spent("new").cap_epsilon, ledger.spent("new").cap_delta) == (10.0, 1e-9)
-    assert ledger.populations() == ()
+    assert (balance.spent("new").cap_epsilon, balance.spent("new").cap_delta) == (10.0, 1e-9)
+    assert balance.populations() == ()
     reserve("r1", 0.01, population="new")
-    assert ledger.populations() == ("new",)
+    assert balance.populations() == ("new",)
 
 
 def test_a_charge_beyond_the_cap_is_refused_and_leaves_no_entry() -> None:
@@ -80,36 +80,36 @@ def test_a_charge_beyond_the_cap_is_refused_and_leaves_no_entry() -> None:
 def test_tenths_of_the_cap_fit_it_ten_times_and_not_the_smallest_number_more() -> None:
     """Tenths rounded down: ten of them are below the cap by a few units in the last place, which is all that is left."""
     ledger.open_population("ann", "people", (1.0, 1e-9))
-    cap = ledger.spent("people", following=ZCDP).cap_rho
+    cap = balance.spent("people", following=ZCDP).cap_rho
     tenth = math.nextafter(cap / 10, 0.0)
     for i in range(10):
         reserve(f"r{i}", tenth)
     left = float(Fraction(cap) - 10 * Fraction(tenth))
-    assert ledger.spent("people", following=ZCDP).remaining_rho == left < 1e-15 * cap
+    assert balance.spent("people", following=ZCDP).remaining_rho == left < 1e-15 * cap
     reserve("the rest", left)
     with pytest.raises(CapExceeded):
         reserve("more", 5e-324)
-    assert ledger.spent("people", following=ZCDP).remaining_epsilon == 0
+    assert balance.spent("people", following=ZCDP).remaining_epsilon == 0
 
 
 @pytest.mark.parametrize("excess", [1e-9, 1e-12, 2e-16])
 def test_a_sum_never_exceeds_the_cap_not_even_in_its_last_digit(excess: float) -> None:
     ledger.open_population("ann", "people", (1.0, 1e-9))
-    cap = ledger.spent("people", following=ZCDP).cap_rho
+    cap = balance.spent("people", following=ZCDP).cap_rho
     reserve("half", cap / 2)
     more = cap / 2 * (1 + 2 * excess)
     assert more > cap / 2
     with pytest.raises(CapExceeded):
         reserve("the other half, and a little", more)
     reserve("the other half", cap / 2)
-    assert ledger.spent("people", following=ZCDP).remaining_rho == 0
+    assert balance.spent("people", following=ZCDP).remaining_rho == 0
 
 
 def test_a_reservation_that_never_touched_data_comes_back_whole_and_once() -> None:
     reserve("r1", 0.01)
     give_back("r1")
-    assert ledger.spent("people").rho == 0
-    assert ledger.spent("people").releases == 0
+    assert balance.spent("people").rho == 0
+    assert balance.spent("people").releases == 0
     with pytest.raises(sqlite3.IntegrityError):
         give_back("r1")
 
@@ -123,7 +123,7 @@ def test_what_touched_data_stays_charged_and_what_was_returned_cannot_touch() ->
     give_back("r2")
     with pytest.raises(sqlite3.IntegrityError, match="standing reservation"):
         touch("r2")
-    assert ledger.spent("people").rho == pytest.approx(0.01)
+    assert balance.spent("people").rho == pytest.approx(0.01)
 
 
 def test_changing_the_cap_is_an_entry_with_a_reason() -> None:
@@ -133,13 +133,13 @@ def test_changing_the_cap_is_an_entry_with_a_reason() -> None:
     ledger.change_cap("ann", "people", (2.0, 1e-9), "decision of the board, no 7")
     last = chain.entries()[-1]
     assert (last.kind, last.epsilon, last.note) == ("cap", 2.0, "decision of the board, no 7")
-    assert ledger.spent("people").cap_epsilon == 2.0
+    assert balance.spent("people").cap_epsilon == 2.0
 
 
 def test_a_cap_lowered_below_what_is_spent_allows_nothing_further() -> None:
     reserve("r1", 0.1)
     ledger.change_cap("ann", "people", (0.5, 1e-9), "it was too generous")
-    assert ledger.spent("people").remaining_rho == 0
+    assert balance.spent("people").remaining_rho == 0
     with pytest.raises(CapExceeded):
         reserve("r2", 1e-6)
 
@@ -171,16 +171,16 @@ def test_charges_of_different_units_are_not_added_up(first: UnitSpec, second: Un
     assert first.words in refused.value.problem
     assert second.words in refused.value.problem
     assert chain.entries() == before
-    assert ledger.spent("people").unit == first
+    assert balance.spent("people").unit == first
     reserve("r2", 0.01, unit=second, population="others")
 
 
 def test_a_unit_binds_from_the_first_charge_that_stands() -> None:
     reserve("r1", 0.01, unit=PERSON)
     give_back("r1")
-    assert ledger.spent("people").unit is None
+    assert balance.spent("people").unit is None
     reserve("r2", 0.01)
-    assert ledger.spent("people").unit == ROW
+    assert balance.spent("people").unit == ROW
 
 
 def test_the_unit_is_in_the_hash_of_a_charge() -> None:
@@ -200,7 +200,7 @@ def test_steps_with_a_delta_of_their_own_leave_less_of_the_caps() -> None:
     """Approximate zCDP: rho and delta add up, and what is left of the cap's delta converts rho."""
     reserve("r1", 0.01)
     own("r2", 0.01, 4e-10)
-    account = ledger.spent("people")
+    account = balance.spent("people")
     assert account.rho == pytest.approx(0.02)
     assert account.cap_rho == pytest.approx(rho_from(10.0, 6e-10))
     assert account.epsilon == pytest.approx(epsilon_from(0.02, 6e-10))
@@ -213,7 +213,7 @@ def test_steps_whose_delta_the_cap_cannot_hold_are_refused_and_a_return_gives_it
         own("r2", 0.01, 6e-10)
     give_back("r1")
     own("r2", 0.01, 6e-10)
-    assert ledger.spent("people").cap_rho == pytest.approx(rho_from(10.0, 4e-10))
+    assert balance.spent("people").cap_rho == pytest.approx(rho_from(10.0, 4e-10))
     assert chain.verify().ok
 
 
@@ -224,10 +224,10 @@ def gaussian(run: str, epsilon: float) -> None:
 
 def test_a_run_of_epsilon_one_under_gdp_fits_an_empty_account_of_epsilon_one_and_nothing_more_does() -> None:
     ledger.open_population("ann", "people", (1.0, 1e-9))
-    assert ledger.spent("people", GDP).remaining_epsilon == pytest.approx(1.0, rel=1e-9)
-    assert ledger.spent("people", ZCDP).remaining_epsilon == pytest.approx(1.0, rel=1e-9)
+    assert balance.spent("people", GDP).remaining_epsilon == pytest.approx(1.0, rel=1e-9)
+    assert balance.spent("people", ZCDP).remaining_epsilon == pytest.approx(1.0, rel=1e-9)
     gaussian("r1", 1.0)
-    account = ledger.spent("people")
+    account = balance.spent("people")
     assert account.accountant is GDP
     assert account.epsilon == pytest.approx(1.0, rel=1e-9)
     with pytest.raises(CapExceeded):
@@ -237,22 +237,22 @@ def test_a_run_of_epsilon_one_under_gdp_fits_an_empty_account_of_epsilon_one_and
 
 def test_charges_of_both_accountants_are_added_up_in_zcdp() -> None:
     gaussian("r1", 1.0)
-    in_gdp = ledger.spent("people")
-    assert ledger.spent("people", following=ZCDP).epsilon == pytest.approx(epsilon_from(in_gdp.rho, 1e-9))
+    in_gdp = balance.spent("people")
+    assert balance.spent("people", following=ZCDP).epsilon == pytest.approx(epsilon_from(in_gdp.rho, 1e-9))
     reserve("r2", 0.01)
-    account = ledger.spent("people")
+    account = balance.spent("people")
     assert account.accountant is ZCDP
     assert account.rho == pytest.approx(in_gdp.rho + 0.01)
     assert account.epsilon == pytest.approx(epsilon_from(in_gdp.rho + 0.01, 1e-9))
     assert account.remaining_epsilon == pytest.approx(GDP.epsilon_from(account.remaining_rho, 1e-9))  # of a run under GDP
     give_back("r2")
-    assert ledger.spent("people") == in_gdp
+    assert balance.spent("people") == in_gdp
 
 
 def test_a_run_under_zcdp_has_to_fit_the_cap_with_all_of_the_others_in_zcdp() -> None:
     ledger.open_population("ann", "people", (1.0, 1e-9))
     gaussian("r1", 0.97)
-    assert ledger.spent("people", following=ZCDP).remaining_epsilon == 0.0
+    assert balance.spent("people", following=ZCDP).remaining_epsilon == 0.0
     with pytest.raises(CapExceeded):
         reserve("r2", 1e-9)
     gaussian("r3", 0.1)
@@ -263,23 +263,23 @@ def test_the_same_file_under_another_name_is_noticed_whoever_charged_it() -> Non
     reserve("b1", 0.01, owner="bob", population="others", fingerprint="same")
     reserve("r2", 0.01, population="returned", fingerprint="same")
     give_back("r2")
-    assert ledger.same_file_elsewhere("same", "people") == ("others", "staff")
-    assert ledger.same_file_elsewhere("same", "staff") == ("others",)
-    assert ledger.same_file_elsewhere("another", "people") == ()
+    assert balance.same_file_elsewhere("same", "people") == ("others", "staff")
+    assert balance.same_file_elsewhere("same", "staff") == ("others",)
+    assert balance.same_file_elsewhere("another", "people") == ()
     assert ledger.is_charged_for("r1", "same")
     assert not ledger.is_charged_for("r1", "another")
 
 
 def test_owners_who_charge_one_population_share_its_cap() -> None:
     ledger.open_population("ann", "people", (1.0, 1e-9))
-    third = ledger.spent("people", following=ZCDP).cap_rho / 3.5
+    third = balance.spent("people", following=ZCDP).cap_rho / 3.5
     for owner in ("ann", "bob", "local"):
         reserve(owner, third, owner=owner)
     for owner in ("ann", "bob", "local", "dan"):
         with pytest.raises(CapExceeded):
             reserve(f"{owner} again", third, owner=owner)
-    assert ledger.spent("people").releases == 3
-    assert ledger.populations() == ("people",)
+    assert balance.spent("people").releases == 3
+    assert balance.populations() == ("people",)
     assert chain.verify().head.number == 4
 
 
@@ -312,9 +312,9 @@ def test_a_name_that_differs_in_writing_alone_gets_no_cap_of_its_own(alike: str)
 def test_a_citation_states_the_cap_and_the_unit_but_not_what_was_spent() -> None:
     ledger.open_population("ann", "people", (3.0, 1e-9))
     reserve("r1", 0.01, unit=PERSON)
-    before = ledger.citation("r1")
+    before = balance.citation("r1")
     reserve("r2", 0.02, unit=PERSON)
-    assert ledger.citation("r1") == before
+    assert balance.citation("r1") == before
     assert before["cap"] == {"epsilon": 3.0, "delta": 1e-9}
     assert UnitSpec.model_validate(before["unit"]) == PERSON
     assert before["earlier_caps"] == []
@@ -325,11 +325,11 @@ def test_a_citation_says_that_the_cap_was_changed_after_charges_existed() -> Non
     ledger.open_population("ann", "people", (1.0, 1e-9))
     ledger.change_cap("ann", "people", (2.0, 1e-9), "nobody was charged yet")
     reserve("r1", 0.01)
-    assert ledger.citation("r1")["earlier_caps"] == []
+    assert balance.citation("r1")["earlier_caps"] == []
     ledger.change_cap("ann", "people", (3.0, 1e-9), "for a second study")
     ledger.change_cap("ann", "people", (4.0, 1e-8), "for a third study")
-    assert ledger.citation("r1")["cap"] == {"epsilon": 4.0, "delta": 1e-8}
-    assert ledger.citation("r1")["earlier_caps"] == [{"epsilon": 2.0, "delta": 1e-9}, {"epsilon": 3.0, "delta": 1e-9}]
+    assert balance.citation("r1")["cap"] == {"epsilon": 4.0, "delta": 1e-8}
+    assert balance.citation("r1")["earlier_caps"] == [{"epsilon": 2.0, "delta": 1e-9}, {"epsilon": 3.0, "delta": 1e-9}]
 
 
 RACER = """
@@ -360,14 +360,14 @@ def test_racing_processes_never_overspend_nor_underspend() -> None:
     racers = [subprocess.Popen([*command, str(i), str(rho), str(gate)], stdout=subprocess.PIPE, text=True) for i in range(5)]
     won = [int(racer.communicate(timeout=SECONDS)[0]) for racer in racers]
     assert sum(won) == 37
-    assert ledger.spent("people").rho == pytest.approx(37 * rho)
+    assert balance.spent("people").rho == pytest.approx(37 * rho)
     assert chain.verify().ok
     assert chain.verify().head.number == 38
 
 
 def test_as_many_more_releases_fit_as_are_said_to_fit() -> None:
     for left, rho in ((1.0, 0.3), (0.1, 0.1), (0.05, 0.1), (-1.0, 0.1), (7.0, 0.0)):
-        more = accounts.times_more(left, rho)
+        more = balance.times_more(left, rho)
         assert more >= 0
         if rho and left > 0:
             assert more * rho <= left < (more + 1) * rho

@@ -15,7 +15,7 @@ import pytest
 from benchmarks import ledger_damage
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import auditing, chain, exports, head, ledger, projects, runs, seals
+from dpsynth_core.store import auditing, balance, chain, exports, head, projects, runs, seals
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.faults import BooksLost
@@ -183,7 +183,7 @@ def test_what_is_lost_stops_every_charge_until_a_person_accepts_it(home: Path, l
     assert entry.curator == "local"
     assert REASON in entry.note
     reserve("after", RHO)
-    assert ledger.citation("after")["restored"] == 1
+    assert balance.citation("after")["restored"] == 1
     assert not auditing.audit().problem
 
 
@@ -205,8 +205,8 @@ def test_sums_come_from_the_entries_that_were_hashed(home: Path) -> None:
     reserve("r1", RHO)
     reserve("r2", RHO)
     damage_the_index_of_populations(home)
-    assert ledger.spent("people").rho == pytest.approx(2 * RHO)
-    assert ledger.citation("r2")["entry"] == 3
+    assert balance.spent("people").rho == pytest.approx(2 * RHO)
+    assert balance.citation("r2")["entry"] == 3
 
 
 def test_no_sums_are_told_of_a_ledger_that_was_altered(home: Path) -> None:
@@ -214,7 +214,7 @@ def test_no_sums_are_told_of_a_ledger_that_was_altered(home: Path) -> None:
     alter(home, "UPDATE ledger SET rho = 0.001 WHERE number = 2")
     assert not [line for line in auditing.audit().lines if "population" in line]
     with pytest.raises(BooksLost, match="entry 2 was altered"):
-        ledger.spent("people")
+        balance.spent("people")
 
 
 def test_flipped_bits_of_the_database_give_no_budget_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -281,8 +281,8 @@ def test_an_export_brings_back_what_the_database_lacks(home: Path) -> None:
     put_back(home, old)
     restore("local", REASON, export)
     assert chain.entries()[:3] == export
-    assert ledger.spent("people").rho == pytest.approx(2 * RHO)
-    assert ledger.same_file_elsewhere("same", "others") == ("people",)
+    assert balance.spent("people").rho == pytest.approx(2 * RHO)
+    assert balance.same_file_elsewhere("same", "others") == ("people",)
     assert "entries from an export: 1" in chain.entries()[-1].note
 
 
@@ -291,7 +291,7 @@ def test_the_books_of_a_lost_database_go_on_from_an_export(home: Path) -> None:
     export = chain.entries()
     delete_database(home)
     restore("local", REASON, export)
-    assert ledger.spent("people").rho == pytest.approx(RHO)
+    assert balance.spent("people").rho == pytest.approx(RHO)
     assert chain.verify().ok
 
 
@@ -327,7 +327,7 @@ def test_entries_that_can_still_be_read_are_kept(home: Path) -> None:
     assert chain.entries() == before
     restore("local", REASON)
     assert chain.entries()[:-1] == before
-    assert ledger.spent("people").rho == pytest.approx(RHO)
+    assert balance.spent("people").rho == pytest.approx(RHO)
     assert chain.verify().ok
 
 
@@ -346,7 +346,7 @@ def test_a_return_that_the_books_do_not_take_leaves_the_charge_standing(home: Pa
     reserve("r1", RHO)
     delete_head(home)
     give_back("r1")
-    assert ledger.spent("people").rho == pytest.approx(RHO)
+    assert balance.spent("people").rho == pytest.approx(RHO)
 
 
 @pytest.mark.usefixtures("no_workers")
@@ -360,7 +360,7 @@ def test_a_run_that_waits_while_the_books_are_lost_reads_nothing(
     assert (restored.state, restored.touched) == ("failed", False)
     assert "ledger.head" in restored.error
     assert [entry.kind for entry in chain.entries()] == ["population", "reserve"]
-    assert ledger.spent("people").rho == pytest.approx(restored.rho)
+    assert balance.spent("people").rho == pytest.approx(restored.rho)
 
 
 def test_a_head_noted_elsewhere_shows_that_the_whole_directory_is_an_older_one(home: Path) -> None:

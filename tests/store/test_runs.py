@@ -19,7 +19,7 @@ import pytest
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.accountant import GDP
-from dpsynth_core.store import chain, jobs, ledger, processes, projects, runs
+from dpsynth_core.store import balance, chain, jobs, ledger, processes, projects, runs
 from dpsynth_core.store.accounts import CapExceeded
 from dpsynth_core.store.database import reading, transaction
 from tests.patience import SECONDS, wait_until
@@ -97,7 +97,7 @@ def test_tabs_that_submit_at_the_same_moment_cannot_overspend(make_spec: Make, p
     tabs = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     assert sum(int(tab.communicate(timeout=SECONDS)[0]) for tab in tabs) == 5
     assert len(runs.list("ann")) == 5
-    assert ledger.spent("people").epsilon <= 1.0
+    assert balance.spent("people").epsilon <= 1.0
 
 
 def test_a_plan_that_another_tab_started_meanwhile_is_not_run_and_charged_again(
@@ -108,7 +108,7 @@ def test_a_plan_that_another_tab_started_meanwhile_is_not_run_and_charged_again(
     assert runs.submit("ann", project, make_spec(), seen=[]) == first
     runs.cancel("ann", first)
     assert runs.submit("ann", project, make_spec(), seen=[]) == first
-    assert ledger.spent("people").releases == 0
+    assert balance.spent("people").releases == 0
     assert no_workers == [first]
     again = runs.submit("ann", project, make_spec(), seen=[first])
     assert again != first
@@ -150,11 +150,11 @@ def test_more_at_a_time_if_configured(make_spec: Make, project: str, no_workers:
 def test_a_queued_run_that_is_cancelled_gives_its_reservation_back(make_spec: Make, project: str) -> None:
     runs.submit("ann", project, make_spec())
     queued = runs.submit("ann", project, make_spec())
-    before = ledger.spent("people").rho
+    before = balance.spent("people").rho
     runs.cancel("ann", queued)
     runs.cancel("ann", queued)
     assert runs.get("ann", queued).state == "cancelled"
-    assert ledger.spent("people").rho == pytest.approx(before / 2)
+    assert balance.spent("people").rho == pytest.approx(before / 2)
     assert [e.kind for e in chain.entries() if e.run == queued] == ["reserve", "return"]
 
 
@@ -166,7 +166,7 @@ def test_a_worker_that_never_starts_is_given_up_and_costs_nothing(make_spec: Mak
     monkeypatch.setattr(jobs, "SILENCE_SECONDS", -1.0)
     jobs.pump()
     assert runs.get("ann", run).state == "lost"
-    assert ledger.spent("people").rho == 0
+    assert balance.spent("people").rho == 0
 
 
 def act_as_worker(run: str, pid: int, born: str | None, place: str, heartbeat_age: float = 0.0, touched: bool = False) -> None:
@@ -189,7 +189,7 @@ def test_a_pid_is_believed_only_with_its_start_time(make_spec: Make, project: st
     act_as_worker(run, os.getpid(), "1", processes.place(), touched=True)
     jobs.pump()
     assert runs.get("ann", run).state == "lost"
-    assert ledger.spent("people").rho > 0
+    assert balance.spent("people").rho > 0
 
 
 @pytest.mark.usefixtures("no_workers")
@@ -251,7 +251,7 @@ def test_a_worker_that_ignores_the_polite_signal_is_killed_after_the_grace(
     wait_for(lambda: ended(run))
     assert runs.get("ann", run).state == "cancelled"
     assert started[0].wait(5) == -signal.SIGKILL
-    assert ledger.spent("people").rho == pytest.approx(runs.get("ann", run).rho)
+    assert balance.spent("people").rho == pytest.approx(runs.get("ann", run).rho)
 
 
 def worker_of(run: str) -> int:
@@ -285,7 +285,7 @@ def test_a_real_worker_is_cancelled_in_the_middle_and_keeps_what_it_measured(mak
     cancelled_run = runs.get("ann", run)
     assert (cancelled_run.state, cancelled_run.touched, cancelled_run.error) == ("cancelled", True, "")
     assert len(measured(run)) > 3
-    assert ledger.spent("people").rho == pytest.approx(cancelled_run.rho)
+    assert balance.spent("people").rho == pytest.approx(cancelled_run.rho)
     with pytest.raises(InputError, match="cancelled"):
         runs.release("ann", run)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dpsynth_core.store import chain, ledger, signing
+from dpsynth_core.store import balance, chain, ledger, signing
 from dpsynth_core.store.faults import BooksLost, StoreFault
 from dpsynth_core.store.ledger import PlanDiffers
 from dpsynth_core.store.restoring import restore
@@ -120,7 +120,7 @@ def test_a_home_that_takes_no_file_is_named(home: Path, monkeypatch: pytest.Monk
 
 
 def cited(run: str) -> dict[str, object]:
-    return ledger.citation(run)
+    return balance.citation(run)
 
 
 def test_only_what_the_ledger_stands_for_is_signed() -> None:

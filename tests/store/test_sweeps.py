@@ -15,7 +15,7 @@ from dpsynth_core.planning import machine
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.conversions import epsilon_from
-from dpsynth_core.store import chain, jobs, ledger, processes, projects, sweeps, worker
+from dpsynth_core.store import balance, chain, jobs, ledger, processes, projects, sweeps, worker
 from dpsynth_core.store.accounts import CapExceeded
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.tradeoffs.sweep import Sweep
@@ -231,7 +231,7 @@ def test_the_private_table_is_charged_for_all_trials_before_the_first_is_made(
     be_worker(no_workers[0])
     assert [e.kind for e in chain.entries()] == ["population", "reserve", "touch"]
     assert states(sweep) == ["done"] * 4
-    assert ledger.spent("people").rho == pytest.approx(tried.rho)
+    assert balance.spent("people").rho == pytest.approx(tried.rho)
 
 
 @pytest.mark.usefixtures("no_workers")
@@ -242,7 +242,7 @@ def test_the_same_sweep_started_in_two_tabs_runs_and_is_charged_once(
     tried = make_sweep(table=kind)
     first = sweeps.submit("ann", project, tried, seen=[])
     assert sweeps.submit("ann", project, tried, seen=[]) == first
-    assert ledger.spent("people").releases == (kind == "private")
+    assert balance.spent("people").releases == (kind == "private")
     again = sweeps.submit("ann", project, tried, seen=[first])  # wanted once more by somebody who saw the first
     other = sweeps.submit("ann", project, make_sweep(table=kind, epsilons=(0.3,)), seen=[])
     assert len({first, again, other}) == 3
@@ -275,7 +275,7 @@ def test_a_private_sweep_beyond_the_cap_is_refused(make_sweep: Callable[..., Swe
 def test_a_private_sweep_that_is_stopped_before_it_read_costs_nothing(make_sweep: Callable[..., Sweep], project: str) -> None:
     sweep = sweeps.submit("ann", project, make_sweep(table="private"))
     sweeps.stop("ann", sweep)
-    assert ledger.spent("people").rho == 0
+    assert balance.spent("people").rho == 0
     with pytest.raises(InputError, match="given back"):
         sweeps.resume("ann", sweep)
 
@@ -344,14 +344,14 @@ def test_a_learner_that_takes_its_own_delta_in_private_trials_is_charged_that_de
     assert charge.rho == pytest.approx(3 * sum(ZCDP.rho_from(e, 0.5e-10) + GDP.rho_from(e, 1e-10) for e in (0.5, 1.0)))
     assert (charge.epsilon, charge.delta) == pytest.approx((epsilon_from(charge.rho, 1e-10), 4e-10))
     left = 1e-9 - charge.own_delta
-    assert ledger.spent("people").epsilon == pytest.approx(epsilon_from(charge.rho, left))
+    assert balance.spent("people").epsilon == pytest.approx(epsilon_from(charge.rho, left))
 
 
 def test_trials_whose_own_deltas_would_use_up_the_cap_are_refused_and_nothing_is_charged(make_spec: Make, project: str) -> None:
     with pytest.raises(CapExceeded, match=r"delta of their own, which would use up the cap's 1e-09; choose a learner without one"):
         sweeps.submit("ann", project, learner_sweep(make_spec, 1e-9, repeats=1))
     assert sweeps.list("ann", project) == ()
-    assert ledger.spent("people").rho == 0
+    assert balance.spent("people").rho == 0
 
 
 def test_a_table_that_changed_after_submission_is_not_read_and_costs_nothing(
@@ -362,7 +362,7 @@ def test_a_table_that_changed_after_submission_is_not_read_and_costs_nothing(
     be_worker(no_workers[0])
     assert states(sweep) == ["failed", "failed"]
     assert "changed" in sweeps.points("ann", sweep)[0].error
-    assert ledger.spent("people").rho == 0
+    assert balance.spent("people").rho == 0
 
 
 def test_another_projects_upload_cannot_be_tried_on(make_spec: Make, project: str) -> None:

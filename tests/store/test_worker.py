@@ -19,7 +19,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
 from dpsynth_core.sources import csv_file, readers
-from dpsynth_core.store import chain, database, jobs, ledger, processes, runs, spools, worker
+from dpsynth_core.store import balance, chain, database, jobs, processes, runs, spools, worker
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.store.home import run_folder
@@ -86,7 +86,7 @@ def test_no_text_of_an_exception_leaves_the_worker(started: str, where: str, hom
     assert ended.state == "failed"
     assert "ValueError in store/worker.py, line" in ended.error
     assert all(b"canary" not in p.read_bytes() for p in home.rglob("*") if p.is_file())
-    assert ledger.spent("people").rho > 0
+    assert balance.spent("people").rho > 0
 
 
 def test_our_own_messages_do(started: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,7 +96,7 @@ def test_our_own_messages_do(started: str, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(synthesis, "plan", refusing)
     worker.work(jobs.claim(started))
     assert (runs.get("ann", started).state, runs.get("ann", started).error) == ("failed", "data: it is unusable; give another")
-    assert ledger.spent("people").rho == 0
+    assert balance.spent("people").rho == 0
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not keep to a limit on memory")
@@ -113,7 +113,7 @@ def test_a_run_that_takes_far_more_memory_than_was_forecast_says_so_and_stays_ch
     ended = runs.get("ann", started)
     assert (ended.state, ended.touched) == ("failed", True)
     assert ended.error.startswith("It needed more memory than a run may take here")
-    assert ledger.spent("people").rho > 0
+    assert balance.spent("people").rho > 0
 
 
 def test_a_disk_that_is_full_when_the_release_is_kept_is_named_and_nothing_is_lost(started: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,7 +157,7 @@ def test_a_home_that_takes_nothing_more_from_any_moment_on_loses_nothing_that_wa
         ended = runs.get("ann", run)
         states.add((ended.state, ended.touched))
         assert ended.state == "done" or (ended.state in ("failed", "lost") and ended.error)
-        assert ended.touched == (ledger.spent(ended.population).rho > 0)
+        assert ended.touched == (balance.spent(ended.population).rho > 0)
         if runs.can_keep(ended):
             runs.keep("ann", run)
             worker.work(jobs.claim(run))
@@ -180,7 +180,7 @@ def test_a_table_that_cannot_be_read_to_its_end_costs_nothing(started: str, monk
     assert (run.state, run.touched) == ("failed", False)
     assert "unpacks to more" in run.error
     assert [entry.kind for entry in chain.entries() if entry.run == started] == ["reserve", "return"]
-    assert ledger.spent("people").rho == 0
+    assert balance.spent("people").rho == 0
 
 
 def test_a_cancel_whose_signal_was_lost_is_seen_at_the_next_event(started: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,7 +218,7 @@ def test_a_lost_run_accepts_no_further_word(started: str) -> None:
         with pytest.raises(jobs.NotMine):
             act()
     assert runs.get("ann", started).state == "lost"
-    assert ledger.spent("people").rho == 0
+    assert balance.spent("people").rho == 0
 
 
 def test_the_release_cites_its_ledger_entry(started: str) -> None:
@@ -237,7 +237,7 @@ def test_a_plan_that_is_not_the_charged_one_reads_nothing(started: str, monkeypa
     run = runs.get("ann", started)
     assert (run.state, run.touched) == ("failed", False)
     assert "another one than entry 2 of the ledger was charged for" in run.error
-    assert ledger.spent("people").rho == 0
+    assert balance.spent("people").rho == 0
 
 
 def test_what_is_kept_of_a_run_is_of_the_plan_that_was_charged(started: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.grouped_domain import by_name, marginals_like, parent, regrouped, with_groups
+from dpsynth_core.vocabulary.grouped_domain import marginals_like, with_groups
 from dpsynth_core.vocabulary.groups import Groups
-from dpsynth_core.vocabulary.marginals import of_codes, of_columns
 from dpsynth_core.vocabulary.measurement import Measurement
+from dpsynth_core.vocabulary.regrouping import by_name, parent, regrouped
+from dpsynth_core.vocabulary.released import of_codes, of_columns
 
 DOMAIN = Domain.from_json(
     {
@@ -52,12 +53,6 @@ def test_a_domain_with_groups_ties_each_to_its_column() -> None:
     assert impossible is not None
     np.testing.assert_array_equal(~impossible, np.array(AGES.places)[:, None] == np.arange(3))
     assert domain.impossible_cells(("sex", "town")) is not None
-
-
-def test_groups_are_called_by_their_values() -> None:
-    assert AGES.labels(DOMAIN["age"].cell_labels(), True) == ["0 to 9 … 10 to 19", "20 to 29 … 40 to 49", "missing"]
-    assert TOWNS.labels(DOMAIN["town"].cell_labels(), False) == ["q", "p | r", "s"]
-    assert Groups("many", "x", (0, *[1] * 1000)).labels([str(i) for i in range(1001)], False) == ["0", "1,000 other values"]
 
 
 def test_a_measurement_over_groups_is_one_of_the_columns_beside_them() -> None:

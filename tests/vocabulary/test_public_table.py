@@ -16,7 +16,7 @@ from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning.spec import Spec, load_spec
 from dpsynth_core.release import synthesis
-from dpsynth_core.store import ledger
+from dpsynth_core.store import balance
 
 DOMAIN = {
     "version": 1,
@@ -85,7 +85,7 @@ def test_a_mechanism_that_does_not_use_it_says_nothing_of_it() -> None:
 def test_the_ledger_is_charged_the_budget_and_the_run_spends_it(mechanism: str) -> None:
     assert synthesize(mechanism, "--public", "census.csv", "--population", "town") == 0
     made, rho = json.loads(OUT.read_text()), registry.get(mechanism).card.accountant.rho_from(1.0, 1e-9)
-    assert ledger.spent("town").rho == pytest.approx(rho, rel=1e-12)
+    assert balance.spent("town").rho == pytest.approx(rho, rel=1e-12)
     assert sum(charge["rho"] for charge in made["charges"]) == pytest.approx(rho, rel=1e-8)
 
 
@@ -123,7 +123,7 @@ def test_a_table_that_cannot_serve_is_one_line_and_charges_nothing(
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("error: public table: ")
     assert sentence in line
-    assert ledger.populations() == ()
+    assert balance.populations() == ()
 
 
 def test_without_one_what_needs_it_is_refused_with_the_way_to_give_it() -> None:

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsynth_core.vocabulary import tally
+from dpsynth_core.vocabulary.blocks import maximal, plan, slices, table_bytes
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.measurement import Clique
-from dpsynth_core.vocabulary.tally import Tally, maximal, plan, slices, table_bytes
+from dpsynth_core.vocabulary.tally import Tally
 
 
 @st.composite

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsynth_core.sources.codec import decode
+from dpsynth_core.sources.decoding import decode
 from dpsynth_core.vocabulary import usual
 from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.declared import declared, domain_json, guessed

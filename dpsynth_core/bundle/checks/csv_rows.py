@@ -17,7 +17,8 @@ from dpsynth_core.claims.outcome import Wrong, expect
 from dpsynth_core.foundation.arrow_times import holds_times
 from dpsynth_core.foundation.content import Content
 from dpsynth_core.release import document as releases
-from dpsynth_core.sources.codec import arrow_type, encode, typed
+from dpsynth_core.sources.codec import encode
+from dpsynth_core.sources.decoding import arrow_type, typed
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.domain import Domain
 

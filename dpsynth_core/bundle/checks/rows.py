@@ -15,7 +15,7 @@ from dpsynth_core.bundle.checks.opened import Opened
 from dpsynth_core.claims.outcome import Nothing, expect, named, some
 from dpsynth_core.release import document as releases
 from dpsynth_core.release.release import INTERRUPTED
-from dpsynth_core.sources.codec import disordered, strays
+from dpsynth_core.sources.decoding import disordered, strays
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.grouped_domain import marginals_like
 

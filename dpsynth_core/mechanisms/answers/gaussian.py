@@ -19,8 +19,8 @@ from dpsynth_core.mechanisms.steps import Finished, Measured, Step
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import combined
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.released import combined
 from dpsynth_core.vocabulary.workload import Workload
 
 _SECONDS_PER_CELL = 1.5e-5

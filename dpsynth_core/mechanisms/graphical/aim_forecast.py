@@ -20,9 +20,9 @@ from dpsynth_core.mechanisms.graphical.grouping import tables_with_groups
 from dpsynth_core.mechanisms.graphical.models import BYTES_PER_CELL, MEGABYTE, columns_too_large
 from dpsynth_core.mechanisms.mechanism import Forecast
 from dpsynth_core.mechanisms.rounds import sigma_for
+from dpsynth_core.vocabulary.blocks import TABLE_BYTES
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique
-from dpsynth_core.vocabulary.tally import TABLE_BYTES
 from dpsynth_core.vocabulary.workload import Workload
 
 PEOPLE_ASSUMED = 50_000

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.grouped_domain import by_name, parent
 from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.kinds.registry import KINDS
-from dpsynth_core.vocabulary.marginals import combined
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, Measurement
+from dpsynth_core.vocabulary.regrouping import by_name, parent
+from dpsynth_core.vocabulary.released import combined
 from dpsynth_core.vocabulary.workload import Workload
 from dpsynth_core.vocabulary.zeros import MAX_CELLS, MAX_OF_ALL
 

@@ -34,9 +34,9 @@ from dpsynth_core.mechanisms.graphical.models import FINAL, Capacity, Fit
 from dpsynth_core.mechanisms.rounds import total_from
 from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import of_codes
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, MarginalCounts, Measurement
 from dpsynth_core.vocabulary.public_table import PublicTable
+from dpsynth_core.vocabulary.released import of_codes
 
 PART, ROOM = 0.04, 0.1
 """Share of the model's capacity that public marginals may take; what the model may grow to from the first round on."""

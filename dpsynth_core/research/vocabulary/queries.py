@@ -112,7 +112,7 @@ class QueryClass:
 
     def _dense_hits(self, codes: NDArray[np.int32]) -> tuple[Numbers, NDArray[np.int64]]:
         """The same with one counter for each query. All marginals are counted at once: three times as fast, for a thousand rows, as one
-        `marginals.of_codes` after the other."""
+        `released.of_codes` after the other."""
         cells = np.zeros(self.size, dtype=np.int64)
         for part in np.array_split(codes, math.ceil(len(codes) * len(self.cliques) / _HITS_AT_ONCE) or 1):
             cells += np.bincount(self.cells(part).ravel(), minlength=self.size)

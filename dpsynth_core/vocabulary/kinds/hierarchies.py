@@ -5,67 +5,16 @@ table names for it. The rows of a release carry the groups.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from dpsynth_core.foundation.errors import InputError, first_repeated, shown
+from dpsynth_core.vocabulary.hierarchy import Hierarchy
 from dpsynth_core.vocabulary.kinds.kind import Form, Kind, Option
 from dpsynth_core.vocabulary.names import column_field
 
 LONGEST = 40
 """Characters of a code that a level may keep."""
 _EQUALS = "="
-
-
-@dataclass(frozen=True)
-class Hierarchy:
-    """How codes are put together. Either of:
-
-    level: a code counts as its first so many letters and digits; signs between them are kept, so that "01.1" is level 3 of "01.11".
-    groups: beginnings of codes with the group that they mean; the longest one that a code begins with decides.
-    digits: a code of digits alone that is shorter has lost its leading zeros, and gets them back (but where it has as
-    many as a level keeps, and so is a group already); 0 for codes of any length.
-    """
-
-    level: int = 0
-    groups: tuple[tuple[str, str], ...] = ()
-    digits: int = 0
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The groups of a table, in the order in which it names them first."""
-        return tuple(dict.fromkeys(group for _, group in self.groups))
-
-    def group(self, code: str) -> str:
-        """The group of a code; of a group its own name. "" for a code that the table does not know."""
-        if code in self._names or len(code) == self.level:
-            return code
-        whole = code.zfill(self.digits) if code.isascii() and code.isdigit() else code
-        return self._longest(whole) if self.groups else _beginning(whole, self.level)
-
-    def _longest(self, code: str) -> str:
-        known = self._by_beginning
-        return next((known[code[:length]] for length in self._lengths if code[:length] in known), "")
-
-    @cached_property
-    def _names(self) -> frozenset[str]:
-        return frozenset(self.names)
-
-    @cached_property
-    def _by_beginning(self) -> dict[str, str]:
-        return dict(self.groups)
-
-    @cached_property
-    def _lengths(self) -> list[int]:
-        """Of the beginnings, the longest first."""
-        return sorted({len(beginning) for beginning, _ in self.groups}, reverse=True)
-
-    def in_words(self) -> str:
-        """What a code counts as."""
-        if self.groups:
-            return "A code counts as the group of the longest beginning that the table of groups has for it."
-        return f"A code counts as its first {self.level} letters and digits." if self.level > 1 else "A code counts as its first character."
 
 
 def hierarchy(name: str, level: Any = None, groups: Any = None, digits: Any = None) -> Hierarchy:
@@ -105,15 +54,6 @@ def _table(name: str, groups: Any) -> list[tuple[str, str]]:
     if not all(beginning and group for beginning, group in pairs):
         raise InputError(column_field(name), "a beginning has no group, or a group no beginning", 'write "A = Infections" for each')
     return pairs
-
-
-def _beginning(code: str, level: int) -> str:
-    counted = 0
-    for place, character in enumerate(code, start=1):
-        counted += character.isalnum()
-        if counted == level:
-            return code[:place]
-    return code
 
 
 _LEVEL_HELP = "Letters and digits; signs between them are kept. ICD-10: 3, NUTS: 3 to 5."

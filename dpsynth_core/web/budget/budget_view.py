@@ -15,9 +15,10 @@ from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning import precision, weakness
 from dpsynth_core.planning.plan import Shares
 from dpsynth_core.planning.unit_spec import UnitSpec
-from dpsynth_core.privacy import attacker, conversions
+from dpsynth_core.privacy import attacker, meaning
+from dpsynth_core.privacy import budget as budgets
 from dpsynth_core.privacy.unit import ADD_REMOVE, Unit
-from dpsynth_core.store import accounts, ledger
+from dpsynth_core.store import accounts, balance
 from dpsynth_core.vocabulary.workload import Workload
 from dpsynth_core.web.domain import learning_view
 from dpsynth_core.web.shell import document, fields, frame, numbers
@@ -67,13 +68,13 @@ def amount(project: Current) -> None:
 
 def _read_epsilon(text: str) -> float:
     epsilon = numbers.positive(text, EPSILON, "1")
-    conversions.check_budget(epsilon, document.DEFAULT_BUDGET["delta"])
+    budgets.check_budget(epsilon, document.DEFAULT_BUDGET["delta"])
     return epsilon
 
 
 def _read_delta(text: str) -> float:
     delta = numbers.positive(text, DELTA, "1e-9")
-    conversions.check_budget(document.DEFAULT_BUDGET["epsilon"], delta)
+    budgets.check_budget(document.DEFAULT_BUDGET["epsilon"], delta)
     return delta
 
 
@@ -92,7 +93,7 @@ def set_epsilon(epsilon: float | None) -> None:
 
 def _meaning(project: Current, epsilon: float, delta: float) -> None:
     shares = document.shares(project.draft)
-    odds = shares.accountant.reading(shares.rho, shares.slack)
+    odds = meaning.reading(shares.accountant, shares.rho, shares.slack)
     added = project.draft["unit"]["relation"] == ADD_REMOVE
     question = "whether a person is in the table" if added else "which of two records is a person's"
     alone = _at_most(attacker.posterior_odds(epsilon, delta))
@@ -105,7 +106,7 @@ def _meaning(project: Current, epsilon: float, delta: float) -> None:
         f"An attacker who accepts 1 wrong accusation in 100 finds at most {100 * odds.at_1:.1f} of 100 members. By guessing: 1.",
         help=FOUND_HELP,
     )
-    for warning in conversions.check_budget(epsilon, delta):
+    for warning in budgets.check_budget(epsilon, delta):
         st.warning(literal(capital(warning)), icon=":material/warning:")
     if document.needs_reason(project.draft):
         _reason(project)
@@ -214,7 +215,7 @@ def learning(project: Current) -> None:
 def account(project: Current, shares: Shares) -> InputError | None:
     """What this population's account says; an error if the budget or the unit does not fit it."""
     name, counted, rho = project.draft["population"], shares.accountant, shares.rho
-    spent = ledger.spent(name, counted, document.cap(project.draft))
+    spent = balance.spent(name, counted, document.cap(project.draft))
     cap_epsilon, cap_delta, left_over = spent.cap_epsilon, spent.cap_delta, spent.remaining_rho - rho
     error: InputError | None = accounts.mixed(name, spent.unit, UnitSpec(**project.draft["unit"]))
     with frame.card(
@@ -226,7 +227,7 @@ def account(project: Current, shares: Shares) -> InputError | None:
         remains = counted.epsilon_from(left_over, cap_delta) if left_over > 0 else 0.0
         why = f"Of the limit ε {numbers.short(cap_epsilon)}."
         after.metric("Left afterwards", "?" if error else f"ε {remains:.2f}", help=why)
-        more = accounts.times_more(left_over, rho) if error is None else 0
+        more = balance.times_more(left_over, rho) if error is None else 0
         st.caption(f"Population {code(name)}: limit ε {numbers.short(cap_epsilon)}, δ {numbers.short(cap_delta)}. {numbers.more(more)}")
         if error is None and left_over < 0:
             error = InputError("budget", "it is more than the account allows", "lower ε, or raise the limit on the Ledger page")

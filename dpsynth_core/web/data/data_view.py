@@ -13,7 +13,7 @@ from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.privacy.unit import ADD_REMOVE, REPLACE
 from dpsynth_core.sources import demo
 from dpsynth_core.sources.registry import KINDS
-from dpsynth_core.store import ledger, projects
+from dpsynth_core.store import balance, projects
 from dpsynth_core.vocabulary import usual
 from dpsynth_core.web.data import database_table, database_view, engine_view, project_table, reading_view, uploads
 from dpsynth_core.web.data.project_table import Table
@@ -201,7 +201,7 @@ def population(project: Current) -> None:
         Zone.PUBLIC,
         "Privacy lost in one release adds to the next one about the same people, also of another curator. The ledger keeps the sum.",
     ):
-        populations, chosen = ledger.populations(), project.draft.get("population", "")
+        populations, chosen = balance.populations(), project.draft.get("population", "")
         if populations:
 
             def choose(name: str) -> None:
@@ -232,7 +232,7 @@ def population(project: Current) -> None:
 
 
 def _account(name: str) -> None:
-    spent = ledger.spent(name)
+    spent = balance.spent(name)
     releases = f"{spent.releases} release{'s' * (spent.releases != 1)}"
     st.progress(spent.share, text=f"ε {spent.epsilon:.2f} of {numbers.short(spent.cap_epsilon)} spent in {releases}")
     if spent.unit is not None:

@@ -9,8 +9,8 @@ import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.store import accounts, auditing, chain, exports, ledger, runs, signing
-from dpsynth_core.store.accounts import Spent
+from dpsynth_core.store import accounts, auditing, balance, chain, exports, ledger, runs, signing
+from dpsynth_core.store.balance import Spent
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.web.shell import frame, numbers
 from dpsynth_core.web.shell.text import capital, literal, one_line
@@ -27,12 +27,12 @@ _KINDS = {
 
 def charges(owner: str) -> None:
     """Every account with its entries, and the key that signs releases."""
-    names = ledger.populations()
+    names = balance.populations()
     if not names:
         st.info("Nothing is charged yet. The first run, or the Data page, opens a population.", icon=":material/receipt_long:")
         return
     if whole():
-        for number, spent in enumerate(ledger.spent_by_all()):
+        for number, spent in enumerate(balance.spent_by_all()):
             with st.container(border=True, key=f"population_{number}"):
                 account_of(owner, spent)
     entries(owner, names)
@@ -74,7 +74,7 @@ def key() -> None:
 
 def account_of(owner: str, account: Spent) -> None:
     st.markdown(f"#### {literal(account.population)}")
-    average = accounts.times_more(account.remaining_rho, account.rho / account.releases) if account.releases else 0
+    average = balance.times_more(account.remaining_rho, account.rho / account.releases) if account.releases else 0
     fitting = f"; about {average:,} more releases like those before fit" if account.releases else ""
     st.progress(account.share, f"{account.share:.0%} of the limit is used{fitting}")
     places = st.columns(4)

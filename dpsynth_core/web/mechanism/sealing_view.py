@@ -15,8 +15,8 @@ from dpsynth_core.planning import feasibility, leaks
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import DataSpec
 from dpsynth_core.sources.locations import located
-from dpsynth_core.store import accounts, fingerprints, ledger, looks, runs
-from dpsynth_core.store.accounts import Spent
+from dpsynth_core.store import balance, fingerprints, looks, runs
+from dpsynth_core.store.balance import Spent
 from dpsynth_core.web.data import check_view
 from dpsynth_core.web.mechanism import choice_view, plan_view, recommendation_view
 from dpsynth_core.web.run import launch
@@ -46,7 +46,7 @@ def planning(project: Current) -> None:
         planning(session.current())
         return
     spec, shares = plan.spec, plan.shares
-    account = ledger.spent(spec.population, shares.accountant, document.cap(project.draft))
+    account = balance.spent(spec.population, shares.accountant, document.cap(project.draft))
     people = document.people(project.draft)
     plan_view.verdict(feasibility.assess(plan.workload, shares.mechanism, plan.unit, people), people)
     elsewhere = _charged_before(spec.data, spec.population)
@@ -69,7 +69,7 @@ def _charged_before(data: DataSpec, but: str = "") -> tuple[str, ...]:
         mark = _fingerprint(data.model_dump_json(), (stat.st_size, stat.st_mtime)) if stat else fingerprints.of_data(data)
     except (OSError, InputError):
         return ()  # the file is gone: submitting will say so
-    return ledger.same_file_elsewhere(mark, but)
+    return balance.same_file_elsewhere(mark, but)
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
@@ -114,7 +114,7 @@ def _confirm(project: Current, plan: Plan, account: Spent, seen: Collection[str]
     now.metric("Left now", f"ε {account.remaining_epsilon:.3g}")
     cost.metric("This run", f"ε {short(spec.budget.epsilon)}")
     rest.metric("Left after it", f"ε {after:.3g}")
-    st.caption(numbers.more(accounts.times_more(left, plan.shares.rho)))
+    st.caption(numbers.more(balance.times_more(left, plan.shares.rho)))
     st.markdown(
         f"Population {code(spec.population)} · {literal(plan.mechanism.card.title)} · δ {short(spec.budget.delta)}\n\n"
         f"The plan is locked: its seal `{spec.digest()[:16]}` shows everybody that nothing was changed afterwards. From the moment the run"

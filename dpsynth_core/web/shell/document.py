@@ -46,7 +46,7 @@ from dpsynth_core.planning.looks import Look
 from dpsynth_core.planning.plan import Plan, Shares, budgeted
 from dpsynth_core.planning.proposals import Cost, Proposal
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, DEMO, BudgetSpec, Spec
-from dpsynth_core.privacy import conversions
+from dpsynth_core.privacy import budget as budgets
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.sources.detect_notation import Doubt
 from dpsynth_core.sources.notation import DEFAULT_MISSING
@@ -210,7 +210,7 @@ def mechanism(draft: Mapping[str, Any]) -> Mechanism:
 def budget(draft: Mapping[str, Any]) -> BudgetSpec:
     """Raises InputError for a budget that cannot be used."""
     stated = draft.get("budget", {})
-    conversions.check_budget(stated.get("epsilon"), stated.get("delta"))
+    budgets.check_budget(stated.get("epsilon"), stated.get("delta"))
     return BudgetSpec(**stated)
 
 
@@ -283,7 +283,7 @@ def _check_data(draft: Mapping[str, Any]) -> None:
     _check_typed({"rows of each person": draft["unit"]["max_rows_per_person"], "limit ε": cap(draft)[0], "limit δ": cap(draft)[1]})
     unit(draft)
     ledger.check_name(str(draft.get("population", "")))
-    conversions.check_budget(*cap(draft))
+    budgets.check_budget(*cap(draft))
     if "wizard.people" in wizard(draft).get("typed", {}):
         raise InputError("number of people", "it is not a number", "correct it, or leave it empty")
 
@@ -301,7 +301,7 @@ def _check_domain(draft: Mapping[str, Any]) -> None:
 def _check_budget(draft: Mapping[str, Any]) -> None:
     _check_typed({"ε": draft["budget"].get("epsilon"), "δ": draft["budget"].get("delta")})
     if (declared := people(draft)) is not None:
-        conversions.check_delta(draft["budget"]["delta"], declared)
+        budgets.check_delta(draft["budget"]["delta"], declared)
     if needs_reason(draft):
         weakness.check(budget(draft))
     shares(draft)

@@ -12,7 +12,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning.spec import STANDIN
 from dpsynth_core.privacy.accountant import ZCDP
-from dpsynth_core.store import ledger, sweeps
+from dpsynth_core.store import balance, ledger, sweeps
 from dpsynth_core.tradeoffs import trial
 from dpsynth_core.tradeoffs.sweep import MAX_REPEATS, PRIVATE, PUBLIC, Sweep
 from dpsynth_core.tradeoffs.trial import Expected
@@ -172,7 +172,7 @@ def _offer(project: Current, sweep: Sweep, expected: Expected) -> None:
 
 @refusals.dialog("Charge the private table?", width="medium")
 def _confirm(project: Current, sweep: Sweep, seen: Collection[str]) -> None:
-    account = ledger.spent(sweep.base.population, ZCDP, document.cap(project.draft))
+    account = balance.spent(sweep.base.population, ZCDP, document.cap(project.draft))
     left = ZCDP.epsilon_from(account.remaining_rho, account.cap_delta) if account.remaining_rho > 0 else 0.0
     (epsilon, delta), (first, second) = sweeps.cost(sweep), st.columns(2)
     first.metric("Left now", f"ε {left:.3g}")

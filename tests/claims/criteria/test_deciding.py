@@ -17,8 +17,8 @@ from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.statistics.intervals import Noisy
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import of_codes
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.released import of_codes
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.privacy.tables import ArraySource, GlassNoise
 

@@ -18,8 +18,8 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import of_codes
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.released import of_codes
 
 DOMAIN = Domain(
     (

@@ -1,0 +1,55 @@
+"""Which budgets are usable, and which deserve a warning. What they promise, and what is spent, is not decided here."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpsynth_core.foundation.errors import InputError
+
+MIN_EPSILON, MAX_EPSILON = 1e-6, 1000.0
+MIN_DELTA, MAX_DELTA = 1e-300, 1e-3
+WEAK_EPSILON = 10.0
+
+
+def check_budget(epsilon: object, delta: object, public_n: int | None = None) -> list[str]:
+    """Warnings about a usable budget; InputError for one that is not.
+
+    public_n: a number of people that is public, declared, or already noisy; never the exact count under add-remove.
+    """
+    eps = _read_number("budget.epsilon", epsilon, "1")
+    dlt = _read_number("budget.delta", delta, "1e-9")
+    if not MIN_EPSILON <= eps <= MAX_EPSILON:
+        raise InputError("budget.epsilon", f"{eps:g} is outside {MIN_EPSILON:g} to {MAX_EPSILON:g}", "choose a value such as 1")
+    if dlt >= MAX_DELTA:
+        raise InputError(
+            "budget.delta",
+            f"{dlt:g} is {MAX_DELTA:g} or more, which would allow whole records to be published",
+            "choose a value far below 1 in the number of people, such as 1e-9",
+        )
+    if dlt < MIN_DELTA:
+        raise InputError("budget.delta", f"{dlt:g} is below {MIN_DELTA:g}", "choose a positive value such as 1e-9")
+    warnings = []
+    if public_n is not None and public_n > 0 and dlt >= 1 / public_n:
+        warnings.append(f"delta {dlt:g} {_too_large(public_n)}. Choose a delta at least a hundred times smaller.")
+    if eps > WEAK_EPSILON:
+        warnings.append(f"epsilon {eps:g} is a weak promise: values above {WEAK_EPSILON:g} need a reason in writing.")
+    return warnings
+
+
+def check_delta(delta: float, people: int) -> None:
+    """Raises InputError for a delta that is not below 1 in a declared number of people: before a run there is time to choose another."""
+    if delta >= 1 / people:
+        raise InputError("budget.delta", f"{delta:g} {_too_large(people)}", "choose a delta at least a hundred times smaller, such as 1e-9")
+
+
+def _too_large(people: int) -> str:
+    one = f"{1 / people:.2g}"
+    return f"is not below 1 in the number of people ({one}): the guarantee would allow a method that publishes a random person's record"
+
+
+def _read_number(field: str, value: object, example: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not math.isfinite(float(value)):
+        raise InputError(field, f"{str(value)[:40]!r} is not a number", f"give a number such as {example}")
+    return float(value)

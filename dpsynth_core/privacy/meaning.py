@@ -1,0 +1,56 @@
+"""What a budget means under its accountant: an attacker's best tests, and the promise in words and symbols.
+
+slack: delta of steps that keep their promise except with a small probability.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.privacy import attacker
+from dpsynth_core.privacy.accountant import DISTANCE, GDP, Accountant, mu_of
+from dpsynth_core.privacy.attacker import Curve, Reading
+
+Float = NDArray[np.float64]
+
+
+def power(accountant: Accountant, rho: float, fpr: Float, slack: float = 0.0) -> Float:
+    """The largest true-positive rates of any test with these false-positive rates."""
+    return attacker.gdp_power(mu_of(rho), fpr, slack + DISTANCE) if accountant is GDP else attacker.zcdp_power(rho, fpr, slack)
+
+
+def least_rho(accountant: Accountant, fpr: Float, tpr: Float, slack: float = 0.0) -> Float:
+    """The smallest rho under which some test has these false- and true-positive rates: `power` solved for rho. What an audit finds."""
+    return attacker.gdp_least(fpr, tpr, slack + DISTANCE) ** 2 / 2 if accountant is GDP else attacker.zcdp_least(fpr, tpr, slack)
+
+
+def reading(accountant: Accountant, rho: float, slack: float = 0.0) -> Reading:
+    """Three numbers that describe a budget to a person."""
+    return attacker.gdp_reading(mu_of(rho), slack + DISTANCE) if accountant is GDP else attacker.zcdp_reading(rho, slack)
+
+
+@lru_cache(maxsize=32)
+def tradeoff(accountant: Accountant, rho: float, slack: float = 0.0) -> Curve:
+    """False- and true-positive rates of the best tests."""
+    return attacker.RATES, power(accountant, rho, attacker.RATES, slack)
+
+
+def stated(accountant: Accountant, rho: float) -> str:
+    """A budget in words."""
+    return f"mu = {mu_of(rho):.6g} (rho = mu^2/2 = {rho:.6g})" if accountant is GDP else f"rho = {rho:.6g}"
+
+
+def symbols(accountant: Accountant, weight: str) -> str:
+    """The promise of rho in symbols, for distributions M(D) and M(D′). weight: of the parts that steps with a delta of their own may leave
+    out, in symbols; "" for none."""
+    if accountant is GDP:
+        except_for = f", and for parts of weight {weight}" if weight else ""
+        return (
+            "T( M(D), M(D′) )(α) ≥ Φ( Φ⁻¹(1 − α) − μ )   for all D ~ D′ and all levels α, T being the least error of the second kind; "
+            f"but for 2⁻⁷² of total variation, as noise is in whole numbers{except_for};   μ = √(2ρ)"
+        )
+    except_for = f", but for parts of weight {weight} (approximate zCDP)" if weight else ""
+    return f"D_α( M(D) ‖ M(D′) ) ≤ α ρ   for all D ~ D′ and all α > 1{except_for};   D_α: Rényi divergence of order α"

@@ -1,0 +1,31 @@
+"""Tables over groups of values, from tables over the values: a record is in one group, that of its value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from numpy.typing import NDArray
+
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.groups import Groups, Number
+from dpsynth_core.vocabulary.marginals import project
+from dpsynth_core.vocabulary.measurement import Clique
+
+
+def parent(domain: Domain, clique: Clique, groups: Mapping[str, Groups]) -> Clique:
+    """The columns of the domain that a clique is made from, in its order. groups: by name. InputError where one of them is named twice."""
+    return domain.clique(groups[name].column if name in groups else name for name in clique)
+
+
+def regrouped(table: NDArray[Number], over: Clique, clique: Clique, groups: Mapping[str, Groups]) -> NDArray[Number]:
+    """A table over `clique`, from one over its `parent`: cells are added up to groups."""
+    axes = list(over)
+    for one in (groups[name] for name in clique if name in groups):
+        table = one.summed(table, axes.index(one.column))
+        axes.remove(one.column)
+        axes.append(one.name)
+    return project(table, axes, clique)
+
+
+def by_name(groups: Iterable[Groups]) -> dict[str, Groups]:
+    return {one.name: one for one in groups}

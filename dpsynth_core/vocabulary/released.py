@@ -1,0 +1,75 @@
+"""Marginals of what is released: counted in rows of codes, and combined from noisy measurements."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import project
+from dpsynth_core.vocabulary.measurement import Clique, Measurement, final
+
+Float = NDArray[np.float64]
+
+
+@overload
+def counted(columns: Sequence[NDArray[Any]], sizes: Sequence[int], weights: None = None) -> NDArray[np.int64]: ...
+@overload
+def counted(columns: Sequence[NDArray[Any]], sizes: Sequence[int], weights: Float) -> Float: ...
+def counted(columns: Sequence[NDArray[Any]], sizes: Sequence[int], weights: Float | None = None) -> NDArray[Any]:
+    """How many rows have each combination of codes, or what they weigh together: shape `sizes`.
+
+    columns: codes, one array of shape (rows,) for each size, at least one.  weights: shape (rows,).  ValueError for a code out of range.
+    """
+    cells = np.ravel_multi_index(tuple(columns), tuple(sizes))
+    return np.bincount(cells, weights, math.prod(sizes)).reshape(sizes)
+
+
+@overload
+def of_codes(domain: Domain, codes: NDArray[np.int32], clique: Clique, weights: None = None) -> NDArray[np.int64]: ...
+@overload
+def of_codes(domain: Domain, codes: NDArray[np.int32], clique: Clique, weights: Float) -> Float: ...
+def of_codes(domain: Domain, codes: NDArray[np.int32], clique: Clique, weights: Float | None = None) -> NDArray[Any]:
+    """The marginal of a table of codes, shape domain.sizes(clique): counts, or sums of the rows' weights.
+
+    codes: shape (rows, attributes of the domain).  weights: shape (rows,).
+    """
+    if not clique:
+        return np.asarray(len(codes) if weights is None else weights.sum())
+    return counted([codes[:, domain.position(name)] for name in clique], domain.sizes(clique), weights)
+
+
+def of_columns(measurements: Iterable[Measurement]) -> tuple[Measurement, ...]:
+    """The measurements as tables of columns alone: those over groups of values are summed down to the columns beside them."""
+    return tuple(_of_columns(m) if m.groups else m for m in measurements)
+
+
+def _of_columns(measurement: Measurement) -> Measurement:
+    grouped = {groups.name for groups in measurement.groups}
+    clique = tuple(name for name in measurement.clique if name not in grouped)
+    summed = project(measurement.values, measurement.clique, clique)
+    return Measurement(clique, summed, measurement.deviation * math.sqrt(measurement.values.size / summed.size))
+
+
+def combined(measurements: Collection[Measurement], clique: Clique) -> Measurement | None:
+    """The minimum-variance unbiased mean of the measurements that contain a marginal, with its noise (AIM, section 5); None if none does.
+
+    A measurement of n_s cells summed down to n_r cells has noise of variance (n_s / n_r) deviation^2 in each of them; its weight is the
+    inverse of that. The noise of different measurements is taken to be independent. A measurement that is `final` for the marginal is
+    returned as it is.
+    """
+    whole = final(measurements, clique)
+    if whole is not None:
+        return whole
+    containing = [m for m in measurements if set(clique) <= set(m.clique)]
+    if not containing:
+        return None
+    tables = [project(m.values, m.clique, clique) for m in containing]
+    precisions = [table.size / (m.values.size * m.deviation**2) for m, table in zip(containing, tables, strict=True)]
+    whole_precision = math.fsum(precisions)
+    mean = sum(precision / whole_precision * table for precision, table in zip(precisions, tables, strict=True))
+    return Measurement(clique, np.asarray(mean), math.sqrt(1 / whole_precision))
