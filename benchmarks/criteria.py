@@ -26,7 +26,7 @@ from dpsynth_core.claims.models import training_time, usefulness
 from dpsynth_core.claims.models.usefulness import MODELS
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Release

@@ -25,13 +25,13 @@ from typing import Any
 from benchmarks import record
 from benchmarks.table import ADULT_FOLDER
 from dpsynth_core.mechanisms.discovery import categories
-from dpsynth_core.mechanisms.discovery.division import divided
+from dpsynth_core.mechanisms.discovery.division import divided, shared_by
 from dpsynth_core.planning.plan import DISCOVERY_DELTA
 from dpsynth_core.planning.spec import DEFAULT_DISCOVERY, Spec
-from dpsynth_core.privacy import thresholds
 from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import OpenDPNoise, SeededNoise
+from dpsynth_core.privacy.noise import OpenDPNoise
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.privacy.view import Noise
 from dpsynth_core.release import synthesis
@@ -137,7 +137,7 @@ def strings(people: int, values: int, epsilon: float, seed: int) -> dict[str, An
     counts = {f"text {rank}": round(people * weight / math.fsum(weights)) for rank, weight in enumerate(weights, 1)}
     answer, least, sigma = _learnt(counts, epsilon, SeededNoise(seed))
     column = categories.column(Attribute.unknown("text", "categorical", values), answer, sigma)
-    shared = thresholds.shared_by(sigma, DISCOVERY_DELTA * DELTA, 1)
+    shared = shared_by(sigma, DISCOVERY_DELTA * DELTA, 1)
     return {
         **{"people": sum(counts.values()), "texts": values, "least": least, "shared_by": shared},
         "found": len(column.categories),

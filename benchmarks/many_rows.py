@@ -35,7 +35,7 @@ from dpsynth_core.inference.rows import in_random_order
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.steps import Finished, RowModel
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.release.document import write_csv, write_parquet
 from dpsynth_core.sources.arrow import ArrowSource

@@ -16,8 +16,8 @@ ROOT = Path(__file__).resolve().parents[1]
 CORE = ROOT / "dpsynth_core"
 PAGE = Path(__file__).with_name("trusted-base.md")
 COMMAND = "python -m docs.trusted"
-LIMIT = 3_770
-"""Lines of code; it may only fall. The aim is 3,500."""
+LIMIT = 3_500
+"""Lines of code; it may only fall."""
 _IGNORED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
 BASE: dict[str, tuple[str, str]] = {
@@ -44,13 +44,11 @@ BASE: dict[str, tuple[str, str]] = {
     # whose a record is, its cells, its counts
     "sources/arrow.py": ("Counts are sums over records.", "sources/test_arrow.py"),
     "sources/arrays.py": ("A value has one text.", "sources/test_codec.py"),
-    "sources/arrow_types.py": ("A type is that of its column, not of values.", "sources/test_kinds_of_files.py"),
     "sources/clocks.py": ("A time is read by its own text.", "sources/test_times.py"),
     "sources/codec.py": ("A record's code depends on that record alone.", "sources/test_codec.py"),
     "sources/notation.py": ("A number or date is read by its own text.", "sources/test_notation.py"),
     "sources/persons.py": ("Whose a record is, and which of a person's records count.", "sources/test_arrow.py"),
     "sources/records.py": ("Each record is counted once, in each pass the same.", "sources/test_registry.py"),
-    "sources/sampling.py": ("A sample is drawn without a look at values.", "sources/test_registry.py"),
     "sources/source.py": ("What the kernel may ask of a table.", "sources/test_registry.py"),
     "sources/times.py": ("A time is in the cell of its own value.", "sources/test_times.py"),
     "sources/values.py": ("Texts of a column are counted record by record.", "sources/test_values.py"),
@@ -65,7 +63,6 @@ BASE: dict[str, tuple[str, str]] = {
     "vocabulary/regrouping.py": ("A table over groups is a sum of one over values.", "vocabulary/test_groups.py"),
     "vocabulary/keys.py": ("A text has one key.", "sources/test_values.py"),
     "vocabulary/marginals.py": ("A smaller marginal is a sum of a larger one.", "vocabulary/test_marginals.py"),
-    "vocabulary/occupied.py": ("Distinct records with how many there are.", "vocabulary/test_occupied.py"),
     "vocabulary/predictors.py": ("Whether a model is right about a record depends on that record alone.", "vocabulary/test_predictors.py"),
     "vocabulary/tally.py": ("A marginal is the sum of its records.", "vocabulary/test_tally.py"),
     # the ledger
@@ -80,8 +77,6 @@ BASE: dict[str, tuple[str, str]] = {
     # what they stand on
     "foundation/errors.py": ("An error shows what is public, shortened.", "foundation/test_reasons.py"),
     "foundation/private_files.py": ("A file is written whole, and for its owner alone.", "store/test_crashes.py"),
-    "foundation/reasons.py": ("A reason is a sentence.", "foundation/test_reasons.py"),
-    "foundation/visible.py": ("A text is shown without what hides in it.", "foundation/test_reasons.py"),
 }
 """File below dpsynth_core: what it carries, and the test below tests that tries to break it."""
 
@@ -91,6 +86,8 @@ DOORS: dict[str, str] = {
     "foundation/documents.py": "reads documents that the curator names, never the table",
     "foundation/interrupts.py": "ends a run, and gives no answer",
     "foundation/processors.py": "how many processors there are",
+    "foundation/reasons.py": "whether a reason that a person gives is a sentence",
+    "foundation/visible.py": "how a text is shown",
     "foundation/wings.py": "names the wing, whose operations are counted below",
     "privacy/budget.py": "which budgets are usable; what they promise is decided elsewhere",
     "privacy/questions.py": "a digest of what was asked, for the transcript; it answers nothing",
@@ -100,18 +97,19 @@ DOORS: dict[str, str] = {
     "sources/packed.py": "bytes of a packed file",
     "sources/parts.py": "where a file is cut, for converters",
     "sources/readers.py": "a converter",
+    "sources/sampling.py": "records for the curator's own screen; no operation of the kernel asks for them",
+    "sources/spelling.py": f"{PUBLIC}how numbers, dates and times are written; a text fits a pattern by itself",
     "store/faults.py": "why the disk or the database refused, in words; where it has none, the refusal stands",
     "store/tables.py": "the tables of projects and runs; no charge is in them",
     "vocabulary/attribute.py": f"{PUBLIC}a column as it is declared; the codec keeps codes within its cells",
     "vocabulary/blocks.py": f"{PUBLIC}which marginals are counted in one table",
-    "vocabulary/column.py": f"{PUBLIC}a domain's document",
-    "vocabulary/declared.py": "what a file declares of its columns; the curator decides",
     "vocabulary/domain.py": f"{PUBLIC}which columns there are, in which order",
     "vocabulary/grouped_domain.py": f"{PUBLIC}groups of values as columns",
     "vocabulary/kinds/kind.py": f"{PUBLIC}whether a kind of column has bins",
     "vocabulary/kinds/times.py": f"{PUBLIC}how long a precision lasts",
     "vocabulary/measurement.py": "what was released",
     "vocabulary/names.py": f"{PUBLIC}names of columns",
+    "vocabulary/occupied.py": "counted with the wing, whose operations alone ask for distinct records",
 }
 """Other files that the base imports, each with the reason why it is not counted."""
 
@@ -119,7 +117,7 @@ BESIDE: dict[str, tuple[str, ...]] = {
     "Converters, from a file or an answer to records in order. A fault here can break the guarantee. `tests/sources/test_converters.py` "
     "asks each whether a record is the same row alone and in every table": (
         "sources/files.py", "sources/readers.py", "sources/formats.py", "sources/locations.py", "sources/packed.py",
-        "sources/parts.py", "sources/held.py", "sources/codes.py", "sources/*_file.py", "sources/*_work.py",
+        "sources/parts.py", "sources/held.py", "sources/codes.py", "sources/arrow_types.py", "sources/*_file.py", "sources/*_work.py",
         "sources/databases/*.py", "sources/dask_cluster.py", "foundation/confined.py",
     ),
     "The run, which builds the kernel and hands it to a mechanism. `tests/release/test_synthesis.py` and `tests/store` try to break it": (
@@ -128,6 +126,7 @@ BESIDE: dict[str, tuple[str, ...]] = {
     ),
     "The research wing's operations, trusted in a release of one of its mechanisms alone. `tests/research` tries to break them": (
         "research/privacy/**/*.py", "research/oracles/**/*.py", "research/vocabulary/**/*.py", "research/operations.py",
+        "vocabulary/occupied.py",
     ),
 }  # fmt: skip
 """What must be right as well and is not part of the base: its files, without those that the base counts."""

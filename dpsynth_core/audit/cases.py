@@ -18,7 +18,7 @@ from dpsynth_core.audit.neighbours import InventedTable, Neighbours, Row
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.events import Event
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.privacy.view import Noise
 from dpsynth_core.vocabulary.domain import Domain

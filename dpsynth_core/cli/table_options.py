@@ -99,14 +99,14 @@ def stated_notation(options: argparse.Namespace) -> dict[str, object]:
 def assumed(options: argparse.Namespace, form: TableFormat) -> str:
     """What was not stated of how the table is written, in words; nothing if all was."""
     from dpsynth_core.sources.formats import DELIMITERS, WRITTEN_AS_TEXT
-    from dpsynth_core.sources.notation import DECIMALS, THOUSANDS, spelling
+    from dpsynth_core.sources.spelling import DECIMALS, THOUSANDS, example
 
     markers = ", ".join(repr(marker) for marker in sorted(form.missing_markers))
     words = {
         "encoding": f"encoding {form.encoding}",
         "delimiter": f"fields separated by {DELIMITERS.get(form.delimiter, repr(form.delimiter))}",
         "quoting": "quotes end with their line",
-        "decimal": f"decimal {DECIMALS[form.decimal]} ({spelling(form.decimal, form.thousands)})",
+        "decimal": f"decimal {DECIMALS[form.decimal]} ({example(form.decimal, form.thousands)})",
         "thousands": f"{THOUSANDS[form.thousands]} between thousands" if form.thousands else "no mark between thousands",
         "date_format": f"dates written {form.date_format}",
         "time_format": f"times of day written {form.time_format}",

@@ -31,14 +31,9 @@ _KEPT = 2.0**-10
 
 
 class Accountant(ABC):
-    """name: as releases state it. title, conversion: in words, the second how rho becomes (epsilon, delta).
-
-    price: rho of one selection at eps = 1, never rounded down; at eps it is eps^2 times that.
-    """
+    """name: as releases state it. price: rho of one selection at eps = 1, never rounded down; at eps it is eps^2 times that."""
 
     name: ClassVar[str]
-    title: ClassVar[str]
-    conversion: ClassVar[str]
     price: ClassVar[Fraction]
 
     def __repr__(self) -> str:
@@ -63,8 +58,6 @@ class Accountant(ABC):
 
 class _Zcdp(Accountant):
     name: ClassVar[str] = "zCDP"
-    title: ClassVar[str] = "zero-concentrated differential privacy"
-    conversion: ClassVar[str] = "converted as in Canonne, Kamath and Steinke 2020"
     price: ClassVar[Fraction] = Fraction(1, 8)
 
     def covers(self, epsilon: float, delta: float) -> bool:  # noqa: ARG002
@@ -79,10 +72,6 @@ class _Zcdp(Accountant):
 
 class _Gdp(Accountant):
     name: ClassVar[str] = "GDP"
-    title: ClassVar[str] = "Gaussian differential privacy"
-    conversion: ClassVar[str] = (
-        "converted as in Dong, Roth and Su 2022; a 1024th of delta is kept because noise is in whole numbers and theirs is continuous"
-    )
     price: ClassVar[Fraction] = Fraction(355, 113) / 16
     """355/113 is above pi, by less than a ten-millionth of it."""
 

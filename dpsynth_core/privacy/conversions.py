@@ -25,24 +25,21 @@ _PRECISION = 1e-13
 
 def delta_from(rho: float, epsilon: float) -> float:
     """Smallest known delta such that rho-zCDP implies (epsilon, delta)-DP. Canonne, Kamath and Steinke 2020, Corollary 13."""
-    _check_positive(rho=rho)
-    _check_not_negative(epsilon=epsilon)
+    _check(0 < rho < math.inf and 0 <= epsilon < math.inf, "rho must be positive, and epsilon zero or more")
     return _exp_up(_log_delta(rho, epsilon))
 
 
 @lru_cache(maxsize=4096)
 def epsilon_from(rho: float, delta: float) -> float:
     """Smallest known epsilon such that rho-zCDP implies (epsilon, delta)-DP; 0 where delta alone covers everything."""
-    _check_positive(rho=rho)
-    _check_delta(delta)
+    _check_budget(rho, delta, "rho")
     return _smallest(lambda epsilon: delta_from(rho, epsilon) <= delta, _epsilon_of_weaker_conversion(rho, math.log(delta)))
 
 
 @lru_cache(maxsize=4096)
 def rho_from(epsilon: float, delta: float) -> float:
     """Largest rho whose zCDP implies (epsilon, delta)-DP: the budget that a kernel is sealed with."""
-    _check_positive(epsilon=epsilon)
-    _check_delta(delta)
+    _check_budget(epsilon, delta, "epsilon")
     return _largest(lambda rho: delta_from(rho, epsilon) <= delta, _rho_of_weaker_conversion(epsilon, math.log(delta)))
 
 
@@ -93,8 +90,7 @@ def _rho_of_weaker_conversion(epsilon: float, log_delta: float) -> float:
 
 def gdp_delta(mu: float, epsilon: float) -> float:
     """Phi(-eps/mu + mu/2) - e^eps Phi(-eps/mu - mu/2): exact for one Gaussian with l2/sigma = mu (Balle and Wang 2018, Theorem 8)."""
-    _check_positive(mu=mu)
-    _check_not_negative(epsilon=epsilon)
+    _check(0 < mu < math.inf and 0 <= epsilon < math.inf, "mu must be positive, and epsilon zero or more")
     near, far = epsilon / mu - mu / 2, epsilon / mu + mu / 2
     if near < 0:  # no cancellation: the first term is above 1/2, the second below it
         log_second = epsilon - far * far / 2 + math.log(_mills(far) / math.sqrt(2 * math.pi))
@@ -106,15 +102,13 @@ def gdp_delta(mu: float, epsilon: float) -> float:
 
 def gdp_mu_from(epsilon: float, delta: float) -> float:
     """Largest mu whose Gaussian DP implies (epsilon, delta)-DP. One Gaussian of sigma = l2/mu spends exactly this."""
-    _check_positive(epsilon=epsilon)
-    _check_delta(delta)
+    _check_budget(epsilon, delta, "epsilon")
     return _largest(lambda mu: gdp_delta(mu, epsilon) <= delta, math.sqrt(2 * rho_from(epsilon, delta)))
 
 
 def gdp_epsilon_from(mu: float, delta: float) -> float:
     """Smallest epsilon such that mu-GDP implies (epsilon, delta)-DP."""
-    _check_positive(mu=mu)
-    _check_delta(delta)
+    _check_budget(mu, delta, "mu")
     return _smallest(lambda epsilon: gdp_delta(mu, epsilon) <= delta, _epsilon_of_weaker_conversion(mu * mu / 2, math.log(delta)))
 
 
@@ -162,19 +156,10 @@ def _up(probability: float) -> float:
     return min(1.0, max(_TINY, probability * (1 + _ROUNDING)))
 
 
-def _check_positive(**values: float) -> None:
-    _check(values, "positive", lambda x: 0 < x < math.inf)
+def _check(usable: bool, problem: str) -> None:
+    if not usable:
+        raise ValueError(problem)
 
 
-def _check_not_negative(**values: float) -> None:
-    _check(values, "zero or more", lambda x: 0 <= x < math.inf)
-
-
-def _check_delta(delta: float) -> None:
-    _check({"delta": delta}, "between 0 and 1", lambda x: 0 < x < 1)
-
-
-def _check(values: dict[str, float], what: str, holds: Callable[[float], bool]) -> None:
-    for name, value in values.items():
-        if not holds(value):
-            raise ValueError(f"{name} must be {what}")
+def _check_budget(value: float, delta: float, name: str) -> None:
+    _check(0 < value < math.inf and 0 < delta < 1, f"{name} must be positive, and delta between 0 and 1")

@@ -38,6 +38,18 @@ def tradeoff(accountant: Accountant, rho: float, slack: float = 0.0) -> Curve:
     return attacker.RATES, power(accountant, rho, attacker.RATES, slack)
 
 
+def title(accountant: Accountant) -> str:
+    return "Gaussian differential privacy" if accountant is GDP else "zero-concentrated differential privacy"
+
+
+def conversion(accountant: Accountant) -> str:
+    """How rho becomes (epsilon, delta), in words."""
+    if accountant is GDP:
+        kept = "a 1024th of delta is kept because noise is in whole numbers and theirs is continuous"
+        return f"converted as in Dong, Roth and Su 2022; {kept}"
+    return "converted as in Canonne, Kamath and Steinke 2020"
+
+
 def stated(accountant: Accountant, rho: float) -> str:
     """A budget in words."""
     return f"mu = {mu_of(rho):.6g} (rho = mu^2/2 = {rho:.6g})" if accountant is GDP else f"rho = {rho:.6g}"

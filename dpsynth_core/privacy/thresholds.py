@@ -14,8 +14,6 @@ import scipy
 
 _ROUNDING = 1e-9
 """Of a logarithm of a probability: far more than log_ndtr errs by."""
-LIKELY = 0.95
-"""The chance with which a value is called likely to be found."""
 
 
 @lru_cache(maxsize=256)
@@ -37,8 +35,3 @@ def _hides(t: int, sigma: float, delta: float, rows: int) -> bool:
 def _log_tail(t: int, sigma: float) -> float:
     """ln of a bound of Pr[Z >= t], t >= 1."""
     return float(scipy.special.log_ndtr(-(t - 1) / sigma))
-
-
-def shared_by(sigma: float, delta: float, rows: int, chance: float = LIKELY) -> int:
-    """The number of records that a value must have to be found with this chance."""
-    return max(1, math.ceil(threshold(sigma, delta, rows) - 0.5 + sigma * float(scipy.special.ndtri(chance))))

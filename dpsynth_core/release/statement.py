@@ -33,11 +33,12 @@ def statement(plan: Plan, rho_spent: float, private: bool) -> str:
     change = "replacing what one person owns, so that the number of rows is public" if unit.total_is_public else (
         "replacing what one person owns" if unit.relation == REPLACE else "adding or removing one person"
     )
+    title, conversion = meaning.title(accountant), meaning.conversion(accountant)
     promise = (
         f"Neighbouring tables differ by {change} ({unit.relation}); {who}. {plan.mechanism.card.title} had a budget of"
-        f" {meaning.stated(accountant, plan.shares.rho)}{_kept(plan.shares)} under {accountant.title} and spent {rho_spent:.6g} of rho;"
+        f" {meaning.stated(accountant, plan.shares.rho)}{_kept(plan.shares)} under {title} and spent {rho_spent:.6g} of rho;"
         " the budget implies"
-        f" ({spec.budget.epsilon:g}, {spec.budget.delta:g})-differential privacy (accountant: {accountant.name}, {accountant.conversion})."
+        f" ({spec.budget.epsilon:g}, {spec.budget.delta:g})-differential privacy (accountant: {accountant.name}, {conversion})."
         f"{_own_delta(plan)}{f' {plan.condition}' if plan.condition else ''}{_looks(spec)}"
         f" {origins.sentence(spec)}"
     )

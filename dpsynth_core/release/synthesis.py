@@ -33,7 +33,8 @@ from dpsynth_core.planning.spec import MAX_UNSTATED_ROWS, PublicSpec, Spec
 from dpsynth_core.privacy.events import Event as Charge
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import OpenDPNoise, SeededNoise
+from dpsynth_core.privacy.noise import OpenDPNoise
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.view import Noise
 from dpsynth_core.release import tables, transcript
 from dpsynth_core.release.journal import Journal

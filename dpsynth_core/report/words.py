@@ -69,7 +69,7 @@ def protected(release: Release) -> list[str]:
         f"An attacker who wrongly accuses 1% of those who are not there finds at most {attacker.at_1:.1%} of those who are; at 10%, at "
         f"most {attacker.at_10:.1%}. Pure guessing would find 1% and 10%.",
         f"The promise is (ε, δ)-differential privacy with ε = {budget.epsilon:g} and δ = {budget.delta:g}, by way of "
-        f"ρ = {release.rho:.6g} in {release.plan.shares.accountant.title}, which the odds above are computed from.",
+        f"ρ = {release.rho:.6g} in {meaning.title(release.plan.shares.accountant)}, which the odds above are computed from.",
     ]
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dpsynth_core.foundation.zones import Zoned, curator_only
-from dpsynth_core.sources import csv_file, jsonl_file, parts, persons, readers
+from dpsynth_core.sources import csv_file, jsonl_file, lines, parts, persons, readers
 from dpsynth_core.sources.files import FileTable, Table
 from dpsynth_core.sources.formats import LINES, left_out
 from dpsynth_core.vocabulary.names import column_field
@@ -67,7 +67,7 @@ def check_records(table: Table, columns: Sequence[str], person_column: str | Non
             for block in csv_file.blocks(parts.whole(files), form):
                 malformed += int(block.malformed().sum())
                 blank += block.blank if len(block.names) > 1 else 0
-                damaged += block.damaged
+                damaged += block.text.count(lines.DAMAGED)
     if person_column is not None or form.kind != "csv":
         for batch in table.batches(used):
             unnamed += persons.named(batch.column(person_column), form).null_count if person_column is not None else 0

@@ -1,8 +1,6 @@
-"""How times of day and durations are written: patterns, and what their parts mean, in microseconds.
+"""What the parts of a written time of day or duration mean, in microseconds. How they are written is in `spelling`.
 
-Hours and minutes, with a colon between them, and perhaps seconds, a fraction of them, and am or pm. Nothing else looks like that, so it is
-understood in every table. What is behind it about a time zone is not looked at: the clock counts as it is written. Times without a colon
-look like numbers: they are understood in tables whose curator states how they are written.
+What is behind a time about a time zone is not looked at: the clock counts as it is written.
 """
 
 from __future__ import annotations
@@ -13,34 +11,6 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from dpsynth_core.foundation.arrow_times import NO_TIME, Micros
-
-_SECONDS = r"(?::(?P<second>[0-5][0-9])(?:[.,](?P<fraction>[0-9]{1,9}))?)?"
-_CLOCK = rf"(?P<hour>[0-9]{{1,2}}):(?P<minute>[0-5][0-9]){_SECONDS} ?(?P<half>[AaPp][Mm])?(?:Z| ?[+-][0-9]{{2}}:?[0-9]{{2}})?$"
-BEHIND_A_DATE = f"(?:$|[T :]+{_CLOCK})"
-WITH_OR_WITHOUT_A_DATE = f"^(?:[0-9A-Za-z./-]+[T ])?{_CLOCK}"
-LASTING = rf"^(?P<sign>-?)(?P<hour>[0-9]{{1,7}}):(?P<minute>[0-5][0-9]){_SECONDS}$"
-
-COLON, DIGITS = "hh:mm", "hhmm"
-TIME_FORMATS = (COLON, DIGITS, "hh.mm", "hhhmm")
-"""The last is for 8h30."""
-_STATED = {
-    DIGITS: "(?P<hour>[0-9]{2})(?P<minute>[0-5][0-9])(?P<second>[0-5][0-9])?$",
-    "hh.mm": r"(?P<hour>[0-9]{1,2})\.(?P<minute>[0-5][0-9])(?:\.(?P<second>[0-5][0-9]))?$",
-    "hhhmm": "(?P<hour>[0-9]{1,2}) ?[hH](?: ?(?P<minute>[0-5][0-9]))?$",
-}
-
-
-def patterns(time_format: str) -> list[str]:
-    """Of times with or without a date before them, where such times are stated."""
-    return [WITH_OR_WITHOUT_A_DATE, *(WITH_OR_WITHOUT_A_DATE.replace(_CLOCK, clock) for clock in _further(time_format))]
-
-
-def patterns_behind_a_date(time_format: str) -> list[str]:
-    return [BEHIND_A_DATE, *(f"[T ]+{clock}" for clock in _further(time_format))]
-
-
-def _further(time_format: str) -> list[str]:
-    return [_STATED[time_format]] if time_format in _STATED else []
 
 
 def with_zeros(text: pa.Array) -> pa.Array:

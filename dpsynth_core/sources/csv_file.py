@@ -142,11 +142,6 @@ class Block:
         return int(np.count_nonzero(self._blank))
 
     @property
-    def damaged(self) -> int:
-        """How many characters could not be decoded."""
-        return self.text.count(lines.DAMAGED)
-
-    @property
     def longest(self) -> int:
         """The most lines that a record has."""
         lines_before = np.searchsorted(np.flatnonzero(np.frombuffer(self.text, dtype=np.uint8) == ord("\n")), self.ends)

@@ -25,8 +25,13 @@ _ARROW_TYPE = {"string": pa.string(), "int64": pa.int64(), "float64": pa.float64
 
 
 def arrow_type(attribute: RowColumn) -> pa.DataType:
-    """Of a column of rows."""
-    return times.arrow_type(attribute.dtype, attribute.precision) if attribute.dtype in times.READERS else _ARROW_TYPE[attribute.dtype]
+    """Of a column of rows. Times have milliseconds as far as their precision is no finer: every format keeps those."""
+    if attribute.dtype not in times.READERS:
+        return _ARROW_TYPE[attribute.dtype]
+    fine = MICROSECONDS[attribute.precision] < MICROSECONDS["millisecond"]
+    if attribute.dtype == "time":
+        return pa.time64("us") if fine else pa.time32("ms")
+    return (pa.timestamp if attribute.dtype == "timestamp" else pa.duration)("us" if fine else "ms")
 
 
 def typed(domain: Domain, table: pa.Table) -> pa.Table:

@@ -16,7 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpsynth_core.sources.notation import DATE_FORMATS, DECIMALS, Notation, date_pattern, spelling
+from dpsynth_core.sources.notation import Notation
+from dpsynth_core.sources.spelling import DATE_FORMATS, DECIMALS, date_pattern, example, number_pattern
 from dpsynth_core.vocabulary.names import column_field
 
 Marks = tuple[str, str]
@@ -134,7 +135,7 @@ def _shapes(cells: Sequence[str]) -> Counter[str]:
 def _readings(shape: str) -> frozenset[Marks]:
     """The marks with which this is a number. What has an exponent has no thousands."""
     exponent = "e" in shape.lower()
-    patterns = {one: Notation(decimal=one[0], thousands="" if exponent else one[1]).number_pattern for one in MARKS}
+    patterns = {one: number_pattern(one[0], "" if exponent else one[1]) for one in MARKS}
     return frozenset(one for one, pattern in patterns.items() if re.match(pattern, shape))
 
 
@@ -182,8 +183,8 @@ def _contradiction(fitting: Mapping[int, Sequence[Marks]], shapes: Mapping[int, 
     else:
         spelled = [_best([one for one in MARKS if one[0] == decimal], [shapes[mixed]]) for decimal in DECIMALS]
         first, second = f"{_named(mixed, names)} has numbers", "and others"
-    question = f"{first} like {spelling(*spelled[0])} {second} like {spelling(*spelled[1])}"
-    answers = tuple((f"Like {spelling(*marks)}", _stated(marks)) for marks in spelled)
+    question = f"{first} like {example(*spelled[0])} {second} like {example(*spelled[1])}"
+    answers = tuple((f"Like {example(*marks)}", _stated(marks)) for marks in spelled)
     return Doubt(f"{question}; only one of both can be read, and the others are missing", answers)
 
 
@@ -220,8 +221,8 @@ def _times(columns: Iterable[Sequence[str]]) -> dict[str, str]:
 
 
 def _are_dates(cells: Sequence[str], form: str) -> bool:
-    days = Notation(date_format=form).days_of(cells)
-    return sum(day == day for day in days) >= _ALMOST_ALL * len(cells)
+    days = Notation(date_format=form).days(pa.array(cells, pa.string()))
+    return bool(np.isfinite(days).sum() >= _ALMOST_ALL * len(cells))
 
 
 def _present(cells: Iterable[str], notation: Notation) -> tuple[str, ...]:

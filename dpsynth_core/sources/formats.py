@@ -13,10 +13,10 @@ from typing import Any, Self, TypeVar
 from urllib.parse import unquote
 
 from dpsynth_core.foundation.errors import CapacityError, InputError
-from dpsynth_core.sources.clocks import COLON
 from dpsynth_core.sources.lines import known_encoding
 from dpsynth_core.sources.locations import Location, Remote, inner, located
-from dpsynth_core.sources.notation import DEFAULT_MISSING, ISO_DATES, Notation
+from dpsynth_core.sources.notation import DEFAULT_MISSING, Notation
+from dpsynth_core.sources.spelling import COLON, ISO_DATES
 
 LINES, NONE, STANDARD = QUOTINGS = ("lines", "none", "standard")
 """What a quote means in a CSV file; see `csv_file`."""

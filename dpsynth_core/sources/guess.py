@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 from dpsynth_core.foundation.arrow_times import DAY_MICROS, NO_TIME, Micros, holds_times
 from dpsynth_core.foundation.zones import Zoned, curator_only, public
 from dpsynth_core.sources.arrays import texts
-from dpsynth_core.sources.clocks import COLON
 from dpsynth_core.sources.codec import day_numbers, floats
 from dpsynth_core.sources.distinct import DistinctValues, Summary
 from dpsynth_core.sources.files import TableSource, opened
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.notation import Notation
+from dpsynth_core.sources.spelling import COLON
 from dpsynth_core.sources.times import READERS
 from dpsynth_core.vocabulary.attribute import Attribute, scale_of
 from dpsynth_core.vocabulary.bins import DEFAULT_BINS, ONE_BIN_PER_VALUE_UP_TO

@@ -10,20 +10,8 @@ import pyarrow.compute as pc
 
 from dpsynth_core.foundation.arrow_times import DAY_MICROS, NO_TIME, Micros, micros
 from dpsynth_core.sources.arrays import is_plain_number, texts
-from dpsynth_core.sources.clocks import DIGITS
 from dpsynth_core.sources.notation import Notation
-from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
-
-
-def arrow_type(dtype: str, precision: str) -> pa.DataType:
-    """Milliseconds as far as the precision is no finer: every format keeps those."""
-    fine = MICROSECONDS[precision] < MICROSECONDS["millisecond"]
-    types = {
-        "timestamp": (pa.timestamp("ms"), pa.timestamp("us")),
-        "time": (pa.time32("ms"), pa.time64("us")),
-        "duration": (pa.duration("ms"), pa.duration("us")),
-    }
-    return types[dtype][fine]
+from dpsynth_core.sources.spelling import DIGITS
 
 
 def _moments(values: pa.Array, notation: Notation, _unit: int) -> Micros:

@@ -86,14 +86,6 @@ class Tally:
             np.add.at(table, whole, 1)
             path = block
 
-    @property
-    def blocks(self) -> tuple[Clique, ...]:
-        return tuple(self._tables)
-
-    def add_counts(self, block: Clique, cells: NDArray[np.int64], records: NDArray[np.int64]) -> None:
-        """Count records of a block that others have counted: so many in each of these cells, which are numbered in the block's order."""
-        np.add.at(self._tables[block], cells, records)
-
     def counts(self) -> dict[Clique, NDArray[np.int64]]:
         """Tables of all cliques, each summed from the smallest requested superset, or from its block. Call it once, at the end."""
         blocks = {block: table.reshape(self.domain.sizes(block)) for block, table in self._tables.items()}

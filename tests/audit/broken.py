@@ -8,7 +8,7 @@ import numpy as np
 
 from dpsynth_core.audit.branching import Branch
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import ADD_REMOVE, Unit
 from dpsynth_core.privacy.view import Integers
 

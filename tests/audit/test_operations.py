@@ -27,9 +27,10 @@ from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.interface import Kernel, SealedKernel
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.meter import Meter
-from dpsynth_core.privacy.noise import OpenDPNoise, SeededNoise
+from dpsynth_core.privacy.noise import OpenDPNoise
 from dpsynth_core.privacy.operation import Operation
 from dpsynth_core.privacy.registry import everything
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.research.audits import BY_SEARCH
 from dpsynth_core.research.oracles.rules import rule_oracle as oracle

@@ -12,7 +12,7 @@ from scipy.stats import binom
 from dpsynth_core.claims.certificate import ANSWERS, CERTIFIED_LARGEST, ROWS, certify
 from dpsynth_core.privacy.events import Gaussian
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.distances import in_wrong_cell, largest_error
 from dpsynth_core.statistics.subsampling import gather, sample_size

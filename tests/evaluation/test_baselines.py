@@ -9,7 +9,7 @@ from dpsynth_core.evaluation import baselines
 from dpsynth_core.mechanisms.registry import get
 from dpsynth_core.mechanisms.steps import Finished
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.distances import in_wrong_cell
 from dpsynth_core.vocabulary.domain import Domain

@@ -13,7 +13,7 @@ from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, UNSUPPORTED, Bo
 from dpsynth_core.mechanisms.registry import get
 from dpsynth_core.mechanisms.steps import Candidate, Measured, SelectionRecord
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.distances import in_wrong_cell, marginal_errors
 from dpsynth_core.statistics.totals import Total, known_total

@@ -18,7 +18,7 @@ from dpsynth_core.mechanisms.graphical.public_prior import PublicPrior, _sharing
 from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.mechanisms.steps import Finished
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.vocabulary.public_table import PublicTable

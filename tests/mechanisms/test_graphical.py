@@ -17,7 +17,7 @@ from dpsynth_core.mechanisms.registry import MECHANISMS, configured, get
 from dpsynth_core.mechanisms.steps import Measured
 from dpsynth_core.privacy.events import Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.distances import workload_error
 from dpsynth_core.vocabulary.attribute import Attribute

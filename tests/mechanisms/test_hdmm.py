@@ -18,7 +18,7 @@ from dpsynth_core.mechanisms.registry import configured, get
 from dpsynth_core.mechanisms.steps import Measured
 from dpsynth_core.mechanisms.strategies import NUMBER_OF_ROWS, best, within
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, Measurement

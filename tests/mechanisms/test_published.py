@@ -20,7 +20,7 @@ from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured, Unmoved
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.events import Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.research.mechanisms.weights import reweighing
 from dpsynth_core.vocabulary.domain import Domain

@@ -18,7 +18,7 @@ from dpsynth_core.mechanisms.graphical.models import BYTES_PER_CELL, MEGABYTE, C
 from dpsynth_core.mechanisms.registry import get
 from dpsynth_core.mechanisms.steps import Finished, Measured
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.research.inference.relaxed.projection import Descent
 from dpsynth_core.research.mechanisms.projection import rap

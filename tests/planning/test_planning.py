@@ -21,7 +21,7 @@ from dpsynth_core.planning.plan import Shares, set_aside
 from dpsynth_core.planning.spec import BudgetSpec
 from dpsynth_core.privacy.accountant import GDP, ZCDP, Accountant
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary import workload

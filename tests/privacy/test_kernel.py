@@ -16,10 +16,11 @@ from dpsynth_core.privacy import kernel as kernel_module
 from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import OpenDPNoise, SeededNoise
+from dpsynth_core.privacy.noise import OpenDPNoise
 from dpsynth_core.privacy.operation import Asked, operation
 from dpsynth_core.privacy.registry import everything
 from dpsynth_core.privacy.scores import COUNT_STEPS
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.privacy.view import Noise, View
 from dpsynth_core.research.vocabulary.queries import QueryClass, SparseAnswers

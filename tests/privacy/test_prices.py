@@ -13,8 +13,8 @@ from dpsynth_core.audit.operations import CASES
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.privacy.events import Event
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.registry import everything
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.release.transcript import Call, RecordedAnswer, due, recording
 from dpsynth_core.research.privacy.events import PerturbedMinimum

@@ -23,7 +23,8 @@ from dpsynth_core.foundation.errors import BudgetExceeded
 from dpsynth_core.privacy import residuals
 from dpsynth_core.privacy.events import Residual
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import OpenDPNoise, SeededNoise
+from dpsynth_core.privacy.noise import OpenDPNoise
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.privacy.view import Noise
 from dpsynth_core.vocabulary.domain import Domain

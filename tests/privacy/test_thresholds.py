@@ -12,11 +12,13 @@ import pytest
 from scipy.special import ndtr
 
 from dpsynth_core.foundation.errors import BudgetExceeded
+from dpsynth_core.mechanisms.discovery.division import shared_by
 from dpsynth_core.privacy.accountant import GDP, ZCDP, Accountant
 from dpsynth_core.privacy.events import Thresholded
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import OpenDPNoise, SeededNoise
-from dpsynth_core.privacy.thresholds import shared_by, threshold
+from dpsynth_core.privacy.noise import OpenDPNoise
+from dpsynth_core.privacy.seeded_noise import SeededNoise
+from dpsynth_core.privacy.thresholds import threshold
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.privacy.view import Noise
 from dpsynth_core.vocabulary.domain import Domain

@@ -23,7 +23,8 @@ from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.mechanisms.graphical import models
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.events import Thresholded
-from dpsynth_core.privacy.noise import OpenDPNoise, SeededNoise
+from dpsynth_core.privacy.noise import OpenDPNoise
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.view import Noise
 from dpsynth_core.release import document, recovery, synthesis
 from dpsynth_core.release.release import INTERRUPTED, Release

@@ -19,7 +19,7 @@ from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.events import Event, Gaussian, Selection
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis, transcript

@@ -21,7 +21,7 @@ from dpsynth_core import report
 from dpsynth_core.evaluation.quality import pair_map
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.synthesis import open_source, plan, synthesize
 from dpsynth_core.sources import demo

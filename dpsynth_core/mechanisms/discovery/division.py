@@ -11,11 +11,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import scipy
+
 from dpsynth_core.privacy import thresholds
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.attribute import Attribute
 
 LEVELS = 3
+LIKELY = 0.95
+"""The chance with which a value is called likely to be found."""
 _HEADROOM = 1 - 2.0**-30
 """So that parts that were divided in floating point add up to no more than the whole."""
 
@@ -34,7 +38,12 @@ class Portion:
 
     def shared_by(self, rows: int) -> int | None:
         """The number of records with which a text is found 95 times of 100; None for numbers."""
-        return thresholds.shared_by(self.sigma, self.delta, rows) if self.delta else None
+        return shared_by(self.sigma, self.delta, rows) if self.delta else None
+
+
+def shared_by(sigma: float, delta: float, rows: int, chance: float = LIKELY) -> int:
+    """The number of records that a value must have to be found with this chance."""
+    return max(1, math.ceil(thresholds.threshold(sigma, delta, rows) - 0.5 + sigma * float(scipy.special.ndtri(chance))))
 
 
 def texts(columns: Sequence[Attribute]) -> int:

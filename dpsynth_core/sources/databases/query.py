@@ -371,15 +371,13 @@ def _is_text(node: exp.Expression) -> bool:
     return isinstance(node, exp.Literal) and node.is_string
 
 
+_LOGICAL = (exp.Null, exp.Not, exp.And, exp.Or, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 _NO_TEXT = (
-    *(exp.Null, exp.Not, exp.And, exp.Or, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE),
+    *_LOGICAL,
     *(exp.Neg, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Floor, exp.Ceil, exp.Round, exp.Length),
     *(exp.Year, exp.Month, exp.Day, exp.Extract, exp.TimestampTrunc, exp.AtTimeZone),
 )
-_TRUTHS = (
-    *(exp.Boolean, exp.Null, exp.Not, exp.And, exp.Or, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE),
-    *(exp.Is, exp.In, exp.Between, exp.Like, exp.ILike),
-)
+_TRUTHS = (exp.Boolean, *_LOGICAL, exp.Is, exp.In, exp.Between, exp.Like, exp.ILike)
 _NEVER_FAIL = (exp.Column, exp.Literal, exp.Boolean, exp.Null, exp.Paren, exp.Not, exp.And, exp.Or, exp.Between)
 _SPECIAL: dict[type[exp.Expression], Callable[[Any, _Row], exp.Expression]] = {
     exp.Column: lambda node, row: row.column(node),

@@ -9,10 +9,9 @@ from typing import Any
 import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.sources.clocks import COLON, TIME_FORMATS
 from dpsynth_core.sources.detect_notation import MARKS
 from dpsynth_core.sources.formats import WRITTEN_AS_TEXT, TableFormat
-from dpsynth_core.sources.notation import DATE_FORMATS, DECIMALS, THOUSANDS, spelling
+from dpsynth_core.sources.spelling import COLON, DATE_FORMATS, DECIMALS, THOUSANDS, TIME_FORMATS, example
 from dpsynth_core.web.data import project_table
 from dpsynth_core.web.shell import document, fields, frame
 from dpsynth_core.web.shell.session import Current
@@ -23,7 +22,7 @@ _QUOTING_HELP = (
     "well-formed file: it is checked, refused if it is not, and the release states the assumption."
 )
 _USUAL = ((".", ""), (".", ","), (",", ""), (",", "."), (",", " "))
-_SPELLINGS = {marks: spelling(*marks) for marks in dict.fromkeys((*_USUAL, *MARKS))}
+_SPELLINGS = {marks: example(*marks) for marks in dict.fromkeys((*_USUAL, *MARKS))}
 """The five that most tables are written in, then the others."""
 _TIME_NAMES = dict(zip(TIME_FORMATS, ("08:30", "0830", "08.30", "8h30"), strict=True))
 _BETWEEN = THOUSANDS | {"": "nothing"}
@@ -65,7 +64,7 @@ def _summary(form: TableFormat, open_ones: Collection[str]) -> str:
     """How the file is read, in one line; of numbers always both marks, with an example. open_ones: fields that nobody stated yet."""
     if form.kind not in WRITTEN_AS_TEXT:
         return "How this file is written"
-    marks = f"{spelling(form.decimal, form.thousands)} (decimal {DECIMALS[form.decimal]}, {_BETWEEN[form.thousands]} between thousands)"
+    marks = f"{example(form.decimal, form.thousands)} (decimal {DECIMALS[form.decimal]}, {_BETWEEN[form.thousands]} between thousands)"
     written = ["numbers as you say above" if "decimal" in open_ones else f"numbers like {marks}"]
     if form.date_format != DATE_FORMATS[0]:
         written.append(f"dates {form.date_format}")

@@ -18,8 +18,8 @@ from dpsynth_core.foundation.reasons import is_reason
 from dpsynth_core.foundation.zones import Zone, Zoned, public
 from dpsynth_core.sources.detect_notation import Marks, other_marks
 from dpsynth_core.sources.formats import TableFormat
-from dpsynth_core.sources.notation import DECIMALS, THOUSANDS, spelling
 from dpsynth_core.sources.outside import ColumnFit
+from dpsynth_core.sources.spelling import DECIMALS, THOUSANDS, example
 from dpsynth_core.vocabulary.recoding import other_is_missing
 from dpsynth_core.web.data import project_table
 from dpsynth_core.web.domain.column_draft import ColumnDraft
@@ -182,7 +182,7 @@ def _differently(spelled: Marks, now: Marks) -> str:
         theirs, ours = f"a decimal {DECIMALS[spelled[0]]}", f"a decimal {DECIMALS[now[0]]}"
     else:
         theirs, ours = (f"{THOUSANDS[mark] if mark else 'nothing'} between thousands" for mark in (spelled[1], now[1]))
-    examples = code(spelling(*spelled)), code(spelling(*now))
+    examples = code(example(*spelled)), code(example(*now))
     return f"They look like numbers with {theirs}, as in {examples[0]}; the file is read with {ours}, as in {examples[1]}."
 
 

@@ -13,7 +13,7 @@ from dpsynth_core.claims.criteria.criterion import MET, NOT_MET, UNDECIDED, Crit
 from dpsynth_core.claims.criteria.registry import decide, read_criteria
 from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.statistics.intervals import Noisy
 from dpsynth_core.vocabulary.domain import Domain

@@ -13,7 +13,7 @@ from dpsynth_core.claims.criteria.registry import decide, read_criteria
 from dpsynth_core.claims.criteria.regression import Coefficient, _enclosed
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.statistics.intervals import CONFIDENCE, Interval, Noisy
 from dpsynth_core.vocabulary.domain import Domain

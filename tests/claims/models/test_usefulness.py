@@ -9,7 +9,7 @@ import pytest
 
 from dpsynth_core.claims.models.targets import Target
 from dpsynth_core.claims.models.usefulness import Share, Trained, share, state
-from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.attribute import Attribute
 

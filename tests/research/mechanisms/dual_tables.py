@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.research.mechanisms.games.dual_game import GamePlan, QueryPlayer, SampleSchedule
 from dpsynth_core.research.mechanisms.games.query_game import Signed

@@ -16,7 +16,7 @@ from dpsynth_core.mechanisms.registry import configured, get
 from dpsynth_core.mechanisms.steps import Finished, Measured, Unmoved
 from dpsynth_core.privacy.events import Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.research.inference.generator.network import Generator
 from dpsynth_core.research.inference.relaxed import relaxed_table

@@ -15,7 +15,7 @@ from dpsynth_core.planning.plan import budgeted
 from dpsynth_core.planning.spec import BudgetSpec
 from dpsynth_core.privacy.events import Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import ADD_REMOVE, REPLACE, Unit
 from dpsynth_core.research.mechanisms.rules.learn import Learn
 from dpsynth_core.research.oracles.rules import hits

@@ -11,7 +11,7 @@ from dpsynth_core.mechanisms.registry import configured
 from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured, Step
 from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import ADD_REMOVE, REPLACE, Unit
 from dpsynth_core.research.mechanisms.games.query_game import TOTAL_SHARE
 from dpsynth_core.research.mechanisms.rules.oraclequery import OracleQuery

@@ -15,7 +15,7 @@ import pytest
 from dpsynth_core.foundation.errors import OracleError
 from dpsynth_core.mechanisms.registry import configured, get
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.research.mechanisms.games import query_game
 from dpsynth_core.research.mechanisms.games.query_game import Searches, Signed, together

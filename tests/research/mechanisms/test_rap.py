@@ -11,7 +11,7 @@ from dpsynth_core.mechanisms.registry import PUBLISHED, configured, get
 from dpsynth_core.mechanisms.steps import Fitted, Measured
 from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.research.inference.relaxed.reach import out_of_reach
 from dpsynth_core.research.inference.relaxed.relaxed_table import RelaxedTable

@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsynth_core.privacy.events import Selection
-from dpsynth_core.privacy.noise import OpenDPNoise, SeededNoise
+from dpsynth_core.privacy.noise import OpenDPNoise
 from dpsynth_core.privacy.scores import COUNT_STEPS
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.view import Noise
 from dpsynth_core.research.privacy.events import PermuteAndFlip
 from dpsynth_core.research.privacy.flipping import is_below, scale, worst

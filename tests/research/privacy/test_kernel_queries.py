@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given
 
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import OpenDPNoise, SeededNoise
+from dpsynth_core.privacy.noise import OpenDPNoise
 from dpsynth_core.privacy.scores import COUNT_STEPS
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.privacy.view import Noise
 from dpsynth_core.research.privacy import flipping

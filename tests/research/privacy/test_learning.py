@@ -17,7 +17,8 @@ from scipy.stats import fisher_exact
 from dpsynth_core.foundation.errors import BudgetExceeded, CapacityError, OracleError
 from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import OpenDPNoise, SeededNoise
+from dpsynth_core.privacy.noise import OpenDPNoise
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import ADD_REMOVE, REPLACE, Unit
 from dpsynth_core.privacy.view import Noise
 from dpsynth_core.research.oracles.rules import hits

@@ -10,8 +10,9 @@ from hypothesis import given
 from scipy.optimize import linprog
 
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import OpenDPNoise, SeededNoise
+from dpsynth_core.privacy.noise import OpenDPNoise
 from dpsynth_core.privacy.scores import COUNT_STEPS
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.research.privacy import best_mixture
 from dpsynth_core.research.privacy.events import Laplace

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.research.oracles.rules.rule_oracle import AUTO, LearningProblem, Oracle
 from dpsynth_core.research.oracles.rules.rules import DISJUNCTION, Rule, RuleClass, features
 from dpsynth_core.research.oracles.rules.task import STEPS, Task

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsynth_core.privacy.noise import OpenDPNoise, SeededNoise
+from dpsynth_core.privacy.noise import OpenDPNoise
 from dpsynth_core.privacy.scores import COUNT_STEPS
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.view import Noise
 from dpsynth_core.research.privacy.exponential import SLACK, Draws, scale, signed, worst
 from dpsynth_core.research.privacy.groups import QueryCounts, ScoreGroups

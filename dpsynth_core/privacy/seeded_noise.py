@@ -1,0 +1,41 @@
+"""Noise that can be repeated, by NumPy: for tests and demonstrations. A release that was made with it is branded "not private"."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.privacy.view import Integers
+
+
+class SeededNoise:
+    """Repeatable noise from a seed: for tests and demonstrations on invented people only."""
+
+    private = False
+
+    def __init__(self, seed: int) -> None:
+        self._rng = np.random.default_rng(seed)
+
+    def gaussian(self, values: Integers, sigma: float) -> Integers:
+        return np.asarray(values + np.rint(self._rng.normal(0.0, sigma, values.shape)).astype(np.int64))
+
+    def discrete_laplace(self, values: Integers, scale: float) -> Integers:
+        # the difference of two geometric variables; -expm1(-1/scale) is the probability of a success
+        first, second = self._rng.geometric(-math.expm1(-1 / scale), (2, *values.shape))
+        return np.asarray(values + first - second)
+
+    def noisy_max(self, scores: Integers, scale: float) -> int:
+        return int(np.argmax(scores + self._rng.gumbel(0.0, scale, scores.shape)))
+
+    def uniform(self, size: int) -> int:
+        return int(self._rng.integers(size))
+
+    def bernoulli_exp(self, exponents: Sequence[Fraction]) -> NDArray[np.bool_]:
+        return np.asarray(self._rng.random(len(exponents)) < np.exp([-float(x) for x in exponents]))
+
+    def halved(self, counts: Integers) -> Integers:
+        return np.asarray(self._rng.binomial(counts, 0.5), dtype=np.int64)
