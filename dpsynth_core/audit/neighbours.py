@@ -23,10 +23,7 @@ Row = tuple[int, ...]
 
 class InventedTable:
     """A `ValueSource` over codes, shape (rows, columns of the domain), that counts each marginal once, and takes on each domain once,
-    however many kernels read it.
-
-    Where values are asked for, the codes are the values.
-    """
+    however many kernels read it. Where values are asked for, the codes are the values."""
 
     def __init__(self, domain: Domain, rows: Sequence[Row]) -> None:
         self.domain = domain
@@ -77,9 +74,7 @@ class Neighbours:
     @classmethod
     def of(cls, title: str, domain: Domain, unit: Unit, others: Sequence[Row], before: Sequence[Row], after: Sequence[Row]) -> Neighbours:
         """others: the rows of everybody else. before, after: what the person owns in either table; add-remove: nothing in one of them.
-
-        ValueError for tables that are not neighbours under the unit.
-        """
+        ValueError for tables that are not neighbours under the unit."""
         fewest, most = sorted((len(before), len(after)))
         if most > unit.max_rows_per_person or (fewest > 0) != (unit.relation == REPLACE):
             raise ValueError("these tables are not neighbours under this unit")

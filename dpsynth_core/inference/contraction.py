@@ -110,10 +110,8 @@ class Forward:
 
 
 class Program:
-    """Straight-line plan: inputs are slots 0..n-1, every step fills one more slot, each slot is used at most once.
-
-    flops: multiplications of one forward run. peak: cells of the largest table built.
-    """
+    """Straight-line plan: inputs are slots 0..n-1, every step fills one more slot, each slot is used at most once. flops: multiplications
+    of one forward run. peak: cells of the largest table built."""
 
     def __init__(self, inputs: Sequence[Labels], sizes: Sequence[int], search: Search = OFTEN) -> None:
         self.sizes = tuple(sizes)
@@ -173,10 +171,8 @@ class Program:
         self.peak = max(self.peak, self.cells(step.labels))
 
     def forward(self, inputs: Sequence[Table], normalise: frozenset[int] = frozenset()) -> Forward:
-        """Values of all slots. Slots in `normalise` are divided by their maximum, so that long chains neither overflow nor vanish.
-
-        Raises FloatingPointError when a normalised slot is zero or not finite everywhere.
-        """
+        """Values of all slots. Slots in `normalise` are divided by their maximum, so that long chains neither overflow nor vanish. Raises
+        FloatingPointError when a normalised slot is zero or not finite everywhere."""
         values: list[Table] = list(inputs)
         operands: dict[int, tuple[Table, Table]] = {}
         for step in self.steps:
@@ -203,10 +199,8 @@ class Program:
         return values[slot]
 
     def backward(self, forward: Forward, root: int, normalise: frozenset[int] = frozenset()) -> dict[int, Table]:
-        """Derivatives of the scalar slot `root` with respect to every slot it depends on, each up to a positive factor of its own.
-
-        Axes follow `labels` of the slot; an axis along which the derivative is constant may have length one.
-        """
+        """Derivatives of the scalar slot `root` with respect to every slot it depends on, each up to a positive factor of its own. Axes
+        follow `labels` of the slot; an axis along which the derivative is constant may have length one."""
         adjoint: dict[int, Table] = {root: np.ones(())}
         for step in reversed(self.steps):
             if step.out not in adjoint:
@@ -256,11 +250,9 @@ def _transposed_times(left: Table, outer: Table) -> Table:
 
 @functools.lru_cache(KEPT_ORDERS)
 def _path(inputs: tuple[Labels, ...], keep: frozenset[int], sizes: tuple[int, ...], search: Search) -> Sequence[tuple[int, ...]]:
-    """Pairwise contraction order as positions in the shrinking list, the way opt_einsum reports it.
-
-    Exhaustive for up to four tables; greedy beyond, and dynamic programming where the greedy order would be expensive. Cached: a model
-    that grows by one clique keeps most of its nodes.
-    """
+    """Pairwise contraction order as positions in the shrinking list, the way opt_einsum reports it. Exhaustive for up to four tables;
+    greedy beyond, and dynamic programming where the greedy order would be expensive. Cached: a model that grows by one clique keeps most of
+    its nodes."""
     if len(inputs) <= 2:
         return [tuple(range(len(inputs)))]
     sets = [frozenset(labels) for labels in inputs]

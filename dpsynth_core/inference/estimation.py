@@ -81,12 +81,9 @@ def estimate(
     folding: Folding | None = None,
     known: Sequence[MarginalCounts] = (),
 ) -> GraphicalModel:
-    """Fit a graphical model of `total` rows to the measurements and to `known` counts. Where the domain forbids a cell, its
-    measurement is not used.
-
-    warm_start: an earlier model of the same domain and folding; its potentials are carried into the cliques that swallow them.
-    folding: which cells of the domain the model tells apart; all of them unless given.
-    """
+    """Fit a graphical model of `total` rows to the measurements and to `known` counts. Where the domain forbids a cell, its measurement is
+    not used. warm_start: an earlier model of the same domain and folding; its potentials are carried into the cliques that swallow them.
+    folding: which cells of the domain the model tells apart; all of them unless given."""
     folding = folding or Folding(domain)
     counts = _counts(one_each(measurements), known)
     sizes = folding.model.sizes(domain.names)

@@ -25,10 +25,8 @@ TOGETHER = 2**15
 
 def growth(order: Sequence[int], clusters: Sequence[int], sizes: Sequence[int], candidates: Booleans, enough: float) -> Floats:
     """Cells by which all clusters of an elimination together grow when the attributes of a candidate are joined and the order stays; where
-    that is more than `enough`, something above it. Shape (candidates,).
-
-    order, clusters: of the elimination, clusters as masks. candidates: which attributes each has, shape (candidates, attributes).
-    """
+    that is more than `enough`, something above it. Shape (candidates,). order, clusters: of the elimination, clusters as masks. candidates:
+    which attributes each has, shape (candidates, attributes)."""
     added = np.zeros(len(candidates))
     places, inside, logarithms, cells = _by_place(order, clusters, sizes)
     for start in range(0, len(candidates), TOGETHER):

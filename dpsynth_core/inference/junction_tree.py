@@ -122,10 +122,8 @@ def _best_elimination(graph: Sequence[int], sizes: Sequence[int]) -> Elimination
 
 
 def junction_tree(cliques: Iterable[int], sizes: Sequence[int]) -> JunctionTree:
-    """A junction tree over all attributes whose nodes contain every clique.
-
-    Two greedy eliminations are tried and the smaller one kept. The tree is a maximum spanning tree by separator size (Prim).
-    """
+    """A junction tree over all attributes whose nodes contain every clique. Two greedy eliminations are tried and the smaller one kept. The
+    tree is a maximum spanning tree by separator size (Prim)."""
     elimination = _best_elimination(adjacency(cliques, len(sizes)), sizes)
     left = maximal(elimination.clusters)
     nodes, parent = [left.pop(0)], [-1]
@@ -172,10 +170,8 @@ class SizeOracle:
 
     def fitting(self, cliques: Iterable[int], candidates: Sequence[int], limit: float) -> list[bool]:
         """For each candidate, whether the tree of `cliques` and this one has at most `limit` cells; always where it lies inside a clique.
-
-        Cheapest proof first: the candidate lies inside a maximal clique; the present elimination order already stays within the limit.
-        With more than `ATTRIBUTES_TRIED` attributes there is no other: a new order for every candidate would take longer than all else.
-        """
+        Cheapest proof first: the candidate lies inside a maximal clique; the present elimination order already stays within the limit. With
+        more than `ATTRIBUTES_TRIED` attributes there is no other: a new order for every candidate would take longer than all else."""
         measured = tuple(cliques)
         graph = self._graph(measured)
         present, wanted = self._solve(graph), members(candidates, len(graph))

@@ -22,10 +22,8 @@ from dpsynth_core.vocabulary.released import of_codes
 
 @dataclass(frozen=True, eq=False)
 class WeightedRecords:
-    """codes: int32, shape (m, attributes of the domain).  weights: (m,), how many people each record stands for, not negative.
-
-    ValueError for other shapes, codes outside the domain, and weights that do not add up to a positive number.
-    """
+    """codes: int32, shape (m, attributes of the domain). weights: (m,), how many people each record stands for, not negative. ValueError
+    for other shapes, codes outside the domain, and weights that do not add up to a positive number."""
 
     domain: Domain
     codes: NDArray[np.int32]
@@ -55,11 +53,9 @@ class WeightedRecords:
 
 
 def rounded(shares: NDArray[np.float64], n: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Whole numbers that add up to n, each its share rounded down or up, with the share as expectation. shares: adding up to n.
-
-    Systematic sampling in random order: what rounding down leaves over is laid end to end, and whoever lies over one of the marks
-    start, start + 1, ... gets one more.
-    """
+    """Whole numbers that add up to n, each its share rounded down or up, with the share as expectation. shares: adding up to n. Systematic
+    sampling in random order: what rounding down leaves over is laid end to end, and whoever lies over one of the marks start, start + 1,
+    ... gets one more."""
     whole = np.floor(shares)
     over = shares - whole
     order = rng.permutation(np.flatnonzero(over))

@@ -229,10 +229,8 @@ def _improve(held: Cells, attribute: int, axis: _Axis, tables: _Tables) -> None:
 
 
 def _gains(lines: Cells, cells: Cells, old: Cells, axis: _Axis, tables: _Tables) -> NDArray[np.float32]:
-    """Change of the objective when a row takes another value, shape (rows, values); infinite for the value it has.
-
-    lines: of each marginal and row, within the axis' prices.  cells: which each row has in each marginal.
-    """
+    """Change of the objective when a row takes another value, shape (rows, values); infinite for the value it has. lines: of each marginal
+    and row, within the axis' prices. cells: which each row has in each marginal."""
     gains = np.zeros((lines.shape[1], axis.size), dtype=np.float32)
     fetched = np.empty_like(gains)
     by_row = tables.price[axis.prices].reshape(-1, axis.size)

@@ -45,10 +45,8 @@ def generate(structure: Structure, potentials: Sequence[Table], n: int, rng: np.
 
 
 def in_random_order(codes: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int32]:
-    """The same rows in an order that says nothing: it follows from which rows there are and from rng, not from how they were made.
-
-    Where two choices are equally good, the last digits of a processor decide which row gets which; sorted, the rows are the same again.
-    """
+    """The same rows in an order that says nothing: it follows from which rows there are and from rng, not from how they were made. Where
+    two choices are equally good, the last digits of a processor decide which row gets which; sorted, the rows are the same again."""
     return codes[_sorted(codes)[rng.permutation(len(codes))]]
 
 
@@ -76,11 +74,9 @@ def _positive(table: Table) -> Table:
 
 
 def _buckets(structure: Structure, potentials: Sequence[Table], scale: Callable[[Table], Table]) -> list[_Bucket]:
-    """For each attribute in elimination order, the tables that mention it once all earlier attributes are summed out.
-
-    The product of those tables, at fixed values of the other attributes in them, is proportional to the attribute's conditional.
-    scale: applied to every sum, which matters up to a factor only.
-    """
+    """For each attribute in elimination order, the tables that mention it once all earlier attributes are summed out. The product of those
+    tables, at fixed values of the other attributes in them, is proportional to the attribute's conditional. scale: applied to every sum,
+    which matters up to a factor only."""
     pool: list[tuple[Table, Labels]] = list(zip(potentials, structure.cliques, strict=True))
     buckets = []
     for attribute in structure.tree.elimination.order:
@@ -139,9 +135,7 @@ def _lookup(table: Table, labels: Labels, attribute: int, index: tuple[slice | N
 
 def share_out(conditional: NDArray[np.float64], members: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.int32]:
     """One value per row: integer parts for sure, remainders by systematic sampling in random order, shuffled within each group.
-
-    conditional: probabilities, shape (groups, values), adding up to one.  members: the group of each row.
-    """
+    conditional: probabilities, shape (groups, values), adding up to one. members: the group of each row."""
     counts = np.bincount(members, minlength=len(conditional))
     expected = conditional * counts[:, None]
     whole = np.floor(expected)

@@ -79,11 +79,8 @@ def as_measured(_domain: Domain, _measurements: Sequence[Measurement]) -> Column
 
 def smooth_columns(domain: Domain, measurements: Sequence[Measurement]) -> Columns:
     """What is believed of columns of many values. measurements: of single columns. Only listed values are looked at together; cells for
-    missing and for other values stay as measured.
-
-    Errors of neighbours are alike then. Whoever takes them for independent would trust them too much, so the variances stated are between
-    those of the noise and those of what is left of it: the product of both deviations.
-    """
+    missing and for other values stay as measured. Errors of neighbours are alike then. Whoever takes them for independent would trust them
+    too much, so the variances stated are between those of the noise and those of what is left of it: the product of both deviations."""
     believed = []
     for measured in one_each(measurements):
         (name,) = measured.clique

@@ -23,10 +23,8 @@ from dpsynth_core.vocabulary.marginals import expand
 
 @dataclass(frozen=True)
 class Calibration:
-    """Everything one sweep over the tree gives. Messages and marginals are up to scale; marginals sum to one.
-
-    marginals[i]: of cliques[i].  inward[u]: message from node u to its parent.  outward[u]: message from its parent to node u.
-    """
+    """Everything one sweep over the tree gives. Messages and marginals are up to scale; marginals sum to one. marginals[i]: of cliques[i].
+    inward[u]: message from node u to its parent. outward[u]: message from its parent to node u."""
 
     potentials: tuple[Table, ...]
     marginals: tuple[Table, ...]

@@ -174,9 +174,8 @@ def configured(mechanism: Mechanism, given: Mapping[str, Any]) -> Mechanism:
 
 
 def forecast(mechanism: Mechanism, workload: Workload, rho: float, people: float | None = None) -> Forecast:
-    """What a run is expected to need. It does not fit where the workload asks thresholds that the mechanism does not take.
-
-    people: how many there are, as far as that is public; divided by what one of them changes in a marginal (`Unit.marginal_l2`)."""
+    """What a run is expected to need. It does not fit where the workload asks thresholds that the mechanism does not take. people: how many
+    there are, as far as that is public; divided by what one of them changes in a marginal (`Unit.marginal_l2`)."""
     if workload.threshold is not None and not mechanism.card.takes_thresholds:
         problem = f"it cannot ask who matches at least {workload.threshold} of the columns"
         return Forecast(False, 0.0, 0.0, f"{problem}; ask for all of them on the Workload page, or choose another mechanism")

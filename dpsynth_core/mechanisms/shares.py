@@ -18,11 +18,9 @@ def equal_shares(_domain: Domain, weights: Mapping[Clique, float]) -> dict[Cliqu
 
 
 def least_error_shares(domain: Domain, weights: Mapping[Clique, float]) -> dict[Clique, float]:
-    """Each marginal's share of rho, proportional to (c_r n_r)^(2/3); they add up to 1.
-
-    Minimises sum c_r n_r sigma_r, the expected weighted L1 error up to a constant, subject to sum 1/sigma_r^2 being fixed: the
-    derivative is zero where c_r n_r is proportional to 1/sigma_r^3.
-    """
+    """Each marginal's share of rho, proportional to (c_r n_r)^(2/3); they add up to 1. Minimises sum c_r n_r sigma_r, the expected weighted
+    L1 error up to a constant, subject to sum 1/sigma_r^2 being fixed: the derivative is zero where c_r n_r is proportional to
+    1/sigma_r^3."""
     raw = {clique: (weight * domain.cells(clique)) ** (2 / 3) for clique, weight in weights.items()}
     whole = math.fsum(raw.values())
     return {clique: part / whole for clique, part in raw.items()}

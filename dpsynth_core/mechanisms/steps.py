@@ -81,10 +81,8 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class SelectionRecord:
-    """One round that chose a marginal by the exponential mechanism at `eps` and measured it; released values only.
-
-    sensitivity: Delta_t, what one person changes any score by at most. candidates: |C_t|. chosen: what `measurement` was chosen as.
-    """
+    """One round that chose a marginal by the exponential mechanism at `eps` and measured it; released values only. sensitivity: Delta_t,
+    what one person changes any score by at most. candidates: |C_t|. chosen: what `measurement` was chosen as."""
 
     chosen: Candidate
     measurement: Measurement
@@ -95,11 +93,9 @@ class SelectionRecord:
 
 @dataclass(frozen=True)
 class Finished:
-    """The last step. total: estimated (or public) number of rows. details: public facts for the report.
-
-    selections, considered: what error bounds are computed from (evaluation.bounds), where the mechanism selects. considered: every
-    marginal that was ever a candidate, with the index in `selections` of the last time and what it was then.
-    """
+    """The last step. total: estimated (or public) number of rows. details: public facts for the report. selections, considered: what error
+    bounds are computed from (evaluation.bounds), where the mechanism selects. considered: every marginal that was ever a candidate, with
+    the index in `selections` of the last time and what it was then."""
 
     model: Model
     total: float

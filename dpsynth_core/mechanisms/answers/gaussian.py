@@ -30,9 +30,7 @@ _BYTES_PER_CELL = 24
 @dataclass(frozen=True)
 class NoisyAnswers:
     """Unbiased noisy marginals: a Model that writes no rows. Cells may be negative, and marginals need not agree with each other.
-
-    Impossible cells are answered 0 (`Domain.cleared`); the measurements keep their noise in them.
-    """
+    Impossible cells are answered 0 (`Domain.cleared`); the measurements keep their noise in them."""
 
     domain: Domain
     measurements: tuple[Measurement, ...]

@@ -102,11 +102,9 @@ def measured(kernel: Kernel, strategy: Strategy) -> Iterator[Measured]:
 
 
 def least_squares(domain: Domain, measurements: Sequence[Measurement], marginals: Sequence[Clique], exact: float | None) -> ResidualAnswers:
-    """What the measurements together say of `marginals`, which have all their subsets among them, by weighted least squares.
-
-    A measurement sees the residual of each of its subsets, and residuals are orthogonal: least squares is one weighted mean for each.
-    exact: the number of rows where it is public.
-    """
+    """What the measurements together say of `marginals`, which have all their subsets among them, by weighted least squares. A measurement
+    sees the residual of each of its subsets, and residuals are orthogonal: least squares is one weighted mean for each. exact: the number
+    of rows where it is public."""
     wanted = {part for part in marginals if min(domain.sizes(part)) > 1} | ({ROWS} if exact is None else set())
     sums: dict[Clique, NDArray[np.float64]] = {}
     precisions: dict[Clique, float] = {}

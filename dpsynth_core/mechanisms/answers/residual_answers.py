@@ -23,11 +23,9 @@ ROWS: Clique = ()
 
 @dataclass(frozen=True, eq=False)
 class ResidualAnswers:
-    """Unbiased noisy marginals that agree with each other: a Model that writes no rows. Cells may be negative.
-
-    Impossible cells are answered 0 (`Domain.cleared`), which their sums in smaller marginals do not follow.
-    residuals: without the number of rows, which is `total`. sigmas: of the residuals, and of the number of rows where it is noisy.
-    """
+    """Unbiased noisy marginals that agree with each other: a Model that writes no rows. Cells may be negative. Impossible cells are
+    answered 0 (`Domain.cleared`), which their sums in smaller marginals do not follow. residuals: without the number of rows, which is
+    `total`. sigmas: of the residuals, and of the number of rows where it is noisy."""
 
     domain: Domain
     total: float

@@ -80,10 +80,8 @@ class ResidualPlanner:
 
 
 def planned(workload: Workload, residual_l2: Callable[[Clique, float], float], rho: float) -> dict[Clique, float]:
-    """sigma of every residual that is measured with noise, for the least expected workload error at a cost of rho.
-
-    residual_l2: sensitivity of a residual when it is measured at sigma, as `Kernel.residual_l2`.
-    """
+    """sigma of every residual that is measured with noise, for the least expected workload error at a cost of rho. residual_l2: sensitivity
+    of a residual when it is measured at sigma, as `Kernel.residual_l2`."""
     prices = {part: residual_l2(part, 1.0) ** 2 / 2 for part in _wanted(workload)}
     noisy = {part: price for part, price in prices.items() if price > 0}  # without a number of rows that is public
     return _affordable(residual_l2, least_noise(workload, noisy, rho), rho)

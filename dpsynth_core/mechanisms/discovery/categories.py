@@ -26,10 +26,8 @@ def column(unknown: Attribute, noisy: Mapping[str, int], sigma: float) -> Attrib
 
 
 def counts(learnt: Attribute, noisy: Mapping[str, int], sigma: float) -> MarginalCounts:
-    """What the noisy counts say of the cells of the column: nothing of "other", where texts are that were not said.
-
-    Of a text near the threshold they say a little too much, for it was found because its noise was high; far less than the noise.
-    """
+    """What the noisy counts say of the cells of the column: nothing of "other", where texts are that were not said. Of a text near the
+    threshold they say a little too much, for it was found because its noise was high; far less than the noise."""
     variance = sigma**2 + ROUNDING
     noisy_cells = [(float(noisy[text]), variance) for text in learnt.categories]
     noisy_cells += [(0.0, math.inf), *([(float(noisy[MISSING]), variance)] if learnt.missing else [])]

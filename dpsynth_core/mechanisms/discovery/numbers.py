@@ -81,10 +81,9 @@ def _inner(scale: Scale, low: float, high: float, parts: int) -> list[float]:
 
 
 def merged(edges: Edges, counts: Counts, sigma: float, bins: int) -> Edges:
-    """Neighbouring cells put together from below: a bin ends where it holds its equal share of what is left, and a sign of records.
-
-    A cell that holds such a share alone, a value that many have, begins a bin: what is held before it becomes a bin where it is a sign of
-    records itself, or else part of the bin before, if that holds fewer records than the cell."""
+    """Neighbouring cells put together from below: a bin ends where it holds its equal share of what is left, and a sign of records. A cell
+    that holds such a share alone, a value that many have, begins a bin: what is held before it becomes a bin where it is a sign of records
+    itself, or else part of the bin before, if that holds fewer records than the cell."""
     left, kept, held, width, last = float(np.maximum(counts, 0).sum()), [edges[0]], 0.0, 0, math.inf
     for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True):
         free = bins - len(kept) + 1

@@ -61,10 +61,8 @@ def merge_below() -> float:
 
 
 class Capacity:
-    """How large a model may become: cells of its junction tree's maximal cliques. JT-SIZE (AIM, section 4) is eight bytes a cell.
-
-    The domain's structural zeros are part of every model (AIM, appendix D), and so of its size.
-    """
+    """How large a model may become: cells of its junction tree's maximal cliques. JT-SIZE (AIM, section 4) is eight bytes a cell. The
+    domain's structural zeros are part of every model (AIM, appendix D), and so of its size."""
 
     def __init__(self, domain: Domain, max_size_mb: float) -> None:
         self.cells = max_size_mb * MEGABYTE / BYTES_PER_CELL

@@ -132,10 +132,8 @@ class _Offers:
     max_parents: int
 
     def tables(self, network: Collection[str], measured: Sequence[Clique], useful: float) -> list[Clique]:
-        """Every pair to begin with, then each column outside the network with its largest sets of parents inside.
-
-        Of at most `useful` cells each and within the model's capacity; the smallest ones where they have too many cells together.
-        """
+        """Every pair to begin with, then each column outside the network with its largest sets of parents inside. Of at most `useful` cells
+        each and within the model's capacity; the smallest ones where they have too many cells together."""
         inside = [name for name in self.domain.names if name in network]
         outside = [name for name in self.domain.names if name not in network]
         if inside:

@@ -88,11 +88,9 @@ class NoPrior:
 
 @dataclass(eq=False)
 class PublicPrior:
-    """A weighted public table and the marginals of it that take part.
-
-    domain, codes: of distinct rows, shape (rows, attributes).  weights: of these rows, adding up to 1.  people: n_eff.  total: private
-    people.  measured: what is known of the private table.  fit: Private-PGM.  alone: its model of that, without the public table.
-    """
+    """A weighted public table and the marginals of it that take part. domain, codes: of distinct rows, shape (rows, attributes). weights:
+    of these rows, adding up to 1. people: n_eff. total: private people. measured: what is known of the private table. fit: Private-PGM.
+    alone: its model of that, without the public table."""
 
     domain: Domain
     codes: Codes
@@ -134,10 +132,8 @@ class PublicPrior:
 
     @property
     def inflation(self) -> float:
-        """Variance of the table's marginals as a multiple of their sampling variance v, at least 1: as what was measured since says.
-
-        Every private measurement is an estimate of it, (||y - N q||^2 - cells sigma^2) / v. The columns are none: the weights follow them.
-        """
+        """Variance of the table's marginals as a multiple of their sampling variance v, at least 1: as what was measured since says. Every
+        private measurement is an estimate of it, (||y - N q||^2 - cells sigma^2) / v. The columns are none: the weights follow them."""
         return max(1.0, _average(self._ratios))
 
     def learn(self, measurement: Measurement, model: GraphicalModel, /) -> bool:
@@ -238,11 +234,9 @@ def _average(ratios: Sequence[tuple[float, float]]) -> float:
 
 
 def raked(domain: Domain, rows: Codes, counts: NDArray[np.int64], columns: Sequence[Measurement], total: float) -> Float:
-    """Weights w on distinct rows that minimise  sum_j ||A_j w - y_j||^2 / (2 sigma_j^2) + n KL(w, counts / n), in fractions of the total.
-
-    n = sum of counts: so much does the public table weigh against the noise of the columns. Solved in the dual, which has a parameter for
-    each cell of each column and is smooth: at the minimum w is proportional to counts * exp(sum of the parameters of a row's cells).
-    """
+    """Weights w on distinct rows that minimise sum_j ||A_j w - y_j||^2 / (2 sigma_j^2) + n KL(w, counts / n), in fractions of the total. n
+    = sum of counts: so much does the public table weigh against the noise of the columns. Solved in the dual, which has a parameter for
+    each cell of each column and is smooth: at the minimum w is proportional to counts * exp(sum of the parameters of a row's cells)."""
     starts = np.cumsum([0, *(m.values.size for m in columns)])
     places = np.stack([rows[:, domain.position(m.clique[0])] + start for m, start in zip(columns, starts[:-1], strict=True)])
     noisy = np.concatenate([m.values for m in columns]) / total

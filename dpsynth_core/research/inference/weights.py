@@ -83,10 +83,8 @@ class ExplicitDistribution:
 
 
 class CellWeights(Weights):
-    """One number for every possible record, all alike to begin with: exact, for small domains only.
-
-    Kept up to a factor, so that a change touches only the records that satisfy its query.
-    """
+    """One number for every possible record, all alike to begin with: exact, for small domains only. Kept up to a factor, so that a change
+    touches only the records that satisfy its query."""
 
     def __init__(self, queries: QueryClass) -> None:
         """queries.domain: at most MAX_CELLS records."""

@@ -70,10 +70,8 @@ class Pool:
         self._solvers = []
 
     def solve_many(self, problems: Sequence[RecordProblem], limit: Limit) -> list[Solution]:
-        """The best record of each problem, in order, by CP-SAT. Problems that share their SignedQueries object share one model.
-
-        Raises OracleError, after which the pool is closed.
-        """
+        """The best record of each problem, in order, by CP-SAT. Problems that share their SignedQueries object share one model. Raises
+        OracleError, after which the pool is closed."""
         answers: dict[int, Solution] = {}
         for queries in {id(problem.queries): problem.queries for problem in problems}.values():
             places = [i for i, problem in enumerate(problems) if problem.queries is queries]

@@ -27,12 +27,9 @@ Status = Literal["optimal", "feasible", "failed"]
 
 @dataclass(frozen=True)
 class Limit:
-    """When an oracle stops without a proof.
-
-    seconds: of wall time, for one problem.  gap: stop once bound - value <= gap * |value|; 0 asks for a proof.
-    work: the same as seconds in CP-SAT's deterministic time, a second each on a fast machine: where it ends a search before `seconds`
-    does, the same problem has the same answer on every machine.  seed: of the solver.
-    """
+    """When an oracle stops without a proof. seconds: of wall time, for one problem. gap: stop once bound - value <= gap * |value|; 0 asks
+    for a proof. work: the same as seconds in CP-SAT's deterministic time, a second each on a fast machine: where it ends a search before
+    `seconds` does, the same problem has the same answer on every machine. seed: of the solver."""
 
     seconds: float = 10.0
     gap: float = 0.0
@@ -53,11 +50,8 @@ class Limit:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A record, codes of shape (attributes,), that makes a problem's `value` large.
-
-    bound: no possible record is worth more; inf without a bound.  seconds: wall time.
-    A failed answer has no codes (shape (0,)) and value -inf.
-    """
+    """A record, codes of shape (attributes,), that makes a problem's `value` large. bound: no possible record is worth more; inf without a
+    bound. seconds: wall time. A failed answer has no codes (shape (0,)) and value -inf."""
 
     codes: NDArray[np.int32]
     value: float
@@ -89,11 +83,9 @@ class Solution:
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """solution: a value for each variable of the model, by index; empty if the search failed.
-
-    value, bound: of the model's objective; the bound is an upper one where it is maximised, else a lower one. seconds: wall time.
-    status "optimal": CP-SAT says so and its bound is the value; a search that a gap limit ended is "feasible".
-    """
+    """solution: a value for each variable of the model, by index; empty if the search failed. value, bound: of the model's objective; the
+    bound is an upper one where it is maximised, else a lower one. seconds: wall time. status "optimal": CP-SAT says so and its bound is the
+    value; a search that a gap limit ended is "feasible"."""
 
     solution: Sequence[int]
     value: float
@@ -103,10 +95,8 @@ class SearchResult:
 
 
 def search(model: cp_model.CpModel, limit: Limit, **parameters: Any) -> SearchResult:
-    """Solve a model with an integer objective. limit.gap is relative to the objective, its offset included.
-
-    parameters: CP-SAT's own (sat_parameters.proto), its constants by name. RuntimeError for a model that CP-SAT takes for invalid.
-    """
+    """Solve a model with an integer objective. limit.gap is relative to the objective, its offset included. parameters: CP-SAT's own
+    (sat_parameters.proto), its constants by name. RuntimeError for a model that CP-SAT takes for invalid."""
     from ortools.sat.python import cp_model  # takes a while to load, and is needed by some mechanisms only
 
     solver = cp_model.CpSolver()

@@ -33,10 +33,8 @@ def gap(records: float) -> float:
 
 
 def bracket(tally: QueryCounts, incidence: Incidence, start: Float, records: float, floor: float) -> tuple[float, float] | None:
-    """Bounds (low, high) of max(f, floor), in counts, at most 0.9 * gap(records) apart. None if they do not meet.
-
-    start: weights to begin with, one for each row, adding up to 1.
-    """
+    """Bounds (low, high) of max(f, floor), in counts, at most 0.9 * gap(records) apart. None if they do not meet. start: weights to begin
+    with, one for each row, adding up to 1."""
     search = _Search(tally, incidence, start, records, floor)
     search.descend()
     search.cut()
@@ -115,11 +113,9 @@ class _Search:
 
 
 def _program(incidence: Incidence, chosen: NDArray[np.int64], wanted: Float, least: float) -> tuple[Float, Float] | None:
-    """The linear program (HiGHS): least z >= `least` with |wanted_q - answer_q(w)| <= z for the chosen queries.
-
-    Returns weights that add up to 1, and the dual values of the queries as a signed mixture, zero for all others. None: not solved, by the
-    interior point method nor by the simplex method.
-    """
+    """The linear program (HiGHS): least z >= `least` with |wanted_q - answer_q(w)| <= z for the chosen queries. Returns weights that add up
+    to 1, and the dual values of the queries as a signed mixture, zero for all others. None: not solved, by the interior point method nor by
+    the simplex method."""
     rows, numbers = incidence.rows, incidence.numbers
     columns = [incidence.queries.query(int(numbers[q])).of(incidence.codes) for q in chosen]
     satisfied = sparse.csr_matrix(np.array(columns, dtype=np.float64))

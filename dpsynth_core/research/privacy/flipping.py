@@ -65,9 +65,7 @@ def _surviving(sizes: Integers, zeros: Integers, noise: Noise) -> Integers:
 
 def is_below(x: Fraction, zeros: int, noise: Noise) -> bool:
     """Whether a uniform number that begins with `zeros` binary zeros is below exp(-x), x >= 0: True with probability 2^zeros exp(-x).
-
-    exp(-x) must be 2^-zeros at most.
-    """
+    exp(-x) must be 2^-zeros at most."""
     number, digits = 0, zeros
     while True:
         number, digits = (number << _DIGITS) + noise.uniform(2**_DIGITS), digits + _DIGITS

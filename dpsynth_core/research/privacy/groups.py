@@ -66,10 +66,8 @@ class QueryCounts:
 
 
 class ScoreGroups:
-    """The queries of a class in groups of equal score, count - answer in steps. left_out: numbers that belong to no group.
-
-    scores, sizes: one entry per group, all sizes positive. Two groups may have the same score.
-    """
+    """The queries of a class in groups of equal score, count - answer in steps. left_out: numbers that belong to no group. scores, sizes:
+    one entry per group, all sizes positive. Two groups may have the same score."""
 
     def __init__(self, tally: QueryCounts, answers: SparseAnswers, left_out: Numbers | None = None) -> None:
         """Answers must have passed `check_answers`."""

@@ -40,10 +40,8 @@ _LARGEST_SCALE = 2.0**36
 
 
 def perturbation(separators: int, change: int, eps: float) -> PerturbedMinimum:
-    """RSPM's noise as the event that it is charged as: scale (change + g) m / eps, never rounded down. In records.
-
-    ValueError for an eps that is too small for exact costs.
-    """
+    """RSPM's noise as the event that it is charged as: scale (change + g) m / eps, never rounded down. In records. ValueError for an eps
+    that is too small for exact costs."""
     norm = _shift(change) * separators
     return PerturbedMinimum(_exact(_at_least(norm / Fraction(eps))), float(norm))
 
@@ -57,10 +55,8 @@ def gaussian_sigma(rules: RuleClass, change: int, eps: float, delta: float) -> f
 
 
 def written(rules: RuleClass, rule: Rule | None) -> Integers:
-    """The released form of a rule of the class, as `Rule.written`: a function of its values on the separators alone.
-
-    Without a rule: an empty array, the same for every class, all records and every oracle.
-    """
+    """The released form of a rule of the class, as `Rule.written`: a function of its values on the separators alone. Without a rule: an
+    empty array, the same for every class, all records and every oracle."""
     if rule is None:
         return np.zeros(0, dtype=np.int64)
     return rules.identified(rule.holds(rules.separators)).written()
@@ -92,11 +88,9 @@ def exponential(problem: LearningProblem, b: float, noise: Noise) -> Rule:
 
 
 def robust_minimum(task: Task, table: Occupied, plan: Prsma, change: int, oracle: Oracle, noise: Noise) -> Rule | None:
-    """PRSMA over RSPM. None is its own answer "fail", and as private as a rule. The table has `plan.parts` records or more.
-
-    An oracle that fails spoils its part and no more; the other parts are asked all the same. Each part has processes of its own, so that no
-    call remembers the calls of another part: the theorem needs that.
-    """
+    """PRSMA over RSPM. None is its own answer "fail", and as private as a rule. The table has `plan.parts` records or more. An oracle that
+    fails spoils its part and no more; the other parts are asked all the same. Each part has processes of its own, so that no call remembers
+    the calls of another part: the theorem needs that."""
     records, survivors = int(table.records.sum()), list[Rule]()
     b = perturbation(len(task.rules.separators), change, plan.inner_eps(records)).scale
     smaller = task if task.rivals is None else replace(task, rivals=task.rivals.scaled(plan.size(records) / records))
@@ -112,10 +106,8 @@ def robust_minimum(task: Task, table: Occupied, plan: Prsma, change: int, oracle
 
 
 def _spokesman(part: LearningProblem, runs: int, b: float, ask: Ask, noise: Noise) -> Rule | None:
-    """One of a part's answers, each as likely; None if one of them failed. All are asked for in any case.
-
-    Parts have equally many answers, so the answer of a random part that passed is a random one of all answers of parts that passed.
-    """
+    """One of a part's answers, each as likely; None if one of them failed. All are asked for in any case. Parts have equally many answers,
+    so the answer of a random part that passed is a random one of all answers of parts that passed."""
     chosen, drawn, proved = noise.uniform(runs), None, True
     for start in range(0, runs, _ASKED_AT_ONCE):
         answers = ask(part, laplace_noise(part.rules, b, noise, min(_ASKED_AT_ONCE, runs - start)))

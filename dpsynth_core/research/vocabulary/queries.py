@@ -47,11 +47,9 @@ class Query:
 
 @dataclass(frozen=True, eq=False)
 class QueryClass:
-    """The counting queries of marginals, numbered 0 .. size - 1: marginal by marginal in order, the cells of each in C order.
-
-    Cell y of marginal r is the query "all columns of r equal y", or, with a threshold t, "at least t of the columns of r equal y".
-    threshold: from 1 to the columns of the smallest marginal; None for all columns. ValueError otherwise.
-    """
+    """The counting queries of marginals, numbered 0 .. size - 1: marginal by marginal in order, the cells of each in C order. Cell y of
+    marginal r is the query "all columns of r equal y", or, with a threshold t, "at least t of the columns of r equal y". threshold: from 1
+    to the columns of the smallest marginal; None for all columns. ValueError otherwise."""
 
     domain: Domain
     cliques: tuple[Clique, ...]
@@ -100,11 +98,8 @@ class QueryClass:
         return np.concatenate([at_least(marginals[clique], self.threshold or len(clique)).ravel() for clique in self.cliques])
 
     def hits(self, codes: NDArray[np.int32]) -> tuple[Numbers, NDArray[np.int64]]:
-        """The queries that some row satisfies, and by how many rows each is satisfied.
-
-        codes: shape (rows, attributes of the domain). For cells that takes rows * marginals steps; thresholds are satisfied by many rows
-        each, and take a pass over the class on top.
-        """
+        """The queries that some row satisfies, and by how many rows each is satisfied. codes: shape (rows, attributes of the domain). For
+        cells that takes rows * marginals steps; thresholds are satisfied by many rows each, and take a pass over the class on top."""
         if self.overlapping or len(codes) * len(self.cliques) > min(_HITS_AT_ONCE, self.size):
             return self._dense_hits(codes)
         numbers, times = np.unique(self.cells(codes), return_counts=True)

@@ -54,10 +54,9 @@ class WeightedSquares:
 
 @dataclass
 class LargestGaps:
-    """The Euclidean norm of the largest gaps, divided by their number, of those that are at least half the usual largest one.
-
-    The usual one is a running mean over the rounds, in which each new round counts half; at most MOST gaps are taken. Noisy fractions are
-    moved to [0, 1] first. All as in the authors' program."""
+    """The Euclidean norm of the largest gaps, divided by their number, of those that are at least half the usual largest one. The usual one
+    is a running mean over the rounds, in which each new round counts half; at most MOST gaps are taken. Noisy fractions are moved to [0, 1]
+    first. All as in the authors' program."""
 
     MOST = 10_000
 

@@ -48,9 +48,8 @@ class Pass:
 
 @dataclass(frozen=True, eq=False)
 class Generator:
-    """inputs: shape (latent, batch), one column per relaxed row.  hidden: the width of each hidden layer.
-
-    The linear maps of hidden layers have no constants: batch normalisation would take them out again."""
+    """inputs: shape (latent, batch), one column per relaxed row. hidden: the width of each hidden layer. The linear maps of hidden layers
+    have no constants: batch normalisation would take them out again."""
 
     space: OneHot
     inputs: Columns

@@ -42,11 +42,8 @@ class Sum:
 
 @dataclass(frozen=True, eq=False)
 class QueryLoss:
-    """Sum over queries of weight * (answer - target)^2, for queries of k columns each.
-
-    columns: shape (k, queries), of the one-hot space.  targets, weights: (queries,), targets as fractions.  threshold: at least so many
-    of the k columns.
-    """
+    """Sum over queries of weight * (answer - target)^2, for queries of k columns each. columns: shape (k, queries), of the one-hot space.
+    targets, weights: (queries,), targets as fractions. threshold: at least so many of the k columns."""
 
     AT_ONCE = 64
     """Queries whose products are formed together: with a thousand rows they stay in a processor's cache."""
@@ -85,10 +82,8 @@ class QueryLoss:
 
 
 class MarginalLoss:
-    """weight * sum over marginals and their cells of (answer - target)^2.
-
-    marginals: the blocks of columns of each.  targets: fractions, one array for each, in C order; NaN where any value is allowed.
-    """
+    """weight * sum over marginals and their cells of (answer - target)^2. marginals: the blocks of columns of each. targets: fractions, one
+    array for each, in C order; NaN where any value is allowed."""
 
     GROUP_CELLS = 4096
     """Cells of first halves that go into one matrix product: enough for all cores, and 16 MB with a thousand rows."""

@@ -62,11 +62,9 @@ class OneHot:
 
 
 def _threshold(values: Columns) -> Columns:
-    """tau with sum max(values - tau, 0) = 1, for each row; values: shape (values of an attribute, rows).
-
-    If the j largest values are the positive ones, tau is (their sum - 1) / j (Martins and Astudillo 2016, Algorithm 1). As a function of j
-    that first rises, while the next value is above it, and then falls: its maximum is tau.
-    """
+    """tau with sum max(values - tau, 0) = 1, for each row; values: shape (values of an attribute, rows). If the j largest values are the
+    positive ones, tau is (their sum - 1) / j (Martins and Astudillo 2016, Algorithm 1). As a function of j that first rises, while the next
+    value is above it, and then falls: its maximum is tau."""
     ordered = np.sort(values, axis=0)
     excess = ordered[-1] - 1
     tau = excess.copy()

@@ -23,9 +23,8 @@ Free = Columns
 
 @dataclass(frozen=True)
 class Descent:
-    """rate: Adam's step.  reach: how far below the support parameters may be.  A fit ends after `steps`, or when `window` steps improved
-    the loss by less than `improvement` of it; it is told of after `every` steps. Defaults from `docs/accuracy.md`, on simulated
-    people."""
+    """rate: Adam's step. reach: how far below the support parameters may be. A fit ends after `steps`, or when `window` steps improved the
+    loss by less than `improvement` of it; it is told of after `every` steps. Defaults from `docs/accuracy.md`, on simulated people."""
 
     rate: float = 0.1
     reach: float = 0.2

@@ -17,11 +17,8 @@ from dpsynth_core.research.vocabulary.queries import QueryClass
 def out_of_reach(
     queries: QueryClass, columns: Mapping[str, NDArray[np.float64]], least: float, keep: int, most: int = 20_000_000
 ) -> NDArray[np.int64]:
-    """Numbers of the queries whose counts are below `least`, judged by the counts of single columns; ascending.
-
-    At least `keep` queries stay in reach, the ones with the largest bounds. In a class of more than `most` queries all of them do: a list
-    would be too long.
-    """
+    """Numbers of the queries whose counts are below `least`, judged by the counts of single columns; ascending. At least `keep` queries
+    stay in reach, the ones with the largest bounds. In a class of more than `most` queries all of them do: a list would be too long."""
     if queries.size > most:
         return np.zeros(0, dtype=np.int64)
     bounds = np.concatenate(

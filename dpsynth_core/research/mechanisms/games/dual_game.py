@@ -45,10 +45,8 @@ _HALVINGS = 60
 
 @dataclass(frozen=True, eq=False)
 class SampleSchedule:
-    """What follows the rounds 1 .. T - 1.
-
-    fresh: samples drawn from Q^{t+1}.  gamma: of the bits by which the old samples are kept; nan where none is kept.
-    """
+    """What follows the rounds 1 .. T - 1. fresh: samples drawn from Q^{t+1}. gamma: of the bits by which the old samples are kept; nan
+    where none is kept."""
 
     samples: int
     fresh: NDArray[np.int64]

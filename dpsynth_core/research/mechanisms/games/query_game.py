@@ -129,10 +129,8 @@ class DataPlayer:
 
 @contextmanager
 def data_player(queries: QueryClass, limit: Limit, draws: int) -> Iterator[DataPlayer]:
-    """A data player for as long as this is open; `draws` searches at a time. Closing ends them, also in the middle.
-
-    Nothing is spent yet when it opens. Raises OracleError where not even one possible record is found.
-    """
+    """A data player for as long as this is open; `draws` searches at a time. Closing ends them, also in the middle. Nothing is spent yet
+    when it opens. Raises OracleError where not even one possible record is found."""
     with _oracle(queries.domain, draws) as oracle:
         yield DataPlayer(queries, oracle, limit, _any_record(queries, oracle, limit), Searches())
 
@@ -195,10 +193,8 @@ def split(total_is_public: bool) -> Split:
 
 def forecast(workload: Workload, rounds: int, draws: int, queries: int, solve_seconds: float) -> Forecast:
     """Of a game whose rounds have `draws` searches each among up to `queries` different queries, growing from the first round to the last.
-
-    From about a hundred queries on, the time of a search grows with their square (`docs/accuracy.md`);
-    it ends with its limit. Two at a time. A round selects among groups of equal counts, and finds them anew where it has more records.
-    """
+    From about a hundred queries on, the time of a search grows with their square (`docs/accuracy.md`); it ends with its limit. Two at a
+    time. A round selects among groups of equal counts, and finds them anew where it has more records."""
     cells = workload.cells
     reason = too_many_cells(cells)
     search = min(_PATIENCE * solve_seconds, _SEARCH_SECONDS * (1 + (queries / _EASY_QUERIES) ** 2 / 3))

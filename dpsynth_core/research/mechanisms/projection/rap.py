@@ -171,11 +171,9 @@ class Rap:
         return sigma * queries.size / len(queries.cliques) <= self.small * total
 
     def plan(self, size: int, total: float, rho: float) -> RoundPlan:
-        """What the parameters say, or else what suits the budget: about (total * sqrt(rho))^(2/3) / 2 queries in all, K = 2.5 T.
-
-        size: of the class, which is never asked for more.  total: people, in units of what one person changes a query by; noisy or public.
-        On simulated people 40, 160 and 640 queries were best at eps 0.1, 1 and 10 (`docs/accuracy.md`).
-        """
+        """What the parameters say, or else what suits the budget: about (total * sqrt(rho))^(2/3) / 2 queries in all, K = 2.5 T. size: of
+        the class, which is never asked for more. total: people, in units of what one person changes a query by; noisy or public. On
+        simulated people 40, 160 and 640 queries were best at eps 0.1, 1 and 10 (`docs/accuracy.md`)."""
         queries = min(max((total * math.sqrt(rho)) ** (2 / 3) / 2, LEAST_ASKED), MOST_ASKED)
         rounds = min(self.rounds or max(2, round(math.sqrt(queries / 2.5))), size)
         return RoundPlan(rounds, min(self.queries or max(1, round(queries / rounds)), size // rounds))

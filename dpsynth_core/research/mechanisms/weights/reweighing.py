@@ -90,11 +90,9 @@ class Reweighing:
     finish: Finish = as_it_is
 
     def round_count(self, rho: float, total: float) -> int:
-        """T: as set, or scale * sqrt(N * sqrt(2 rho)), N sqrt(2 rho) being the number of people in units of a count's noise.
-
-        Theorem 4.4 of Liu et al. has the first power, and constants that are for theorems. Exponent and scales were found on simulated
-        people (`docs/accuracy.md`): from epsilon 0.1 to 1 the best T grows about threefold, as noise falls ninefold.
-        """
+        """T: as set, or scale * sqrt(N * sqrt(2 rho)), N sqrt(2 rho) being the number of people in units of a count's noise. Theorem 4.4 of
+        Liu et al. has the first power, and constants that are for theorems. Exponent and scales were found on simulated people
+        (`docs/accuracy.md`): from epsilon 0.1 to 1 the best T grows about threefold, as noise falls ninefold."""
         count = self.rounds or round(self.scale * math.sqrt(total * math.sqrt(2 * rho)))
         return min(MOST_ROUNDS, max(1, count))
 
@@ -107,11 +105,9 @@ class Reweighing:
     def reweigh(
         self, kernel: Kernel, queries: QueryClass, weights: Weights, total: float, count: int, select: Select
     ) -> Generator[Fitted, None, list[MeasuredQuery]]:
-        """`count` rounds with all that is left of the budget, equally. Yields a step each; returns what was measured.
-
-        Before each round the weights are remembered, but for the first `skip` of them: the output is the average of A_0 .. A_(count - 1),
-        or of the last of these.
-        """
+        """`count` rounds with all that is left of the budget, equally. Yields a step each; returns what was measured. Before each round the
+        weights are remembered, but for the first `skip` of them: the output is the average of A_0 .. A_(count - 1), or of the last of
+        these."""
         rng = np.random.default_rng(kernel.seed())
         measured: list[MeasuredQuery] = []
         for round_number in range(1, count + 1):

@@ -25,9 +25,7 @@ Floats = NDArray[np.float64]
 @dataclass(frozen=True, eq=False)
 class _Moves:
     """One attribute. queries: those that mention it; chosen: the option they mention, counted from its first; weights: (queries, options).
-
-    rules: the other attributes of each rule that mentions it, and the rule's table with this attribute last.
-    """
+    rules: the other attributes of each rule that mentions it, and the rule's table with this attribute last."""
 
     queries: NDArray[np.int64]
     chosen: NDArray[np.int64]

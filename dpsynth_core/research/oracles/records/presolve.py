@@ -29,9 +29,7 @@ class Clause:
 @dataclass(frozen=True, eq=False)
 class Family:
     """Not all of the options `shared`, or one of the options `outside`, or one of the queries: those that differ in one attribute only.
-
-    Holds for every record: one that has the shared options, and no option of that attribute that is in `outside`, satisfies one query.
-    """
+    Holds for every record: one that has the shared options, and no option of that attribute that is in `outside`, satisfies one query."""
 
     shared: tuple[int, ...]
     outside: tuple[int, ...]
@@ -41,10 +39,8 @@ class Family:
 @dataclass(frozen=True, eq=False)
 class Reduced:
     """option: for each attribute, the option that each value belongs to. starts: the first option of each attribute, and their number.
-
     literals: (m, k), the options whose presence the m queries count, NO_COLUMN where there are fewer than k. zeros: the tables of what is
-    impossible, with one entry for each option of an attribute, in order.
-    """
+    impossible, with one entry for each option of an attribute, in order."""
 
     option: tuple[Options, ...]
     starts: Options

@@ -103,10 +103,8 @@ def solve(problem: Hits, limit: Limit) -> ChosenSet | None:
 
 
 def _indicator(model: cp_model.CpModel, how: str, meet: list[Any], v: list[Any], *, cheap: bool) -> Any:
-    """A literal that is true where the row is hit. Bound from one side where the objective pushes it to the other.
-
-    meet: the variables of the row. cheap: the objective wants a hit.
-    """
+    """A literal that is true where the row is hit. Bound from one side where the objective pushes it to the other. meet: the variables of
+    the row. cheap: the objective wants a hit."""
     if not meet:
         return 0
     if how == ANY and len(meet) == 1:

@@ -66,10 +66,8 @@ class Learned:
 
 @dataclass(frozen=True)
 class Oracle:
-    """name: one of ORACLES. work: of one question, where it is CP-SAT that answers (`Limit.work`).
-
-    There is no limit of wall time: what comes out of private records must not depend on how busy a machine is.
-    """
+    """name: one of ORACLES. work: of one question, where it is CP-SAT that answers (`Limit.work`). There is no limit of wall time: what
+    comes out of private records must not depend on how busy a machine is."""
 
     name: str
     work: float

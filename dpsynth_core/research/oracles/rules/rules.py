@@ -68,10 +68,8 @@ class Feature:
 
 
 def features(domain: Domain, columns: Collection[str], both: bool = False) -> tuple[Feature, ...]:
-    """"Has its second value" for each column, and with `both` then "has its first value" too.
-
-    Raises InputError for a column that does not have exactly two values.
-    """
+    """"Has its second value" for each column, and with `both` then "has its first value" too. Raises InputError for a column that does not
+    have exactly two values."""
     check_binary(domain, columns)
     return tuple(Feature(name, value) for value in ((1, 0) if both else (1,)) for name in columns)
 
