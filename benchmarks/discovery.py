@@ -24,7 +24,7 @@ from typing import Any
 
 from benchmarks import record
 from benchmarks.table import ADULT_FOLDER
-from dpsynth_core.mechanisms.discovery import categories
+from dpsynth_core.mechanisms.discovery import learning
 from dpsynth_core.mechanisms.discovery.division import divided, shared_by
 from dpsynth_core.planning.plan import DISCOVERY_DELTA
 from dpsynth_core.planning.spec import DEFAULT_DISCOVERY, Spec
@@ -136,7 +136,7 @@ def strings(people: int, values: int, epsilon: float, seed: int) -> dict[str, An
     weights = [1 / rank for rank in range(1, values + 1)]
     counts = {f"text {rank}": round(people * weight / math.fsum(weights)) for rank, weight in enumerate(weights, 1)}
     answer, least, sigma = _learnt(counts, epsilon, SeededNoise(seed))
-    column = categories.column(Attribute.unknown("text", "categorical", values), answer, sigma)
+    column = learning.column_of(Attribute.unknown("text", "categorical", values), answer, sigma)
     shared = shared_by(sigma, DISCOVERY_DELTA * DELTA, 1)
     return {
         **{"people": sum(counts.values()), "texts": values, "least": least, "shared_by": shared},

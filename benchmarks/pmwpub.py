@@ -36,8 +36,7 @@ from dpsynth_core.inference.records import WeightedRecords
 from dpsynth_core.mechanisms.public_check import FLOOR
 from dpsynth_core.research.privacy import best_mixture
 from dpsynth_core.research.privacy.groups import QueryCounts
-from dpsynth_core.research.vocabulary.incidence import Incidence
-from dpsynth_core.research.vocabulary.queries import QueryClass
+from dpsynth_core.research.vocabulary.queries import Incidence, QueryClass
 from dpsynth_core.sources import public as public_tables
 from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.sources.detect import detect_format

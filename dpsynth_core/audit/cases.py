@@ -6,11 +6,15 @@ the same whatever the unit of privacy: `MU` for Gaussian noise, `EPS` for everyt
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from fractions import Fraction
+from typing import Any, NoReturn
 
-from dpsynth_core.audit.branching import probabilities
+import numpy as np
+from numpy.typing import NDArray
+
 from dpsynth_core.audit.claims import Claim, of_charges
 from dpsynth_core.audit.evidence import Finding, from_draws, from_probabilities
 from dpsynth_core.audit.losses import Guess, Losses, key
@@ -20,7 +24,7 @@ from dpsynth_core.privacy.events import Event
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import REPLACE, Unit
-from dpsynth_core.privacy.view import Noise
+from dpsynth_core.privacy.view import Integers, Noise
 from dpsynth_core.vocabulary.domain import Domain
 
 DOMAIN = Domain.from_json({"a": 2, "b": 2, "c": 2})
@@ -121,3 +125,65 @@ def _claims(charges: Collection[tuple[Event, ...]]) -> tuple[Claim, ...]:
 def _moved(unit: Unit) -> tuple[Sequence[Row], Sequence[Row]]:
     rows = unit.max_rows_per_person
     return ((OLD,) * rows if unit.relation == REPLACE else ()), (NEW,) * rows
+
+
+MOST_PATHS = 100_000
+
+
+def probabilities(answer: Callable[[Branch], Hashable]) -> dict[Hashable, float]:
+    """The probability of each answer, where it is a choice among finitely many. Nothing is drawn, so the result is exact: the smallest
+    error in a scale or a sensitivity shows. answer: a function of its noise alone. RuntimeError for more than MOST_PATHS ways to it."""
+    total: defaultdict[Hashable, float] = defaultdict(float)
+    waiting: list[tuple[int, ...]] = [()]
+    for _ in range(MOST_PATHS):
+        branch = Branch(waiting.pop())
+        total[answer(branch)] += branch.probability
+        waiting += branch.others
+        if not waiting:
+            return dict(total)
+    raise RuntimeError("an operation makes too many choices to go through")
+
+
+class Branch:
+    """Noise that makes every possible choice in turn: one way through the choices, those of `first`, then always choice 0. others: the ways
+    that branch off after `first`."""
+
+    private = False
+
+    def __init__(self, first: tuple[int, ...]) -> None:
+        self._choices, self._depth = first, 0
+        self.probability, self.others = 1.0, list[tuple[int, ...]]()
+
+    def noisy_max(self, scores: Integers, scale: float) -> int:
+        weights = np.exp((scores - scores.max()) / scale)
+        return self._choose((weights / weights.sum()).tolist())
+
+    def uniform(self, size: int) -> int:
+        return self._choose([1 / size] * size)
+
+    def bernoulli_exp(self, exponents: Sequence[Fraction]) -> NDArray[np.bool_]:
+        heads = [float(np.exp(-float(x))) for x in exponents]
+        return np.array([self._choose([1 - p, p]) for p in heads], dtype=np.bool_)
+
+    def gaussian(self, values: Integers, sigma: float) -> Integers:
+        return self._refuse(values, sigma)
+
+    def discrete_laplace(self, values: Integers, scale: float) -> Integers:
+        return self._refuse(values, scale)
+
+    def halved(self, counts: Integers) -> Integers:
+        return self._refuse(counts, 1.0)
+
+    def _choose(self, chances: Sequence[float]) -> int:
+        if self._depth < len(self._choices):
+            chosen = self._choices[self._depth]
+        else:
+            chosen = 0
+            self.others += [(*self._choices, other) for other in range(1, len(chances)) if chances[other] > 0]
+            self._choices = (*self._choices, chosen)
+        self._depth += 1
+        self.probability *= chances[chosen]
+        return chosen
+
+    def _refuse(self, values: Integers, scale: float) -> NoReturn:
+        raise NotImplementedError("this noise has more values than can be gone through")

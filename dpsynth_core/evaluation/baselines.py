@@ -10,7 +10,7 @@ import math
 
 from dpsynth_core.mechanisms.answers.residual_answers import cell_sigma
 from dpsynth_core.mechanisms.answers.residual_planner import planned
-from dpsynth_core.mechanisms.shares import least_error_shares
+from dpsynth_core.mechanisms.rounds import least_error_shares
 from dpsynth_core.privacy.residuals import sensitivity
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.distances import IN_WRONG_CELL

@@ -1,4 +1,5 @@
-"""Rows that are moved towards noisy tables a little at a time (Zhang et al. 2021, "PrivSyn", GUM, the gradually updating method).
+"""Rows that are moved a little at a time towards noisy tables that were made to agree (Zhang et al. 2021, "PrivSyn", its consistency step
+and GUM, the gradually updating method).
 
 One table after the other: cells with too few rows get some of the rows that they lack, at most a share alpha of what they have (or of what
 they lack, if they have none), and cells with too many give up as many rows, each at most the same share beta of what it has. A row that is
@@ -9,8 +10,9 @@ what earlier ones did. Released values only.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,8 @@ from numpy.typing import NDArray
 
 from dpsynth_core.inference.model import impossible_rows
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.marginals import expand, project
+from dpsynth_core.vocabulary.measurement import Clique, Measurement
 
 Float = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -29,6 +32,8 @@ START, SHRINK, EVERY = 1.0, 0.84, 20
 COPIED = 0.5
 """The share of moved rows that become copies in every second pass; in the others, all do."""
 _HALVINGS = 40
+_REPETITIONS = 10
+"""Of making tables agree, which leaves negative cells, and setting these to zero, which spoils the agreement a little."""
 
 
 @dataclass(frozen=True)
@@ -118,3 +123,57 @@ def _at_most(amounts: Whole, total: int, rng: np.random.Generator) -> Whole:
     if len(single) == total:
         return amounts
     return np.bincount(rng.permutation(single)[:total], minlength=amounts.size)
+
+
+def consistent(domain: Domain, measurements: Sequence[Measurement], total: float) -> dict[Clique, Float]:
+    """Counts of each measured table: none negative, adding up to `total`, 0 in impossible cells, and nearly equal where tables overlap (the
+    consistency step of Qardaji, Yang, Li 2014, "PriView"). Sets of columns come before larger ones, so that a step leaves what was made
+    equal before as it is."""
+    tables, precisions = _combined(measurements)
+    overlaps = shared_columns(tuple(tables))
+    for _ in range(_REPETITIONS):
+        for shared in overlaps:
+            agree(tables, precisions, shared)
+        tables = {clique: without_negatives(table, domain.impossible_cells(clique), total) for clique, table in tables.items()}
+    return tables
+
+
+def _combined(measurements: Sequence[Measurement]) -> tuple[dict[Clique, Float], dict[Clique, float]]:
+    """Each table once, with the precision of a cell: the minimum-variance mean where it was measured several times."""
+    sums: dict[Clique, Float] = {}
+    precisions: dict[Clique, float] = {}
+    for m in measurements:
+        precision = 1 / m.deviation**2
+        sums[m.clique] = sums.get(m.clique, 0.0) + precision * m.values
+        precisions[m.clique] = precisions.get(m.clique, 0.0) + precision
+    return {clique: sums[clique] / precisions[clique] for clique in sums}, precisions
+
+
+def shared_columns(cliques: Collection[Clique]) -> list[Clique]:
+    """What any two of the sets of columns have in common, smaller sets first."""
+    overlaps = {tuple(name for name in a if name in b) for a, b in combinations(cliques, 2)} - {()}
+    return sorted(overlaps, key=lambda shared: (len(shared), shared))
+
+
+def agree(tables: dict[Clique, Float], precisions: dict[Clique, float], shared: Clique) -> None:
+    """Make all tables that contain `shared` say the same of it, the minimum-variance mean, the difference spread evenly over the cells that
+    were added up; changes `tables`. precisions: of a cell of each table."""
+    containing = [clique for clique in tables if set(shared) <= set(clique)]
+    sums = {clique: project(tables[clique], clique, shared) for clique in containing}
+    weights = {clique: precisions[clique] * sums[clique].size / tables[clique].size for clique in containing}
+    mean = sum(weights[clique] * sums[clique] for clique in containing) / sum(weights.values())
+    for clique in containing:
+        added_up = tables[clique].size / sums[clique].size
+        tables[clique] = tables[clique] + expand(np.asarray(mean - sums[clique]) / added_up, shared, clique)
+
+
+def without_negatives(table: Float, impossible: NDArray[np.bool_] | None, total: float) -> Float:
+    """The nearest table with cells of 0 or more that add up to `total`, and 0 where it is impossible: max(cell - t, 0) for one t."""
+    possible = np.ones(table.shape, dtype=bool) if impossible is None else ~impossible
+    cells = table[possible]
+    falling = np.sort(cells)[::-1]
+    lowered = (np.cumsum(falling) - total) / np.arange(1, falling.size + 1)
+    kept = int(np.flatnonzero(falling > lowered)[-1])
+    answer = np.zeros(table.shape)
+    answer[possible] = np.maximum(cells - lowered[kept], 0.0)
+    return answer

@@ -6,7 +6,7 @@ Released values only: the private table is reached through the kernel that is ha
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -111,3 +111,21 @@ def done(kernel: Kernel) -> float:
 def columns_of(domain: Domain) -> list[Clique]:
     """The one-way marginals."""
     return [(name,) for name in domain.names]
+
+
+Division = Callable[[Domain, Mapping[Clique, float]], dict[Clique, float]]
+"""Each marginal's share of rho, from the domain and the weights c_r; they add up to 1."""
+
+
+def equal_shares(_domain: Domain, weights: Mapping[Clique, float]) -> dict[Clique, float]:
+    """The same for all: one sigma."""
+    return dict.fromkeys(weights, 1 / len(weights))
+
+
+def least_error_shares(domain: Domain, weights: Mapping[Clique, float]) -> dict[Clique, float]:
+    """Each marginal's share of rho, proportional to (c_r n_r)^(2/3); they add up to 1. Minimises sum c_r n_r sigma_r, the expected weighted
+    L1 error up to a constant, subject to sum 1/sigma_r^2 being fixed: the derivative is zero where c_r n_r is proportional to
+    1/sigma_r^3."""
+    raw = {clique: (weight * domain.cells(clique)) ** (2 / 3) for clique, weight in weights.items()}
+    whole = math.fsum(raw.values())
+    return {clique: part / whole for clique, part in raw.items()}

@@ -17,9 +17,8 @@ from dpsynth_core.audit.neighbours import InventedTable, Neighbours, Row
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.research import operations
-from dpsynth_core.research.oracles.rules.rule_oracle import CP_SAT, EXHAUSTIVE, Oracle, all_values
+from dpsynth_core.research.oracles.rules.rule_oracle import CP_SAT, EXHAUSTIVE, STEPS, Oracle, Task, all_values
 from dpsynth_core.research.oracles.rules.rules import CONJUNCTION, DECISION_LIST, DISJUNCTION, HALFSPACE, PARITY, RuleClass, features
-from dpsynth_core.research.oracles.rules.task import STEPS, Task
 from dpsynth_core.research.vocabulary.queries import QueryClass, SparseAnswers
 
 _WORK = 60.0

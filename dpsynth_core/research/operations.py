@@ -17,15 +17,13 @@ from dpsynth_core.privacy.operation import Asked, operation
 from dpsynth_core.privacy.operations import Answer, Float, measure
 from dpsynth_core.privacy.scores import COUNT_STEPS
 from dpsynth_core.privacy.view import Integers, View
-from dpsynth_core.research.oracles.rules.rule_oracle import Oracle
+from dpsynth_core.research.oracles.rules.rule_oracle import Oracle, Task
 from dpsynth_core.research.oracles.rules.rules import Rule
-from dpsynth_core.research.oracles.rules.task import Task
 from dpsynth_core.research.privacy import best_mixture, exponential, flipping, groups, retention, rspm
 from dpsynth_core.research.privacy.events import Approximate, Laplace, PermuteAndFlip, PerturbedMinimum, Retention
 from dpsynth_core.research.privacy.groups import QueryCounts, ScoreGroups
-from dpsynth_core.research.privacy.prsma import Prsma
-from dpsynth_core.research.vocabulary.incidence import Incidence
-from dpsynth_core.research.vocabulary.queries import QueryClass, SparseAnswers, merged
+from dpsynth_core.research.privacy.rspm import Prsma
+from dpsynth_core.research.vocabulary.queries import Incidence, QueryClass, SparseAnswers, merged
 from dpsynth_core.vocabulary.occupied import Occupied
 
 

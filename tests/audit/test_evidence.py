@@ -9,7 +9,7 @@ import pytest
 from scipy.special import ndtr
 from scipy.stats import binomtest
 
-from dpsynth_core.audit.branching import probabilities
+from dpsynth_core.audit.cases import probabilities
 from dpsynth_core.audit.claims import Accounted, Bounded, Claim, of_charges
 from dpsynth_core.audit.evidence import Draw, from_draws, from_probabilities, smallest_visible
 from dpsynth_core.privacy import meaning

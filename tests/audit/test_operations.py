@@ -15,7 +15,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from dpsynth_core.audit import branching, cases
+from dpsynth_core.audit import cases
 from dpsynth_core.audit.cases import UNITS, Case, compute, sample
 from dpsynth_core.audit.claims import Accounted
 from dpsynth_core.audit.evidence import FALSE_ALARM, Draw, Finding, smallest_visible
@@ -153,7 +153,7 @@ def test_two_rows_at_the_price_of_one_are_found(case: Case) -> None:
 
 @pytest.mark.parametrize("operation", ["select_worst_marginal", "select_signed_query", "select_worst_queries"])
 def test_twice_the_epsilon_is_found(operation: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(branching, "Branch", TwiceTheEpsilon)
+    monkeypatch.setattr(cases, "Branch", TwiceTheEpsilon)
     assert broken(compute(named(operation), Unit(REPLACE)))
 
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsynth_core.inference.consistency import agree, consistent, shared_columns, without_negatives
-from dpsynth_core.inference.gradual import moves, updated
+from dpsynth_core.inference.gradual import agree, consistent, moves, shared_columns, updated, without_negatives
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.vocabulary.released import of_codes

@@ -12,7 +12,7 @@ from dpsynth_core.mechanisms.graphical.aim_forecast import Spending
 from dpsynth_core.mechanisms.graphical.aim_strategies import COLUMNS_ALONE
 from dpsynth_core.mechanisms.mechanism import Adaptive
 from dpsynth_core.mechanisms.registry import forecast, get
-from dpsynth_core.mechanisms.shares import equal_shares, least_error_shares
+from dpsynth_core.mechanisms.rounds import equal_shares, least_error_shares
 from dpsynth_core.mechanisms.steps import Fitted
 from dpsynth_core.planning.plan import Shares
 from dpsynth_core.planning.plan import forecast as forecast_of_plan

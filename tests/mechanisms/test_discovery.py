@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from dpsynth_core.mechanisms.discovery import categories, numbers
+from dpsynth_core.mechanisms.discovery import learning, numbers
 from dpsynth_core.mechanisms.discovery.division import LEVELS, divided, texts
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.attribute import Attribute
@@ -128,18 +128,18 @@ CITY = Attribute.unknown("city", "categorical", 5)
 
 
 def test_the_least_frequent_values_are_merged_by_noisy_counts() -> None:
-    learnt = categories.column(CITY, {MISSING: 50, OTHER: 3, "a": 30, "b": 90, "c": 31, "d": 70}, 5.0)
+    learnt = learning.column_of(CITY, {MISSING: 50, OTHER: 3, "a": 30, "b": 90, "c": 31, "d": 70}, 5.0)
     assert learnt == Attribute.categorical("city", ["b", "c", "d"], other=True, missing=True)
     assert learnt.size == CITY.most
 
 
 @pytest.mark.parametrize(("noisy", "cell"), [(11, True), (10, False), (-30, False)])
 def test_empty_values_have_a_cell_if_there_are_more_than_noise(noisy: int, cell: bool) -> None:
-    assert categories.column(CITY, {MISSING: noisy, OTHER: 0, "a": 99}, 5.0).missing is cell
+    assert learning.column_of(CITY, {MISSING: noisy, OTHER: 0, "a": 99}, 5.0).missing is cell
 
 
 def test_a_column_of_which_nothing_is_found_has_two_cells() -> None:
-    assert categories.column(CITY, {MISSING: -3, OTHER: 0}, 5.0).size == 2
+    assert learning.column_of(CITY, {MISSING: -3, OTHER: 0}, 5.0).size == 2
 
 
 @pytest.mark.parametrize("unit", [Unit(), Unit("replace", 3)], ids=str)
@@ -169,7 +169,7 @@ def test_timestamps_are_divided_into_months_and_days_not_into_lengths_of_time() 
 def test_counts_that_were_paid_for_are_kept_for_the_cells_that_were_found() -> None:
     """Nothing is known of "other"; a count has the variance of its noise, rounding included."""
     noisy = {MISSING: 50, OTHER: 3, "a": 30, "b": 90, "c": 31, "d": 70}
-    counts = categories.counts(categories.column(CITY, noisy, 5.0), noisy, 5.0)
+    counts = learning.counts_of(learning.column_of(CITY, noisy, 5.0), noisy, 5.0)
     assert counts.values.tolist() == [90, 31, 70, 0, 50]
     assert counts.variances.tolist() == [25 + ROUNDING, 25 + ROUNDING, 25 + ROUNDING, math.inf, 25 + ROUNDING]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dpsynth_core.mechanisms.answers.gaussian import NoisyAnswers
 from dpsynth_core.mechanisms.registry import get
-from dpsynth_core.mechanisms.shares import least_error_shares
+from dpsynth_core.mechanisms.rounds import least_error_shares
 from dpsynth_core.mechanisms.steps import Finished, Measured
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.vocabulary.workload import all_kway, hand_picked

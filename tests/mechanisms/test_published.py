@@ -15,7 +15,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.graphical.models import CONVERGED
 from dpsynth_core.mechanisms.mechanism import Mechanism, UsesPublic
 from dpsynth_core.mechanisms.registry import MECHANISMS, PUBLISHED, configured, describe, get, settings
-from dpsynth_core.mechanisms.shares import equal_shares, least_error_shares
+from dpsynth_core.mechanisms.rounds import equal_shares, least_error_shares
 from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured, Unmoved
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.events import Selection

@@ -16,7 +16,7 @@ from dpsynth_core.mechanisms.answers.residual_answers import ROWS, parts, saving
 from dpsynth_core.mechanisms.answers.residual_planner import least_noise
 from dpsynth_core.mechanisms.mechanism import COUNTING, SINGLE
 from dpsynth_core.mechanisms.registry import get
-from dpsynth_core.mechanisms.shares import least_error_shares
+from dpsynth_core.mechanisms.rounds import least_error_shares
 from dpsynth_core.mechanisms.steps import Finished, Measured
 from dpsynth_core.privacy.events import Residual
 from dpsynth_core.privacy.kernel import PrivacyKernel

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.mechanisms.discovery import categories
+from dpsynth_core.mechanisms.discovery import learning
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.codec import encode_column
 from dpsynth_core.sources.formats import TableFormat
@@ -109,9 +109,9 @@ def test_groups_are_learnt_and_single_codes_are_not() -> None:
     table = pa.table({"icd": ["A00.1", "A00.2", "A00.3", "I21", "NA", None, ""]}).to_pandas()
     (counts,) = ArrowSource(unknown, table).values("icd")
     assert counts == {"A00": 3, "I21": 1, "": 3}
-    learnt = categories.column(unknown["icd"], counts, 1.0)
+    learnt = learning.column_of(unknown["icd"], counts, 1.0)
     assert (learnt.categories, learnt.hierarchy, learnt.most) == (("A00", "I21"), Hierarchy(level=3), 0)
-    assert Domain.from_json(Domain((categories.column(unknown["icd"], {"": 9}, 1.0),)).to_json())["icd"].categories == ()
+    assert Domain.from_json(Domain((learning.column_of(unknown["icd"], {"": 9}, 1.0),)).to_json())["icd"].categories == ()
     with pytest.raises(InputError, match="groups are learnt at a level"):
         Attribute.unknown("x", "hierarchical", 8, hierarchy=Hierarchy(groups=(("A", "x"),)))
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.mechanism import ASKED, Card, Forecast, Split, printed
-from dpsynth_core.mechanisms.shares import least_error_shares
+from dpsynth_core.mechanisms.rounds import least_error_shares
 from dpsynth_core.mechanisms.steps import Finished, Measured, Step
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.interface import Kernel

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.mechanisms.discovery import categories, numbers
+from dpsynth_core.mechanisms.discovery import numbers
 from dpsynth_core.mechanisms.discovery.division import LEVELS, Portion
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.vocabulary.attribute import Attribute
-from dpsynth_core.vocabulary.measurement import MarginalCounts
+from dpsynth_core.vocabulary.keys import MISSING, PUBLIC
+from dpsynth_core.vocabulary.measurement import ROUNDING, MarginalCounts
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +30,8 @@ def learn(kernel: SealedKernel, portions: Sequence[Portion]) -> Iterator[Learnt]
     for portion in portions:
         if not portion.column.is_number:
             noisy = kernel.discover_values((portion.column.name,), portion.sigma, portion.delta)
-            column = categories.column(portion.column, noisy, portion.sigma)
-            yield Learnt(column, categories.counts(column, noisy, portion.sigma))
+            column = column_of(portion.column, noisy, portion.sigma)
+            yield Learnt(column, counts_of(column, noisy, portion.sigma))
     yield from _numbers(kernel, [portion for portion in portions if portion.column.is_number])
 
 
@@ -54,3 +56,24 @@ def _numbers(kernel: SealedKernel, portions: Sequence[Portion]) -> Iterator[Lear
         merged = numbers.merged(edges[i], counts[i], portion.sigma, portion.column.most - 1)
         bins = numbers.refined(merged, edges[i], counts[i], portion.sigma, portion.column.most - 1)
         yield Learnt(numbers.cells(portion.column, bins), numbers.counts(portion.column.name, bins, *last[i], portion.sigma))
+
+
+def column_of(unknown: Attribute, noisy: Mapping[str, int], sigma: float) -> Attribute:
+    """What was found, in alphabetical order, with a cell for all other values.
+
+    Where more was found than the column may have cells, the texts with the largest noisy counts are kept and the rest is merged into
+    "other": the rule looks at noisy counts only. Empty values have a cell if their noisy number is more than twice the noise, or if the
+    column would have no second cell without one; or else they go to "other".
+    """
+    frequent = sorted((text for text in noisy if text not in PUBLIC), key=lambda text: (-noisy[text], text))[: unknown.most - 2]
+    missing = noisy[MISSING] > 2 * sigma or not frequent
+    return replace(unknown, most=0, categories=tuple(sorted(frequent)), other=True, missing=missing)
+
+
+def counts_of(learnt: Attribute, noisy: Mapping[str, int], sigma: float) -> MarginalCounts:
+    """What the noisy counts say of the cells of the column: nothing of "other", where texts are that were not said. Of a text near the
+    threshold they say a little too much, for it was found because its noise was high; far less than the noise."""
+    variance = sigma**2 + ROUNDING
+    noisy_cells = [(float(noisy[text]), variance) for text in learnt.categories]
+    noisy_cells += [(0.0, math.inf), *([(float(noisy[MISSING]), variance)] if learnt.missing else [])]
+    return MarginalCounts((learnt.name,), *np.array(noisy_cells).T)

@@ -14,7 +14,7 @@ from dpsynth_core.mechanisms.graphical.grouping import pay
 from dpsynth_core.mechanisms.graphical.models import FITTED_AS_PRINTED, Fitting
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Split
 from dpsynth_core.mechanisms.parameters import real, whole
-from dpsynth_core.mechanisms.shares import Division, equal_shares, least_error_shares
+from dpsynth_core.mechanisms.rounds import Division, equal_shares, least_error_shares
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload

@@ -16,15 +16,14 @@ from itertools import combinations
 
 import numpy as np
 
-from dpsynth_core.inference.consistency import consistent
-from dpsynth_core.inference.gradual import updated
+from dpsynth_core.inference.gradual import consistent, updated
 from dpsynth_core.inference.records import WeightedRecords
 from dpsynth_core.inference.smoothing import smooth_columns
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.graphical import models
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
 from dpsynth_core.mechanisms.parameters import whole
-from dpsynth_core.mechanisms.shares import least_error_shares
+from dpsynth_core.mechanisms.rounds import least_error_shares
 from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.privacy.interface import Kernel

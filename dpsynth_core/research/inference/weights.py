@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.inference.model import refined
 from dpsynth_core.inference.records import WeightedRecords, rounded
-from dpsynth_core.research.vocabulary.incidence import Incidence
-from dpsynth_core.research.vocabulary.queries import Query, QueryClass, SparseAnswers
+from dpsynth_core.research.vocabulary.queries import Incidence, Query, QueryClass, SparseAnswers
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import expand, project
 from dpsynth_core.vocabulary.measurement import Clique

@@ -16,7 +16,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from dpsynth_core.research.privacy.groups import QueryCounts
-from dpsynth_core.research.vocabulary.incidence import Incidence
+from dpsynth_core.research.vocabulary.queries import Incidence
 
 Float = NDArray[np.float64]
 

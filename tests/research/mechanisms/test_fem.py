@@ -22,7 +22,7 @@ from dpsynth_core.research.mechanisms.games import query_game
 from dpsynth_core.research.mechanisms.games.fem import Fem
 from dpsynth_core.research.mechanisms.games.sepfem import SepFem
 from dpsynth_core.research.oracles.pool import Pool
-from dpsynth_core.research.oracles.records import exhaustion
+from dpsynth_core.research.oracles.records import problem
 from dpsynth_core.research.vocabulary.queries import QueryClass
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import Workload, all_kway
@@ -210,7 +210,7 @@ def solver(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
             started.extend(workers())
             return entered
 
-    monkeypatch.setattr(exhaustion, "MAX_RECORDS", 0)
+    monkeypatch.setattr(problem, "MAX_RECORDS", 0)
     monkeypatch.setattr(query_game, "Pool", Watched)
     return started
 

@@ -21,7 +21,7 @@ from dpsynth_core.research.mechanisms.rules.learn import Learn
 from dpsynth_core.research.oracles.rules import hits
 from dpsynth_core.research.privacy import rspm
 from dpsynth_core.research.privacy.events import Approximate, PerturbedMinimum
-from dpsynth_core.research.privacy.prsma import Prsma
+from dpsynth_core.research.privacy.rspm import Prsma
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.research.mechanisms.binary import binary_domain, binary_people

@@ -19,9 +19,8 @@ from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.research.mechanisms.games import query_game
 from dpsynth_core.research.mechanisms.games.query_game import Searches, Signed, together
-from dpsynth_core.research.oracles.records import exhaustion
-from dpsynth_core.research.oracles.records.exhaustion import Exhaustion
-from dpsynth_core.research.oracles.records.problem import RecordProblem, Records
+from dpsynth_core.research.oracles.records import problem
+from dpsynth_core.research.oracles.records.problem import Exhaustion, RecordProblem, Records
 from dpsynth_core.research.oracles.search import Limit, Solution
 from dpsynth_core.research.vocabulary.queries import QueryClass
 from dpsynth_core.vocabulary.domain import Domain
@@ -43,9 +42,9 @@ def kernel_of(source: ArraySource, rho: float = 0.05) -> PrivacyKernel:
 
 
 @GAMES
-@pytest.mark.parametrize("largest", [0, exhaustion.MAX_RECORDS], ids=["solver", "all records"])
+@pytest.mark.parametrize("largest", [0, problem.MAX_RECORDS], ids=["solver", "all records"])
 def test_no_record_is_impossible_however_many_people_are(name: str, largest: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exhaustion, "MAX_RECORDS", largest)
+    monkeypatch.setattr(problem, "MAX_RECORDS", largest)
     few = {"records": 3, "rounds": 6} if name.endswith("fem") else {"samples": 5, "rounds": 8}
     *_, finished = configured(get(name), few).steps(kernel_of(IMPOSSIBLE), all_kway(LIMITED, 2))
     assert Records.of(LIMITED).possible(finished.model.codes).all()
@@ -96,7 +95,7 @@ def test_that_no_record_is_found_is_said_before_anything_is_spent(name: str, mon
 
 
 def test_a_solver_that_dies_ends_the_run_with_a_message_and_what_was_spent_stays_spent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exhaustion, "MAX_RECORDS", 0)
+    monkeypatch.setattr(problem, "MAX_RECORDS", 0)
     kernel = kernel_of(people())
     steps = configured(get("dualquery"), {}).steps(kernel, all_kway(DOMAIN, 2))
     next(steps), next(steps)

@@ -13,10 +13,9 @@ from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.research.inference.relaxed.reach import out_of_reach
 from dpsynth_core.research.inference.relaxed.relaxed_table import RelaxedTable
 from dpsynth_core.research.mechanisms.projection import rap
-from dpsynth_core.research.mechanisms.projection.rap import Rap, RoundPlan
+from dpsynth_core.research.mechanisms.projection.rap import Rap, RoundPlan, out_of_reach
 from dpsynth_core.research.vocabulary.queries import QueryClass
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import Workload, all_kway, hand_picked

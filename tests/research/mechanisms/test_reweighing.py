@@ -22,8 +22,7 @@ from dpsynth_core.research.mechanisms.weights.mixture import Mixture
 from dpsynth_core.research.mechanisms.weights.mwem import Mwem
 from dpsynth_core.research.mechanisms.weights.pmwpub import SELECTIONS, PmwPub
 from dpsynth_core.research.privacy.events import Laplace, PermuteAndFlip
-from dpsynth_core.research.vocabulary.incidence import Incidence
-from dpsynth_core.research.vocabulary.queries import Query, QueryClass
+from dpsynth_core.research.vocabulary.queries import Incidence, Query, QueryClass
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload, all_kway

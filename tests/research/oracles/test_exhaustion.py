@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpsynth_core.research.oracles.records.exhaustion import MAX_RECORDS, Exhaustion, fits
-from dpsynth_core.research.oracles.records.problem import Records, SignedQueries, problems
+from dpsynth_core.research.oracles.records.problem import MAX_RECORDS, Exhaustion, Records, SignedQueries, fits, problems
 from dpsynth_core.research.oracles.search import Limit
 from dpsynth_core.research.vocabulary.queries import QueryClass
 from dpsynth_core.vocabulary.domain import Domain

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dpsynth_core.research.oracles.rules import rule_oracle
+from dpsynth_core.research.oracles.rules.rule_oracle import STEPS, Rivals, Task
 from dpsynth_core.research.oracles.rules.rules import DECISION_LIST, KINDS, RuleClass, features
-from dpsynth_core.research.oracles.rules.task import STEPS, Rivals, Task
 from dpsynth_core.research.oracles.search import Limit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.occupied import row_cells

@@ -22,13 +22,24 @@ from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import ADD_REMOVE, REPLACE, Unit
 from dpsynth_core.privacy.view import Noise
 from dpsynth_core.research.oracles.rules import hits
-from dpsynth_core.research.oracles.rules import task as task_module
-from dpsynth_core.research.oracles.rules.rule_oracle import AUTO, CP_SAT, Ask, LearningProblem, Oracle, exhaust, numbered, solve
+from dpsynth_core.research.oracles.rules import rule_oracle as task_module
+from dpsynth_core.research.oracles.rules.rule_oracle import (
+    AUTO,
+    CP_SAT,
+    STEPS,
+    Ask,
+    LearningProblem,
+    Oracle,
+    Rivals,
+    Task,
+    exhaust,
+    numbered,
+    solve,
+)
 from dpsynth_core.research.oracles.rules.rules import CONJUNCTION, DECISION_LIST, DISJUNCTION, PARITY, Rule, RuleClass, features
-from dpsynth_core.research.oracles.rules.task import STEPS, Rivals, Task
 from dpsynth_core.research.privacy import rspm
 from dpsynth_core.research.privacy.events import Approximate, PerturbedMinimum
-from dpsynth_core.research.privacy.prsma import Prsma
+from dpsynth_core.research.privacy.rspm import Prsma
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.occupied import row_cells
 from tests.privacy.tables import FALSE_ALARM, ArraySource, GlassNoise, frequency_p_value, occupied, table

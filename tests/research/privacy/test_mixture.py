@@ -17,8 +17,7 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.research.privacy import best_mixture
 from dpsynth_core.research.privacy.events import Laplace
 from dpsynth_core.research.privacy.groups import QueryCounts
-from dpsynth_core.research.vocabulary.incidence import Incidence
-from dpsynth_core.research.vocabulary.queries import QueryClass
+from dpsynth_core.research.vocabulary.queries import Incidence, QueryClass
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.tally import row_marginals
 from dpsynth_core.vocabulary.workload import all_kway

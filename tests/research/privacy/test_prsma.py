@@ -14,11 +14,10 @@ import pytest
 from numpy.typing import NDArray
 
 from dpsynth_core.privacy.seeded_noise import SeededNoise
-from dpsynth_core.research.oracles.rules.rule_oracle import AUTO, LearningProblem, Oracle
+from dpsynth_core.research.oracles.rules.rule_oracle import AUTO, STEPS, LearningProblem, Oracle, Task
 from dpsynth_core.research.oracles.rules.rules import DISJUNCTION, Rule, RuleClass, features
-from dpsynth_core.research.oracles.rules.task import STEPS, Task
 from dpsynth_core.research.privacy import rspm
-from dpsynth_core.research.privacy.prsma import FAILURE_WITH_A_PERFECT_ORACLE, Prsma
+from dpsynth_core.research.privacy.rspm import FAILURE_WITH_A_PERFECT_ORACLE, Prsma
 from dpsynth_core.vocabulary.domain import Domain
 from tests.privacy.tables import FALSE_ALARM, frequency_p_value, occupied
 

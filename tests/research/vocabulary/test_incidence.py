@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpsynth_core.research.vocabulary.incidence import Incidence
-from dpsynth_core.research.vocabulary.queries import QueryClass
+from dpsynth_core.research.vocabulary.queries import Incidence, QueryClass
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import all_kway
 

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.research.inference.relaxed.losses import Loss, MarginalLoss, Sum
-from dpsynth_core.research.inference.relaxed.onehot import Columns, OneHot
-from dpsynth_core.research.inference.relaxed.products import add_slopes, cells, halves
+from dpsynth_core.research.inference.relaxed.onehot import Columns, OneHot, add_slopes, cells, halves
 from dpsynth_core.vocabulary.measurement import Measurement
 
 

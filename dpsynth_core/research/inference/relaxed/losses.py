@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dpsynth_core.research.inference.relaxed.onehot import Columns, OneHot
-from dpsynth_core.research.inference.relaxed.products import add_slopes, at_least, cells, exactly, halves
+from dpsynth_core.research.inference.relaxed.onehot import Columns, OneHot, add_slopes, at_least, cells, exactly, halves
 
 Fractions = NDArray[np.float64]
 Blocks = tuple[slice, ...]

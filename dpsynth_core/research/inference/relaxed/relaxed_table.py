@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from dpsynth_core.foundation import threads
 from dpsynth_core.inference import rows
 from dpsynth_core.inference.model import impossible_rows, refined, structure_of
-from dpsynth_core.research.inference.relaxed.onehot import Columns, OneHot
-from dpsynth_core.research.inference.relaxed.products import marginal
+from dpsynth_core.research.inference.relaxed.onehot import Columns, OneHot, marginal
 from dpsynth_core.research.vocabulary.queries import QueryClass, SparseAnswers
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import at_least

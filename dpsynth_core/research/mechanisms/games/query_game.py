@@ -27,9 +27,8 @@ from dpsynth_core.mechanisms.rounds import fitted, too_many_cells
 from dpsynth_core.mechanisms.steps import Fitted
 from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.research.oracles.pool import Pool
-from dpsynth_core.research.oracles.records import exhaustion
-from dpsynth_core.research.oracles.records.exhaustion import Exhaustion
-from dpsynth_core.research.oracles.records.problem import Linear, RecordProblem, Records, SignedQueries, problems
+from dpsynth_core.research.oracles.records import problem
+from dpsynth_core.research.oracles.records.problem import Exhaustion, Linear, RecordProblem, Records, SignedQueries, problems
 from dpsynth_core.research.oracles.search import Limit, Solution
 from dpsynth_core.research.vocabulary.queries import QueryClass
 from dpsynth_core.vocabulary.domain import Domain
@@ -143,7 +142,7 @@ def search_limit(seconds: float, gap: float = 0.0) -> Limit:
 @contextmanager
 def _oracle(domain: Domain, draws: int) -> Iterator[RecordOracle]:
     records = Records.of(domain)
-    if exhaustion.fits(records):
+    if problem.fits(records):
         yield Exhaustion.of(records)
         return
     with Pool(1 if draws == 1 else None) as pool:

@@ -25,9 +25,8 @@ from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.research import operations
 from dpsynth_core.research.mechanisms.rules import learners
 from dpsynth_core.research.mechanisms.rules.learners import AUTO, EXPONENTIAL, GAUSSIAN, LAPLACE, PRSMA, Question, RuleLearner
-from dpsynth_core.research.oracles.rules.rule_oracle import exhaustible
+from dpsynth_core.research.oracles.rules.rule_oracle import Task, exhaustible
 from dpsynth_core.research.oracles.rules.rules import KINDS, WIDTHS, Rule, RuleClass, features
-from dpsynth_core.research.oracles.rules.task import Task
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.vocabulary.workload import Workload

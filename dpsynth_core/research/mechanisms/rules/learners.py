@@ -25,11 +25,10 @@ from dpsynth_core.mechanisms.parameters import choice, real
 from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.research import operations
-from dpsynth_core.research.oracles.rules.rule_oracle import EXHAUSTIVE, ORACLES, Oracle, enumerable, exhaustible
+from dpsynth_core.research.oracles.rules.rule_oracle import EXHAUSTIVE, ORACLES, Oracle, Task, enumerable, exhaustible
 from dpsynth_core.research.oracles.rules.rules import DECISION_LIST, Rule, RuleClass
-from dpsynth_core.research.oracles.rules.task import Task
 from dpsynth_core.research.oracles.search import MAX_LITERALS
-from dpsynth_core.research.privacy.prsma import Prsma
+from dpsynth_core.research.privacy.rspm import Prsma
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import Workload
 

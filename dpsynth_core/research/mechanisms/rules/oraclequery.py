@@ -35,8 +35,8 @@ from dpsynth_core.research.mechanisms.rules import learners
 from dpsynth_core.research.mechanisms.rules.learners import AUTO, EXPONENTIAL, GAUSSIAN, LAPLACE, PRSMA, Question, RuleLearner
 from dpsynth_core.research.oracles.pool import Pool
 from dpsynth_core.research.oracles.rules.dual import DUALLY_SEPARABLE, RecordFinder, exhausts
+from dpsynth_core.research.oracles.rules.rule_oracle import Rivals, Task
 from dpsynth_core.research.oracles.rules.rules import WIDTHS, Rule, RuleClass, features
-from dpsynth_core.research.oracles.rules.task import Rivals, Task
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import Workload
 

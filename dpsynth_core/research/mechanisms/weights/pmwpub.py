@@ -25,8 +25,7 @@ from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.research.inference.weights import RowWeights
 from dpsynth_core.research.mechanisms.weights import mixture, reweighing
 from dpsynth_core.research.mechanisms.weights.reweighing import Reweighing, Select
-from dpsynth_core.research.vocabulary.incidence import Incidence
-from dpsynth_core.research.vocabulary.queries import QueryClass
+from dpsynth_core.research.vocabulary.queries import Incidence, QueryClass
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload

@@ -9,6 +9,8 @@ disjunctions, thresholds. FEM's exponential perturbation of one-hot records and 
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -16,6 +18,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.research.oracles.search import Limit, Solution
 from dpsynth_core.research.vocabulary.queries import QueryClass
 from dpsynth_core.vocabulary.domain import Domain
 
@@ -184,3 +187,42 @@ class RecordProblem:
 def problems(queries: SignedQueries, perturbations: Sequence[Linear]) -> list[RecordProblem]:
     """The draws of a round."""
     return [RecordProblem(queries, linear) for linear in perturbations]
+
+
+MAX_RECORDS = 5_000
+"""Up to this many, trying all records is faster than a solver."""
+
+
+@dataclass(frozen=True, eq=False)
+class Exhaustion:
+    """The oracle for small domains: every possible record is tried for all draws of a round at once. Exact, and needs no process. Answers
+    as `pool.Pool` does. possible: all possible records, shape (m, attributes)."""
+
+    possible: Codes
+
+    @classmethod
+    def of(cls, records: Records) -> Exhaustion:
+        """ValueError above MAX_RECORDS records."""
+        if not fits(records):
+            raise ValueError("too many records to try them all")
+        places = np.unravel_index(np.arange(math.prod(records.sizes)), records.sizes)
+        codes = np.stack(places, axis=1).astype(np.int32)
+        return cls(codes[records.possible(codes)])
+
+    def solve_many(self, problems: Sequence[RecordProblem], limit: Limit) -> list[Solution]:  # noqa: ARG002
+        """The best record of each problem, in order, the first of equally good ones. What problems share is computed once."""
+        started = time.perf_counter()
+        worth = {id(problem.queries): problem.queries.worth(self.possible) for problem in problems}
+        best = []
+        for problem in problems:
+            values = worth[id(problem.queries)].copy()
+            for attribute, costs in enumerate(problem.linear):
+                values -= costs[self.possible[:, attribute]]
+            best.append((int(values.argmax()), float(values.max())))
+        seconds = (time.perf_counter() - started) / max(1, len(problems))
+        return [Solution(self.possible[place], value, value, "optimal", seconds) for place, value in best]
+
+
+def fits(records: Records) -> bool:
+    """Whether a domain is small enough."""
+    return math.prod(records.sizes) <= MAX_RECORDS

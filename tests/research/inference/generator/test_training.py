@@ -7,11 +7,9 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from dpsynth_core.research.inference.generator.misfit import LargestGaps, WeightedSquares
-from dpsynth_core.research.inference.generator.network import Generator
-from dpsynth_core.research.inference.generator.training import EVERY, answering, train
+from dpsynth_core.research.inference.generator.network import EVERY, Generator, answering, train
 from dpsynth_core.research.inference.relaxed.losses import MarginalLoss
-from dpsynth_core.research.inference.relaxed.onehot import OneHot
-from dpsynth_core.research.inference.relaxed.products import marginal
+from dpsynth_core.research.inference.relaxed.onehot import OneHot, marginal
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from tests.research.inference.relaxed import references

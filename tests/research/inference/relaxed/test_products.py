@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpsynth_core.research.inference.relaxed import products
+from dpsynth_core.research.inference.relaxed import onehot
 from dpsynth_core.research.inference.relaxed.onehot import OneHot
 from dpsynth_core.research.vocabulary.queries import QueryClass
 from dpsynth_core.vocabulary.domain import Domain
@@ -19,10 +19,10 @@ SPACE = OneHot(DOMAIN)
 def test_thresholds_are_chances_of_independent_events(k: int, threshold: int) -> None:
     factors = np.random.default_rng(k).random((k, 3, 5))
     expected = references.at_least(factors, threshold)
-    assert np.broadcast_to(products.at_least(list(factors), threshold), (3, 5)) == pytest.approx(expected, abs=1e-12)
+    assert np.broadcast_to(onehot.at_least(list(factors), threshold), (3, 5)) == pytest.approx(expected, abs=1e-12)
     exactly = expected - references.at_least(factors, threshold + 1)
     if threshold <= k:
-        assert np.broadcast_to(products.exactly(list(factors), threshold), (3, 5)) == pytest.approx(exactly, abs=1e-12)
+        assert np.broadcast_to(onehot.exactly(list(factors), threshold), (3, 5)) == pytest.approx(exactly, abs=1e-12)
 
 
 @pytest.mark.parametrize("threshold", [1, 2, 3])
@@ -34,7 +34,7 @@ def test_on_real_records_they_are_the_counting_queries(threshold: int) -> None:
     for number in range(queries.size):
         query = queries.query(number)
         factors = [table[SPACE.starts[c] + v][None] for c, v in zip(query.columns, query.values, strict=True)]
-        assert (products.at_least(factors, threshold)[0] == query.of(codes)).all()
+        assert (onehot.at_least(factors, threshold)[0] == query.of(codes)).all()
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 5])
@@ -44,4 +44,4 @@ def test_a_marginal_is_the_mean_of_outer_products(k: int) -> None:
     letters = "abcde"[:k]
     blocks = [table[block] for block in SPACE.blocks(clique)]
     expected = np.einsum(",".join(f"{letter}n" for letter in letters) + "->" + letters, *blocks) / 17
-    assert products.marginal(table, SPACE.blocks(clique)) == pytest.approx(expected.ravel(), abs=1e-12)
+    assert onehot.marginal(table, SPACE.blocks(clique)) == pytest.approx(expected.ravel(), abs=1e-12)
