@@ -6,11 +6,9 @@ from collections.abc import Mapping
 
 from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.mechanisms.projection.privsyn import PrivSyn
-from dpsynth_core.research.mechanisms.games import dqrs, dualquery, fem, sepfem
-from dpsynth_core.research.mechanisms.games.dqrs import Dqrs
-from dpsynth_core.research.mechanisms.games.dualquery import DualQuery
-from dpsynth_core.research.mechanisms.games.fem import Fem
-from dpsynth_core.research.mechanisms.games.sepfem import SepFem
+from dpsynth_core.research.mechanisms.games import dual_game, primal_game
+from dpsynth_core.research.mechanisms.games.dual_game import Dqrs, DualQuery
+from dpsynth_core.research.mechanisms.games.primal_game import Fem, SepFem
 from dpsynth_core.research.mechanisms.projection import gem, rap
 from dpsynth_core.research.mechanisms.projection.gem import Gem
 from dpsynth_core.research.mechanisms.projection.rap import Rap
@@ -33,10 +31,8 @@ OFFERS: Mapping[str, tuple[Mechanism, ...]] = {
 PUBLISHED: tuple[Mechanism, ...] = (
     rap.PUBLISHED,
     gem.PUBLISHED,
-    fem.PUBLISHED,
-    sepfem.PUBLISHED,
-    dualquery.PUBLISHED,
-    dqrs.PUBLISHED,
+    *primal_game.PUBLISHED,
+    *dual_game.PUBLISHED,
     mwem.PUBLISHED,
     pmwpub.PUBLISHED,
     mixture.PUBLISHED,

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from dpsynth_core.privacy.events import Gaussian, Selection
-from dpsynth_core.research.mechanisms.games.dqrs import Dqrs, recycling
-from dpsynth_core.research.mechanisms.games.dual_game import SampleSchedule, keep_price, plan
-from dpsynth_core.research.mechanisms.games.dualquery import all_fresh
+from dpsynth_core.research.mechanisms.games.dual_game import Dqrs, SampleSchedule, all_fresh, keep_price, plan, recycling
 from dpsynth_core.research.mechanisms.games.query_game import TOTAL_SHARE
 from dpsynth_core.research.privacy.events import Retention
 from dpsynth_core.research.vocabulary.queries import SparseAnswers

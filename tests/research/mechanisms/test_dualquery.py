@@ -12,8 +12,7 @@ from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.research.mechanisms.games import dual_game
-from dpsynth_core.research.mechanisms.games.dual_game import plan
-from dpsynth_core.research.mechanisms.games.dualquery import DualQuery, all_fresh
+from dpsynth_core.research.mechanisms.games.dual_game import DualQuery, all_fresh, plan
 from dpsynth_core.research.mechanisms.games.query_game import TOTAL_SHARE, Signed
 from dpsynth_core.research.vocabulary.queries import QueryClass, SparseAnswers
 from dpsynth_core.vocabulary.workload import all_kway

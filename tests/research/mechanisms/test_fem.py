@@ -19,8 +19,7 @@ from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.research.mechanisms.games import query_game
-from dpsynth_core.research.mechanisms.games.fem import Fem
-from dpsynth_core.research.mechanisms.games.sepfem import SepFem
+from dpsynth_core.research.mechanisms.games.primal_game import Fem, SepFem
 from dpsynth_core.research.oracles.pool import Pool
 from dpsynth_core.research.oracles.records import problem
 from dpsynth_core.research.vocabulary.queries import QueryClass
