@@ -15,10 +15,9 @@ from dpsynth_core.research.mechanisms.projection.rap import Rap
 from dpsynth_core.research.mechanisms.rules import learn, oraclequery
 from dpsynth_core.research.mechanisms.rules.learn import Learn
 from dpsynth_core.research.mechanisms.rules.oraclequery import OracleQuery
-from dpsynth_core.research.mechanisms.weights import mixture, mwem, pmwpub
+from dpsynth_core.research.mechanisms.weights import mixture, reweighing
 from dpsynth_core.research.mechanisms.weights.mixture import Mixture
-from dpsynth_core.research.mechanisms.weights.mwem import Mwem
-from dpsynth_core.research.mechanisms.weights.pmwpub import PmwPub
+from dpsynth_core.research.mechanisms.weights.reweighing import Mwem, PmwPub
 
 OFFERS: Mapping[str, tuple[Mechanism, ...]] = {
     "public": (PmwPub(), Mixture()),
@@ -33,8 +32,7 @@ PUBLISHED: tuple[Mechanism, ...] = (
     gem.PUBLISHED,
     *primal_game.PUBLISHED,
     *dual_game.PUBLISHED,
-    mwem.PUBLISHED,
-    pmwpub.PUBLISHED,
+    *reweighing.PUBLISHED,
     mixture.PUBLISHED,
     oraclequery.PUBLISHED,
     learn.PUBLISHED,

@@ -19,8 +19,7 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.research.inference.weights import MAX_CELLS, CellWeights, RowWeights
 from dpsynth_core.research.mechanisms.weights import reweighing
 from dpsynth_core.research.mechanisms.weights.mixture import Mixture
-from dpsynth_core.research.mechanisms.weights.mwem import Mwem
-from dpsynth_core.research.mechanisms.weights.pmwpub import SELECTIONS, PmwPub
+from dpsynth_core.research.mechanisms.weights.reweighing import SELECTIONS, Mwem, PmwPub
 from dpsynth_core.research.privacy.events import Laplace, PermuteAndFlip
 from dpsynth_core.research.vocabulary.queries import Incidence, Query, QueryClass
 from dpsynth_core.vocabulary.domain import Domain

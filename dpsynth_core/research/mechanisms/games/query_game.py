@@ -130,8 +130,13 @@ class DataPlayer:
 def data_player(queries: QueryClass, limit: Limit, draws: int) -> Iterator[DataPlayer]:
     """A data player for as long as this is open; `draws` searches at a time. Closing ends them, also in the middle. Nothing is spent yet
     when it opens. Raises OracleError where not even one possible record is found."""
+    nothing = np.zeros(0, dtype=np.int64)
+    problem = RecordProblem.unperturbed(SignedQueries.of(queries, nothing, nothing.astype(np.int8)))
     with _oracle(queries.domain, draws) as oracle:
-        yield DataPlayer(queries, oracle, limit, _any_record(queries, oracle, limit), Searches())
+        (any_record,) = oracle.solve_many([problem], limit)
+        if any_record.status == "failed":
+            raise OracleError("no row was found that the impossible combinations allow", "allow a search more time, or remove rules")
+        yield DataPlayer(queries, oracle, limit, any_record.codes, Searches())
 
 
 def search_limit(seconds: float, gap: float = 0.0) -> Limit:
@@ -147,15 +152,6 @@ def _oracle(domain: Domain, draws: int) -> Iterator[RecordOracle]:
         return
     with Pool(1 if draws == 1 else None) as pool:
         yield pool
-
-
-def _any_record(queries: QueryClass, oracle: RecordOracle, limit: Limit) -> Codes:
-    nothing = np.zeros(0, dtype=np.int64)
-    problem = RecordProblem.unperturbed(SignedQueries.of(queries, nothing, nothing.astype(np.int8)))
-    (answer,) = oracle.solve_many([problem], limit)
-    if answer.status == "failed":
-        raise OracleError("no row was found that the impossible combinations allow", "allow a search more time, or remove rules")
-    return answer.codes
 
 
 def solve_seconds() -> float:

@@ -24,7 +24,7 @@ from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.research import operations
 from dpsynth_core.research.mechanisms.rules import learners
-from dpsynth_core.research.mechanisms.rules.learners import AUTO, EXPONENTIAL, GAUSSIAN, LAPLACE, PRSMA, Question, RuleLearner
+from dpsynth_core.research.mechanisms.rules.learners import LAPLACE, Question, RuleLearner
 from dpsynth_core.research.oracles.rules.rule_oracle import Task, exhaustible
 from dpsynth_core.research.oracles.rules.rules import KINDS, WIDTHS, Rule, RuleClass, features
 from dpsynth_core.vocabulary.domain import Domain
@@ -42,8 +42,7 @@ class Learn(RuleLearner):
         title="Certified learning",
         summary=(
             "Learns one rule, such as “income is high if married and a graduate”, by the exponential mechanism, or as the proved best one "
-            "under noise. "
-            f"For tables of two-valued columns: {WIDTHS}. A rule only, no rows."
+            f"under noise. For tables of two-valued columns: {WIDTHS}. A rule only, no rows."
         ),
         paper="Neel, Roth, Wu: How to Use Heuristics for Differential Privacy (FOCS 2019), RSPM and PRSMA",
         privacy=(
@@ -65,12 +64,10 @@ class Learn(RuleLearner):
     target: str = column(text="The column to predict, from all others. None: the last column.")
     goal: str = choice((PREDICT, FEWEST), text="predict: the rule that is wrong least often. fewest: the one that holds least often.")
     negations: bool = switch(False, text="Rules may also say that a column has its first value. Twice the noise, or more.")
-    learner: str = learners.learner_choice(AUTO, EXPONENTIAL, LAPLACE, GAUSSIAN, PRSMA)
+    learner: str = learners.learner_choice()
     oracle: str = learners.oracle_choice()
     oracle_work: float = learners.oracle_work()
-    check_share: float = real(
-        0.2, least=0.01, most=0.9, text="Share of the budget that measures how good the rule is; the rest learns it."
-    )
+    check_share: float = real(0.2, least=0.01, most=0.9, text="Share of the budget that measures how good the rule is; the rest learns it.")
 
     def rules(self, domain: Domain) -> RuleClass:
         return self._task(domain).rules
@@ -95,11 +92,17 @@ class Learn(RuleLearner):
         rule = question.put(kernel, task, self.solver)
         outcome = question.no_rule if rule is None else sentence(kernel.domain, task, rule)
         yield rounds.fitted(kernel, 1, outcome)
-        counted = _count(kernel, task, kernel.rho_left / 2)
+        if task.target is None:
+            counted = rounds.count(kernel, kernel.rho_left / 2, kernel.unit.query_l1)
+        else:
+            counted = kernel.measure_marginal((task.target,), rounds.sigma_for(kernel.rho_left / 2, kernel.unit.marginal_l2))
         yield Measured(2, counted, kernel.rho_spent, rounds.done(kernel))
         total = max(1.0, float(counted.values.sum()))
-        details = {"sentence": outcome, "learner": learner, "guarantee": question.guarantee(self.solver.may_fail(task.rules))}
-        details |= _described(kernel.domain, task, rule)
+        guarantee = question.guarantee(self.solver.may_fail(task.rules))
+        details: dict[str, Any] = {"sentence": outcome, "learner": learner, "guarantee": guarantee}
+        target = None if task.target is None else {"column": task.target, "value": kernel.domain[task.target].cell_labels()[1]}
+        details |= {"class": task.rules.kind, "separators": len(task.rules.separators), "target": target}
+        details["rule"] = rule and rule.to_json(kernel.domain)
         if rule is not None:
             details |= _checked(kernel, task, rule, counted, total)
         model = NoisyAnswers(kernel.domain, (counted,) if counted.clique else ())
@@ -125,18 +128,6 @@ def sentence(domain: Domain, task: Task, rule: Rule) -> str:
         return f"The rule that holds for the fewest records: {when}."
     label = domain[task.target].cell_labels()[1]
     return f"Predict that {task.target} is {label!r}: {when}."
-
-
-def _described(domain: Domain, task: Task, rule: Rule | None) -> dict[str, Any]:
-    target = None if task.target is None else {"column": task.target, "value": domain[task.target].cell_labels()[1]}
-    return {"class": task.rules.kind, "separators": len(task.rules.separators), "target": target, "rule": rule and rule.to_json(domain)}
-
-
-def _count(kernel: Kernel, task: Task, rho: float) -> Measurement:
-    """The target's own table; without a target, the number of records."""
-    if task.target is not None:
-        return kernel.measure_marginal((task.target,), rounds.sigma_for(rho, kernel.unit.marginal_l2))
-    return rounds.count(kernel, rho, kernel.unit.query_l1)
 
 
 def _checked(kernel: Kernel, task: Task, rule: Rule, counted: Measurement, total: float) -> dict[str, Any]:

@@ -16,9 +16,6 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.mechanism import Forecast
 from dpsynth_core.mechanisms.parameters import choice, real
@@ -47,15 +44,15 @@ _SECONDS_PER_DRAW, _SECONDS_PER_PRODUCT, _SECONDS_PER_LIST, _SECONDS_PER_SET, _S
 search by CP-SAT in a part of a thousand records over 25 to 60 columns."""
 
 
-def learner_choice(*names: str) -> str:
-    """The parameter `learner`: which private learner; the first is the default."""
+def learner_choice() -> str:
     text = (
         "exponential: the exponential mechanism over all rules, the most accurate, where the class is small enough to go through. laplace "
         "and gaussian: RSPM, private as long as its oracle proves its answer. prsma: private even if the oracle fails, but it asks it "
         "about 13/delta times: for one rule, possible from a delta of 0.0001 on with 19 columns besides the target, 0.000001 with 11 and "
         "0.0000001 with two. It learns from a small part of the records: with fewer than 200,000 its rules are mostly noise."
     )
-    return choice(names, text=text + (" auto: exponential where that is possible, else laplace." if AUTO in names else ""))
+    text += " auto: exponential where that is possible, else laplace."
+    return choice((AUTO, EXPONENTIAL, LAPLACE, GAUSSIAN, PRSMA), text=text)
 
 
 def oracle_choice() -> str:
@@ -86,21 +83,19 @@ class Question:
     @classmethod
     def spending(cls, name: str, rho: float, delta: float) -> Question:
         """The question that costs rho and, where it needs one, delta."""
-        return cls(name, math.sqrt((8 if name == EXPONENTIAL else 2) * rho), delta if needs_delta(name) else 0.0)
+        return cls(name, math.sqrt((8 if name == EXPONENTIAL else 2) * rho), delta if name in (GAUSSIAN, PRSMA) else 0.0)
 
     def put(self, kernel: Kernel, task: Task, oracle: Oracle) -> Rule | None:
         """The rule; None for the answer "no rule": PRSMA's test did not pass, or RSPM's oracle did not prove its answer."""
-        written = self._answer(kernel, task, oracle)
-        return task.rules.read(written) if len(written) else None
-
-    def _answer(self, kernel: Kernel, task: Task, oracle: Oracle) -> NDArray[np.int64]:
         if self.learner == EXPONENTIAL:
-            return operations.select_rule(kernel, task, self.eps)
-        if self.learner == LAPLACE:
-            return operations.learn_rule(kernel, task, self.eps, oracle)
-        if self.learner == GAUSSIAN:
-            return operations.learn_rule_gaussian(kernel, task, self.eps, self.delta, oracle)
-        return operations.learn_rule_robustly(kernel, task, self.eps, self.delta, oracle)
+            written = operations.select_rule(kernel, task, self.eps)
+        elif self.learner == LAPLACE:
+            written = operations.learn_rule(kernel, task, self.eps, oracle)
+        elif self.learner == GAUSSIAN:
+            written = operations.learn_rule_gaussian(kernel, task, self.eps, self.delta, oracle)
+        else:
+            written = operations.learn_rule_robustly(kernel, task, self.eps, self.delta, oracle)
+        return task.rules.read(written) if len(written) else None
 
     def guarantee(self, may_fail: bool) -> str:
         """In words, for the release. may_fail: whether the oracle may."""
@@ -118,11 +113,6 @@ class Question:
         if self.learner == PRSMA:
             return "No rule: PRSMA's test did not pass, which is one of its private answers."
         return "No rule: the oracle did not prove its answer within its limit."
-
-
-def needs_delta(name: str) -> bool:
-    """Whether a learner keeps its promise except with a small probability."""
-    return name in (GAUSSIAN, PRSMA)
 
 
 class RuleLearner(ABC):
@@ -160,12 +150,17 @@ class RuleLearner(ABC):
             rules = self.rules(workload.domain)
         except InputError as error:
             return Forecast(False, 0.0, 0.0, f"{error.field}: {error.problem}; {error.remedy}")
-        needed, reason = self.needed(workload.domain, rules), self._why_not(rules)
+        size, reason = f"a {rules.kind} over {len(rules.features)} features is one of too many", ""
+        if self.chosen(rules) == EXPONENTIAL and not enumerable(rules):
+            reason = f"the exponential mechanism goes through all rules, and {size}; use laplace"
+        elif self.oracle == EXHAUSTIVE and self.chosen(rules) != EXPONENTIAL and not exhaustible(rules):
+            reason = f"this oracle goes through all sets of features, and {size}; use auto"
+        needed = self.needed(workload.domain, rules)
         return replace(needed, fits=False, reason=reason) if reason else needed
 
     def needs_delta(self) -> bool:
         """For Gaussian noise and PRSMA."""
-        return needs_delta(self.learner)
+        return self.learner in (GAUSSIAN, PRSMA)
 
     def condition(self, domain: Domain) -> str:
         """RSPM's, where its oracle may fail, as full sentences; "" where the promise hangs on nothing."""
@@ -205,16 +200,6 @@ class RuleLearner(ABC):
         if self.chosen(rules) == EXPONENTIAL or not self.solver.may_fail(rules):
             return 0.0, 0.0
         return self.oracle_work / 10, _MEGABYTES_PER_SEARCH
-
-    def _why_not(self, rules: RuleClass) -> str:
-        """Why a class cannot be learnt with this learner and oracle; "" if it can."""
-        name = self.chosen(rules)
-        size = f"a {rules.kind} over {len(rules.features)} features is one of too many"
-        if name == EXPONENTIAL and not enumerable(rules):
-            return f"the exponential mechanism goes through all rules, and {size}; use laplace"
-        if self.oracle == EXHAUSTIVE and name != EXPONENTIAL and not exhaustible(rules):
-            return f"this oracle goes through all sets of features, and {size}; use auto"
-        return ""
 
     def _call_seconds(self, rules: RuleClass) -> float:
         """Of one oracle call with its noise."""

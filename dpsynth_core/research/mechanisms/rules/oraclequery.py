@@ -32,7 +32,7 @@ from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.research.mechanisms.games import query_game
 from dpsynth_core.research.mechanisms.games.query_game import Codes, Searches
 from dpsynth_core.research.mechanisms.rules import learners
-from dpsynth_core.research.mechanisms.rules.learners import AUTO, EXPONENTIAL, GAUSSIAN, LAPLACE, PRSMA, Question, RuleLearner
+from dpsynth_core.research.mechanisms.rules.learners import GAUSSIAN, Question, RuleLearner
 from dpsynth_core.research.oracles.pool import Pool
 from dpsynth_core.research.oracles.rules.dual import DUALLY_SEPARABLE, RecordFinder, exhausts
 from dpsynth_core.research.oracles.rules.rule_oracle import Rivals, Task
@@ -76,7 +76,7 @@ class OracleQuery(RuleLearner):
         ),
     )
     rule: str = choice(DUALLY_SEPARABLE, text="Queries: all of some columns, any of them, an odd number, more than of the others.")
-    learner: str = learners.learner_choice(AUTO, EXPONENTIAL, LAPLACE, GAUSSIAN, PRSMA)
+    learner: str = learners.learner_choice()
     rounds: int = whole(0, least=0, most=1000, text="Number of rounds T; each names one rule. 0: 160 up to 20 columns, 80 beyond.")
     records: int = whole(50, least=1, most=1000, text="Records that are drawn in each round, s.")
     perturbation: float = real(
@@ -103,7 +103,6 @@ class OracleQuery(RuleLearner):
         return Forecast(not domain.impossible, seconds, 200.0 + search_mb + 150e-6 * sets, tied if domain.impossible else "")
 
     def split(self, _workload: Workload, total_is_public: bool) -> Split:
-        """All but the number of people names rules."""
         return query_game.split(total_is_public)
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
@@ -117,9 +116,7 @@ class OracleQuery(RuleLearner):
             total = people((yield from count_people(kernel, query_game.TOTAL_SHARE)))
             question = Question.spending(self.chosen(rules), kernel.rho_left / rounds, kernel.delta_total / rounds)
             scale = self.perturbation * rounds**0.5
-            named: list[Rule] = []
-            drawn: list[Codes] = []
-            searches = Searches()
+            named, drawn, searches = list[Rule](), list[Codes](), Searches()
             for number in range(1, rounds + 1):
                 answers = finder.best(named, rng.laplace(0.0, scale, (self.records, columns)))
                 # where a search found no record in its time, one of the round before stands in, and in the first round any

@@ -74,7 +74,6 @@ class Mixture:
         publishes_tables=False,
         differences=_KEPT,
     )
-
     public: PublicTable | None = None
 
     def informed_by(self, public: PublicTable) -> Mechanism:
@@ -95,14 +94,11 @@ class Mixture:
         """Yields the number of people as Measured, where it is secret; the result as a Fitted event; Finished."""
         assert self.public is not None, "forecast refuses to run without"
         support, counts = self.public.support()
-        counted = yield from rounds.count_people(kernel, TOTAL_SHARE)
-        total, start = rounds.people(counted), counts / counts.sum()
+        total, start = rounds.people((yield from rounds.count_people(kernel, TOTAL_SHARE))), counts / counts.sum()
         result = check(kernel, QueryClass.of(workload), support, start, total, kernel.rho_left)
         yield Fitted(1, result.sentence, kernel.rho_spent, 1.0)
         yield Finished(WeightedRecords(kernel.domain, support, start * total), total, {"best_mixture": result.to_json()})
 
 
-PUBLISHED = Mixture(
-    card=printed(Mixture.card, *_KEPT)
-)
+PUBLISHED = Mixture(card=printed(Mixture.card, *_KEPT))
 """Definition 4.1 with the sensitivity of Lemma 4.2 (Liu et al. 2021)."""
