@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -14,6 +14,7 @@ from dpsynth_core.audit.cases import DOMAIN, EPS, FAR, MU, OLD, RECORDS, UNITS, 
 from dpsynth_core.audit.evidence import Draw
 from dpsynth_core.audit.losses import Arguments, Guess, Losses, Maker, chosen, key
 from dpsynth_core.audit.neighbours import InventedTable, Neighbours, Row
+from dpsynth_core.privacy.events import Event
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.research import operations
@@ -21,21 +22,23 @@ from dpsynth_core.research.oracles.rules.rule_oracle import CP_SAT, EXHAUSTIVE, 
 from dpsynth_core.research.oracles.rules.rules import CONJUNCTION, DECISION_LIST, DISJUNCTION, HALFSPACE, PARITY, RuleClass, features
 from dpsynth_core.research.vocabulary.queries import QueryClass, SparseAnswers
 
+Float = NDArray[np.float64]
+
 _WORK = 60.0
 """Limit of work for CP-SAT, far more than it needs, so that it fails on neither table."""
 
 
-def _signed(count: int) -> Ask:
+_THREE, _NUMBERS = QueryClass(DOMAIN, (("b",), ("a", "b"), ("b", "c"))), np.array([1, 3, 8], dtype=np.int64)
+"""The cells that the person comes to, one of each marginal."""
+
+
+def _signed(_: PrivacyKernel, neighbours: Neighbours) -> Question:
     """One query that the person satisfies, and its negation."""
-
-    def ask(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:  # noqa: ARG001
-        queries = QueryClass(DOMAIN, (("b",),))
-        return {"queries": queries, "answers": SparseAnswers.all_of(_halfway(queries, neighbours)), "eps": EPS, "count": count}
-
-    return ask
+    queries = QueryClass(DOMAIN, (("b",),))
+    return {"queries": queries, "answers": SparseAnswers.all_of(_halfway(queries, neighbours)), "eps": EPS, "count": 2}
 
 
-def _two_errors(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:  # noqa: ARG001
+def _two_errors(_: PrivacyKernel, neighbours: Neighbours) -> Question:
     """Two queries that the person satisfies: one answered too low, so that its error grows, and one too high."""
     queries = QueryClass(DOMAIN, (("b",), ("a", "b")))
     answers = _halfway(queries, neighbours)
@@ -44,51 +47,19 @@ def _two_errors(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:  # n
     return {"queries": queries, "answers": SparseAnswers.all_of(answers), "eps": EPS}
 
 
-def _worst_queries(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:
-    return _two_errors(kernel, neighbours) | {"count": 2, "excluded": np.zeros(0, dtype=np.int64)}
-
-
-def _queries(kernel: PrivacyKernel, _: Neighbours) -> Question:
-    """The cells that the person comes to, one of each marginal."""
-    queries = QueryClass(DOMAIN, (("b",), ("a", "b"), ("b", "c")))
-    numbers = np.array([1, 3, 8], dtype=np.int64)
-    return {"queries": queries, "numbers": numbers, "sigma": np.sqrt(3) * kernel.unit.query_l1 / MU}
-
-
-def _bits(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:  # noqa: ARG001
-    """Three queries that the person satisfies, where keeping is as likely as it may be."""
-    queries = QueryClass(DOMAIN, (("b",), ("a", "b"), ("b", "c")))
-    numbers, ones = np.array([1, 3, 8], dtype=np.int64), np.ones(3)
-    return {
-        "queries": queries, "numbers": numbers, "signs": ones.astype(np.int8), "answers": ones, "eta": 5.0, "gamma": 0.3, "records": 20.0,
-    }
+def _bits(_kernel: PrivacyKernel, _: Neighbours) -> Question:
+    """Where keeping is as likely as it may be."""
+    signs, rates = np.ones(3, dtype=np.int8), {"eta": 5.0, "gamma": 0.3, "records": 20.0}
+    return {"queries": _THREE, "numbers": _NUMBERS, "signs": signs, "answers": np.ones(3), **rates}
 
 
 def _task(kind: str, names: Sequence[str] = ("b", "c"), closed: bool = False) -> Task:
     return Task.of(DOMAIN, RuleClass(kind, features(DOMAIN, names), closed))
 
 
-def _rule(kind: str, names: Sequence[str] = ("b", "c"), oracle: str = EXHAUSTIVE, eps: float = EPS) -> Ask:
-    task = _task(kind, names)
-
-    def ask(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:  # noqa: ARG001
-        return {"task": task, "eps": eps, "oracle": Oracle(oracle, _WORK)}
-
-    return ask
-
-
-def _gaussian_rule(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:
-    return _rule(CONJUNCTION)(kernel, neighbours) | {"delta": 1e-3}
-
-
-def _robust_rule(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:
-    """Fewer parts than these tables have people, and few enough runs to do them again and again."""
-    return _rule(CONJUNCTION)(kernel, neighbours) | {"eps": 4.0, "delta": 0.05}
-
-
-def _any_rule(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:  # noqa: ARG001
-    """A class with its negations: under replace one rule gains by the person what another loses."""
-    return {"task": _task(CONJUNCTION, closed=True), "eps": EPS}
+def _rule(kind: str, names: Sequence[str] = ("b", "c"), oracle: str = EXHAUSTIVE, eps: float = EPS, **more: float) -> Ask:
+    question = {"task": _task(kind, names), "eps": eps, "oracle": Oracle(oracle, _WORK), **more}
+    return lambda _kernel, _: question
 
 
 def _rule_costs(kernel: PrivacyKernel, _: Neighbours) -> Question:
@@ -122,23 +93,28 @@ def _orders(written: NDArray[np.int64]) -> Draw:
     return Draw(0.0, (sum(swappable), len(swappable) - sum(swappable)))
 
 
-def _cases() -> Iterator[Case]:
-    yield Case("select_signed_query", _signed(2), finite=True)
-    yield Case("select_worst_queries", _worst_queries, finite=True)
-    yield Case("permute_and_flip", _two_errors, share=0.2)
-    yield Case("measure_queries", _queries)
-    yield Case("keep_queries", _bits, finite=True)
-    for kind, units in zip((CONJUNCTION, DISJUNCTION, PARITY, HALFSPACE), UNITS, strict=True):
-        yield Case("learn_rule", _rule(kind), kind, share=0.5, others=(), units=(units,))
-    yield Case("learn_rule", _rule(DECISION_LIST), "decision list", share=0.2, others=())
-    yield Case("learn_rule_gaussian", _gaussian_rule, share=0.5, others=())
-    yield Case("learn_rule_robustly", _robust_rule, share=0.03, units=(Unit(REPLACE, 1),))
-    yield Case("select_rule", _any_rule, finite=True, others=())
-    yield Case("measure_rules", _rule_costs)
-    yield Case("best_mixture_error", _mixture, share=0.5)
+_AS_MANY = {"count": 2, "excluded": np.zeros(0, dtype=np.int64)}
+_EITHER_WAY = {"task": _task(CONJUNCTION, closed=True), "eps": EPS}
+"""A class with its negations: under replace one rule gains by the person what another loses."""
 
-
-CASES = tuple(_cases())
+CASES = (
+    Case("select_signed_query", _signed, finite=True),
+    Case("select_worst_queries", lambda kernel, neighbours: _two_errors(kernel, neighbours) | _AS_MANY, finite=True),
+    Case("permute_and_flip", _two_errors, share=0.2),
+    Case("measure_queries", lambda kernel, _: {"queries": _THREE, "numbers": _NUMBERS, "sigma": np.sqrt(3) * kernel.unit.query_l1 / MU}),
+    Case("keep_queries", _bits, finite=True),
+    *(
+        Case("learn_rule", _rule(kind), kind, share=0.5, others=(), units=(unit,))
+        for kind, unit in zip((CONJUNCTION, DISJUNCTION, PARITY, HALFSPACE), UNITS, strict=True)
+    ),
+    Case("learn_rule", _rule(DECISION_LIST), "decision list", share=0.2, others=()),
+    Case("learn_rule_gaussian", _rule(CONJUNCTION, delta=1e-3), share=0.5, others=()),
+    # fewer parts than these tables have people, and few enough runs to do them again and again
+    Case("learn_rule_robustly", _rule(CONJUNCTION, eps=4.0, delta=0.05), share=0.03, units=(Unit(REPLACE, 1),)),
+    Case("select_rule", lambda _kernel, _: _EITHER_WAY, finite=True, others=()),
+    Case("measure_rules", _rule_costs),
+    Case("best_mixture_error", _mixture, share=0.5),
+)
 BY_SEARCH = Case(
     "learn_rule", _rule(DECISION_LIST, DOMAIN.names, CP_SAT, 0.001), "decision list by CP-SAT", others=(), person=_full_rows, look=_orders
 )
@@ -195,10 +171,11 @@ def _labelled(_losses: Losses, _arguments: Arguments) -> Guess:
 
 def _mixtures(losses: Losses, arguments: Arguments) -> Guess:
     """Laplace noise around what a kernel without noise answers."""
-    scale = arguments["scale"]
-    return losses.of_numbers("best_mixture_error", arguments, lambda _, without, with_person: (
-        lambda noisy: float((np.abs(noisy - without) - np.abs(noisy - with_person)).sum() / scale)
-    ))
+
+    def shifted(_: Event, without: Float, with_person: Float) -> Callable[[Float], float]:
+        return lambda noisy: float((np.abs(noisy - without) - np.abs(noisy - with_person)).sum() / arguments["scale"])
+
+    return losses.of_numbers("best_mixture_error", arguments, shifted)
 
 
 GUESSES: Mapping[str, Maker] = {

@@ -24,7 +24,6 @@ from dpsynth_core.research.privacy.events import Approximate, Laplace, PermuteAn
 from dpsynth_core.research.privacy.groups import QueryCounts, ScoreGroups
 from dpsynth_core.research.privacy.rspm import Prsma
 from dpsynth_core.research.vocabulary.queries import Incidence, QueryClass, SparseAnswers, merged
-from dpsynth_core.vocabulary.occupied import Occupied
 
 
 def _check(asked: Asked, queries: QueryClass, numbers: Integers) -> None:
@@ -153,11 +152,6 @@ def best_mixture_error(
     return error
 
 
-def _distinct(view: View, task: Task) -> Occupied:
-    """The distinct records over the columns of a task: one pass over the source, however often it is asked."""
-    return view.occupied(task.columns)
-
-
 def _perturbation(asked: Asked, eps: float) -> PerturbedMinimum:
     """Of as many separators as the class has; of any number where a transcript is checked: eps = l1 / scale is what is compared."""
     return rspm.perturbation(max(1, asked.count), asked.unit.marginal_l1, eps)
@@ -172,32 +166,18 @@ def learn_rule(asked: Asked, task: Task, eps: float, oracle: Oracle) -> Answer[I
     """
     asked.require("occupied")
     scale = rspm.perturbation(len(task.rules.separators), asked.unit.marginal_l1, eps).scale
-
-    def rule(view: View) -> Integers:
-        noise = rspm.laplace_noise(task.rules, scale, view.noise)
-        return rspm.written(task.rules, rspm.minimum(task.problem(_distinct(view, task)), noise, oracle))
-
-    return rule
+    return lambda view: rspm.minimum(task, view.occupied(task.columns), rspm.laplace_noise(task.rules, scale, view.noise), oracle)
 
 
-def _approximate(_asked: Asked, eps: float, delta: float) -> Approximate:
-    return Approximate(eps, delta)
-
-
-@operation(Approximate, _approximate)
+@operation(Approximate, lambda _, eps, delta: Approximate(eps, delta))
 def learn_rule_gaussian(asked: Asked, task: Task, eps: float, delta: float, oracle: Oracle) -> Answer[Integers]:
     """RSPM with Gaussian noise, by a union bound over all rules: (eps, delta)-DP under the same condition (Proposition 14)."""
     asked.require("occupied")
     sigma = rspm.gaussian_sigma(task.rules, asked.unit.marginal_l1, eps, delta)
-
-    def rule(view: View) -> Integers:
-        noise = rspm.gaussian_noise(task.rules, sigma, view.noise)
-        return rspm.written(task.rules, rspm.minimum(task.problem(_distinct(view, task)), noise, oracle))
-
-    return rule
+    return lambda view: rspm.minimum(task, view.occupied(task.columns), rspm.gaussian_noise(task.rules, sigma, view.noise), oracle)
 
 
-@operation(Approximate, _approximate)
+@operation(Approximate, lambda _, eps, delta: Approximate(eps, delta))
 def learn_rule_robustly(asked: Asked, task: Task, eps: float, delta: float, oracle: Oracle) -> Answer[Integers]:
     """PRSMA over RSPM; an empty array is its answer "fail". (eps, delta)-DP; calls of the oracle may fail (Proposition 15).
 
@@ -210,12 +190,10 @@ def learn_rule_robustly(asked: Asked, task: Task, eps: float, delta: float, orac
     if plan.size(asked.rows()) < 1:
         problem = f"PRSMA divides the records into {plan.parts:,} parts, and there are fewer"
         raise CapacityError("mechanism", problem, "raise epsilon or delta, or use RSPM")
-
-    def rule(view: View) -> Integers:
-        found = rspm.robust_minimum(task, _distinct(view, task), plan, asked.unit.marginal_l1, oracle, view.noise)
-        return rspm.written(task.rules, found)
-
-    return rule
+    change = asked.unit.marginal_l1
+    return lambda view: rspm.written(
+        task.rules, rspm.robust_minimum(task, view.occupied(task.columns), plan, change, oracle, view.noise)
+    )
 
 
 @operation(Selection, lambda _, eps: Selection(eps))
@@ -223,11 +201,11 @@ def select_rule(asked: Asked, task: Task, eps: float) -> Answer[Integers]:
     """Exponential mechanism over the rules of a class that can be gone through, by what they cost: query_l1 at most (Proposition 9)."""
     asked.require("occupied")
     b = exponential.scale(eps, asked.unit.query_l1)
-    return lambda view: rspm.written(task.rules, rspm.exponential(task.problem(_distinct(view, task)), b, view.noise))
+    return lambda view: rspm.written(task.rules, rspm.exponential(task.problem(view.occupied(task.columns)), b, view.noise))
 
 
 @operation(Gaussian, lambda asked, sigma: Gaussian(sigma, asked.unit.queries_l2(asked.count)), lambda question: len(question["rules"]))
 def measure_rules(asked: Asked, task: Task, rules: Sequence[Rule], sigma: float) -> Answer[Float]:
     """What each of k rules costs, in records, rivals left aside, + noise: l2 = sqrt(k) query_l1 (Proposition 3)."""
     asked.require("occupied")
-    return measure(lambda view: task.costs(rules, _distinct(view, task)), sigma)
+    return measure(lambda view: task.costs(rules, view.occupied(task.columns)), sigma)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -11,11 +10,13 @@ from dpsynth_core.privacy.events import NEAR, Event, check_positive
 
 
 class _Pure(Event):
-    """An eps of its own that costs rho = eps^2 / 2; each says by which proposition."""
+    """An eps of its own, or what amounts to one, that costs rho = eps^2 / 2; each says by which proposition."""
+
+    eps: float
 
     @property
-    @abstractmethod
-    def exact_epsilon(self) -> Fraction: ...
+    def exact_epsilon(self) -> Fraction:
+        return Fraction(self.eps)
 
     @property
     def cost(self) -> Fraction:
@@ -34,10 +35,6 @@ class PermuteAndFlip(_Pure):
 
     def __post_init__(self) -> None:
         check_positive(eps=self.eps)
-
-    @property
-    def exact_epsilon(self) -> Fraction:
-        return Fraction(self.eps)
 
 
 @dataclass(frozen=True)
@@ -104,7 +101,3 @@ class Approximate(_Pure):
 
     def __post_init__(self) -> None:
         check_positive(eps=self.eps, delta=self.delta)
-
-    @property
-    def exact_epsilon(self) -> Fraction:
-        return Fraction(self.eps)

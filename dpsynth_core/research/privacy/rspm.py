@@ -137,12 +137,13 @@ def written(rules: RuleClass, rule: Rule | None) -> Integers:
     return rules.identified(rule.holds(rules.separators)).written()
 
 
-def minimum(problem: LearningProblem, noise: Integers, oracle: Oracle) -> Rule | None:
-    """RSPM. problem, noise: in steps; one number a separator. None: the oracle did not prove its answer, or a process of it died."""
-    with suppress(OracleError), batch_oracle(oracle, problem.rules, 1) as ask:
+def minimum(task: Task, table: Occupied, noise: Integers, oracle: Oracle) -> Integers:
+    """RSPM, `written`: no rule where the oracle did not prove its answer, or a process of it died. noise: in steps, one number a
+    separator."""
+    rule, problem = None, task.problem(table)
+    with suppress(OracleError), batch_oracle(oracle, task.rules, 1) as ask:
         (rule,) = ask(problem, noise.reshape(1, -1))
-        return rule
-    return None
+    return written(task.rules, rule)
 
 
 def laplace_noise(rules: RuleClass, scale: float, noise: Noise, draws: int = 1) -> Integers:
