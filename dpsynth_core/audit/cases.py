@@ -1,8 +1,7 @@
 """What an audit of one operation is: a question, and the two tables on which its answer tells most about one person.
 
 The tables are over three columns of two values. Questions take their noise from the kernel's own public numbers, so that each is charged
-the same whatever the unit of privacy: `MU` for Gaussian noise, `EPS` for everything else.
-"""
+the same whatever the unit of privacy: `MU` for Gaussian noise, `EPS` for everything else."""
 
 from __future__ import annotations
 
@@ -54,8 +53,7 @@ class Case:
 
     finite: its answer is a choice among finitely many, so that every probability can be computed. share: of the draws of an audit; the
     slow ones get fewer. person: what they own in either table; otherwise rows of `OLD` (replace) and of `NEW`. look: at what of an
-    answer, instead of `losses`. group: the cells of the records that are asked about, {} for all records.
-    """
+    answer, instead of `losses`. group: the cells of the records that are asked about, {} for all records."""
 
     operation: str
     ask: Ask

@@ -2,8 +2,7 @@
 
 A test is an event of the answer. Its false-positive rate is the event's probability without the person, its true-positive rate that with
 the person. An audit knows both rates, or bounds of them, and asks: what is the smallest rho (epsilon) under which they are possible?
-Above what was claimed, the promise is broken.
-"""
+Above what was claimed, the promise is broken."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@
 The event is chosen on the first draws of either table, its rates are bounded on the others (Clopper and Pearson 1934), so that choosing
 costs no confidence: whatever the choice, a promise that is kept is called broken with probability `level` at most. An event
 is "the score is at least t" or "at most t". The score is what a person is guessed to have changed (`losses`), plus, for answers of
-a few kinds, the logarithm of how much more often that answer came with the person than without, in the first draws.
-"""
+a few kinds, the logarithm of how much more often that answer came with the person than without, in the first draws."""
 
 from __future__ import annotations
 

@@ -4,8 +4,7 @@ The better the guess, the more an audit sees. Nothing else depends on it: a wron
 Noisy numbers are compared with what a kernel without noise answers on either table, choices with the exponential mechanism that is
 promised. Where there is no good guess, the answer itself is the label of a draw.
 
-Guesses of one run's answers add up: each is made for one question, and questions follow from earlier answers.
-"""
+Guesses of one run's answers add up: each is made for one question, and questions follow from earlier answers."""
 
 from __future__ import annotations
 

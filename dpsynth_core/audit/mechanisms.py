@@ -1,8 +1,7 @@
 """A whole mechanism on two neighbouring tables of invented people, in the configuration of a spec.
 
 The audit examines all answers of the kernel; rows, tables and rules are computed from them alone. The guesses at the losses of a run's
-answers add up (`losses`). A spec that is too large to be run a thousand times is audited on a small part of it.
-"""
+answers add up (`losses`). A spec that is too large to be run a thousand times is audited on a small part of it."""
 
 from __future__ import annotations
 

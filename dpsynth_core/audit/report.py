@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from dpsynth_core.audit import cases, mechanisms, operations
 from dpsynth_core.audit.evidence import FALSE_ALARM, Finding, smallest_visible
 from dpsynth_core.audit.losses import Losses
-from dpsynth_core.audit.mechanisms import Configuration
 from dpsynth_core.audit.neighbours import worst_cases
 from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.privacy.view import Noise
@@ -68,7 +67,7 @@ def of_operations(noise: Noise, draws: int) -> Iterator[Audited]:
         yield Audited(f"{case.title}, {unit.relation}, {rows} per person", tuple(findings), level)
 
 
-def of_mechanism(configuration: Configuration, noise: Noise, draws: int, on_part: Callable[[float], None]) -> Iterator[Audited]:
+def of_mechanism(configuration: mechanisms.Configuration, noise: Noise, draws: int, on_part: Callable[[float], None]) -> Iterator[Audited]:
     """A mechanism on every pair of `worst_cases`. on_part: called with the share that is done. CapacityError if it would take too long."""
     pairs = worst_cases(configuration.plan.domain, configuration.plan.unit)
     level = FALSE_ALARM / (len(configuration.claims) * len(pairs))
@@ -90,7 +89,7 @@ def of_mechanism(configuration: Configuration, noise: Noise, draws: int, on_part
         yield Audited(pair.title, tuple(findings), level)
 
 
-def _seconds_for_two(configuration: Configuration, noise: Noise) -> float:
+def _seconds_for_two(configuration: mechanisms.Configuration, noise: Noise) -> float:
     """Wall time in seconds of one run on each table, after a first run that loads all modules and caches."""
     pair = worst_cases(configuration.plan.domain, configuration.plan.unit)[0]
     losses = Losses(pair)

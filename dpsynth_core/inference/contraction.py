@@ -3,8 +3,7 @@
 A table is a NumPy array with one *label* (attribute index) per axis. `Program` multiplies many tables and sums labels out, pair by pair,
 in an order found by opt_einsum; run backwards it gives the derivative with respect to every input at about twice the forward cost, which is
 how one sweep yields the marginals of all measured cliques at once (reverse-mode differentiation of the partition function;
-Darwiche 2003, "A differential approach to inference in Bayesian networks"). Knows nothing of data or privacy.
-"""
+Darwiche 2003, "A differential approach to inference in Bayesian networks"). Knows nothing of data or privacy."""
 
 from __future__ import annotations
 

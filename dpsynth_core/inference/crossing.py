@@ -5,8 +5,7 @@ p(A | S) p(B, S), two smaller queries. Otherwise attributes travel to the node w
 on the way (engine notes: path messages). Inside a node, a query is summed down from one with an attribute more, as long as that is small.
 Intermediate tables are shared by all queries on the same calibration.
 
-A small domain has a third, which needs no search for an order: the table of all its cells, summed down one attribute at a time.
-"""
+A small domain has a third, which needs no search for an order: the table of all its cells, summed down one attribute at a time."""
 
 from __future__ import annotations
 

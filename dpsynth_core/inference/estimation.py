@@ -3,8 +3,7 @@
 Minimises  sum_i 1/(2 s_i^2) ||M_{r_i}(p) - y_i||_2^2  over distributions p by accelerated mirror descent on the log-potentials, where s_i
 is the standard deviation of the noise, rounding included. The weight is 1/s^2, the maximum likelihood one (the AIM paper prints 1/sigma).
 Works in fractions of the total inside, counts outside. Where cells are folded (`folding`), their measured values are added up, and so are
-the variances of their noise.
-"""
+the variances of their noise."""
 
 from __future__ import annotations
 
@@ -180,8 +179,7 @@ def _descend(structure: Structure, start: list[Table], terms: Sequence[_Term], p
 
     One calibration per iteration. When the loss rises, the momentum is dropped; when it rises much, the pace is halved too, and until
     that has happened once the pace grows. From a cold start this needs far fewer iterations than plain mirror descent with line search.
-    Returns the best point and the pace to start the next fit with.
-    """
+    Returns the best point and the pace to start the next fit with."""
     enough = 0.5 * stopping.noise_level * sum(t.target.size for t in terms)
     unit = 1.0 / max((float(t.weight.max()) for t in terms), default=1.0)  # nothing measured: the start fits already
     point = best = _started(structure, start, terms)

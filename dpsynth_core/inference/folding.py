@@ -8,8 +8,7 @@ adding up (`summed`), which is linear, so that the variances of their cells add 
 shares.
 
 Listed values are never folded with the cells for missing and other values. Impossible combinations stay exact: only cells are folded
-together that every rule treats alike, and none is left out of a column that a rule names.
-"""
+together that every rule treats alike, and none is left out of a column that a rule names."""
 
 from __future__ import annotations
 

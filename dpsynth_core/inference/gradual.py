@@ -5,8 +5,7 @@ One table after the other: cells with too few rows get some of the rows that the
 they lack, if they have none), and cells with too many give up as many rows, each at most the same share beta of what it has. A row that is
 given up becomes a copy of a row of a cell that lacks some, which keeps what columns outside of the table say together; or it gets that
 cell's values in the table's columns alone, which brings combinations that were not there. Alpha shrinks, so that later tables undo less of
-what earlier ones did. Released values only.
-"""
+what earlier ones did. Released values only."""
 
 from __future__ import annotations
 

@@ -6,8 +6,7 @@ of these, until a cluster has all of them anyway.
 
 Of a pair, two sets are carried from its first cluster on: what is left of the cluster made last, and the other attribute at first; the
 cluster of the next attribute in either takes in the other set. So what is still to come depends on two things only, the attribute that is
-next and the set that its cluster takes in, and all pairs share the way from there. Knows nothing of data or privacy.
-"""
+next and the set that its cluster takes in, and all pairs share the way from there. Knows nothing of data or privacy."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Junction trees: which attributes must be handled together for exact inference over a set of cliques.
 
 Works on attribute indices and bit masks; knows nothing of data, potentials or privacy. A set of attributes is an int whose bit i
-stands for attribute i of the domain.
-"""
+stands for attribute i of the domain."""
 
 from __future__ import annotations
 

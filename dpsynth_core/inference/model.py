@@ -1,8 +1,7 @@
 """A graphical model: what Private-PGM estimates from noisy marginals (McKenna, Sheldon, Miklau 2019).
 
 One log-potential per maximal clique among the measured ones and the structural zeros; the model is the distribution proportional to the
-exponential of their sum, times a total.
-"""
+exponential of their sum, times a total."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@
 One sweep towards the root of the junction tree. With each subtree travels a table Q[(a, i), s] = p(a = i | S = s): every value i of every
 attribute a that is below, given the separator S to the rest. Where two subtrees meet in a node, all pairs across them are products of two
 such tables with the node's own distribution of both separators, because what lies below one is independent of what lies below the other
-given the node. So hundreds of pairs are one matrix product, where `crossing` would answer each by itself.
-"""
+given the node. So hundreds of pairs are one matrix product, where `crossing` would answer each by itself."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@
 The result of mechanisms that search for records or weigh public ones. Released values only.
 
 Whole rows cannot follow uneven weights exactly: the more records there are per row, the more rounding alone loses. Moving single
-values afterwards removes about half of that loss, and makes marginals outside the workload no worse.
-"""
+values afterwards removes about half of that loss, and makes marginals outside the workload no worse."""
 
 from __future__ import annotations
 

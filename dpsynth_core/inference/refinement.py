@@ -6,8 +6,7 @@ Definition 2). Post-processing of released values only: it knows rows and target
 
 A move takes a row out of one cell of every marginal that has the attribute and puts it into another; what that costs is read from tables
 kept up to date. Rows are processed in blocks; of the moves that lower the objective, those are made that still lower it after all better
-moves before them, so the objective never rises.
-"""
+moves before them, so the objective never rises."""
 
 from __future__ import annotations
 
@@ -96,8 +95,7 @@ def refine(
 
     targets: probabilities per marginal, axes in ascending attribute order.  weights: c_r > 0.  A cell whose target is zero in some
     marginal is never entered.  zeros: cells of further marginals that are never entered (True).
-    passes: sweeps over all rows and attributes; most of the gain comes with the first.
-    """
+    passes: sweeps over all rows and attributes; most of the gain comes with the first."""
     if not len(codes) or not targets:
         return codes.copy()
     for labels, impossible in (zeros or {}).items():  # a marginal of weight zero has no cost and only forbids cells

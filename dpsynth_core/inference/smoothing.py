@@ -7,8 +7,7 @@ Four priors are weighed by how likely each makes the noisy counts, and so are th
   exactly by a recursion over the cells (Fearnhead 2006, Exact and efficient Bayesian inference for multiple changepoint problems). The
   counts of runs are as those of cells above.
 - walks: the differences of neighbours are normal, or the differences of these are (Whittaker 1923): a shape without jumps.
-Nothing but what was released is looked at, so it costs no privacy.
-"""
+Nothing but what was released is looked at, so it costs no privacy."""
 
 from __future__ import annotations
 

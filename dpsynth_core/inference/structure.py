@@ -4,8 +4,7 @@ One potential per measured clique (maximal ones only) is all that is ever stored
 a table. Messages towards the root are slots of the program; messages away from it are their derivatives.
 
 Structural zeros belong to the shape: their cliques are cliques of the model, and in their cells a potential is minus infinity whatever
-the table of log-potentials says there (AIM paper, appendix D).
-"""
+the table of log-potentials says there (AIM paper, appendix D)."""
 
 from __future__ import annotations
 

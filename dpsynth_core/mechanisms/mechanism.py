@@ -22,19 +22,18 @@ from dpsynth_core.vocabulary.workload import Workload
 class Card:
     """Facts about a mechanism that hold whatever its parameters are.
 
-    name: as specs and the command line have it. title, summary, paper, privacy: sentences for cards and reports. accountant: what its
-    runs are accounted in, GDP if nearly all of the budget goes to Gaussian noise (`privacy.accountant`). makes_rows: or answers only.
+    name: as specs and the command line have it. accountant: what its runs are accounted in, GDP if nearly all of the budget goes to
+    Gaussian noise (`privacy.accountant`). title, summary, paper, privacy: sentences for cards and reports. makes_rows: or answers only.
     takes_thresholds: whether the workload may ask "at least t of these columns" (`Workload.threshold`). publishes_tables: whether it
     answers the workload; one that does not has no use for a certificate of its errors. differences: what is not as its paper prints it, or
-    was chosen where the paper leaves it open, one sentence each.
-    """
+    was chosen where the paper leaves it open, one sentence each."""
 
     name: str
     title: str
+    accountant: Accountant
     summary: str
     paper: str
     privacy: str
-    accountant: Accountant
     makes_rows: bool = True
     takes_thresholds: bool = False
     publishes_tables: bool = True

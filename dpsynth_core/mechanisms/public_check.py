@@ -1,6 +1,5 @@
 """How well could a public table represent the private one? The best-mixture error (Liu et al. 2021, section 4), and when a public table is
-refused. A run of its own (`mixture`) and PMW^Pub ask the first, all mechanisms that need a public table the second.
-"""
+refused. A run of its own (`mixture`) and PMW^Pub ask the first, all mechanisms that need a public table the second."""
 
 from __future__ import annotations
 

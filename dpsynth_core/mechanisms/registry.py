@@ -9,16 +9,11 @@ from typing import Any
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.foundation.wings import registered
 from dpsynth_core.mechanisms.answers import gaussian
-from dpsynth_core.mechanisms.answers.gaussian import GaussianAnswers
 from dpsynth_core.mechanisms.answers.hdmm import Hdmm
 from dpsynth_core.mechanisms.answers.residual_planner import ResidualPlanner
 from dpsynth_core.mechanisms.graphical import aim, independent, mst, mwem_pgm
-from dpsynth_core.mechanisms.graphical.aim import Aim
 from dpsynth_core.mechanisms.graphical.aim_public import AimPublic
 from dpsynth_core.mechanisms.graphical.hdmm_pgm import HdmmPgm
-from dpsynth_core.mechanisms.graphical.independent import Independent
-from dpsynth_core.mechanisms.graphical.mst import Mst
-from dpsynth_core.mechanisms.graphical.mwem_pgm import MwemPgm
 from dpsynth_core.mechanisms.graphical.privbayes import PrivBayes
 from dpsynth_core.mechanisms.graphical.privmrf import PrivMrf
 from dpsynth_core.mechanisms.mechanism import Adaptive, Forecast, Mechanism
@@ -43,7 +38,7 @@ _OURS = (
         "default",
         "Best default",
         "Rows that keep the tables you asked for. When in doubt: the first.",
-        (Aim(), MwemPgm(), Mst(), PrivMrf(), HdmmPgm(), PrivBayes(), Independent()),
+        (aim.Aim(), mwem_pgm.MwemPgm(), mst.Mst(), PrivMrf(), HdmmPgm(), PrivBayes(), independent.Independent()),
     ),
     Purpose(
         "public",
@@ -69,7 +64,7 @@ _OURS = (
         "answers",
         "Answers only",
         "The tables themselves with noise, unbiased and easy to analyse. No rows.",
-        (ResidualPlanner(), Hdmm(), GaussianAnswers()),
+        (ResidualPlanner(), Hdmm(), gaussian.GaussianAnswers()),
     ),
     Purpose(
         "learning",

@@ -1,7 +1,6 @@
 """What rounds of all kinds share: what a round costs, measuring, counting people, how far a run is.
 
-Released values only: the private table is reached through the kernel that is handed in.
-"""
+Released values only: the private table is reached through the kernel that is handed in."""
 
 from __future__ import annotations
 

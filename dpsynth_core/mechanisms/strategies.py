@@ -11,8 +11,7 @@ of the least-squares answers to the workload is, up to a constant,
     a_q = d_q times the sum of c_r^2 / n_r over the marginals r of the workload that contain q,
 
 which is convex. It is minimised by the multiplicative algorithm of optimal design, p_S <- p_S sqrt(gradient_S), which never increases f
-and knows how far it is from the least f: f(p)^2 / max_S gradient_S at least. Public inputs only.
-"""
+and knows how far it is from the least f: f(p)^2 / max_S gradient_S at least. Public inputs only."""
 
 from __future__ import annotations
 

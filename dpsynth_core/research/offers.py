@@ -7,23 +7,15 @@ from collections.abc import Mapping
 from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.mechanisms.projection.privsyn import PrivSyn
 from dpsynth_core.research.mechanisms.games import dual_game, primal_game
-from dpsynth_core.research.mechanisms.games.dual_game import Dqrs, DualQuery
-from dpsynth_core.research.mechanisms.games.primal_game import Fem, SepFem
 from dpsynth_core.research.mechanisms.projection import gem, rap
-from dpsynth_core.research.mechanisms.projection.gem import Gem
-from dpsynth_core.research.mechanisms.projection.rap import Rap
 from dpsynth_core.research.mechanisms.rules import learn, oraclequery
-from dpsynth_core.research.mechanisms.rules.learn import Learn
-from dpsynth_core.research.mechanisms.rules.oraclequery import OracleQuery
 from dpsynth_core.research.mechanisms.weights import mixture, reweighing
-from dpsynth_core.research.mechanisms.weights.mixture import Mixture
-from dpsynth_core.research.mechanisms.weights.reweighing import Mwem, PmwPub
 
 OFFERS: Mapping[str, tuple[Mechanism, ...]] = {
-    "public": (PmwPub(), Mixture()),
-    "large": (Rap(), Gem(), PrivSyn(), Fem(), SepFem(), DualQuery(), Dqrs()),
-    "small": (Mwem(),),
-    "learning": (OracleQuery(), Learn()),
+    "public": (reweighing.PmwPub(), mixture.Mixture()),
+    "large": (rap.Rap(), gem.Gem(), PrivSyn(), primal_game.Fem(), primal_game.SepFem(), dual_game.DualQuery(), dual_game.Dqrs()),
+    "small": (reweighing.Mwem(),),
+    "learning": (oraclequery.OracleQuery(), learn.Learn()),
 }
 """In the order in which they are recommended; one of the core's own is named for its place among them."""
 

@@ -1,8 +1,7 @@
 """The wing's operations of the kernel: selections and measurements of single queries, the best mixture, and rules.
 
 They are called with a kernel before their arguments. What each costs is zCDP's; the exponential mechanism and permute-and-flip are over
-groups of queries with equal scores (`research.privacy.exponential`, `flipping`).
-"""
+groups of queries with equal scores (`research.privacy.exponential`, `flipping`)."""
 
 from __future__ import annotations
 
@@ -22,7 +21,6 @@ from dpsynth_core.research.oracles.rules.rules import Rule
 from dpsynth_core.research.privacy import best_mixture, exponential, flipping, groups, retention, rspm
 from dpsynth_core.research.privacy.events import Approximate, Laplace, PermuteAndFlip, PerturbedMinimum, Retention
 from dpsynth_core.research.privacy.groups import QueryCounts, ScoreGroups
-from dpsynth_core.research.privacy.rspm import Prsma
 from dpsynth_core.research.vocabulary.queries import Incidence, QueryClass, SparseAnswers, merged
 
 
@@ -44,8 +42,7 @@ def select_signed_query(
 ) -> Answer[tuple[Integers, NDArray[np.int8]]]:
     """`count` independent draws of a query (number) or its negation (sign -1) by the exponential mechanism, with replacement.
 
-    score: sign * (q(D) - answer_q), in counts, over the class closed under negation. It moves by query_l1 at most (Proposition 9).
-    """
+    score: sign * (q(D) - answer_q), in counts, over the class closed under negation. It moves by query_l1 at most (Proposition 9)."""
     b = exponential.scale(eps, asked.unit.query_l1)
     _check(asked, queries, answers.numbers)
     groups.check_answers(queries, answers)
@@ -58,8 +55,7 @@ def select_worst_queries(
 ) -> Answer[Integers]:
     """`count` different queries, drawn one after the other by the exponential mechanism with score |q(D) - answer_q|, in counts.
 
-    excluded: numbers that are not offered. A score moves by query_l1 at most (Proposition 9); each draw is over what is left.
-    """
+    excluded: numbers that are not offered. A score moves by query_l1 at most (Proposition 9); each draw is over what is left."""
     b = exponential.scale(eps, asked.unit.query_l1)
     left_out = merged(np.asarray(excluded, dtype=np.int64), np.zeros(0, dtype=np.int64))  # in order, each once
     _check(asked, queries, answers.numbers)
@@ -104,8 +100,7 @@ def keep_queries(
     """Whether to keep each of k signed queries: True with probability exp(-eta - gamma - eta * A), independently. Free for none.
 
     A = sign * (clip(q(D) / records, 0, 1) - answer). answers: fractions, one per query. eta > 0, gamma > 0, records >= 1: the number of
-    people, public or noisy. A count moves by query_l1 at most (Proposition 11).
-    """
+    people, public or noisy. A count moves by query_l1 at most (Proposition 11)."""
     _check(asked, queries, numbers)
     retention.check(numbers, signs, answers)
     if not len(numbers):
@@ -136,8 +131,7 @@ def best_mixture_error(
     """The least largest error |q(D) - answer_q| that weights on the rows of `support` can have, or `floor`, + Laplace noise, in counts.
 
     start: public weights, above zero. records: public or noisy number of people. l1 = mixture_l1 (Proposition 12). None where the
-    solver's bounds did not meet; the promise holds on condition that this happens on no neighbouring table.
-    """
+    solver's bounds did not meet; the promise holds on condition that this happens on no neighbouring table."""
     _check(asked, queries, np.zeros(0, dtype=np.int64))
     if not (records >= 1 and floor > 0 and len(support) and start.shape == (len(support),) and (start > 0).all()):
         raise ValueError("the best mixture needs people, a floor above zero, and rows with weights above zero")
@@ -162,8 +156,7 @@ def learn_rule(asked: Asked, task: Task, eps: float, oracle: Oracle) -> Answer[I
     """RSPM: the rule of `task` that is cheapest after Laplace noise on the separators, as `Rule.written` (Proposition 13).
 
     A person moves the difference of two rules' costs by marginal_l1 at most. An empty array where the oracle did not prove its answer,
-    which is charged like any other. The promise holds on condition that this happens on no neighbouring table.
-    """
+    which is charged like any other. The promise holds on condition that this happens on no neighbouring table."""
     asked.require("occupied")
     scale = rspm.perturbation(len(task.rules.separators), asked.unit.marginal_l1, eps).scale
     return lambda view: rspm.minimum(task, view.occupied(task.columns), rspm.laplace_noise(task.rules, scale, view.noise), oracle)
@@ -181,10 +174,9 @@ def learn_rule_gaussian(asked: Asked, task: Task, eps: float, delta: float, orac
 def learn_rule_robustly(asked: Asked, task: Task, eps: float, delta: float, oracle: Oracle) -> Answer[Integers]:
     """PRSMA over RSPM; an empty array is its answer "fail". (eps, delta)-DP; calls of the oracle may fail (Proposition 15).
 
-    ValueError unless the number of records is public; CapacityError, nothing being spent, for fewer records than parts.
-    """
+    ValueError unless the number of records is public; CapacityError, nothing being spent, for fewer records than parts."""
     asked.require("occupied")
-    plan = Prsma(eps, delta)
+    plan = rspm.Prsma(eps, delta)
     if not asked.unit.total_is_public:
         raise ValueError("PRSMA is for tables that differ in one replaced record")
     if plan.size(asked.rows()) < 1:

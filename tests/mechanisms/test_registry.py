@@ -33,7 +33,7 @@ COUNT_BY_COUNT = ("mwem", "pmwpub", "rap", "privsyn", "privmrf")
 class Knobs:
     """A mechanism with one parameter of each kind, and a field that is none."""
 
-    card = Card("knobs", "Knobs", "", "", "", ZCDP)
+    card = Card("knobs", "Knobs", ZCDP, "", "", "")
     share: float = real(0.9, least=0.1, most=0.99, text="a share")
     rounds: int = whole(16, least=2, most=100, text="a number")
     careful: bool = switch(True, text="a switch")

@@ -1,8 +1,7 @@
 """Gaussian: measure every marginal of the workload once, the budget split for the least expected weighted error. Answers only, no rows.
 
 The strongest simple way to *answer* a small workload, and the yardstick for what rows lose. Reads the private table only through
-the kernel.
-"""
+the kernel."""
 
 from __future__ import annotations
 
@@ -14,7 +13,6 @@ from numpy.typing import NDArray
 
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.mechanism import ASKED, Card, Forecast, Split, printed
-from dpsynth_core.mechanisms.rounds import least_error_shares
 from dpsynth_core.mechanisms.steps import Finished, Measured, Step
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.interface import Kernel
@@ -46,16 +44,13 @@ class NoisyAnswers:
 @dataclass(frozen=True)
 class GaussianAnswers:
     card: Card = Card(
-        name="gaussian",
-        title="Gaussian answers",
+        "gaussian", "Gaussian answers", GDP, makes_rows=False,
         summary="Adds noise to every table of the workload, once. Answers only, no rows. Good for a few small tables.",
         paper="Gaussian mechanism with an optimal split, a baseline of McKenna, Mullins, Sheldon, Miklau: AIM (VLDB 2022)",
         privacy=(
             "Measures each marginal of the workload with rounded Gaussian noise (rho = sensitivity^2 / (2 sigma^2) each); the costs add up "
             "under Gaussian differential privacy. How the budget is split depends on the workload and the domain alone."
         ),
-        accountant=GDP,
-        makes_rows=False,
         differences=("Accounted under Gaussian differential privacy; the paper's is zCDP.",),
     )
 
@@ -71,7 +66,7 @@ class GaussianAnswers:
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """One Measured event per marginal of the workload, then Finished."""
-        shares = least_error_shares(workload.domain, workload.weights)
+        shares = rounds.least_error_shares(workload.domain, workload.weights)
         measurements: list[Measurement] = []
         for clique, share in shares.items():
             sigma = rounds.sigma_for(share * kernel.rho_total, kernel.unit.marginal_l2)

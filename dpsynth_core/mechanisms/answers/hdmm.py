@@ -3,8 +3,7 @@ Machanavajjhala 2018, "Optimizing error of high-dimensional statistical queries 
 
 Of HDMM's four ways to find a strategy, OPT_M (`strategies`) is built: the one for workloads of marginals, which is all that is asked
 here. OPT_0, for queries of one column such as ranges, finds nothing to improve where a column is asked cell by cell or not at all; OPT_x
-and OPT_+ combine its strategies, to products of them and to unions of products, of which marginals are a special case.
-"""
+and OPT_+ combine its strategies, to products of them and to unions of products, of which marginals are a special case."""
 
 from __future__ import annotations
 
@@ -37,8 +36,7 @@ _MAX_CELLS = 20_000_000
 @dataclass(frozen=True)
 class Hdmm:
     card: Card = Card(
-        name="hdmm",
-        title="HDMM",
+        "hdmm", "HDMM", GDP, makes_rows=False,
         summary=(
             "Measures the tables from which all answers together follow with the least squared error. They agree with each other. Answers "
             "only, no rows; ResidualPlanner is at least as precise."
@@ -49,8 +47,6 @@ class Hdmm:
             "sensitivity^2 / (2 sigma^2) each); the costs add up under Gaussian differential privacy. Which tables, and how precisely, "
             "depends on the workload and the domain alone."
         ),
-        accountant=GDP,
-        makes_rows=False,
         differences=(
             "Of the paper's four ways to find a strategy, the one for tables of counts (OPT_M) is built; the others are for ranges.",
             "The paper searches with L-BFGS from random starts; here a convex search proves that it is within 0.01% of the best.",

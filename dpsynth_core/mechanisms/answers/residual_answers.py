@@ -1,8 +1,7 @@
 """Marginals put together from the residuals of their subsets: unbiased answers that agree with each other. No rows.
 
 A marginal is the sum of the residuals of its subsets (see `privacy.residuals`), the smallest being the number of rows, each spread evenly
-over the columns that it does not have.
-"""
+over the columns that it does not have."""
 
 from __future__ import annotations
 

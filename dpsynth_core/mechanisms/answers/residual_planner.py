@@ -4,8 +4,7 @@
 A marginal is the sum of the residuals of its subsets (see `privacy.residuals`), the smallest being the number of rows. Each residual is
 measured once, however many marginals contain it, and the marginals put together from them agree with each other exactly. How precise
 each residual is made follows from the workload and the domain alone. Optimal among matrix mechanisms for add-remove; for replace, where
-residuals save less, each is charged for its own worst case: valid, and close to optimal.
-"""
+residuals save less, each is charged for its own worst case: valid, and close to optimal."""
 
 from __future__ import annotations
 
@@ -36,8 +35,7 @@ _CLOSE_ENOUGH = 1e-10
 @dataclass(frozen=True)
 class ResidualPlanner:
     card: Card = Card(
-        name="residual_planner",
-        title="ResidualPlanner",
+        "residual_planner", "ResidualPlanner", GDP, makes_rows=False,
         summary="The most precise unbiased answers to the tables of your workload, which all agree. Answers only, no rows.",
         paper="Xiao, He, Zhang, Kifer: An Optimal and Scalable Matrix Mechanism for Noisy Marginals (NeurIPS 2023)",
         privacy=(
@@ -46,8 +44,6 @@ class ResidualPlanner:
             "whole table's). The costs add up under Gaussian differential privacy. How the budget is split depends on the workload and the "
             "domain alone."
         ),
-        accountant=GDP,
-        makes_rows=False,
     )
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
@@ -94,8 +90,7 @@ def least_noise(workload: Workload, prices: Mapping[Clique, float], rho: float) 
     the error is proportional to sum c_r n_r sqrt(v_r), which is convex in 1/sigma^2. A weighted sum of variances is least, in closed form,
     for sigma_q^2 proportional to sqrt(price_q / pull_q), pull_q being what multiplies sigma_q^2 in the sum. The square roots are brought
     to that form: sqrt(v) is at most v / (2 sqrt(u)) + sqrt(u) / 2, with equality at u = v, so that solving with weights
-    c_r n_r / sqrt(v_r) for the last v never increases the error, and stands still only at the minimum.
-    """
+    c_r n_r / sqrt(v_r) for the last v never increases the error, and stands still only at the minimum."""
     if not prices:
         return {}  # columns of one value each, and a number of records that is public
     columns = {part: k for k, part in enumerate(prices)}

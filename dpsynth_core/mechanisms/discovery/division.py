@@ -2,8 +2,7 @@
 
 The rule is fixed before a run and part of what is sealed: every column has the same share of rho. A column of numbers or dates divides its
 share evenly between `LEVELS` looks, each finer than the one before (`numbers`). A column of texts spends its own on one question
-(`privacy.thresholds`), for which delta is divided evenly between such columns.
-"""
+(`privacy.thresholds`), for which delta is divided evenly between such columns."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 Measures all one-way marginals, then round by round selects the marginal that the model answers worst, measures it, re-estimates, and
 spends more per round when the last measurement taught little. Reads the private table only through the kernel, so its cost is what the
-kernel charges: an adaptive composition under a filter.
-"""
+kernel charges: an adaptive composition under a filter."""
 
 from __future__ import annotations
 
@@ -33,8 +32,7 @@ class _Start:
     """What the rounds start from, once single columns are measured.
 
     kernel: of the columns and their groups of values.  measurements: of the columns.  columns: their w_r.  alone: nothing is left for
-    tables of several.  budget: of a round.  fit: Private-PGM.  prior: what is known of tables of several.
-    """
+    tables of several.  budget: of a round.  fit: Private-PGM.  prior: what is known of tables of several."""
 
     kernel: Kernel
     measurements: list[Measurement]

@@ -8,8 +8,7 @@ from dpsynth_core.mechanisms.mechanism import Card, printed
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 
 OURS = Card(
-    name="aim",
-    title="AIM",
+    "aim", "AIM", GDP,
     summary="Adapts to your workload and your data: measures, round by round, the tables it still gets wrong. The best default.",
     paper="McKenna, Mullins, Sheldon, Miklau: AIM (VLDB 2022), Algorithm 4",
     privacy=(
@@ -18,7 +17,6 @@ OURS = Card(
         "filter refuses any operation that would exceed the total. Beyond epsilon 20 or so the accountant is zCDP, and a selection "
         "costs eps^2/8."
     ),
-    accountant=GDP,
     differences=(
         "Accounted under Gaussian differential privacy; the paper's is zCDP.",
         "The first rounds are planned for 6 rounds per column, the paper's T is 16; rounds keep a reserve of 8, the paper's rule of 1.",

@@ -2,8 +2,7 @@
 
 The rounds are walked through with assumed data: values of a column are as frequent as a power law says, and each further table shows less
 that the model does not know yet. That gives the rounds that the budget lasts for and the size of the model, and these the time: of every
-round, a fit over the model and an answer to every candidate. Constants are seconds and bytes of one processor (benchmarks/forecasts.py).
-"""
+round, a fit over the model and an answer to every candidate. Constants are seconds and bytes of one processor (benchmarks/forecasts.py)."""
 
 from __future__ import annotations
 

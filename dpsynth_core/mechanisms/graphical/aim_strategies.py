@@ -1,8 +1,7 @@
 """What AIM takes otherwise than its paper prints it: its parameters, and a named strategy for each step of the loop.
 
 The parameters are numbers that people may set; the strategies are functions and limits that they may not. `aim` runs with them,
-`aim_forecast` foresees the run. Why each of them, with what it gains and what lost against it: docs/accuracy.md.
-"""
+`aim_forecast` foresees the run. Why each of them, with what it gains and what lost against it: docs/accuracy.md."""
 
 from __future__ import annotations
 
@@ -11,7 +10,6 @@ from dataclasses import dataclass
 
 from dpsynth_core.mechanisms.graphical import models
 from dpsynth_core.mechanisms.graphical.grouping import pay
-from dpsynth_core.mechanisms.graphical.models import FITTED_AS_PRINTED, Fitting
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Split
 from dpsynth_core.mechanisms.parameters import real, whole
 from dpsynth_core.mechanisms.rounds import Division, equal_shares, least_error_shares
@@ -66,10 +64,10 @@ class Strategies:
     cells: Callable[[Domain, Clique], int] = Domain.possible_cells
     together: Callable[[int], int] = a_tenth_of_those_before
     wide: float = WIDE
-    fitting: Fitting = Fitting()
+    fitting: models.Fitting = models.Fitting()
 
 
-PRINTED = Strategies(equal_shares, as_workload_weighs, Domain.cells, one_a_round, float("inf"), FITTED_AS_PRINTED)
+PRINTED = Strategies(equal_shares, as_workload_weighs, Domain.cells, one_a_round, float("inf"), models.FITTED_AS_PRINTED)
 """Algorithms 2, 3 and 4."""
 
 

@@ -2,8 +2,7 @@
 
 An edge joins two columns that depend on each other. The graph is kept triangulated, so that its maximal cliques are the nodes of a
 junction tree and every set of columns inside one of them fits a model of that size. From the cliques follow the marginals that are
-measured first (a small Bayesian network in each, after PrivBayes) and those that later rounds may ask about.
-"""
+measured first (a small Bayesian network in each, after PrivBayes) and those that later rounds may ask about."""
 
 from __future__ import annotations
 
@@ -32,8 +31,7 @@ def cliques_of(domain: Domain, scores: Scores, most_cells: float) -> list[Clique
 
     From no edges but those of the structural zeros, the edge that raises (sum of scores - SIZE_PENALTY * cells) most is added, until none
     raises it. Only an edge with which the graph stays triangulated, as `_closes` says, is tried; any triangulated graph can be reached so.
-    An edge for which there is no room is not tried again: more edges make no junction tree smaller.
-    """
+    An edge for which there is no room is not tried again: more edges make no junction tree smaller."""
     sizes = domain.sizes(domain.names)
     nodes = junction_tree([mask_of(labels_of(domain, clique)) for clique in domain.zeros], sizes).nodes
     graph, cells = adjacency(nodes, len(sizes)), sum(cells_of(node, sizes) for node in nodes)

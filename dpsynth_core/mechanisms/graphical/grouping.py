@@ -3,8 +3,7 @@
 Which values are together follows from the noisy columns. Of ordered columns they are neighbours, and groups hold about the same number of
 people; of others the most frequent values stay alone, and the rest is one group. Cells for missing and for other values have a group of
 their own. A model that measured a table over groups takes the values within a group to be independent of the other columns: what is not
-measured of them has as little structure as anything else that is not.
-"""
+measured of them has as little structure as anything else that is not."""
 
 from __future__ import annotations
 

@@ -12,9 +12,7 @@ from dataclasses import dataclass
 
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.answers import hdmm
-from dpsynth_core.mechanisms.answers.hdmm import Hdmm
 from dpsynth_core.mechanisms.graphical import models
-from dpsynth_core.mechanisms.graphical.models import Capacity
 from dpsynth_core.mechanisms.mechanism import Card, Forecast, Split, split_by_size
 from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.mechanisms.strategies import within
@@ -27,12 +25,10 @@ from dpsynth_core.vocabulary.workload import Workload
 @dataclass(frozen=True)
 class HdmmPgm:
     card: Card = Card(
-        name="hdmm_pgm",
-        title="HDMM+PGM",
+        "hdmm_pgm", "HDMM+PGM", GDP,
         summary="Measures the tables of your workload as well as can be planned without the data. For a few tables that fit one model.",
         paper="McKenna, Sheldon, Miklau: Graphical-model Based Estimation and Inference (ICML 2019), with HDMM (VLDB 2018), OPT_M",
-        privacy=Hdmm.card.privacy,
-        accountant=GDP,
+        privacy=hdmm.Hdmm.card.privacy,
         differences=(
             "Only tables of your workload and tables inside them are measured, so that the model fits if the workload does.",
             "Strategies are found as for HDMM, and with Gaussian noise.",
@@ -45,7 +41,7 @@ class HdmmPgm:
         """The model has to hold the whole workload; one fit."""
         domain, cells = workload.domain, workload.closure_cells
         reason = models.columns_too_large(domain, self.max_size_mb) or rounds.too_many_cells(cells)
-        size = 0.0 if reason else Capacity(domain, self.max_size_mb).used_mb(workload.cliques)
+        size = 0.0 if reason else models.Capacity(domain, self.max_size_mb).used_mb(workload.cliques)
         if size > self.max_size_mb:
             problem = f"a model of all your tables at once needs {size:,.0f} MB, more than its capacity of {self.max_size_mb:,.0f} MB"
             reason = f"{problem}; use fewer tables, raise max_size_mb, choose AIM, or take HDMM for answers without rows"
@@ -66,5 +62,5 @@ class HdmmPgm:
         tables, counted = [m for m in measurements if m.clique], [m for m in measurements if not m.clique]
         model = models.fit(kernel, tables, stopping=models.FINAL, counted=counted)
         yield rounds.fitted(kernel, 0, f"fitted to {len(tables)} tables")
-        size = Capacity(kernel.domain, self.max_size_mb).used_mb(m.clique for m in tables)
+        size = models.Capacity(kernel.domain, self.max_size_mb).used_mb(m.clique for m in tables)
         yield Finished(model, model.total, {"marginals": len(tables), "model_size_mb": size})

@@ -1,8 +1,7 @@
 """Independent: measure every column on its own, an equal share of the budget each; the rows have no dependence between columns.
 
 The baseline that every other mechanism has to beat, and the right choice when the budget is tiny. Reads the private table only through
-the kernel.
-"""
+the kernel."""
 
 from __future__ import annotations
 
@@ -11,7 +10,6 @@ from dataclasses import dataclass
 
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.graphical import models
-from dpsynth_core.mechanisms.graphical.models import FITTED_AS_PRINTED, Fitting
 from dpsynth_core.mechanisms.mechanism import SINGLE, Card, Forecast, Split, printed
 from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.accountant import GDP, ZCDP
@@ -22,21 +20,19 @@ from dpsynth_core.vocabulary.workload import Workload
 @dataclass(frozen=True)
 class Independent:
     card: Card = Card(
-        name="independent",
-        title="Independent",
+        "independent", "Independent", GDP,
         summary="Gets every single column right and no dependence between columns. Fast; the baseline for the others.",
         paper="Product of one-way marginals, the baseline of McKenna, Mullins, Sheldon, Miklau: AIM (VLDB 2022), section 6",
         privacy=(
             "Measures one marginal per column with rounded Gaussian noise (rho = sensitivity^2 / (2 sigma^2) each); the costs add up under "
             "Gaussian differential privacy."
         ),
-        accountant=GDP,
         differences=(
             "Accounted under Gaussian differential privacy; the paper's is zCDP.",
             "Finished rows are moved towards the model; the paper's are not.",
         ),
     )
-    fitting: Fitting = Fitting()
+    fitting: models.Fitting = models.Fitting()
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
         """Work grows with the number of cells of the one-way marginals only."""
@@ -64,6 +60,6 @@ PUBLISHED = Independent(
         accountant=ZCDP,
         privacy=Independent.card.privacy.replace("Gaussian differential privacy", "zero-concentrated differential privacy"),
     ),
-    fitting=FITTED_AS_PRINTED,
+    fitting=models.FITTED_AS_PRINTED,
 )
 """All one-way marginals by the Gaussian mechanism, under zCDP (McKenna et al. 2022, section 6.1)."""

@@ -3,8 +3,7 @@ challenge).
 
 A third of the budget measures every column; a third selects a tree of pairs, edge by edge as Kruskal does, each by the exponential
 mechanism among the pairs that join two components; a third measures the tree. Knows no workload. As with the authors, the model does not
-tell rare values apart (`inference.folding`); unlike with them, pairs are still measured over all their cells, and added up afterwards.
-"""
+tell rare values apart (`inference.folding`); unlike with them, pairs are still measured over all their cells, and added up afterwards."""
 
 from __future__ import annotations
 
@@ -17,7 +16,6 @@ from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.graphical import models, selections
 from dpsynth_core.mechanisms.graphical.models import FITTED_AS_PRINTED, Capacity, Fitting
-from dpsynth_core.mechanisms.graphical.selections import Choice
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split, printed
 from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.accountant import ZCDP
@@ -33,8 +31,7 @@ _KEPT = ("Rare values are merged after pairs were measured over all their cells;
 @dataclass(frozen=True)
 class Mst:
     card: Card = Card(
-        name="mst",
-        title="MST",
+        "mst", "MST", ZCDP,
         summary="Measures every column and the strongest tree of pairs. Robust with little budget; ignores the workload.",
         paper="McKenna, Miklau, Sheldon: Winning the NIST Contest (Journal of Privacy and Confidentiality 2021), section 3",
         privacy=(
@@ -42,7 +39,6 @@ class Mst:
             "exponential mechanism (rho = eps^2/8), and measures each edge with rounded Gaussian noise; a third of rho for each of the "
             "three. The costs add up under zero-concentrated differential privacy."
         ),
-        accountant=ZCDP,
         differences=(
             "Fits end early, as soon as they would follow noise, and finished rows are moved towards the model; the paper has neither.",
             models.COLUMNS_SMOOTHED,
@@ -96,12 +92,12 @@ def _pairs(domain: Domain, capacity: Capacity) -> list[Clique]:
     return capacity.allowed((), combinations(domain.names, 2))
 
 
-def _tree(kernel: Kernel, model: GraphicalModel, capacity: Capacity, rho: float) -> list[Choice]:
+def _tree(kernel: Kernel, model: GraphicalModel, capacity: Capacity, rho: float) -> list[selections.Choice]:
     """Kruskal's algorithm with the exponential mechanism on ||M_ij(D) - M_ij(independent)||_1; a forest where the capacity is too small."""
     domain = kernel.domain
     component = {name: i for i, name in enumerate(domain.names)}
     answers = model.marginals(_pairs(domain, capacity))
-    choices: list[Choice] = []
+    choices: list[selections.Choice] = []
     while answers:
         choices.append(selections.choose_worst(kernel, answers, rounds.eps_for(rho / (len(domain) - 1), kernel.selection_price)))
         a, b = choices[-1].clique

@@ -3,8 +3,7 @@ Algorithm 1; Hardt, Ligett, McSherry 2012 for MWEM).
 
 Starts from the uniform distribution. Each of T rounds selects the marginal of the workload that the model answers worst, measures it and
 re-estimates. Every round costs the same, whatever it taught: AIM is this with a better score, candidates below the workload and a budget
-that adapts. The algorithm as printed has no bound on the model's size; here candidates that do not fit are not offered.
-"""
+that adapts. The algorithm as printed has no bound on the model's size; here candidates that do not fit are not offered."""
 
 from __future__ import annotations
 
@@ -17,7 +16,6 @@ from dpsynth_core.mechanisms.graphical import models, selections
 from dpsynth_core.mechanisms.graphical.models import FITTED_AS_PRINTED, Capacity, Fitting
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, COUNTING, Card, Forecast, Split, printed
 from dpsynth_core.mechanisms.parameters import real
-from dpsynth_core.mechanisms.rounds import RoundBudget
 from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.interface import Kernel
@@ -48,8 +46,7 @@ class MwemPgm:
     """cells: n_r in the scores. opening: of the capacity."""
 
     card: Card = Card(
-        name="mwem_pgm",
-        title="MWEM+PGM",
+        "mwem_pgm", "MWEM+PGM", ZCDP,
         summary="Measures tables of your workload that it still gets wrong, in a fixed number of equal rounds. AIM came after it.",
         paper="McKenna, Mullins, Sheldon, Miklau: AIM (VLDB 2022), Algorithm 1; MWEM: Hardt, Ligett, McSherry (NIPS 2012)",
         privacy=(
@@ -57,7 +54,6 @@ class MwemPgm:
             "exponential mechanism (rho = eps^2/8) and measures it with rounded Gaussian noise (rho = sensitivity^2 / (2 sigma^2)). The "
             "rounds compose adaptively under zero-concentrated differential privacy; a filter refuses what would exceed the total."
         ),
-        accountant=ZCDP,
         differences=(
             "Nine tenths of a round measure and a tenth selects; Algorithm 1 halves its budget.",
             "A score subtracts the number of possible cells; Algorithm 1 that of all cells.",
@@ -103,7 +99,7 @@ class MwemPgm:
         record = selections.Selections()
         for number in range(1, count + 1):
             share, rho = self.measure_share, kernel.rho_left / (count + 1 - number)
-            budget = RoundBudget.spending(rho, share, kernel.unit.marginal_l2, kernel.selection_price)
+            budget = rounds.RoundBudget.spending(rho, share, kernel.unit.marginal_l2, kernel.selection_price)
             measured = [m.clique for m in measurements]
             room = self.opening(number / count)  # all of the capacity, if nothing fits the open part of it
             offered = capacity.allowed(measured, workload.cliques, room) or capacity.allowed(measured, workload.cliques)

@@ -8,8 +8,7 @@ of a cell (theta-usefulness, section 4.3), and of nested sets of parents only th
 Differences. PrivBayes scores a column with its parents on the private table alone, by mutual information or ||P(X, Pi) - P(X) P(Pi)||_1 / 2
 (section 5.3), and measures all tables after the whole network was selected. Here each table is measured as soon as it is selected, and the
 score is ||M_r(D) - M_r(p)||_1 for the current model p, in which the new column is still independent of the network: the same second score
-against released answers, at sensitivity 1 instead of 3. The first pair is selected as well instead of starting from a column at random.
-"""
+against released answers, at sensitivity 1 instead of 3. The first pair is selected as well instead of starting from a column at random."""
 
 from __future__ import annotations
 
@@ -22,7 +21,6 @@ from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.smoothing import smooth_columns
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.graphical import models, selections
-from dpsynth_core.mechanisms.graphical.models import Capacity
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
 from dpsynth_core.mechanisms.parameters import real, whole
 from dpsynth_core.mechanisms.steps import Finished, Step
@@ -42,8 +40,7 @@ MOST_CELLS = 40_000_000
 @dataclass(frozen=True)
 class PrivBayes:
     card: Card = Card(
-        name="privbayes",
-        title="Bayesian network+PGM",
+        "privbayes", "Bayesian network+PGM", ZCDP,
         summary="Grows a Bayesian network column by column, with more parents where the budget allows. Ignores the workload.",
         paper=(
             "Zhang, Cormode, Procopiuc, Srivastava, Xiao: PrivBayes (TODS 2017), with the estimate of McKenna, Sheldon, Miklau (ICML 2019)"
@@ -53,7 +50,6 @@ class PrivBayes:
             "its parents with the exponential mechanism (rho = eps^2/8) and measures their table with rounded Gaussian noise. Which tables "
             "are offered depends on released values alone. The rounds compose adaptively under zero-concentrated differential privacy."
         ),
-        accountant=ZCDP,
         differences=(
             "An algorithm of its own after PrivBayes, which has no preset for that reason.",
             "A table is scored by its distance from the current model, at sensitivity 1; PrivBayes scores private tables, at 3.",
@@ -99,7 +95,7 @@ class PrivBayes:
         model = models.fit(kernel, measurements, folding=folding, columns=believed)
         yield rounds.fitted(kernel, 0, "product of the one-way marginals")
 
-        offers = _Offers(domain, Capacity(domain, self.max_size_mb), self.max_parents)
+        offers = _Offers(domain, models.Capacity(domain, self.max_size_mb), self.max_parents)
         record = selections.Selections()
         network: set[str] = set()
         useful = model.total / (self.usefulness * HALF_NORMAL * sigma)
@@ -128,7 +124,7 @@ class _Offers:
     """Which tables a round may choose from; released and public values only."""
 
     domain: Domain
-    capacity: Capacity
+    capacity: models.Capacity
     max_parents: int
 
     def tables(self, network: Collection[str], measured: Sequence[Clique], useful: float) -> list[Clique]:

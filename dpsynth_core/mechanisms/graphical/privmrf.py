@@ -5,8 +5,7 @@ Noisy R-scores say how much the columns of each pair depend on each other. From 
 (`attribute_graph`), and from the graph follow the initial marginals. Then each round asks for the noisy errors of candidates inside the
 graph's cliques and measures the worst of them. A marginal is considered only if its average count is theta times its expected noise: if
 it is theta-useful. Ours considers a pair too whose dependence is more than its noise. Knows no workload. Shares, theta and the other
-constants are those of the authors' program.
-"""
+constants are those of the authors' program."""
 
 from __future__ import annotations
 
@@ -22,8 +21,6 @@ from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.inference.smoothing import smooth_columns
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.graphical import attribute_graph, models
-from dpsynth_core.mechanisms.graphical.attribute_graph import Useful
-from dpsynth_core.mechanisms.graphical.models import Capacity
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
 from dpsynth_core.mechanisms.parameters import real, whole
 from dpsynth_core.mechanisms.steps import Finished, Step
@@ -50,8 +47,7 @@ class PrivMrf:
     rows of a person. It is what `Kernel.measure_errors` charges, for all pairs at once."""
 
     card: Card = Card(
-        name="privmrf",
-        title="PrivMRF",
+        "privmrf", "PrivMRF", GDP,
         summary=(
             "Decides from noisy dependence which columns belong together, then measures round by round what the model gets most wrong "
             "there. Ignores the workload."
@@ -62,7 +58,6 @@ class PrivMrf:
             "product of the noisy columns, then marginals and, round by round, the errors of candidates, all likewise. The costs "
             "add up under Gaussian differential privacy. What is asked depends on released values alone."
         ),
-        accountant=GDP,
         differences=(
             "After the paper and its authors' program, not to the letter, so that it has no preset.",
             "An R-score is the distance from the product of the noisy columns, of sensitivity 1 (2 if a record is replaced), instead of "
@@ -142,10 +137,10 @@ class PrivMrf:
         def sigma(marginals: int) -> float:
             return rounds.sigma_for(MARGINALS * kernel.rho_total / marginals, kernel.unit.marginal_l2)
 
-        def useful(marginals: int) -> Useful:
+        def useful(marginals: int) -> attribute_graph.Useful:
             noise = HALF_NORMAL * sigma(marginals)
             pairs = {pair: self.dependence * count / noise for pair, count in dependent.items()}
-            return Useful(domain, model.total / (self.theta * noise), self.max_columns, pairs)
+            return attribute_graph.Useful(domain, model.total / (self.theta * noise), self.max_columns, pairs)
 
         initial = attribute_graph.initial_marginals(useful(len(domain) + wanted), cliques, scores)
         together = len(initial) + wanted
@@ -175,7 +170,7 @@ class _Run:
         self._measurements = columns
         self.marginals: list[Clique] = []
         self.folding = Folding.of(kernel.domain, columns, mechanism.merge_below)
-        self.capacity = Capacity(self.folding.model, mechanism.max_size_mb)
+        self.capacity = models.Capacity(self.folding.model, mechanism.max_size_mb)
         self.believed = smooth_columns(kernel.domain, columns)
         self.model = models.fit(kernel, columns, folding=self.folding)
 

@@ -4,8 +4,7 @@ Zhang 2021, "PrivSyn: Differentially Private Data Synthesis").
 A tenth of the budget measures every column. A tenth asks of every pair how far it is from independence (InDif). DenseMarg then takes
 pairs one by one, for as long as the dependence that would be missed is more than the noise that one more table brings to all of them;
 pairs that form small cliques become one table. The rest of the budget measures these tables, which are made consistent
-(`inference.consistency`), and rows are moved towards them (`inference.gradual`). Knows no workload, and no model has to hold all tables.
-"""
+(`inference.consistency`), and rows are moved towards them (`inference.gradual`). Knows no workload, and no model has to hold all tables."""
 
 from __future__ import annotations
 
@@ -23,7 +22,6 @@ from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.graphical import models
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
 from dpsynth_core.mechanisms.parameters import whole
-from dpsynth_core.mechanisms.rounds import least_error_shares
 from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.privacy.interface import Kernel
@@ -45,8 +43,7 @@ _USUAL_TOTAL = 50_000
 @dataclass(frozen=True)
 class PrivSyn:
     card: Card = Card(
-        name="privsyn",
-        title="PrivSyn",
+        "privsyn", "PrivSyn", GDP,
         summary=(
             "Measures many small tables of columns that depend on each other, and moves rows towards them step by step. Ignores the "
             "workload; no model has to hold all of it."
@@ -57,7 +54,6 @@ class PrivSyn:
             "from the product of the noisy columns, then the chosen tables, likewise. The costs add up under Gaussian differential "
             "privacy. Which tables are measured depends on released values alone."
         ),
-        accountant=GDP,
         differences=(
             "A pair's dependence is its distance from the product of the noisy columns, of sensitivity 1 (2 if a record is replaced), "
             "instead of from the product of the private ones, of sensitivity 4. Columns are measured first for that.",
@@ -109,7 +105,7 @@ class PrivSyn:
 
         tables = chosen or columns  # nothing stands out of the noise: the columns get what is left
         kernel.prepare(tables)
-        for table, share in least_error_shares(domain, dict.fromkeys(tables, 1.0)).items():
+        for table, share in rounds.least_error_shares(domain, dict.fromkeys(tables, 1.0)).items():
             measurements += yield from rounds.measure(kernel, 1, [table], rounds.sigma_for(share * rho, kernel.unit.marginal_l2))
         start = models.fit(kernel, [m for m in measurements if len(m.clique) == 1], product)
         total = max(1.0, start.total)
@@ -127,8 +123,7 @@ def dense_pairs(domain: Domain, dependence: Mapping[Clique, float], rho: float, 
 
     dependence: how far each pair is from independence, in counts.  rho: what all chosen pairs share.  With the best division of rho, the
     expected noise of the pairs X together is (sum of c_i^(2/3))^(3/2) * sqrt(2/pi) * l2 / sqrt(2 rho), c_i being their cells. Every step
-    takes the pair that lowers noise and missed dependence together the most, until none does.
-    """
+    takes the pair that lowers noise and missed dependence together the most, until none does."""
     unit = HALF_NORMAL * rounds.sigma_for(rho, l2)
     powers = {pair: domain.cells(pair) ** (2 / 3) for pair in dependence}
     chosen: list[Clique] = []

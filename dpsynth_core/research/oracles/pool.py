@@ -1,8 +1,7 @@
 """Solver processes, started once and used for many rounds: the draws of a round are spread over them.
 
 They end with the `with` block, and when this process dies in any way (`foundation.confined`). Questions are pickled; answers are JSON
-values. A process that dies, hangs or fails ends the whole pool with an OracleError; the pool cannot be used again.
-"""
+values. A process that dies, hangs or fails ends the whole pool with an OracleError; the pool cannot be used again."""
 
 from __future__ import annotations
 
@@ -85,8 +84,7 @@ class Pool:
 
         prepare: a function at the top of a module, other than the main one, which no other process can import; what it returns gives JSON
         values. seconds: what one argument should take at most, or infinity; that and the patience of the pool later its process counts as
-        hung. Raises OracleError, after which the pool is closed.
-        """
+        hung. Raises OracleError, after which the pool is closed."""
         if prepare.__module__ == "__main__":
             raise ValueError("a solver process cannot import a function of the main module")
         if not self._solvers:

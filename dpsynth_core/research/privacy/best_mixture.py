@@ -5,8 +5,7 @@ Liu, Vietri, Steinke, Ullman, Wu 2021, Definition 4.1, in counts and with `recor
 because to tell good from very good costs hours and no one needs it. `bracket` returns bounds that enclose it, recomputed from the weights
 and the dual values alone: low by weak duality, high by what one w achieves. A tenth of the gap is left for floating point. Where the
 bounds do not meet, "no answer" is released; the promise has the condition that they meet on every neighbour, which releases state
-(`mechanism.Conditional`). No clock has a say in it.
-"""
+(`mechanism.Conditional`). No clock has a say in it."""
 
 from __future__ import annotations
 

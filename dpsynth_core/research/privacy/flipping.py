@@ -9,8 +9,7 @@ A query's coin shows heads if its uniform number from [0, 1) is below exp(-gap /
   is; if it is not below, the next one is taken. As m is nearly as large as can be, two or three are enough on average.
 Queries of a group are alike until one is released, which is then drawn among them. Nothing is rounded but b, upwards.
 
-With b >= 2 change / eps the query is eps-differentially private (Proposition 10).
-"""
+With b >= 2 change / eps the query is eps-differentially private (Proposition 10)."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 Each of k signed queries is kept with probability exp(-x), x = eta + gamma + eta * sign * (clip(q(D) / records, 0, 1) - answer). All numbers
 in it are fractions, the private count and floats alike, so x is one too and the draw needs no rounding (`Noise.bernoulli_exp`). Answers
-lie in [0, 1], so that the bracket is -1 at least and the probability exp(-gamma) at most: the condition of Proposition 11.
-"""
+lie in [0, 1], so that the bracket is -1 at least and the probability exp(-gamma) at most: the condition of Proposition 11."""
 
 from __future__ import annotations
 

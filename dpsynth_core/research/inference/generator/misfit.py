@@ -1,7 +1,6 @@
 """What a generator is trained to make small: how far its answers are from everything measured so far.
 
-`WeightedSquares` is the likelihood of the noise; `LargestGaps` is what the authors of GEM train on. Know released answers only.
-"""
+`WeightedSquares` is the likelihood of the noise; `LargestGaps` is what the authors of GEM train on. Know released answers only."""
 
 from __future__ import annotations
 

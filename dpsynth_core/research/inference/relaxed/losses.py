@@ -1,8 +1,7 @@
 """How far a relaxed table's answers are from noisy ones: weighted sums of squares, with gradients written by hand.
 
 Answers are fractions of the table. Two forms, each cheap for its case: `QueryLoss` for queries picked one by one, by gathering their
-columns, `MarginalLoss` for all cells of whole marginals, by matrix products. Knows released answers only.
-"""
+columns, `MarginalLoss` for all cells of whole marginals, by matrix products. Knows released answers only."""
 
 from __future__ import annotations
 

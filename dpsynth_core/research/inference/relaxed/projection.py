@@ -3,8 +3,7 @@
 Adam on free parameters of which the table is the sparsemax. The gradient is that in the table, not pulled back through sparsemax as an
 autodiff framework would do: its Jacobian is zero outside the support, so that a value that a row has dropped could never return.
 Parameters are kept within `reach` of the support, so that they can return when needed. With `reach` 0 (the plain projection of every step)
-they would leave and enter the support with every step.
-"""
+they would leave and enter the support with every step."""
 
 from __future__ import annotations
 

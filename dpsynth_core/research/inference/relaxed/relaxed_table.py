@@ -66,8 +66,7 @@ def rounded(domain: Domain, table: Columns, n: int, rng: np.random.Generator) ->
 
     The copies of a relaxed row share its values as evenly as possible, each attribute in an order of its own, so that every query keeps
     its expectation (paper, section 4) with less spread than independent draws would have. Rows that the domain calls impossible are drawn
-    again from the same relaxed row.
-    """
+    again from the same relaxed row."""
     origin = _origins(table.shape[1], n, rng)
     shares = [table[OneHot(domain).block(i)].T for i in range(len(domain))]
     distributions = [np.asarray(values / values.sum(axis=1, keepdims=True, dtype=np.float64)) for values in shares]

@@ -16,8 +16,7 @@ budget is used. Differences from the papers, none at a price in privacy:
 
 - Their numbers of rounds and samples make the theorem true and are out of reach of any budget one would call private.
 - Ties between best replies, which are many, are broken at random: columns that no sample mentions get a random value.
-- `skip` leaves out the records of the first rounds. Default: none, as in the papers.
-"""
+- `skip` leaves out the records of the first rounds. Default: none, as in the papers."""
 
 from __future__ import annotations
 
@@ -140,8 +139,7 @@ class QueryPlayer:
 @dataclass(frozen=True)
 class DualQuery:
     card: Card = Card(
-        name="dualquery",
-        title="DualQuery",
+        "dualquery", "DualQuery", ZCDP, takes_thresholds=True,
         summary=(
             "Finds a few dozen rows that together answer your counts, and repeats them. Quick and coarse. For many large tables and a "
             "small epsilon."
@@ -152,8 +150,6 @@ class DualQuery:
             "queries with the exponential mechanism (rho = eps^2/8 each, eps growing with the rounds). The rows are found by a solver that "
             "sees the samples only. The rounds compose under zero-concentrated differential privacy."
         ),
-        accountant=ZCDP,
-        takes_thresholds=True,
         differences=(_MOVED, *_KEPT),
     )
     eta: float = real(2.0, least=0.001, most=1000.0, text="How fast counts that are answered well lose weight. Less: more rounds.")
@@ -220,12 +216,10 @@ class Dqrs(DualQuery):
       quarter) draws s fresh samples, as DualQuery does. Either way S_{t+1} consists of samples of Q^{t+1}; DQRS never has fewer rounds.
     - Should fewer than s samples be left, which twice the expected number of fresh ones makes rare, some of them stand in twice. It costs
       nothing, and every round costs what was planned for it.
-    - The algorithm's last line returns samples; the theorem, and we, return the records x^1 .. x^T.
-    """
+    - The algorithm's last line returns samples; the theorem, and we, return the records x^1 .. x^T."""
 
     card: Card = Card(
-        name="dqrs",
-        title="DQRS",
+        "dqrs", "DQRS", ZCDP, takes_thresholds=True,
         summary=(
             "For comparison: DualQuery that uses samples again where that is cheaper, with eta well below a quarter. That did not pay in "
             "our trials: its largest error was about twice as large on each of four tables. At its default it plays like DualQuery."
@@ -236,8 +230,6 @@ class Dqrs(DualQuery):
             "little on the table that it costs less than a new sample (rho = an eighth of the squared range of its privacy loss). What "
             "each round costs is fixed before the first one."
         ),
-        accountant=ZCDP,
-        takes_thresholds=True,
         differences=(_MOVED, *_KEPT, *_RECYCLED),
     )
 

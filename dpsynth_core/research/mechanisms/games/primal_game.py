@@ -33,7 +33,6 @@ from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.research import operations
 from dpsynth_core.research.mechanisms.games import query_game
-from dpsynth_core.research.mechanisms.games.query_game import Signed
 from dpsynth_core.research.oracles.records.problem import Linear
 from dpsynth_core.research.vocabulary.queries import QueryClass, SparseAnswers
 from dpsynth_core.vocabulary.workload import Workload
@@ -84,8 +83,7 @@ class Fem:
     costs for every record."""
 
     card: Card = Card(
-        name="fem",
-        title="FEM",
+        "fem", "FEM", ZCDP, takes_thresholds=True,
         summary=(
             "Keeps the largest error of any single count small: asks which count is worst, finds rows that mend it, and again. For many "
             "large tables and a small epsilon."
@@ -97,8 +95,6 @@ class Fem:
             "queries only, so they cost nothing however the search ends. The rounds compose adaptively under zero-concentrated "
             "differential privacy."
         ),
-        accountant=ZCDP,
-        takes_thresholds=True,
         differences=_DIFFERENCES,
     )
     choice_error: float = real(0.12, least=0.001, most=10.0, text="How far from the worst count a choice may be, as a share of the people.")
@@ -147,14 +143,14 @@ class Fem:
                 eps = min(eps, self.eps_0)
             eta = self.eta * self.form.growth(count)
 
-            chosen, rounds = Signed.uniform(queries, 1, rng), []
+            chosen, rounds = query_game.Signed.uniform(queries, 1, rng), []
             for number in range(1, count + 1 + self.form.last_word):
                 perturbations = [self.perturb(rng, sizes, eta) for _ in range(self.records)]
                 records, found = player.records(chosen, perturbations)
                 rounds.append(records)
                 if number <= count:
                     answers = SparseAnswers.of_rows(queries, records, total / len(records))
-                    chosen = chosen.plus(Signed(*operations.select_signed_query(kernel, queries, answers, eps)))
+                    chosen = chosen.plus(query_game.Signed(*operations.select_signed_query(kernel, queries, answers, eps)))
                 yield query_game.played(kernel, number, found)
         details = {"choices": count, "eps_of_a_choice": eps, "eta": eta, **player.searches.to_json()}
         yield Finished(self.form.finish(query_game.together(kernel.domain, rounds, self.skip, total)), total, details)

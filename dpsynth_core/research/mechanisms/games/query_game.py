@@ -5,8 +5,7 @@ together answer every query. Only the query player's choices depend on the priva
 player's are found by an oracle (`oracles`) from public and released values: a record that is not proved to be the best costs accuracy,
 never privacy. This module knows no table and no noise.
 
-Where the number N of people is secret, a small share of the budget pays for a noisy one, which stands for N everywhere.
-"""
+Where the number N of people is secret, a small share of the budget pays for a noisy one, which stands for N everywhere."""
 
 from __future__ import annotations
 

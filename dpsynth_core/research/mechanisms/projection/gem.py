@@ -3,8 +3,7 @@ Framework and New Methods"), in the variant that asks for a whole marginal a rou
 
 A network turns fixed random inputs into distributions over the values of each column; its answers are means of their products. Each of T
 rounds selects the marginal that it answers worst, measures it, and trains it on all that was measured so far. No model has to hold the
-chosen marginals, so that any of them can be measured; what was not measured is what the network makes of it.
-"""
+chosen marginals, so that any of them can be measured; what was not measured is what the network makes of it."""
 
 from __future__ import annotations
 
@@ -18,10 +17,8 @@ from dpsynth_core.inference.smoothing import smooth_columns
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.graphical import selections
 from dpsynth_core.mechanisms.graphical.models import COLUMNS_SMOOTHED
-from dpsynth_core.mechanisms.graphical.selections import Choice, Selections
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, COUNTING, SINGLE, Card, Forecast, Split, printed
 from dpsynth_core.mechanisms.parameters import real, whole
-from dpsynth_core.mechanisms.rounds import RoundBudget
 from dpsynth_core.mechanisms.steps import Finish, Finished, Fitted, Step, Unmoved, as_it_is
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.interface import Kernel
@@ -83,8 +80,7 @@ class Rules:
 @dataclass(frozen=True)
 class Gem:
     card: Card = Card(
-        name="gem",
-        title="GEM",
+        "gem", "GEM", GDP,
         summary=(
             "Trains a small neural network to answer like your table: asks, round by round, for the table that it answers worst. No limit "
             "on which tables fit together; for comparison with models of other kinds."
@@ -95,7 +91,6 @@ class Gem:
             "with the exponential mechanism (rho = pi eps^2/16) and measures it likewise. The network is trained on released answers "
             "only. The rounds compose adaptively under Gaussian differential privacy."
         ),
-        accountant=GDP,
         differences=(
             _WHOLE,
             "Columns are measured first, for 0.15 of the budget, and the network starts near them; the paper's starts at random.",
@@ -177,7 +172,7 @@ class _Run:
     rounds: int
     total: float = 1.0
     measurements: list[Measurement] = field(default_factory=list)
-    record: Selections = field(default_factory=Selections)
+    record: selections.Selections = field(default_factory=selections.Selections)
     taken: int = 0
 
     def start(self) -> Iterator[Step]:
@@ -209,11 +204,11 @@ class _Run:
         self.misfit = mechanism.rules.misfit(space, self.total)
         self.barred = impossible(space, 1.0)
 
-    def choose(self, number: int, weights: Mapping[Clique, float]) -> tuple[Choice, float]:
+    def choose(self, number: int, weights: Mapping[Clique, float]) -> tuple[selections.Choice, float]:
         """The round's marginal, and the noise to measure it with. Every round left costs the same."""
         kernel, domain = self.kernel, self.kernel.domain
         rho = kernel.rho_left / (self.rounds + 1 - number)
-        budget = RoundBudget.spending(rho, self.mechanism.measure_share, kernel.unit.marginal_l2, kernel.selection_price)
+        budget = rounds.RoundBudget.spending(rho, self.mechanism.measure_share, kernel.unit.marginal_l2, kernel.selection_price)
         with threads.one_thread():  # as in training
             answers = {clique: self.table.marginal(clique) for clique in weights}
         noise = self.mechanism.rules.noise * HALF_NORMAL * budget.sigma

@@ -8,8 +8,7 @@ columns and the number of people is known without further cost, and queries that
 noise of a selection is larger; choosing and measuring need not cost the same; T and K grow with the budget, and a class that is small
 beside the people is measured whole; RP measures whole marginals, of which one person changes a cell or two, instead of paying for every
 cell. The paper's noise scale of a selection has a slip, sqrt(2 rho n) for n sqrt(2 rho); here, as for all mechanisms, a selection at eps
-costs eps^2/8.
-"""
+costs eps^2/8."""
 
 from __future__ import annotations
 
@@ -76,8 +75,7 @@ class Rap:
     SMALL; 0: never."""
 
     card: Card = Card(
-        name="rap",
-        title="RAP",
+        "rap", "RAP", ZCDP, takes_thresholds=True,
         summary=(
             "Keeps the largest error of any single count small: asks for the counts it still gets most wrong, and adjusts a table of "
             "half-decided rows to all answers. For many large tables, or for counts of “at least so many of these”."
@@ -89,8 +87,6 @@ class Rap:
             "tables are small beside the noisy number of people, all are measured instead, likewise. The table is fitted to released "
             "answers only. The rounds compose adaptively under zero-concentrated differential privacy."
         ),
-        accountant=ZCDP,
-        takes_thresholds=True,
         differences=(
             "A tenth of the budget measures every column first; Algorithm 2 does not.",
             "Seven tenths of a round select and three measure; Algorithm 2 halves its budget.",

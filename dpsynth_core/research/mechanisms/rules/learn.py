@@ -4,8 +4,7 @@ A learner chooses a rule of a class, most often one that predicts a column from 
 is: how often it is wrong, and how the column is distributed, with noise. No table is published but that of the column, and no row.
 
 What is predicted is that the target has its *second* value: a record costs a rule 1 where it is wrong. Records relabelled, that is the
-paper's minimisation over a class with the same separators (`oracles.rules`, `oracles.task`).
-"""
+paper's minimisation over a class with the same separators (`oracles.rules`, `oracles.task`)."""
 
 from __future__ import annotations
 
@@ -24,7 +23,6 @@ from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.research import operations
 from dpsynth_core.research.mechanisms.rules import learners
-from dpsynth_core.research.mechanisms.rules.learners import LAPLACE, Question, RuleLearner
 from dpsynth_core.research.oracles.rules.rule_oracle import Task, exhaustible
 from dpsynth_core.research.oracles.rules.rules import KINDS, WIDTHS, Rule, RuleClass, features
 from dpsynth_core.vocabulary.domain import Domain
@@ -36,10 +34,9 @@ _KEPT = ("RSPM's noise is wider by the step of its grid, so that ties do no harm
 
 
 @dataclass(frozen=True)
-class Learn(RuleLearner):
+class Learn(learners.RuleLearner):
     card: Card = Card(
-        name="learn",
-        title="Certified learning",
+        "learn", "Certified learning", ZCDP, makes_rows=False, publishes_tables=False,
         summary=(
             "Learns one rule, such as “income is high if married and a graduate”, by the exponential mechanism, or as the proved best one "
             f"under noise. For tables of two-valued columns: {WIDTHS}. A rule only, no rows."
@@ -51,9 +48,6 @@ class Learn(RuleLearner):
             "eps-DP on condition that the oracle proves its answer). Gaussian noise and PRSMA are (eps, delta)-DP, PRSMA even if its "
             "oracle fails. How good the rule is, is measured with rounded Gaussian noise."
         ),
-        accountant=ZCDP,
-        makes_rows=False,
-        publishes_tables=False,
         differences=(
             "Small classes are gone through by the exponential mechanism; the paper's learner is RSPM.",
             *_KEPT,
@@ -88,7 +82,7 @@ class Learn(RuleLearner):
         """Learn, then measure. Yields Fitted when the rule is there, Measured, then Finished with `details["rule"]`."""
         task = self._task(kernel.domain)
         learner = self.chosen(task.rules)
-        question = Question.spending(learner, (1 - self.check_share) * kernel.rho_total, kernel.delta_total)
+        question = learners.Question.spending(learner, (1 - self.check_share) * kernel.rho_total, kernel.delta_total)
         rule = question.put(kernel, task, self.solver)
         outcome = question.no_rule if rule is None else sentence(kernel.domain, task, rule)
         yield rounds.fitted(kernel, 1, outcome)
@@ -144,5 +138,5 @@ def _share(records: float, total: float) -> float:
     return min(1.0, max(0.0, records / total)) if math.isfinite(records) else 0.0
 
 
-PUBLISHED = Learn(card=printed(Learn.card, *_KEPT), learner=LAPLACE)
+PUBLISHED = Learn(card=printed(Learn.card, *_KEPT), learner=learners.LAPLACE)
 """RSPM with Laplace noise (Neel, Roth and Wu 2019, section III)."""

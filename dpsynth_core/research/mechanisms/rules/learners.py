@@ -7,8 +7,7 @@
 
 The first two keep their promise on condition that the oracle proves its answer (`RuleLearner.condition`). "auto" is the exponential
 mechanism where the class can be gone through, which needs no oracle, and RSPM elsewhere: the class decides, never a record. All four are
-the kernel's; here is public arithmetic alone.
-"""
+the kernel's; here is public arithmetic alone."""
 
 from __future__ import annotations
 

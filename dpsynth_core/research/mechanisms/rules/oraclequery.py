@@ -12,8 +12,7 @@ about the class closed under negation at once, whose separators are one more (`o
 chooses; the records of the first half of the rounds, before the rules mean much, are left out. The defaults come from a search on invented
 people (`docs/accuracy.md`); with more rounds, 20 columns would take longer than five minutes. Beyond 20 columns, where
 rules are learnt by RSPM and both searches are CP-SAT's, a round takes seconds and there are half as many: with that learner the search
-found the largest error to be 0.11 instead of 0.12 on average over its two budgets.
-"""
+found the largest error to be 0.11 instead of 0.12 on average over its two budgets."""
 
 from __future__ import annotations
 
@@ -30,9 +29,7 @@ from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.research.mechanisms.games import query_game
-from dpsynth_core.research.mechanisms.games.query_game import Codes, Searches
 from dpsynth_core.research.mechanisms.rules import learners
-from dpsynth_core.research.mechanisms.rules.learners import GAUSSIAN, Question, RuleLearner
 from dpsynth_core.research.oracles.pool import Pool
 from dpsynth_core.research.oracles.rules.dual import DUALLY_SEPARABLE, RecordFinder, exhausts
 from dpsynth_core.research.oracles.rules.rule_oracle import Rivals, Task
@@ -52,10 +49,9 @@ _KEPT = (
 
 
 @dataclass(frozen=True)
-class OracleQuery(RuleLearner):
+class OracleQuery(learners.RuleLearner):
     card: Card = Card(
-        name="oraclequery",
-        title="OracleQuery",
+        "oraclequery", "OracleQuery", ZCDP,
         summary=(
             "Rows that answer a whole class of rules, such as every combination of any number of columns, by naming the worst answered "
             f"rule again and again. For tables of two-valued columns: {WIDTHS}."
@@ -66,7 +62,6 @@ class OracleQuery(RuleLearner):
             "(rho = eps^2/8), or by RSPM with Laplace noise (rho = eps^2/2), Gaussian RSPM or PRSMA (rho = eps^2/2 and a delta). The "
             "records are found from the named rules alone. Rounds compose adaptively."
         ),
-        accountant=ZCDP,
         differences=(
             "The learner is the exponential mechanism over all rules where they can be gone through, in Theorem 10 one of three; beyond "
             "20 columns RSPM with Laplace noise, half as many rounds, and up to 9 seconds for each of them.",
@@ -114,9 +109,9 @@ class OracleQuery(RuleLearner):
             finder = RecordFinder(rules, query_game.search_limit(self.solve_seconds), pool)
             rng = np.random.default_rng(kernel.seed())
             total = people((yield from count_people(kernel, query_game.TOTAL_SHARE)))
-            question = Question.spending(self.chosen(rules), kernel.rho_left / rounds, kernel.delta_total / rounds)
+            question = learners.Question.spending(self.chosen(rules), kernel.rho_left / rounds, kernel.delta_total / rounds)
             scale = self.perturbation * rounds**0.5
-            named, drawn, searches = list[Rule](), list[Codes](), Searches()
+            named, drawn, searches = list[Rule](), list[query_game.Codes](), query_game.Searches()
             for number in range(1, rounds + 1):
                 answers = finder.best(named, rng.laplace(0.0, scale, (self.records, columns)))
                 # where a search found no record in its time, one of the round before stands in, and in the first round any
@@ -135,5 +130,5 @@ class OracleQuery(RuleLearner):
         return self.rounds or (ROUNDS if exhausts(rules) else ROUNDS_OF_SEARCHES)
 
 
-PUBLISHED = OracleQuery(card=printed(OracleQuery.card, *_KEPT), learner=GAUSSIAN, skip=0.0)
+PUBLISHED = OracleQuery(card=printed(OracleQuery.card, *_KEPT), learner=learners.GAUSSIAN, skip=0.0)
 """Theorem 10, first part (Neel, Roth and Wu 2019)."""

@@ -2,8 +2,7 @@
 
 It answers the question before the budget is spent: the ledger charges all of a run that has read a record, so a check inside a run comes
 too late to save anything. Alone it needs a small epsilon, and its ledger entry says what it was. It publishes no tables: nobody could
-make those of the public table again from the release alone, and a certificate of their errors would cost what the check is for.
-"""
+make those of the public table again from the release alone, and a certificate of their errors would cost what the check is for."""
 
 from __future__ import annotations
 
@@ -56,8 +55,7 @@ def memory_mb(public: PublicTable | None, workload: Workload) -> float:
 @dataclass(frozen=True)
 class Mixture:
     card: Card = Card(
-        name=public_check.MECHANISM,
-        title="Check of a public table",
+        public_check.MECHANISM, "Check of a public table", ZCDP, makes_rows=False, takes_thresholds=True, publishes_tables=False,
         summary=(
             "Says how well weights on the rows of your public table could represent the private one, at best. Run it with a small epsilon "
             "before you spend more on PMW^Pub. Makes no rows."
@@ -68,10 +66,6 @@ class Mixture:
             "4.2). It is found up to a stated tolerance, which is added to the sensitivity, and released with discrete Laplace noise (rho "
             "= (sensitivity / scale)^2 / 2). Where the number of people is secret, it is measured with rounded Gaussian noise."
         ),
-        accountant=ZCDP,
-        makes_rows=False,
-        takes_thresholds=True,
-        publishes_tables=False,
         differences=_KEPT,
     )
     public: PublicTable | None = None

@@ -3,8 +3,7 @@ Algorithm 1): each round selects the query that the weights answer worst, measur
 
 With the replay of earlier answers (Liu et al., section 5.3): at each round, in random order, all queries measured so far whose answer is
 at least half as wrong as the newest one's are applied once more. That costs nothing, it uses released values only. What differs between
-the mechanisms, the set of records that carry weights and where the weights start, is in `inference.weights`.
-"""
+the mechanisms, the set of records that carry weights and where the weights start, is in `inference.weights`."""
 
 from __future__ import annotations
 
@@ -18,7 +17,6 @@ import numpy as np
 from dpsynth_core.mechanisms import public_check, rounds
 from dpsynth_core.mechanisms.mechanism import CHECKING, CHOOSING, CHOSEN, COUNTING, Card, Forecast, Mechanism, Split, printed
 from dpsynth_core.mechanisms.parameters import choice, real, whole
-from dpsynth_core.mechanisms.rounds import RoundBudget
 from dpsynth_core.mechanisms.steps import Finish, Finished, Fitted, Step, Unmoved, as_it_is
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.interface import Kernel
@@ -118,7 +116,7 @@ class Reweighing:
         measured: list[MeasuredQuery] = []
         for round_number in range(1, count + 1):
             rho = kernel.rho_left / (count + 1 - round_number)
-            budget = RoundBudget.spending(rho, self.measure_share, kernel.unit.query_l1, kernel.selection_price)
+            budget = rounds.RoundBudget.spending(rho, self.measure_share, kernel.unit.query_l1, kernel.selection_price)
             if round_number > self.skip * count:
                 weights.remember()
             chosen = select(kernel, queries, weights.answers().scaled(total), budget.eps)
@@ -160,8 +158,7 @@ class Mwem(Reweighing):
     equal rounds, each a selection (eps^2/8) and a measurement of one counting query."""
 
     card: Card = Card(
-        name="mwem",
-        title="MWEM",
+        "mwem", "MWEM", ZCDP, takes_thresholds=True,
         summary=(
             "Keeps one number for every possible row and adjusts all of them, count by count, where they are most wrong. For few columns "
             "only."
@@ -173,8 +170,6 @@ class Mwem(Reweighing):
             "owns). The rounds compose adaptively under zero-concentrated differential privacy; a filter refuses what would exceed the "
             "total."
         ),
-        accountant=ZCDP,
-        takes_thresholds=True,
         differences=_DIFFERENCES,
     )
     scale: ClassVar[float] = 4.0
@@ -218,8 +213,7 @@ class PmwPub(Reweighing):
     paper's)."""
 
     card: Card = Card(
-        name="pmwpub",
-        title="PMW^Pub",
+        "pmwpub", "PMW^Pub", ZCDP, takes_thresholds=True,
         summary=(
             "Starts from a public table of the same columns and gives its rows other weights, count by count, where they are most wrong. "
             "Best at a small epsilon, if the public people resemble yours."
@@ -232,8 +226,6 @@ class PmwPub(Reweighing):
             "most that one person owns). The rounds compose adaptively under zero-concentrated differential privacy; a filter refuses what "
             "would exceed the total."
         ),
-        accountant=ZCDP,
-        takes_thresholds=True,
         differences=_DIFFERENCES,
     )
     scale: ClassVar[float] = 1.0

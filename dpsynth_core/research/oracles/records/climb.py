@@ -2,8 +2,7 @@
 
 For one attribute at a time, every start moves to the best value given its other values: a query can be tipped by that attribute only if
 it lacks exactly one of its literals there, so one product of matrices values all moves of all starts. Impossible records move to
-possible ones, and are never returned.
-"""
+possible ones, and are never returned."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 Values of an attribute that no query mentions, and that the rules about impossible records cannot tell apart, differ by their perturbation
 only: the cheapest one stands for all of them. What remains are *options*, one or more values each, of which a record takes exactly one
-for each attribute. Which options there are depends on the queries alone, so one reduced problem serves all draws of a round.
-"""
+for each attribute. Which options there are depends on the queries alone, so one reduced problem serves all draws of a round."""
 
 from __future__ import annotations
 

@@ -4,8 +4,7 @@
 
 A query is "at least `threshold` of these columns have these values", a negation is one minus that: cells of marginals, conjunctions,
 disjunctions, thresholds. FEM's exponential perturbation of one-hot records and sepFEM's Laplace weights on one-way queries are both
-`linear` (FEM paper, Algorithms 2 and 3). Records that contradict the domain's impossible combinations are never answers.
-"""
+`linear` (FEM paper, Algorithms 2 and 3). Records that contradict the domain's impossible combinations are never answers."""
 
 from __future__ import annotations
 
@@ -75,8 +74,7 @@ class SignedQueries:
 
     columns, values: (m, k), one row a query, NO_COLUMN in both where a query has fewer than k columns.  thresholds: (m,), from 1 to the
     query's columns.  signs: (m,), +1 for the query, -1 for its negation.  weights: (m,), not negative, whole numbers where they are
-    multiplicities. The same query may stand in several rows, with either sign. ValueError for anything else.
-    """
+    multiplicities. The same query may stand in several rows, with either sign. ValueError for anything else."""
 
     records: Records
     columns: NDArray[np.int32]

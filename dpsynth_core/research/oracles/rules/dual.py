@@ -2,8 +2,7 @@
 
 Conjunctions, disjunctions, parities and halfspaces trade places with records, so that this is the problem of `hits` again. Decision lists
 do not, and no small separator set of their dual is known to us: they are refused. The perturbation is Laplace noise on single columns,
-which tell records apart: the columns are a separator set of the dual class.
-"""
+which tell records apart: the columns are a separator set of the dual class."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 Learning a conjunction, disjunction, parity or halfspace from records, and finding a record for given rules of those classes, are both this
 problem: the four are the same when rules and records trade places (they are nearly self-dual). CP-SAT solves it, one indicator for each
-distinct row; going through all 2^p subsets with fast transforms gives the exact minimum for small p and cannot fail.
-"""
+distinct row; going through all 2^p subsets with fast transforms gives the exact minimum for small p and cannot fail."""
 
 from __future__ import annotations
 

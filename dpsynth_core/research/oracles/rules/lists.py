@@ -6,8 +6,7 @@ order: the cheapest list of every set of features follows from those of the sets
 
 Beyond MAX_FEATURES CP-SAT orders the features (`solve`). Its model has one Boolean for each pair of features (which comes first, a total
 order), one for each feature's answer, one for the default, and for each distinct record which of its features comes first of all. Its size
-is the square of the number of features over all records.
-"""
+is the square of the number of features over all records."""
 
 from __future__ import annotations
 

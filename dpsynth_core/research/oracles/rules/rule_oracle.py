@@ -3,8 +3,7 @@ sense of Neel, Roth, Wu 2019, Definition 5). Weights are whole numbers of either
 
 Two ways to the same answer: `solve` hands a problem to CP-SAT, which may reach its limit; `exhaust` goes through all sets of features,
 which is possible up to `exhaustible`, and then cannot fail. What every single rule costs is known up to `enumerable`. This module knows
-nothing of privacy: the kernel calls it with private records, mechanisms with public ones.
-"""
+nothing of privacy: the kernel calls it with private records, mechanisms with public ones."""
 
 from __future__ import annotations
 
@@ -182,8 +181,7 @@ def batch_oracle(oracle: Oracle, rules: RuleClass, questions: int) -> Iterator[A
 
     An oracle that cannot fail runs in this process. CP-SAT runs in processes of its own, so that Ctrl-C and a cancelled run do not wait
     for a search, and a search that runs out of memory takes nothing else with it. A call raises OracleError when one of them dies; after
-    that it cannot be called again.
-    """
+    that it cannot be called again."""
     if not oracle.may_fail(rules):
         yield exhaust
         return
@@ -230,8 +228,7 @@ class Task:
 
     target: None: a rule costs one for each record at which it holds. Otherwise the rule predicts that this column has its second value, and
     costs one for each record where that is wrong. That is the first kind over relabelled records: a record with the second value counts -1,
-    another +1, up to the number of the former, which no choice of a rule changes. One person moves a rule's cost by their rows in both.
-    """
+    another +1, up to the number of the former, which no choice of a rule changes. One person moves a rule's cost by their rows in both."""
 
     rules: RuleClass
     columns: Clique

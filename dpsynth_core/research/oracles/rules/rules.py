@@ -22,8 +22,7 @@ Prediction of a column y by a rule q costs 1 where q(x) differs from y. At (sepa
 class separate its losses as well (the paper's Appendix A), and they are as many.
 
 closed: the class together with the negations of its rules. One more separator then tells a rule from a negation: the record at which all
-rules of the class agree (no feature; for conjunctions, all features). Decision lists are closed already.
-"""
+rules of the class agree (no feature; for conjunctions, all features). Decision lists are closed already."""
 
 from __future__ import annotations
 
@@ -145,8 +144,7 @@ class RuleClass:
         closed class whether the rule is a negation. A decision list can be written in many ways: neighbouring entries that answer the same
         can change places, and entries at its end that answer what the default does can be left out. So in its one form features stand in
         runs of equal answers; inside a run they are in the order of the class, and a last run that answers what the default does is left
-        out.
-        """
+        out."""
         if self.kind == DECISION_LIST:
             return self._identified_list(values)
         p, fails = len(self.features), self.kind == CONJUNCTION
