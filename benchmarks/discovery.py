@@ -25,7 +25,7 @@ from typing import Any
 from benchmarks import record
 from benchmarks.table import ADULT_FOLDER
 from dpsynth_core.mechanisms.discovery import learning
-from dpsynth_core.mechanisms.discovery.division import divided, shared_by
+from dpsynth_core.mechanisms.discovery.learning import divided, shared_by
 from dpsynth_core.planning.plan import DISCOVERY_DELTA
 from dpsynth_core.planning.spec import DEFAULT_DISCOVERY, Spec
 from dpsynth_core.privacy.accountant import GDP

@@ -6,7 +6,7 @@ the same whatever the unit of privacy: `MU` for Gaussian noise, `EPS` for everyt
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NoReturn
@@ -115,7 +115,7 @@ def _answer(
     return answer
 
 
-def _claims(charges: Collection[tuple[Event, ...]]) -> tuple[Claim, ...]:
+def _claims(charges: Collection[tuple[Event, ...]]) -> Iterator[Claim]:
     """What the dearest of these charges promises. They are all the same, unless what is charged depends on the table."""
     return of_charges(max(charges, key=lambda events: sum(event.cost for event in events)))
 

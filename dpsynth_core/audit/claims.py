@@ -108,20 +108,12 @@ class Bounded(Claim):
         return f"DP at delta {self.delta:.3g}" if self.delta else "pure DP"
 
 
-def of_charges(events: Sequence[Event]) -> tuple[Claim, ...]:
+def of_charges(events: Sequence[Event]) -> Iterator[Claim]:
     """Everything that these charges promise, in each accountant and, where every step has one, as (epsilon, delta)."""
-    return tuple(_of_charges(events))
-
-
-def _of_charges(events: Sequence[Event]) -> Iterator[Claim]:
-    slack = sum(map(delta_of, events), Fraction(0))
-    yield Accounted(ZCDP, _rho(ZCDP, events), float(slack))
-    if all(isinstance(event, Thresholded) or not delta_of(event) for event in events):
-        yield Accounted(GDP, _rho(GDP, events), float(slack))
-    epsilons = [event.epsilon for event in events]
-    if events and all(epsilon is not None for epsilon in epsilons):
-        yield Bounded(math.fsum(epsilon for epsilon in epsilons if epsilon is not None), float(slack))
-
-
-def _rho(accountant: Accountant, events: Sequence[Event]) -> float:
-    return float(sum(map(accountant.cost, events), Fraction(0)))
+    slack = float(sum(map(delta_of, events), Fraction(0)))
+    thresholds_alone = all(isinstance(event, Thresholded) or not delta_of(event) for event in events)
+    for accountant in (ZCDP, GDP) if thresholds_alone else (ZCDP,):
+        yield Accounted(accountant, float(sum(map(accountant.cost, events), Fraction(0))), slack)
+    epsilons = [event.epsilon for event in events if event.epsilon is not None]
+    if events and len(epsilons) == len(events):
+        yield Bounded(math.fsum(epsilons), slack)

@@ -51,7 +51,7 @@ class Losses:
     """Guesses for questions about these two tables. group: the cells of the records that are asked about, {} for all records."""
 
     def __init__(self, neighbours: Neighbours, group: Mapping[str, tuple[int, ...]] = MappingProxyType({})) -> None:
-        self._neighbours = neighbours
+        self.neighbours = neighbours
         whole = [PrivacyKernel(table, neighbours.unit, _AMPLE, _Silent()) for table in neighbours.tables]
         self._exact = [kernel.among(group) for kernel in whole] if group else whole
 
@@ -60,14 +60,10 @@ class Losses:
         maker = _makers().get(operation)
         return self.of_numbers(operation, arguments, _gaussian) if maker is None else maker(self, arguments)
 
-    def of_choice(self, likelihood: Likelihood, arguments: Arguments) -> Guess:
-        without, with_person = (likelihood(table, self._neighbours.unit, arguments) for table in self._neighbours.tables)
-        return lambda answer: Draw(with_person(answer) - without(answer))
-
     def of_values(self, arguments: Arguments) -> Guess:
         """Which keys that only one of the tables has were released, and what their noise says of the others."""
         (name,) = arguments["clique"]
-        without, with_person = (sum(map(Counter, table.values(name)), Counter[str]()) for table in self._neighbours.tables)
+        without, with_person = (sum(map(Counter, table.values(name)), Counter[str]()) for table in self.neighbours.tables)
         lone = (without.keys() ^ with_person.keys()) - set(keys.PUBLIC)
 
         def guess(answer: dict[str, int]) -> Draw:
@@ -97,7 +93,13 @@ def _gaussian(charge: Event, without: NDArray[np.float64], with_person: NDArray[
 
 def chosen(likelihood: Likelihood) -> Maker:
     """The guess at a choice, from the probability of each answer as promised."""
-    return lambda losses, arguments: losses.of_choice(likelihood, arguments)
+
+    def of_choice(losses: Losses, arguments: Arguments) -> Guess:
+        pair = losses.neighbours
+        without, with_person = (likelihood(table, pair.unit, arguments) for table in pair.tables)
+        return lambda answer: Draw(with_person(answer) - without(answer))
+
+    return of_choice
 
 
 def key(answer: Any) -> Hashable:

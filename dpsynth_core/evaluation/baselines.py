@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 
-from dpsynth_core.mechanisms.answers.residual_answers import cell_sigma
-from dpsynth_core.mechanisms.answers.residual_planner import planned
+from dpsynth_core.mechanisms.answers.residual_planner import cell_sigma, planned
 from dpsynth_core.mechanisms.rounds import least_error_shares
 from dpsynth_core.privacy.residuals import sensitivity
 from dpsynth_core.privacy.unit import Unit

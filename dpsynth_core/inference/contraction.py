@@ -130,17 +130,13 @@ class Program:
             picked = [pending[i] for i in chosen]
             pending = [s for i, s in enumerate(pending) if i not in chosen]
             needed = keep.union(*(self.labels[s] for s in pending)) if pending else keep
-            pending.append(self._append(picked, needed))
+            if len(picked) == 1:
+                pending.append(self._sum_out(picked[0], needed))
+                continue
+            left, right = picked
+            both = needed.union(set(self.labels[left]) & set(self.labels[right]))
+            pending.append(self._product(self._sum_out(left, both), self._sum_out(right, both), needed))
         return pending[0]
-
-    def _append(self, picked: Sequence[int], needed: frozenset[int]) -> int:
-        if len(picked) == 1:
-            return self._sum_out(picked[0], needed)
-        left, right = picked
-        both = set(self.labels[left]) & set(self.labels[right])
-        left = self._sum_out(left, needed | both)
-        right = self._sum_out(right, needed | both)
-        return self._product(left, right, needed)
 
     def _sum_out(self, slot: int, needed: frozenset[int] | set[int]) -> int:
         labels = self.labels[slot]

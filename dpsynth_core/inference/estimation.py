@@ -137,19 +137,6 @@ def _term(structure: Structure, folding: Folding, measured: Clique, values: Tabl
     return _Term(home, axes, shape, target / total, total**2 / folding.summed(measured, variances))
 
 
-def _loss_and_gradient(marginals: Sequence[Table], terms: Sequence[_Term]) -> tuple[float, dict[int, Table]]:
-    loss = 0.0
-    gradient: dict[int, Table] = {}
-    for term in terms:
-        marginal = marginals[term.clique]
-        residual = (marginal.sum(axis=term.axes) if term.axes else marginal) - term.target
-        part = term.weight * residual
-        loss += 0.5 * float(part.reshape(-1) @ residual.reshape(-1))
-        part = part.reshape(term.shape)
-        gradient[term.clique] = gradient[term.clique] + part if term.clique in gradient else part
-    return loss, gradient
-
-
 @dataclass(frozen=True, eq=False)
 class _Point:
     """Log-potentials, their loss, and its gradient in the clique marginals."""
@@ -160,7 +147,15 @@ class _Point:
 
 
 def _evaluate(structure: Structure, potentials: list[Table], terms: Sequence[_Term]) -> _Point:
-    return _Point(potentials, *_loss_and_gradient(structure.calibrate(potentials).marginals, terms))
+    marginals, loss, gradient = structure.calibrate(potentials).marginals, 0.0, dict[int, Table]()
+    for term in terms:
+        marginal = marginals[term.clique]
+        residual = (marginal.sum(axis=term.axes) if term.axes else marginal) - term.target
+        part = term.weight * residual
+        loss += 0.5 * float(part.reshape(-1) @ residual.reshape(-1))
+        part = part.reshape(term.shape)
+        gradient[term.clique] = gradient[term.clique] + part if term.clique in gradient else part
+    return _Point(potentials, loss, gradient)
 
 
 def _started(structure: Structure, start: list[Table], terms: Sequence[_Term]) -> _Point:

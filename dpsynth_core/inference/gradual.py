@@ -65,7 +65,8 @@ def moves(counts: Whole, wanted: Float, alpha: float, rng: np.random.Generator) 
         beta = (low + high) / 2
         low, high = (low, beta) if np.minimum(over, beta * counts).sum() >= added.sum() else (beta, high)
     removed = np.minimum(_whole(np.minimum(over, high * counts), rng), counts)
-    return Move(*_levelled(added, removed, rng))
+    fewer = min(int(added.sum()), int(removed.sum()))
+    return Move(_at_most(added, fewer, rng), _at_most(removed, fewer, rng))
 
 
 def _update(domain: Domain, codes: Codes, clique: Clique, wanted: Float, alpha: float, copied: float, rng: np.random.Generator) -> None:
@@ -111,13 +112,8 @@ def _whole(amounts: NDArray[np.floating[Any]], rng: np.random.Generator) -> Whol
     return np.floor(amounts + rng.random(amounts.shape)).astype(np.int64)
 
 
-def _levelled(added: Whole, removed: Whole, rng: np.random.Generator) -> tuple[Whole, Whole]:
-    """Both with the smaller of the two sums: single rows, taken at random, are left out of the other."""
-    fewer = min(int(added.sum()), int(removed.sum()))
-    return _at_most(added, fewer, rng), _at_most(removed, fewer, rng)
-
-
 def _at_most(amounts: Whole, total: int, rng: np.random.Generator) -> Whole:
+    """With this sum: single rows, taken at random, are left out."""
     single = np.repeat(np.arange(amounts.size), amounts)
     if len(single) == total:
         return amounts

@@ -115,15 +115,12 @@ class JunctionTree:
         return sum(cells_of(node, sizes) for node in self.nodes)
 
 
-def _best_elimination(graph: Sequence[int], sizes: Sequence[int]) -> Elimination:
-    candidates = (eliminate(graph, sizes), eliminate(graph, sizes, by_fill=True))
-    return min(candidates, key=lambda e: sum(cells_of(c, sizes) for c in maximal(e.clusters)))
-
-
 def junction_tree(cliques: Iterable[int], sizes: Sequence[int]) -> JunctionTree:
     """A junction tree over all attributes whose nodes contain every clique. Two greedy eliminations are tried and the smaller one kept. The
     tree is a maximum spanning tree by separator size (Prim)."""
-    elimination = _best_elimination(adjacency(cliques, len(sizes)), sizes)
+    graph = adjacency(cliques, len(sizes))
+    eliminations = (eliminate(graph, sizes), eliminate(graph, sizes, by_fill=True))
+    elimination = min(eliminations, key=lambda e: sum(cells_of(c, sizes) for c in maximal(e.clusters)))
     left = maximal(elimination.clusters)
     nodes, parent = [left.pop(0)], [-1]
     best = dict.fromkeys(left, (0, 0))  # node -> (separator size, index of the tree node it hangs on)

@@ -47,7 +47,10 @@ class Pairs:
         travelling: dict[int, _Below] = {}
         for node in reversed(range(len(structure.tree.nodes))):
             arriving = [travelling.pop(child) for child in structure.children[node] if child in travelling]
-            below = self._met(node, [self._joined(node, alike) for alike in _by_separator(arriving)])
+            by_separator: dict[Labels, list[_Below]] = {}
+            for part in arriving:
+                by_separator.setdefault(part.separator, []).append(part)
+            below = self._met(node, [self._joined(node, alike) for alike in by_separator.values()])
             if below is not None:
                 travelling[node] = below
             self._whole.pop(node, None)
@@ -131,10 +134,3 @@ class Pairs:
 
     def _places(self, attributes: Labels) -> NDArray[np.intp]:
         return np.concatenate([np.arange(self.starts[a], self.starts[a + 1]) for a in attributes])
-
-
-def _by_separator(parts: list[_Below]) -> list[list[_Below]]:
-    groups: dict[Labels, list[_Below]] = {}
-    for part in parts:
-        groups.setdefault(part.separator, []).append(part)
-    return list(groups.values())

@@ -121,15 +121,10 @@ def _products(
         block = slice(start, start + step)
         for table, labels in tables:
             index = tuple(slice(None) if a == attribute else groups[block, parents.index(a)] for a in labels)
-            product[block] *= _lookup(table, labels, attribute, index)
+            last = np.moveaxis(table, labels.index(attribute), -1)
+            others = tuple(i for i, a in zip(index, labels, strict=True) if a != attribute)
+            product[block] *= last[others] if others else last
     return product
-
-
-def _lookup(table: Table, labels: Labels, attribute: int, index: tuple[slice | NDArray[np.int32], ...]) -> Table:
-    """table[others = group] as (groups, values of the attribute)."""
-    last = np.moveaxis(table, labels.index(attribute), -1)
-    others = tuple(i for i, a in zip(index, labels, strict=True) if a != attribute)
-    return last[others] if others else last
 
 
 def share_out(conditional: NDArray[np.float64], members: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.int32]:
@@ -141,7 +136,8 @@ def share_out(conditional: NDArray[np.float64], members: NDArray[np.intp], rng: 
     cumulative = np.cumsum(expected - whole, axis=1)
     whole_remainder = np.rint(cumulative[:, -1:])  # the remainders of a group add up to a whole number of rows
     # They do so from the last value with a remainder on: rounding errors of the sum must not give a row to a value that has none.
-    complete = np.arange(conditional.shape[1]) >= _last_positive(expected - whole)[:, None]
+    last = conditional.shape[1] - 1 - ((expected - whole)[:, ::-1] > 0).argmax(axis=1)  # the end where none has any
+    complete = np.arange(conditional.shape[1]) >= last[:, None]
     cumulative = np.where(complete, whole_remainder, np.minimum(cumulative, whole_remainder))
     start = rng.random((len(conditional), 1))
     # Systematic sampling: value v gets a row whenever the running sum of remainders passes start + an integer; every value's
@@ -150,20 +146,10 @@ def share_out(conditional: NDArray[np.float64], members: NDArray[np.intp], rng: 
     extra = np.diff(passed, axis=1, prepend=0.0)
     assigned = (whole + extra).astype(np.int64)
     values = np.repeat(np.tile(np.arange(conditional.shape[1], dtype=np.int32), len(conditional)), assigned.reshape(-1))
-    codes = np.empty(len(members), dtype=np.int32)
-    codes[_shuffled_by_group(members, len(conditional), rng)] = values
-    return codes
-
-
-def _shuffled_by_group(members: NDArray[np.intp], groups: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """The rows of each group after those of the groups before it, in random order. One sort of one number a row: its group, then chance,
-    in as many bits as are left."""
-    bits = 62 - groups.bit_length()
+    # The rows of each group in random order, after those of the groups before it, by one sort of one number a row: its group, then chance.
+    bits = 62 - len(conditional).bit_length()
     keys = members.astype(np.int64) << bits
     keys |= (rng.random(len(members)) * 2.0**bits).astype(np.int64)
-    return keys.argsort()
-
-
-def _last_positive(table: NDArray[np.float64]) -> NDArray[np.intp]:
-    """For each line, the position of its last positive entry; its end where there is none."""
-    return table.shape[1] - 1 - (table[:, ::-1] > 0).argmax(axis=1)
+    codes = np.empty(len(members), dtype=np.int32)
+    codes[keys.argsort()] = values
+    return codes

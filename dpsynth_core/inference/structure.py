@@ -92,11 +92,8 @@ class Structure:
                 raise FloatingPointError("potentials are too extreme: a marginal vanished or overflowed")
             marginals.append(np.divide(marginal, mass, out=marginal))
         inward = tuple(forward.values[s] for s in self.message_slot)
-        outward = tuple(self._outward(adjoint, s) for s in self.message_slot)
+        outward = tuple(broadcast(adjoint[s], tuple(self.sizes[x] for x in self.program.labels[s])) for s in self.message_slot)
         return Calibration(potentials, tuple(marginals), inward, outward)
-
-    def _outward(self, adjoint: dict[int, Table], slot: int) -> Table:
-        return broadcast(adjoint[slot], tuple(self.sizes[x] for x in self.program.labels[slot]))
 
 
 def _exponential(log_potential: Table, possible: NDArray[np.bool_] | None) -> Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -35,40 +35,26 @@ class Purpose:
 
 _OURS = (
     Purpose(
-        "default",
-        "Best default",
-        "Rows that keep the tables you asked for. When in doubt: the first.",
+        "default", "Best default", "Rows that keep the tables you asked for. When in doubt: the first.",
         (aim.Aim(), mwem_pgm.MwemPgm(), mst.Mst(), PrivMrf(), HdmmPgm(), PrivBayes(), independent.Independent()),
     ),
     Purpose(
-        "public",
-        "With public data",
-        "You have a public table of the same columns, of people who resemble yours.",
+        "public", "With public data", "You have a public table of the same columns, of people who resemble yours.",
         (AimPublic(),),
     ),
     Purpose(
-        "large",
-        "Very large workloads",
+        "large", "Very large workloads",
         "More tables, or larger ones, than graphical models can hold; the largest error of a single count matters most.",
         (PrivSyn(),),
         research=True,
     ),
+    Purpose("small", "Small domains", "So few columns that there can be a number for every possible row.", (), research=True),
     Purpose(
-        "small",
-        "Small domains",
-        "So few columns that there can be a number for every possible row.",
-        (),
-        research=True,
-    ),
-    Purpose(
-        "answers",
-        "Answers only",
-        "The tables themselves with noise, unbiased and easy to analyse. No rows.",
+        "answers", "Answers only", "The tables themselves with noise, unbiased and easy to analyse. No rows.",
         (ResidualPlanner(), Hdmm(), gaussian.GaussianAnswers()),
     ),
     Purpose(
-        "learning",
-        "Certified learning",
+        "learning", "Certified learning",
         "Columns of two values: a rule, or rows for a whole class of rules, with a proof that it is the best one under its noise.",
         (),
         research=True,
@@ -77,20 +63,18 @@ _OURS = (
 """The core's mechanisms by what they are wanted for."""
 
 
-def _joined(purpose: Purpose, offered: Mapping[str, tuple[Mechanism, ...]]) -> Purpose:
-    """With what a wing offers for it, after the core's own that it does not name."""
-    added = offered.get(purpose.name, ())
-    return replace(purpose, mechanisms=(*(mechanism for mechanism in purpose.mechanisms if mechanism not in added), *added))
+def _all() -> Iterator[Purpose]:
+    """With what wings offer for each, after the core's own that they do not name."""
+    for purpose in _OURS:
+        offered = purpose.mechanisms
+        for wing in registered("offers"):
+            added = wing.OFFERS.get(purpose.name, ())
+            offered = (*(mechanism for mechanism in offered if mechanism not in added), *added)
+        if offered:
+            yield replace(purpose, mechanisms=offered)
 
 
-def _all() -> tuple[Purpose, ...]:
-    purposes: tuple[Purpose, ...] = _OURS
-    for wing in registered("offers"):
-        purposes = tuple(_joined(purpose, wing.OFFERS) for purpose in purposes)
-    return tuple(purpose for purpose in purposes if purpose.mechanisms)
-
-
-PURPOSES = _all()
+PURPOSES = tuple(_all())
 """The mechanisms by what they are wanted for, the recommended one first; each is in one place."""
 
 PRESET, DEFAULT, PAPER = "preset", "default", "paper"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dpsynth_core.mechanisms.discovery.division import Portion
+from dpsynth_core.mechanisms.discovery.learning import Portion
 from dpsynth_core.planning.plan import LEARNING, Plan
 
 

@@ -19,8 +19,8 @@ from dpsynth_core.claims.models.targets import Target
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.discovery import division
-from dpsynth_core.mechanisms.discovery.division import Portion
+from dpsynth_core.mechanisms.discovery import learning
+from dpsynth_core.mechanisms.discovery.learning import Portion
 from dpsynth_core.mechanisms.graphical.independent import Independent
 from dpsynth_core.mechanisms.mechanism import Conditional, Forecast, Learner, Mechanism, UsesPublic
 from dpsynth_core.mechanisms.parameters import Setting, parameters
@@ -83,7 +83,7 @@ def budgeted(
     """
     check_budget(budget.epsilon, budget.delta)
     delta = budget.delta / 2 if isinstance(mechanism, Learner) and mechanism.needs_delta() else 0.0
-    if division.texts(unknown):
+    if learning.texts(unknown):
         delta += DISCOVERY_DELTA * budget.delta
     aside = set_aside(mechanism, budget, document or {})
     if unknown:
@@ -118,7 +118,7 @@ def _check_together(shares: Mapping[str, float]) -> None:
 
 def portions(unknown: Sequence[Attribute], unit: Unit, shares: Shares, budget: BudgetSpec) -> tuple[Portion, ...]:
     """What each of the columns whose values are to be learnt is learnt with. shares: of a plan that learns them."""
-    return division.divided(unknown, unit, shares.of(LEARNING), DISCOVERY_DELTA * budget.delta) if unknown else ()
+    return learning.divided(unknown, unit, shares.of(LEARNING), DISCOVERY_DELTA * budget.delta) if unknown else ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ groups of queries with equal scores (`research.privacy.exponential`, `flipping`)
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from dpsynth_core.privacy.scores import COUNT_STEPS
 from dpsynth_core.privacy.view import Integers, View
 from dpsynth_core.research.oracles.rules.rule_oracle import Oracle, Task
 from dpsynth_core.research.oracles.rules.rules import Rule
-from dpsynth_core.research.privacy import best_mixture, exponential, flipping, groups, retention, rspm
+from dpsynth_core.research.privacy import best_mixture, exponential, flipping, groups, rspm
 from dpsynth_core.research.privacy.events import Approximate, Laplace, PermuteAndFlip, PerturbedMinimum, Retention
 from dpsynth_core.research.privacy.groups import QueryCounts, ScoreGroups
 from dpsynth_core.research.vocabulary.queries import Incidence, QueryClass, SparseAnswers, merged
@@ -100,15 +101,23 @@ def keep_queries(
     """Whether to keep each of k signed queries: True with probability exp(-eta - gamma - eta * A), independently. Free for none.
 
     A = sign * (clip(q(D) / records, 0, 1) - answer). answers: fractions, one per query. eta > 0, gamma > 0, records >= 1: the number of
-    people, public or noisy. A count moves by query_l1 at most (Proposition 11)."""
+    people, public or noisy. A count moves by query_l1 at most (Proposition 11). All numbers are fractions, so the draw needs no
+    rounding."""
     _check(asked, queries, numbers)
-    retention.check(numbers, signs, answers)
+    if not np.shape(numbers) == np.shape(signs) == np.shape(answers):
+        raise ValueError("each query needs a sign and an answer")
+    if not (np.abs(signs) == 1).all():
+        raise ValueError("a sign is 1 or -1")
+    if not ((answers >= 0) & (answers <= 1)).all():
+        raise ValueError("an answer is not a fraction from 0 to 1")
     if not len(numbers):
         return lambda _: np.zeros(0, dtype=np.bool_)
 
     def kept(view: View) -> NDArray[np.bool_]:
-        counts = _counts(view, queries).at(numbers)
-        return view.noise.bernoulli_exp(retention.exponents(counts, signs, answers, eta, gamma, records))
+        rate, least, people = Fraction(eta), Fraction(eta) + Fraction(gamma), Fraction(records)
+        counted = zip(_counts(view, queries).at(numbers), signs, answers, strict=True)
+        shares = ((int(sign), min(Fraction(1), int(count) / people), Fraction(float(answer))) for count, sign, answer in counted)
+        return view.noise.bernoulli_exp([least + rate * sign * (share - answer) for sign, share, answer in shares])
 
     return kept
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from dpsynth_core.mechanisms.discovery import learning, numbers
-from dpsynth_core.mechanisms.discovery.division import LEVELS, divided, texts
+from dpsynth_core.mechanisms.discovery.learning import LEVELS, divided, texts
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.keys import MISSING, OTHER

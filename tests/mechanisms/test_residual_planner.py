@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsynth_core.mechanisms.answers.residual_answers import ROWS, parts, saving
-from dpsynth_core.mechanisms.answers.residual_planner import least_noise
+from dpsynth_core.mechanisms.answers.residual_planner import ROWS, least_noise, parts, saving
 from dpsynth_core.mechanisms.mechanism import COUNTING, SINGLE
 from dpsynth_core.mechanisms.registry import get
 from dpsynth_core.mechanisms.rounds import least_error_shares

@@ -12,7 +12,7 @@ import pytest
 from scipy.special import ndtr
 
 from dpsynth_core.foundation.errors import BudgetExceeded
-from dpsynth_core.mechanisms.discovery.division import shared_by
+from dpsynth_core.mechanisms.discovery.learning import shared_by
 from dpsynth_core.privacy.accountant import GDP, ZCDP, Accountant
 from dpsynth_core.privacy.events import Thresholded
 from dpsynth_core.privacy.kernel import PrivacyKernel

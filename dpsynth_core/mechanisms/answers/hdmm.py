@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.mechanisms import rounds
-from dpsynth_core.mechanisms.answers.residual_answers import ROWS, ResidualAnswers
+from dpsynth_core.mechanisms.answers.residual_planner import ROWS, ResidualAnswers
 from dpsynth_core.mechanisms.mechanism import Card, Forecast, Split, split_by_size
 from dpsynth_core.mechanisms.steps import Finished, Measured, Step
 from dpsynth_core.mechanisms.strategies import Strategy, best

@@ -70,13 +70,9 @@ def divided(scale: Scale, edges: Edges, counts: Counts, sigma: float, most: int)
     for (low, high), count in zip(pairwise(edges), counts, strict=True):
         worth = count > share or low in outer or high in outer
         parts = min(MOST_PARTS, int((max(0.0, float(count)) / (SIGN * sigma)) ** 2 / 2)) if worth else 0
-        finer += [*_inner(scale, low, high, parts), high]
+        cuts = (inner for inner in scale.round_cuts(low, high) if len(inner) < parts)  # round numbers, as many as fit
+        finer += [*(next(cuts, []) if parts > 1 else []), high]
     return tuple(finer)
-
-
-def _inner(scale: Scale, low: float, high: float, parts: int) -> list[float]:
-    """Round numbers between two edges, as many as divide the cell into so many parts at most."""
-    return next((inner for inner in scale.round_cuts(low, high) if len(inner) < parts), []) if parts > 1 else []
 
 
 def merged(edges: Edges, counts: Counts, sigma: float, bins: int) -> Edges:

@@ -13,7 +13,7 @@ from functools import partial
 
 from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
-from dpsynth_core.mechanisms.graphical import aim_card, aim_forecast
+from dpsynth_core.mechanisms.graphical import aim_forecast, aim_strategies
 from dpsynth_core.mechanisms.graphical.aim_strategies import COLUMNS_ALONE, NO_MORE, PRINTED, AimParameters
 from dpsynth_core.mechanisms.graphical.grouping import Candidates, OfColumns, groups_of
 from dpsynth_core.mechanisms.graphical.models import Capacity, Fit, fit
@@ -58,7 +58,7 @@ class _Start:
 class Aim(AimParameters):
     """Algorithm 4 with the strategies of `aim_strategies`; `PUBLISHED` has the printed ones."""
 
-    card: Card = aim_card.OURS
+    card: Card = aim_strategies.OURS
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
         """As for an ordinary number of people."""
@@ -190,6 +190,6 @@ PUBLISHED = Aim(
     groups=0,
     column_noise=NO_MORE,
     strategies=PRINTED,
-    card=aim_card.AS_PUBLISHED,
+    card=aim_strategies.AS_PUBLISHED,
 )
 """Algorithms 2, 3 and 4 as printed (McKenna et al. 2022)."""

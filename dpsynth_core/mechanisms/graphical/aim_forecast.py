@@ -11,7 +11,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from dpsynth_core.inference.junction_tree import adjacency, eliminate, mask_of, maximal
+from dpsynth_core.inference.junction_tree import adjacency, cells_of, eliminate, mask_of, maximal
 from dpsynth_core.inference.model import labels_of
 from dpsynth_core.inference.refinement import MOST_ROWS, PASS_LINES
 from dpsynth_core.mechanisms.graphical.aim_strategies import COLUMNS_ALONE, MEASURED_FOR_ONE_MORE, AimParameters
@@ -135,7 +135,9 @@ def walked(workload: Workload, rho: float, people: float, spending: Spending) ->
     sizes_then: dict[int, tuple[int, float]] = {}
     for look in looks:
         tables = min(look, math.ceil(len(masks) * -math.expm1(-FRESH * look / len(masks))))
-        sizes_then[look] = tables, min(_model_cells(masks[:tables], sizes), max(spending.capacity * spent[look - 1], sum(sizes)))
+        elimination = eliminate(adjacency(masks[:tables], len(sizes)), sizes)
+        cells = float(sum(cells_of(cluster, sizes) for cluster in maximal(elimination.clusters)))
+        sizes_then[look] = tables, min(cells, max(spending.capacity * spent[look - 1], sum(sizes)))
     nearest = [min(looks, key=lambda look: abs(look - number)) for number in range(1, len(spent) + 1)]
     before = len(spending.shares)
     shares = [1 / spending.aim.strategies.together(before + number) for number in range(len(spent))]
@@ -150,13 +152,11 @@ def seconds(workload: Workload, rounds: Sequence[Round], people: float, candidat
     around = _START + _TABLE * tables + _CELL * cells + _VALUE * people * columns
     around += _ROW_OF_A_TABLE * min(people, _REFINED_ROWS) * tables
     answer = _ROUND + _PAIR_COLUMN * columns * tables + _TRIPLE * large + _ANSWER_CELL * cells
-    each = (answer + _ANSWER_ROOT * tables * math.sqrt(one.cells) + _STEPS * _step_seconds(columns, one) for one in rounds)
-    return around + math.sqrt(candidates) * sum(one.share * seconds for one, seconds in zip(rounds, each, strict=True))
-
-
-def _step_seconds(columns: int, one: Round) -> float:
-    """Of a fit."""
-    return _STEP + _STEP_CLIQUE * (columns + one.tables) + _STEP_ROOT * math.sqrt(one.cells)
+    needed = 0.0
+    for one in rounds:
+        step = _STEP + _STEP_CLIQUE * (columns + one.tables) + _STEP_ROOT * math.sqrt(one.cells)  # of a fit
+        needed += one.share * (answer + _ANSWER_ROOT * tables * math.sqrt(one.cells) + _STEPS * step)
+    return around + math.sqrt(candidates) * needed
 
 
 def memory_mb(workload: Workload, rounds: Sequence[Round], people: float, candidates: float = 1.0) -> float:
@@ -200,9 +200,3 @@ def _spent(domain: Domain, candidates: Sequence[Clique], rho: float, people: flo
         yield 1 - left
         if shown <= HALF_NORMAL * sigma_for(spending.aim.measure_share * cost * rho, 1.0) * small:
             cost *= min(4.0, max(1.0, left / cost / spending.aim.reserve_rounds))
-
-
-def _model_cells(masks: Sequence[int], sizes: Sequence[int]) -> float:
-    """Cells of the maximal cliques of a junction tree with these cliques."""
-    elimination = eliminate(adjacency(masks, len(sizes)), sizes)
-    return float(sum(math.prod(sizes[a] for a in range(len(sizes)) if cluster >> a & 1) for cluster in maximal(elimination.clusters)))

@@ -55,11 +55,8 @@ def cliques_of(domain: Domain, scores: Scores, most_cells: float) -> list[Clique
         graph[a] |= 1 << b
         graph[b] |= 1 << a
         cells = grown
-    return [tuple(domain.names[a] for a in bits(node)) for node in junction_tree(_edges(graph), sizes).nodes]
-
-
-def _edges(graph: Sequence[int]) -> list[int]:
-    return [1 << a | 1 << b for a, neighbours in enumerate(graph) for b in bits(neighbours) if a < b]
+    edges = [1 << a | 1 << b for a, neighbours in enumerate(graph) for b in bits(neighbours) if a < b]
+    return [tuple(domain.names[a] for a in bits(node)) for node in junction_tree(edges, sizes).nodes]
 
 
 def _closes(graph: Sequence[int], a: int, b: int) -> bool:

@@ -133,7 +133,8 @@ class _Offers:
         inside = [name for name in self.domain.names if name in network]
         outside = [name for name in self.domain.names if name not in network]
         if inside:
-            degree = self._degree(len(outside), len(inside))
+            sets = accumulate(len(outside) * math.comb(len(inside), size) for size in range(1, self.max_parents + 1))
+            degree = max(1, sum(count <= MOST_SETS for count in sets))
             tables = [table for name in outside for table in self._largest(name, inside, degree, measured, useful)]
         else:
             tables = [pair for pair in combinations(outside, 2) if self._fits(pair, measured, useful)]
@@ -153,11 +154,6 @@ class _Offers:
 
     def _fits(self, table: Clique, measured: Sequence[Clique], useful: float) -> bool:
         return self.domain.cells(table) <= useful and self.capacity.allows(measured, table)
-
-    def _degree(self, outside: int, inside: int) -> int:
-        """Most parents that keep a round within MOST_SETS."""
-        sets = accumulate(outside * math.comb(inside, size) for size in range(1, self.max_parents + 1))
-        return max(1, sum(total <= MOST_SETS for total in sets))
 
 
 def _table_cells(domain: Domain, largest: int) -> int:

@@ -109,7 +109,8 @@ class PrivMrf:
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
         """A Measured per column and marginal, a Fitted for the graph and after the initial marginals and each round, then Finished."""
         kernel.prepare(list(combinations(kernel.domain.names, 2)))
-        run = _Run(self, kernel, (yield from rounds.measure(kernel, 0, rounds.columns_of(kernel.domain), self._column_sigma(kernel))))
+        sigma = rounds.sigma_for(COLUMNS * kernel.rho_total / len(kernel.domain), kernel.unit.marginal_l2)
+        run = _Run(self, kernel, (yield from rounds.measure(kernel, 0, rounds.columns_of(kernel.domain), sigma)))
         scores = run.scores()
         cliques = attribute_graph.cliques_of(run.folding.model, scores, run.capacity.cells)
         yield rounds.fitted(kernel, 0, f"joined columns in {len(cliques)} groups, of at most {max(map(len, cliques))} columns")
@@ -118,14 +119,14 @@ class PrivMrf:
         offers, rng = plan.offers, np.random.default_rng(kernel.seed())
         for number, count in enumerate(plan.rounds, 2):
             asked = _drawn(offers, self.candidates, rng)
-            ranked = _by_error(kernel, run.model, asked, ERRORS * kernel.rho_total / len(plan.rounds))
+            kernel.prepare(asked)
+            noise = rounds.sigma_for(ERRORS * kernel.rho_total / len(plan.rounds), kernel.unit.errors_l2(len(asked)))
+            errors = kernel.measure_errors(run.model.marginals(asked), noise)
+            ranked = sorted(asked, key=lambda clique: -errors[clique])
             chosen = yield from run.measure_worst(number, ranked, count, plan)
             offers = _left(offers, ranked, chosen)
-        measured = {"marginals": len(run.marginals), "rounds": len(plan.rounds), "model_size_mb": run.size_mb}
-        yield Finished(run.model, run.model.total, {"groups": len(cliques), **measured})
-
-    def _column_sigma(self, kernel: Kernel) -> float:
-        return rounds.sigma_for(COLUMNS * kernel.rho_total / len(kernel.domain), kernel.unit.marginal_l2)
+        details = {"groups": len(cliques), "marginals": len(run.marginals), "rounds": len(plan.rounds), "model_size_mb": run.size_mb}
+        yield Finished(run.model, run.model.total, details)
 
     def _plan(self, kernel: Kernel, model: GraphicalModel, cliques: Sequence[Clique], scores: attribute_graph.Scores) -> _Plan:
         """From the graph's cliques, with sigma as it is if as many marginals are added as wanted. Where there are no more candidates than
@@ -176,7 +177,9 @@ class _Run:
 
     def scores(self) -> dict[Clique, float]:
         """R-scores by the model of the columns alone, as they were measured: against smoothed ones they would be smaller."""
-        return r_scores(self._kernel, self.model)
+        pairs = list(combinations(self._kernel.domain.names, 2))
+        errors = self._kernel.measure_errors(self.model.marginals(pairs), score_sigma(self._kernel))
+        return {pair: max(0.0, error) / (2 * self.model.total) for pair, error in errors.items()}
 
     def measure_initial(self, plan: _Plan) -> Iterator[Step]:
         """The initial marginals that the model has room for; columns once more, where there is none. Without rounds they get all that is
@@ -239,25 +242,11 @@ def score_sigma(kernel: Kernel) -> float:
     return rounds.sigma_for(SCORES * kernel.rho_total, kernel.unit.errors_l2(math.comb(len(kernel.domain), 2)))
 
 
-def r_scores(kernel: Kernel, product: GraphicalModel) -> dict[Clique, float]:
-    """The R-score of every pair. product: the model of the columns alone."""
-    pairs = list(combinations(kernel.domain.names, 2))
-    errors = kernel.measure_errors(product.marginals(pairs), score_sigma(kernel))
-    return {pair: max(0.0, error) / (2 * product.total) for pair, error in errors.items()}
-
-
 def _drawn(offers: Mapping[Clique, float], count: int, rng: np.random.Generator) -> list[Clique]:
     """Up to `count` different candidates, drawn by their weights."""
     cliques, weights = list(offers), np.array(list(offers.values()))
     numbers = rng.choice(len(cliques), min(count, len(cliques)), replace=False, p=weights / weights.sum())
     return [cliques[number] for number in sorted(numbers.tolist())]
-
-
-def _by_error(kernel: Kernel, model: GraphicalModel, asked: Sequence[Clique], rho: float) -> list[Clique]:
-    """Candidates in the order of their noisy errors, the largest first, for rho together."""
-    kernel.prepare(asked)
-    errors = kernel.measure_errors(model.marginals(asked), rounds.sigma_for(rho, kernel.unit.errors_l2(len(asked))))
-    return sorted(asked, key=lambda clique: -errors[clique])
 
 
 def _left(offers: Mapping[Clique, float], ranked: Sequence[Clique], chosen: Sequence[Clique]) -> dict[Clique, float]:

@@ -113,12 +113,8 @@ def search(model: cp_model.CpModel, limit: Limit, **parameters: Any) -> SearchRe
     if status == cp_model.MODEL_INVALID:
         raise RuntimeError(f"the model is not valid: {model.validate()}")
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        nothing = -math.inf if _maximises(model) else math.inf
+        nothing = -math.inf if model.proto.objective.scaling_factor < 0 else math.inf  # negative where it is maximised
         return SearchResult((), nothing, -nothing, "failed", solver.wall_time)
     value, bound = solver.objective_value, solver.best_objective_bound
     proved = status == cp_model.OPTIMAL and value == bound
     return SearchResult(list(solver.response_proto.solution), value, bound, "optimal" if proved else "feasible", solver.wall_time)
-
-
-def _maximises(model: cp_model.CpModel) -> bool:
-    return bool(model.proto.objective.scaling_factor < 0)

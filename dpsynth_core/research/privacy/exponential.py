@@ -74,7 +74,15 @@ class Draws:
         group, place = self.draw()
         self._removed[group] = sorted([*self._removed.get(group, ()), place])
         self._sizes[group] -= 1
-        self._revalue(group)
+        start = group // self._width * self._width
+        bucket = slice(start, start + self._width)
+        left = self._sizes[bucket] > 0
+        self._buckets[start // self._width] = _NEVER
+        if left.any():  # the group's value and that of its bucket anew
+            values = self._scores[bucket][left] + _times_log(self._b, self._sizes[bucket][left])
+            self._values[bucket][left] = values
+            sums = np.exp((values - values.max()) / self._b).sum(keepdims=True)
+            self._buckets[start // self._width] = values.max() + _times_log(self._b, sums)[0]
         return group, place
 
     def _group(self) -> int:
@@ -84,19 +92,6 @@ class Draws:
 
     def _noisy_max(self, values: Integers, among: Integers) -> int:
         return int(among[self._noise.noisy_max(values[among], self._b)])
-
-    def _revalue(self, group: int) -> None:
-        """Compute a group's value and that of its bucket anew."""
-        start = group // self._width * self._width
-        bucket = slice(start, start + self._width)
-        left = self._sizes[bucket] > 0
-        if left.any():
-            values = self._scores[bucket][left] + _times_log(self._b, self._sizes[bucket][left])
-            self._values[bucket][left] = values
-            sums = np.exp((values - values.max()) / self._b).sum(keepdims=True)
-            self._buckets[start // self._width] = values.max() + _times_log(self._b, sums)[0]
-        else:
-            self._buckets[start // self._width] = _NEVER
 
 
 _NEVER = -(2**62)

@@ -21,7 +21,7 @@ import numpy as np
 
 from dpsynth_core.privacy.scores import COUNT_STEPS
 from dpsynth_core.privacy.view import Noise
-from dpsynth_core.research.privacy.groups import Integers, ScoreGroups
+from dpsynth_core.research.privacy.groups import ScoreGroups
 
 _PER_NAT = 1.4426
 """Binary zeros per unit of gap / b: a little less than 1 / ln 2, so that 2^-m stays above exp(-gap / b) when floats round."""
@@ -44,22 +44,15 @@ def worst(groups: ScoreGroups, b: int, noise: Noise) -> int:
     scores = np.abs(groups.scores)
     gaps = scores.max() - scores
     zeros = np.floor(gaps * (_PER_NAT / b)).astype(np.int64)
-    left = _surviving(groups.sizes, zeros, noise)
+    left, drawn, tossing = groups.sizes.copy(), 0, np.flatnonzero(zeros)
+    while len(tossing):  # those whose numbers begin with so many binary zeros survive
+        left[tossing], drawn = noise.halved(left[tossing]), drawn + 1
+        tossing = tossing[(left[tossing] > 0) & (zeros[tossing] > drawn)]
     while True:  # a query of the largest score survives, and shows heads
         group = int(np.searchsorted(np.cumsum(left), noise.uniform(int(left.sum())), side="right"))
         if is_below(Fraction(int(gaps[group]), b), int(zeros[group]), noise):
             return groups.member(group, noise.uniform(int(groups.sizes[group])))
         left[group] -= 1
-
-
-def _surviving(sizes: Integers, zeros: Integers, noise: Noise) -> Integers:
-    """How many queries of each group have numbers that begin with so many binary zeros."""
-    left, drawn = sizes.copy(), 0
-    tossing = np.flatnonzero(zeros)
-    while len(tossing):
-        left[tossing], drawn = noise.halved(left[tossing]), drawn + 1
-        tossing = tossing[(left[tossing] > 0) & (zeros[tossing] > drawn)]
-    return left
 
 
 def is_below(x: Fraction, zeros: int, noise: Noise) -> bool:

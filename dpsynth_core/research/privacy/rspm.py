@@ -116,7 +116,9 @@ def perturbation(separators: int, change: int, eps: float) -> PerturbedMinimum:
     """RSPM's noise as the event that it is charged as: scale (change + g) m / eps, never rounded down. In records. ValueError for an eps
     that is too small for exact costs."""
     norm = _shift(change) * separators
-    return PerturbedMinimum(_exact(_at_least(norm / Fraction(eps))), float(norm))
+    least = norm / Fraction(eps)
+    scale = float(least) if Fraction(float(least)) >= least else math.nextafter(float(least), math.inf)
+    return PerturbedMinimum(_exact(scale), float(norm))
 
 
 def gaussian_sigma(rules: RuleClass, change: int, eps: float, delta: float) -> float:
@@ -167,7 +169,9 @@ def robust_minimum(task: Task, table: Occupied, plan: Prsma, change: int, oracle
     the calls of another part: the theorem needs that."""
     records, survivors = int(table.records.sum()), list[Rule]()
     b = perturbation(len(task.rules.separators), change, plan.inner_eps(records)).scale
-    smaller = task if task.rivals is None else replace(task, rivals=task.rivals.scaled(plan.size(records) / records))
+    smaller = task
+    if task.rivals is not None:  # the same rows for a part of the people
+        smaller = replace(task, rivals=replace(task.rivals, records=task.rivals.records * (plan.size(records) / records)))
     for part in _partition(table, plan.parts, noise):
         # a process that dies spoils the part it was asked about
         with suppress(OracleError), batch_oracle(oracle, task.rules, plan.runs) as ask:
@@ -199,12 +203,6 @@ def _exact(scale: float) -> float:
     if scale > _LARGEST_SCALE:
         raise ValueError("eps is too small for exact costs")
     return scale
-
-
-def _at_least(value: Fraction) -> float:
-    """As a float, not rounded down."""
-    rounded = float(value)
-    return rounded if Fraction(rounded) >= value else math.nextafter(rounded, math.inf)
 
 
 def _partition(table: Occupied, parts: int, noise: Noise) -> list[Occupied]:

@@ -235,7 +235,5 @@ class Incidence:
 
     def _spread(self, values: Float) -> Float:
         """From cells to "at least t columns agree", and back: agreeing is mutual, so that the sum is its own transpose."""
-        return self.queries.counts({clique: self._table(values, clique) for clique in self.queries.cliques})
-
-    def _table(self, values: Float, clique: Clique) -> Float:
-        return values[self.queries.block(clique)].reshape(self.queries.domain.sizes(clique))
+        queries = self.queries
+        return queries.counts({r: values[queries.block(r)].reshape(queries.domain.sizes(r)) for r in queries.cliques})

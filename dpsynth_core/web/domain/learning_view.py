@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.mechanisms.discovery.division import Portion
+from dpsynth_core.mechanisms.discovery.learning import Portion
 from dpsynth_core.planning import discovery
 from dpsynth_core.planning.spec import DEFAULT_DISCOVERY
 from dpsynth_core.vocabulary.attribute import Attribute

@@ -37,7 +37,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import check_reason, is_reason
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.discovery.division import Portion
+from dpsynth_core.mechanisms.discovery.learning import Portion
 from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.planning import plan as plans
 from dpsynth_core.planning import proposals as proposed

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from dpsynth_core.research.oracles.records.climb import Climber
+from dpsynth_core.research.oracles.records.cpsat import Climber
 from dpsynth_core.research.oracles.records.presolve import Reduced, reduce
 from dpsynth_core.research.oracles.records.problem import NO_COLUMN, RecordProblem, Records, SignedQueries
 from tests.research.oracles.brute_force import brute_force

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +62,9 @@ class QueryLoss:
             weighted = gaps * self.weights[some]
             loss += float(gaps @ weighted)
             slopes[:, some] *= (weighted * (2 / rows)).astype(table.dtype)[:, None]
-        return loss, self._scatter(table) @ slopes.reshape(k * queries, rows)
+        # the sparse matrix adds the slope of each query's column to that column
+        entries = np.ones(k * queries, dtype=table.dtype), (self.columns.reshape(-1), np.arange(k * queries))
+        return loss, sparse.csr_array(entries, shape=(len(table), k * queries)) @ slopes.reshape(k * queries, rows)
 
     def _answers(self, factors: list[Columns], slopes: Columns) -> Columns:
         """Sums over the rows; fills in the derivative in each column, which does not depend on that column."""
@@ -71,12 +73,6 @@ class QueryLoss:
         answers = np.einsum("qn,qn->q", factors[0], slopes[0])
         without = at_least(factors[1:], self.threshold)
         return np.asarray(answers + without.sum(axis=1) if self.threshold < len(factors) else answers)
-
-    def _scatter(self, table: Columns) -> Any:
-        """The sparse matrix that adds the slope of each query's column to that column."""
-        k, queries = self.columns.shape
-        places = (self.columns.reshape(-1), np.arange(k * queries))
-        return sparse.csr_array((np.ones(k * queries, dtype=table.dtype), places), shape=(len(table), k * queries))
 
 
 class MarginalLoss:

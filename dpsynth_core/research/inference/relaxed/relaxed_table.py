@@ -67,7 +67,8 @@ def rounded(domain: Domain, table: Columns, n: int, rng: np.random.Generator) ->
     The copies of a relaxed row share its values as evenly as possible, each attribute in an order of its own, so that every query keeps
     its expectation (paper, section 4) with less spread than independent draws would have. Rows that the domain calls impossible are drawn
     again from the same relaxed row."""
-    origin = _origins(table.shape[1], n, rng)
+    relaxed = table.shape[1]
+    origin = np.sort(np.concatenate([np.repeat(np.arange(relaxed), n // relaxed), rng.permutation(relaxed)[: n % relaxed]]))
     shares = [table[OneHot(domain).block(i)].T for i in range(len(domain))]
     distributions = [np.asarray(values / values.sum(axis=1, keepdims=True, dtype=np.float64)) for values in shares]
     codes = np.stack([rows.share_out(values, origin, rng) for values in distributions], axis=1)
@@ -78,12 +79,6 @@ def rounded(domain: Domain, table: Columns, n: int, rng: np.random.Generator) ->
         each = np.arange(len(again))
         codes[again] = np.stack([rows.share_out(values[origin[again]], each, rng) for values in distributions], axis=1)
     return rng.permutation(_forced(domain, distributions, codes, origin, rng))
-
-
-def _origins(relaxed: int, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """The relaxed row of each row, ascending."""
-    extra = rng.permutation(relaxed)[: n % relaxed]
-    return np.sort(np.concatenate([np.repeat(np.arange(relaxed), n // relaxed), extra]))
 
 
 def _forced(

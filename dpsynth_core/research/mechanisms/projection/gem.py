@@ -23,8 +23,7 @@ from dpsynth_core.mechanisms.steps import Finish, Finished, Fitted, Step, Unmove
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.research.inference.generator import network
-from dpsynth_core.research.inference.generator.misfit import LargestGaps, Misfits, WeightedSquares
-from dpsynth_core.research.inference.generator.network import Parameters, answering, train
+from dpsynth_core.research.inference.generator.network import LargestGaps, Misfits, Parameters, WeightedSquares, answering, train
 from dpsynth_core.research.inference.relaxed.losses import Sum, impossible
 from dpsynth_core.research.inference.relaxed.onehot import Columns, OneHot
 from dpsynth_core.research.inference.relaxed.relaxed_table import RelaxedTable

@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.research.oracles.records.climb import Climber
 from dpsynth_core.research.oracles.records.presolve import Options, Reduced, reduce
-from dpsynth_core.research.oracles.records.problem import NO_COLUMN, Linear, RecordProblem, SignedQueries
+from dpsynth_core.research.oracles.records.problem import NO_COLUMN, Linear, RecordProblem, SignedQueries, contradicted
 from dpsynth_core.research.oracles.search import Limit, Solution, Status, search
 
 if TYPE_CHECKING:
@@ -67,6 +66,79 @@ def rounded(reduced: Reduced, costs: NDArray[np.float64]) -> Rounded:
     return Rounded(scaled_weights.astype(np.int64), scaled_costs.astype(np.int64), scale, rounding)
 
 
+STARTS = 16
+_SWEEPS = 30
+_FORBIDDEN = 1e15
+"""What a contradicted rule costs: more than all queries together."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class _Moves:
+    """One attribute. queries: those that mention it; chosen: the option they mention, counted from its first; weights: (queries, options).
+    rules: the other attributes of each rule that mentions it, and the rule's table with this attribute last."""
+
+    queries: NDArray[np.int64]
+    chosen: NDArray[np.int64]
+    weights: Floats
+    rules: tuple[tuple[tuple[int, ...], NDArray[np.bool_]], ...]
+
+
+class Climber:
+    """A good record fast, without a proof: coordinate ascent from many starts at once. For one attribute at a time, every start moves to
+    the best value given its other values: a query can be tipped by that attribute only if it lacks exactly one of its literals there, so
+    one product of matrices values all moves of all starts. Prepared for the queries of a round; then one climb for each draw."""
+
+    def __init__(self, reduced: Reduced) -> None:
+        self._reduced = reduced
+        self._moves = [_moves(reduced, attribute, block) for attribute, block in enumerate(reduced.blocks())]
+
+    def climb(self, costs: Floats, rng: np.random.Generator) -> Options | None:
+        """The best options found, one for each attribute; None if no start led to a possible record."""
+        blocks = list(self._reduced.blocks())
+        places = np.stack([rng.integers(len(block), size=STARTS) for block in blocks], axis=1)
+        agree = np.zeros((STARTS, len(self._reduced.literals)), dtype=np.int8)
+        for moves, place in zip(self._moves, places.T, strict=True):
+            agree[:, moves.queries] += place[:, None] == moves.chosen
+        split = [costs[block.start : block.stop] for block in blocks]
+        for _ in range(_SWEEPS):
+            moved = [self._ascend(a, places, agree, split[a]) for a in rng.permutation(len(blocks))]
+            if not any(moved):
+                break
+        worth = (agree >= self._reduced.queries.thresholds) @ self._reduced.queries.weights
+        worth = worth - sum(cost[place] for cost, place in zip(split, places.T, strict=True))
+        worth[contradicted(self._reduced.zeros, places)] = -np.inf
+        best = int(worth.argmax())
+        return None if worth[best] == -np.inf else np.asarray(places[best] + self._reduced.starts[:-1])
+
+    def _ascend(self, attribute: int, places: NDArray[np.int64], agree: NDArray[np.int8], costs: Floats) -> bool:
+        """Move all starts along one attribute. Returns whether any moved; changes `places` and `agree`."""
+        moves, everyone = self._moves[attribute], np.arange(STARTS)
+        without = agree[:, moves.queries] - (places[:, attribute, None] == moves.chosen)
+        gains = (without == self._reduced.queries.thresholds[moves.queries] - 1) @ moves.weights - costs
+        for others, table in moves.rules:
+            gains = gains - _FORBIDDEN * table[tuple(places[:, other] for other in others)]
+        best = gains.argmax(axis=1)
+        better = gains[everyone, best] > gains[everyone, places[:, attribute]]
+        places[better, attribute] = best[better]
+        agree[:, moves.queries] = without + (places[:, attribute, None] == moves.chosen)
+        return bool(better.any())
+
+
+def _moves(reduced: Reduced, attribute: int, block: range) -> _Moves:
+    queries, column = np.nonzero((reduced.literals >= block.start) & (reduced.literals < block.stop))
+    chosen = reduced.literals[queries, column] - block.start
+    weights = np.zeros((len(queries), len(block)))
+    weights[np.arange(len(queries)), chosen] = reduced.queries.weights[queries]
+    rules = tuple(
+        (tuple(c for c in columns if c != attribute), np.moveaxis(table, columns.index(attribute), -1))
+        for columns, table in reduced.zeros
+        if attribute in columns
+    )
+    return _Moves(queries, chosen, weights, rules)
+
+
 class CpSatOracle:
     """The model of one set of queries, built once for all draws of a round. Not for several threads at a time."""
 
@@ -82,7 +154,10 @@ class CpSatOracle:
         costs, values = self._reduced.costs(linear)
         objective = rounded(self._reduced, costs)
         start = self._climber.climb(costs, np.random.default_rng(limit.seed))
-        self._aim(objective)
+        target = self._model.proto.objective  # the negated sum is minimised
+        target.coeffs.clear()
+        target.coeffs.extend(np.concatenate([objective.costs, -objective.weights]).tolist())
+        target.offset = -self._reduced.queries.constant * objective.scale
         self._start_from(start)
         result = search(self._model, limit, **PARAMETERS)
         chosen = np.flatnonzero(result.solution[: self._reduced.size])
@@ -95,13 +170,6 @@ class CpSatOracle:
         value = problem.value(codes)
         status: Status = "optimal" if result.status == "optimal" else "feasible"
         return Solution(codes, value, max(bound, value), status, time.perf_counter() - began)
-
-    def _aim(self, objective: Rounded) -> None:
-        """Maximise it, written as CP-SAT's protocol buffer has it: the negated sum is minimised."""
-        target = self._model.proto.objective
-        target.coeffs.clear()
-        target.coeffs.extend(np.concatenate([objective.costs, -objective.weights]).tolist())
-        target.offset = -self._reduced.queries.constant * objective.scale
 
     def _start_from(self, options: Options | None) -> None:
         """A full hint, every variable, as CP-SAT wants it."""

@@ -31,6 +31,14 @@ NO_COLUMN = -1
 """Fills the rows of queries with fewer columns than others."""
 
 
+def contradicted(zeros: Zeros, codes: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Which rows of codes (rows, attributes) are impossible."""
+    wrong = np.zeros(len(codes), dtype=bool)
+    for columns, table in zeros:
+        wrong |= table[tuple(codes[:, column] for column in columns)]
+    return wrong
+
+
 @dataclass(frozen=True, eq=False)
 class Records:
     """Which records there are. sizes: values of each attribute."""
@@ -39,15 +47,14 @@ class Records:
     zeros: Zeros = ()
 
     @classmethod
+    @lru_cache(maxsize=8)
     def of(cls, domain: Domain) -> Records:
-        return _records_of(domain)
+        zeros = tuple((tuple(map(domain.position, clique)), table) for clique, table in domain.zeros.items())
+        return cls(tuple(attribute.size for attribute in domain), zeros)
 
     def possible(self, codes: Codes) -> NDArray[np.bool_]:
         """Which rows contradict no rule. codes: (rows, attributes)."""
-        allowed = np.ones(len(codes), dtype=bool)
-        for columns, table in self.zeros:
-            allowed &= ~table[tuple(codes[:, column] for column in columns)]
-        return allowed
+        return ~contradicted(self.zeros, codes)
 
     @cached_property
     def alike(self) -> tuple[NDArray[np.int64], ...]:
@@ -60,12 +67,6 @@ class Records:
                 combined = numbers[column] * len(rows) + row_numbers
                 numbers[column] = np.unique(combined, return_inverse=True)[1].reshape(-1)
         return tuple(numbers)
-
-
-@lru_cache(maxsize=8)
-def _records_of(domain: Domain) -> Records:
-    sizes = tuple(attribute.size for attribute in domain)
-    return Records(sizes, tuple((tuple(map(domain.position, clique)), table) for clique, table in domain.zeros.items()))
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,8 +41,12 @@ class RecordFinder:
         that sum. costs: (records, features). Raises OracleError if a process dies."""
         linear = np.rint(costs * STEPS).astype(np.int64)
         problem = self._problem(rules)
-        if exhausts(self.rules):
-            results = _go_through(problem, self.rules.kind, linear)
+        if exhausts(self.rules):  # the rules that hold at each record are counted once, for all perturbations
+            started, base = time.perf_counter(), hits.all_values(problem)
+            best = [int((base + hits.linear_values(_sign(self.rules.kind) * row)).argmin()) for row in linear]
+            each = (time.perf_counter() - started) / max(1, len(linear))
+            sets = hits.subsets(problem.rows.shape[1], np.array(best, dtype=np.int64))
+            results: list[hits.ChosenSet | None] = [hits.ChosenSet(v, 0, 0.0, each, certified=True) for v in sets]
         elif self.pool is not None:
             found = self.pool.map(_searcher, (problem, self.rules.kind, self.limit), list(linear), self.limit.seconds)
             results = [None if one is None else hits.ChosenSet(**one | {"v": np.array(one["v"], dtype=bool)}) for one in found]
@@ -62,7 +66,7 @@ class RecordFinder:
     def _answer(self, rules: Sequence[Rule], result: hits.ChosenSet | None, row: NDArray[np.int64]) -> Solution:
         if result is None:
             return Solution.failed(np.inf, self.limit.seconds)
-        codes = _record(self.rules.kind, result.v)
+        codes = (~result.v if self.rules.kind == CONJUNCTION else result.v).astype(np.int32)
         seen = (codes == 1)[None]
         worth = sum(int(rule.holds(seen)[0]) for rule in rules) - float(row @ codes) / STEPS
         return Solution(codes, worth, worth + result.gap / STEPS, "optimal" if result.certified else "feasible", result.seconds)
@@ -76,22 +80,9 @@ def exhausts(rules: RuleClass) -> bool:
     return len(rules.features) <= hits.MAX_EXHAUSTIVE[_HOW[rules.kind]]
 
 
-def _record(kind: str, v: NDArray[np.bool_]) -> NDArray[np.int32]:
-    return (~v if kind == CONJUNCTION else v).astype(np.int32)
-
-
 def _sign(kind: str) -> int:
     """For conjunctions the set that is looked for is the complement of the record, and a perturbation counts the other way."""
     return -1 if kind == CONJUNCTION else 1
-
-
-def _go_through(problem: Hits, kind: str, linear: NDArray[np.int64]) -> list[hits.ChosenSet | None]:
-    """The rules that hold at each record are counted once, for all perturbations."""
-    started, p = time.perf_counter(), problem.rows.shape[1]
-    base = hits.all_values(problem)
-    best = [int((base + hits.linear_values(_sign(kind) * row)).argmin()) for row in linear]
-    each = (time.perf_counter() - started) / max(1, len(linear))
-    return [hits.ChosenSet(v, 0, 0.0, each, certified=True) for v in hits.subsets(p, np.array(best, dtype=np.int64))]
 
 
 def _searcher(shared: tuple[Hits, str, Limit]) -> Callable[[NDArray[np.int64]], dict[str, Any] | None]:

@@ -138,20 +138,15 @@ def all_values(problem: Hits) -> Integers:
         raise ValueError("too many subsets to go through")
     table = np.zeros(1 << p, dtype=np.int64)
     np.add.at(table, problem.rows @ (1 << np.arange(p, dtype=np.int64)), problem.weights)
-    return _costs(problem.how, table, p) + linear_values(problem.linear)
-
-
-def _costs(how: str, table: Integers, p: int) -> Integers:
-    """By subset, the weight of the rows it hits. table: weight of each row, by number."""
-    whole = int(table.sum())
-    if how == ANY:  # all but the rows inside the complement
-        return whole - _butterfly(table, p, lambda low, high: (low, low + high))[::-1]
-    if how == ODD:  # Walsh-Hadamard: sum of w_x (-1)^|a and x|
-        return (whole - _butterfly(table, p, lambda low, high: (low + high, low - high))) // 2
-    sets, rows = np.arange(1 << p), np.flatnonzero(table)
-    size, costs = np.bitwise_count(sets), np.zeros(1 << p, dtype=np.int64)
-    for row in rows:
-        base = size[row] if how == MOST_OF_ROW else size
+    whole, costs = int(table.sum()), linear_values(problem.linear)
+    if problem.how == ANY:  # all but the rows inside the complement
+        return whole - _butterfly(table, p, lambda low, high: (low, low + high))[::-1] + costs
+    if problem.how == ODD:  # Walsh-Hadamard: sum of w_x (-1)^|a and x|
+        return (whole - _butterfly(table, p, lambda low, high: (low + high, low - high))) // 2 + costs
+    sets = np.arange(1 << p)
+    size = np.bitwise_count(sets)
+    for row in np.flatnonzero(table):
+        base = size[row] if problem.how == MOST_OF_ROW else size
         costs += np.where(2 * np.bitwise_count(sets & row).astype(np.int64) > base, table[row], 0)
     return costs
 

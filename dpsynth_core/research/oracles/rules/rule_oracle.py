@@ -102,20 +102,16 @@ def solve(problem: LearningProblem, limit: Limit) -> Learned | None:
         return None if found is None else Learned(found[0], problem.value(found[0]), *found[1:])
     signs = (False, True) if problem.rules.closed else (False,)
     share = replace(limit, seconds=limit.seconds / len(signs), work=limit.work / len(signs))
-    answers = [_solve_signed(problem, negated, share) for negated in signs]
-    learned = [answer for answer in answers if answer is not None]
-    if len(learned) < len(signs):
-        return None
+    learned = []
+    for negated in signs:
+        found_set, shift = hits.solve(_as_hits(problem, negated), share), _shift(problem, negated)
+        if found_set is None:
+            return None
+        rule = _rule(problem.rules, found_set.v, negated)
+        learned.append(Learned(rule, found_set.value + shift, found_set.bound + shift, found_set.certified))
     best = min(learned, key=lambda answer: answer.value)
     bound = min(answer.bound for answer in learned)
     return Learned(best.rule, best.value, bound, all(a.certified for a in learned))
-
-
-def _solve_signed(problem: LearningProblem, negated: bool, limit: Limit) -> Learned | None:
-    best, shift = hits.solve(_as_hits(problem, negated), limit), _shift(problem, negated)
-    if best is None:
-        return None
-    return Learned(_rule(problem.rules, best.v, negated), best.value + shift, best.bound + shift, best.certified)
 
 
 def exhaust(problem: LearningProblem, noise: Integers) -> list[Rule]:
@@ -124,7 +120,8 @@ def exhaust(problem: LearningProblem, noise: Integers) -> list[Rule]:
     matrices."""
     if problem.rules.kind == DECISION_LIST:
         return [lists.cheapest(one.rules, one.seen, one.weights) for one in map(problem.perturbed, noise)]
-    base, held = all_values(problem), _held(problem.rules)
+    base, single = all_values(problem), np.eye(len(problem.rules.separators), dtype=np.int64)
+    held = np.stack([all_values(LearningProblem(problem.rules, problem.rules.separators, row)) for row in single])  # (separators, rules)
     cheapest, rules = [], dict[int, Rule]()
     at_once = max(1, _PRODUCTS_AT_ONCE // len(base))
     for start in range(0, len(noise), at_once):
@@ -133,12 +130,6 @@ def exhaust(problem: LearningProblem, noise: Integers) -> list[Rule]:
                 rules[best] = numbered(problem.rules, best)
             cheapest.append(rules[best])
     return cheapest
-
-
-def _held(rules: RuleClass) -> Integers:
-    """Which separator each rule holds at: (separators, rules), rules in the order of `numbered`; not for decision lists."""
-    single = np.eye(len(rules.separators), dtype=np.int64)
-    return np.stack([all_values(LearningProblem(rules, rules.separators, row)) for row in single])
 
 
 def all_values(problem: LearningProblem) -> Integers:
@@ -215,10 +206,6 @@ class Rivals:
 
     codes: NDArray[np.int32]
     records: float
-
-    def scaled(self, share: float) -> Rivals:
-        """The same rows for a part of the people."""
-        return Rivals(self.codes, self.records * share)
 
 
 @dataclass(frozen=True, eq=False)

@@ -69,16 +69,11 @@ class Feature:
 def features(domain: Domain, columns: Collection[str], both: bool = False) -> tuple[Feature, ...]:
     """"Has its second value" for each column, and with `both` then "has its first value" too. Raises InputError for a column that does not
     have exactly two values."""
-    check_binary(domain, columns)
-    return tuple(Feature(name, value) for value in ((1, 0) if both else (1,)) for name in columns)
-
-
-def check_binary(domain: Domain, columns: Collection[str]) -> None:
-    """Raises InputError for a column that does not have exactly two values."""
     for name in columns:
         if domain[name].size != 2:
             problem = f"it has {domain[name].size:,} values, and rules are learnt over columns with two"
             raise InputError(f"column {name!r}", problem, "merge its values into two, or drop it from the domain")
+    return tuple(Feature(name, value) for value in ((1, 0) if both else (1,)) for name in columns)
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from dpsynth_core.research.inference.generator.misfit import LargestGaps, WeightedSquares
-from dpsynth_core.research.inference.generator.network import EVERY, Generator, answering, train
+from dpsynth_core.research.inference.generator.network import EVERY, Generator, LargestGaps, WeightedSquares, answering, train
 from dpsynth_core.research.inference.relaxed.losses import MarginalLoss
 from dpsynth_core.research.inference.relaxed.onehot import OneHot, marginal
 from dpsynth_core.vocabulary.domain import Domain
