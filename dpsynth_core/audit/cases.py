@@ -75,7 +75,6 @@ class Case:
         return self.ask(kernels(neighbours.tables[0], neighbours.unit, 1.0, SeededNoise(0), 0.0, ZCDP), neighbours)
 
     def neighbours(self, unit: Unit) -> Neighbours:
-        """The two tables under one of its units."""
         before, after = (self.person or _moved)(unit)
         return Neighbours.of("the worst case for this question", DOMAIN, unit, self.others, before, after)
 

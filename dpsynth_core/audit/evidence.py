@@ -139,5 +139,4 @@ def _highest(count: NDArray[np.float64], draws: int, level: float) -> NDArray[np
 
 
 def _lowest(count: NDArray[np.float64], draws: int, level: float) -> NDArray[np.float64]:
-    """The lower limit."""
     return np.where(count <= 0, 0.0, betaincinv(np.maximum(count, 1e-9), draws - count + 1, level))

@@ -74,7 +74,6 @@ class Losses:
         return guess
 
     def of_numbers(self, operation: str, arguments: Arguments, shifted: Shifted) -> Guess:
-        """Noise around what a kernel without noise answers."""
         exact = [getattr(kernel, operation)(**arguments) for kernel in self._exact]
         if any(answer is None for answer in exact):
             return lambda answer: Draw(0.0, answer is None)
@@ -85,7 +84,6 @@ class Losses:
 
 
 def _gaussian(charge: Event, without: NDArray[np.float64], with_person: NDArray[np.float64]) -> Callable[[NDArray[np.float64]], float]:
-    """The loss of numbers with Gaussian noise around these."""
     slope = (with_person - without) / cast(Gaussian, charge).sigma ** 2
     middle = (with_person + without) / 2
     return lambda noisy: float((noisy - middle) @ slope)
@@ -103,7 +101,6 @@ def chosen(likelihood: Likelihood) -> Maker:
 
 
 def key(answer: Any) -> Hashable:
-    """An answer as something that can be counted."""
     if isinstance(answer, np.ndarray):
         return tuple(answer.ravel().tolist())
     return tuple(map(key, answer)) if isinstance(answer, tuple) else cast(Hashable, answer)

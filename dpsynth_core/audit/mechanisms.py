@@ -70,7 +70,6 @@ class Configuration:
         return Accounted(shares.accountant, shares.mechanism, shares.delta), Bounded(budget.epsilon, budget.delta)
 
     def run(self, table: InventedTable, noise: Noise, losses: Losses, kernels: Kernels = PrivacyKernel) -> Draw:
-        """One whole run against one of the tables that `losses` knows."""
         plan, shares = self.plan, self.plan.shares
         witness = Witness(kernels(table, plan.unit, shares.mechanism, noise, shares.delta, shares.accountant), losses)
         try:

@@ -55,7 +55,6 @@ class InventedTable:
         yield {str(code): rows for code, rows in enumerate(self.count((name,)).tolist()) if rows}
 
     def count(self, clique: Clique) -> NDArray[np.int64]:
-        """One marginal."""
         return self.counts([clique])[clique]
 
 

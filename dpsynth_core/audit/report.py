@@ -37,7 +37,6 @@ class Audited:
         return any(finding.broken for finding in self.findings)
 
     def lines(self) -> Iterator[str]:
-        """One for each claim."""
         for finding in self.findings:
             claim = finding.claim
             verdict = "VIOLATION" if finding.broken else "nothing found"
@@ -58,7 +57,6 @@ def conclusion(audited: Sequence[Audited]) -> str:
 
 
 def of_operations(noise: Noise, draws: int) -> Iterator[Audited]:
-    """Every operation of the kernel under every unit of privacy."""
     audits = [(case, unit) for case in operations.CASES for unit in case.units]
     level = FALSE_ALARM / (3 * len(audits))  # no charge promises more than three things
     for case, unit in audits:

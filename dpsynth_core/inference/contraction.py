@@ -86,7 +86,6 @@ class Product:
     shape: tuple[int, ...]
 
     def operands(self, values: Sequence[Table]) -> tuple[Table, Table]:
-        """Both factors as stacks of matrices."""
         return self.left.stacked(values[self.left.slot]), self.right.stacked(values[self.right.slot])
 
     def multiply(self, left: Table, right: Table) -> Table:
@@ -296,7 +295,6 @@ class Contractor:
         self._plans: dict[tuple[tuple[Labels, ...], frozenset[int]], tuple[Program, int]] = {}
 
     def plan(self, inputs: Sequence[Labels], keep: frozenset[int]) -> tuple[Program, int]:
-        """The program for these inputs and the slot that will hold its result."""
         key = (tuple(inputs), keep)
         planned = self._plans.get(key)
         if planned is None:

@@ -128,7 +128,6 @@ class Queries:
         return table
 
     def _best_node(self, wanted: int) -> int:
-        """Where to answer without a cut."""
         least = [float(self._structure.program_cells(node | wanted)) for node in self._structure.tree.nodes]  # without any message
         best = (math.inf, -1)
         for node in sorted(range(len(least)), key=least.__getitem__):
@@ -237,11 +236,9 @@ class Queries:
         return self._memo.get((source, target, extra), lambda: self._extended(source, target, extra))
 
     def _lower(self, source: int, target: int) -> int:
-        """The end of an edge that is further from the root."""
         return source if self._structure.tree.parent[source] == target else target
 
     def _kept_axes(self, source: int, target: int, extra: int) -> frozenset[int]:
-        """What a message along an edge is about."""
         return frozenset(bits(self._separator(source, target) | extra))
 
     def _extended(self, source: int, target: int, extra: int) -> tuple[Table, Labels]:

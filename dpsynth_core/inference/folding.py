@@ -55,7 +55,6 @@ class ColumnFolding:
 
     @property
     def size(self) -> int:
-        """Cells in the model."""
         return int(self.place.max()) + 1
 
     def summed(self, table: Float, axis: int) -> Float:
@@ -174,7 +173,6 @@ def _alike(domain: Domain, name: str) -> Iterator[tuple[NDArray[np.intp], _Limit
 
 
 def _folded(domain: Domain, columns: Mapping[str, ColumnFolding]) -> Domain:
-    """The domain of the model."""
     sizes = {name: columns[name].size if name in columns else domain[name].size for name in domain.names}
     return Domain(
         tuple(Attribute.coded(name, size) for name, size in sizes.items()),
@@ -183,7 +181,6 @@ def _folded(domain: Domain, columns: Mapping[str, ColumnFolding]) -> Domain:
 
 
 def _folded_rule(rule: StructuralZeros, columns: Mapping[str, ColumnFolding]) -> StructuralZeros:
-    """The rule in the model's cells."""
 
     def places(name: str, codes: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(sorted({int(columns[name].place[code]) for code in codes})) if name in columns else codes

@@ -113,7 +113,6 @@ def _whole(amounts: NDArray[np.floating[Any]], rng: np.random.Generator) -> Whol
 
 
 def _at_most(amounts: Whole, total: int, rng: np.random.Generator) -> Whole:
-    """With this sum: single rows, taken at random, are left out."""
     single = np.repeat(np.arange(amounts.size), amounts)
     if len(single) == total:
         return amounts

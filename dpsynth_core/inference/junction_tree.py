@@ -48,7 +48,6 @@ class Elimination:
     clusters: tuple[int, ...]
 
     def cells(self, sizes: Sequence[int]) -> int:
-        """Cells of all clusters together."""
         return sum(cells_of(cluster, sizes) for cluster in self.clusters)
 
 
@@ -161,7 +160,6 @@ class SizeOracle:
         self._latest: tuple[tuple[int, ...], tuple[int, ...]] = ((), (0,) * len(sizes))
 
     def cells(self, cliques: Iterable[int]) -> int:
-        """Cells of the junction tree's maximal cliques."""
         return self._solve(tuple(adjacency(cliques, len(self._sizes)))).cells
 
     def fitting(self, cliques: Iterable[int], candidates: Sequence[int], limit: float) -> list[bool]:

@@ -37,7 +37,6 @@ class WeightedRecords:
 
     @property
     def total(self) -> float:
-        """The number of people that all records together stand for."""
         return float(self.weights.sum())
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]:

@@ -139,7 +139,6 @@ def _tables(codes: NDArray[np.int32], targets: Mapping[Labels, Table], weights: 
 
 
 def _counts(codes: NDArray[np.int32], targets: Mapping[Labels, Table], sizes: Sequence[int]) -> dict[Labels, NDArray[np.int64]]:
-    """How many rows each cell of the targets has."""
     numbered = Domain(tuple(Attribute.coded(str(a), size) for a, size in enumerate(sizes)))
     names = {labels: tuple(map(str, labels)) for labels in targets}
     counts = row_marginals(numbered, codes, list(names.values()))

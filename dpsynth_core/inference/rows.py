@@ -68,7 +68,6 @@ def _scaled(table: Table) -> Table:
 
 
 def _positive(table: Table) -> Table:
-    """One where something is possible, else zero."""
     return (table > 0).astype(np.float64)
 
 

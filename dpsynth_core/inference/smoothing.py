@@ -173,7 +173,6 @@ def _divided(likely: Floats, start: Places, end: Places, cells: int) -> tuple[fl
 
 
 def _spread(of_runs: Floats, start: Places, end: Places, cells: int) -> Floats:
-    """For each cell, the sum over all runs that it is in."""
     steps = np.bincount(start, of_runs, cells + 1) - np.bincount(end, of_runs, cells + 1)
     return np.cumsum(steps)[:cells]
 

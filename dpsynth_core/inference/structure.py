@@ -76,7 +76,6 @@ class Structure:
         return cells
 
     def message_labels(self, node: int) -> Labels:
-        """Axes of the messages between a node and its parent."""
         return self.program.labels[self.message_slot[node]]
 
     def calibrate(self, log_potentials: Sequence[Table]) -> Calibration:

@@ -40,22 +40,18 @@ class Parametrised(Protocol):
 
 
 def real(default: float, *, least: float, most: float, text: str) -> float:
-    """A number from `least` to `most`."""
     return _field(default, "float", least, most, text)
 
 
 def whole(default: int, *, least: int, most: int, text: str) -> int:
-    """A whole number from `least` to `most`."""
     return _field(default, "int", least, most, text)
 
 
 def switch(default: bool, *, text: str) -> bool:
-    """Yes or no."""
     return _field(default, "bool", 0, 1, text)
 
 
 def choice(options: tuple[str, ...], *, text: str) -> str:
-    """One of several words, by default the first."""
     return _field(options[0], "choice", 0, 0, text, options)
 
 
@@ -75,7 +71,6 @@ def parameters(mechanism: Parametrised) -> tuple[Parameter, ...]:
 
 
 def chosen(mechanism: Parametrised) -> dict[str, Setting]:
-    """The value of every parameter of a mechanism, by name."""
     values = asdict(mechanism)  # not by asking for attributes by name, which no mechanism may
     return {parameter.name: values[parameter.name] for parameter in parameters(mechanism)}
 
@@ -102,7 +97,6 @@ def _parsed(parameter: Parameter, value: object) -> Setting | None:
 
 
 def _amount(value: object) -> float | None:
-    """A finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:

@@ -34,12 +34,10 @@ class CheckResult:
 
     @property
     def poor(self) -> bool:
-        """Surely a table that cannot do."""
         return self.error is not None and self.error - self.half_width > POOR
 
     @property
     def sentence(self) -> str:
-        """In plain words, with the warning if there is one."""
         if self.error is None:
             return "The check of the public table gave no answer: its solver's bounds did not meet."
         most = max(self.floor, self.error + self.half_width)

@@ -103,12 +103,10 @@ def fitted(kernel: Kernel, number: int, message: str) -> Fitted:
 
 
 def done(kernel: Kernel) -> float:
-    """How far a run is: the share of the budget that is spent."""
     return min(1.0, kernel.rho_spent / kernel.rho_total)
 
 
 def columns_of(domain: Domain) -> list[Clique]:
-    """The one-way marginals."""
     return [(name,) for name in domain.names]
 
 
@@ -117,7 +115,6 @@ Division = Callable[[Domain, Mapping[Clique, float]], dict[Clique, float]]
 
 
 def equal_shares(_domain: Domain, weights: Mapping[Clique, float]) -> dict[Clique, float]:
-    """The same for all: one sigma."""
     return dict.fromkeys(weights, 1 / len(weights))
 
 

@@ -61,11 +61,9 @@ class GaussianAnswers:
         return Forecast(not reason, 1.0 + _SECONDS_PER_CELL * cells, 150.0 + _BYTES_PER_CELL * cells / 1e6, reason)
 
     def split(self, _workload: Workload, _total_is_public: bool) -> Split:
-        """All of it measures the workload."""
         return ((ASKED, 1.0),)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """One Measured event per marginal of the workload, then Finished."""
         shares = rounds.least_error_shares(workload.domain, workload.weights)
         measurements: list[Measurement] = []
         for clique, share in shares.items():

@@ -64,7 +64,6 @@ class Hdmm:
         return Forecast(not reason, seconds, 150.0 + _BYTES_PER_CELL * cells / 1e6, reason)
 
     def split(self, workload: Workload, total_is_public: bool) -> Split:
-        """As planned for add-remove."""
         return split_by_size(best(workload, 0.0 if total_is_public else 1.0).shares)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
@@ -81,12 +80,10 @@ class Hdmm:
 
 
 def rows_price(unit: Unit) -> float:
-    """What the number of rows costs, as a fraction of a marginal's price."""
     return (unit.total_l2 / unit.marginal_l2) ** 2
 
 
 def measured(kernel: Kernel, strategy: Strategy) -> Iterator[Measured]:
-    """Each marginal of the strategy, measured at its share of the whole budget."""
     kernel.prepare([clique for clique in strategy.shares if clique])
     for clique, share in strategy.shares.items():
         rho = share * kernel.rho_total

@@ -54,7 +54,6 @@ class ResidualAnswers:
         return self.domain.cleared(clique, self._combined(clique))
 
     def _combined(self, clique: Clique) -> NDArray[np.float64]:
-        """Every residual spread evenly over the columns it does not have."""
         cells = self.domain.cells(clique)
         answer = np.full(self.domain.sizes(clique), self.total / cells)
         for part in parts(self.domain, clique):
@@ -115,7 +114,6 @@ class ResidualPlanner:
         return Forecast(not reason, seconds, 150.0 + _BYTES_PER_CELL * cells / 1e6, reason)
 
     def split(self, workload: Workload, total_is_public: bool) -> Split:
-        """As planned for add-remove."""
         prices = {part: saving(workload.domain, part) / 2 for part in _wanted(workload) if part or not total_is_public}
         sigmas = least_noise(workload, prices, 1.0)
         return split_by_size({part: prices[part] / sigma**2 for part, sigma in sigmas.items()})

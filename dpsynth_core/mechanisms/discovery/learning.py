@@ -83,7 +83,6 @@ def learn(kernel: SealedKernel, portions: Sequence[Portion]) -> Iterator[Learnt]
 
 
 def _numbers(kernel: SealedKernel, portions: Sequence[Portion]) -> Iterator[Learnt]:
-    """One pass over the table for each look at all columns of numbers."""
     edges = [numbers.grid(portion.column) for portion in portions]
     counts: list[NDArray[np.float64]] = [np.zeros(0)] * len(portions)
     last = list(zip(edges, counts, strict=True))

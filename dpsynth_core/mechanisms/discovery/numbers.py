@@ -31,7 +31,6 @@ few."""
 
 
 def grid(column: Attribute) -> Edges:
-    """The edges of the first look."""
     return tuple(column.scale.first_look())
 
 

@@ -65,12 +65,10 @@ class Spending:
 
     @property
     def first_round(self) -> float:
-        """What the first round costs: as much of the budget as a column on average."""
         return self.single / len(self.shares)
 
     @property
     def capacity(self) -> float:
-        """Cells of the largest model."""
         return self.aim.max_size_mb * MEGABYTE / BYTES_PER_CELL
 
 
@@ -86,7 +84,6 @@ class Round:
 
 
 def forecast(aim: AimParameters, workload: Workload, rho: float, people: float) -> Forecast:
-    """Time and memory, or why it does not fit."""
     domain = workload.domain
     if reason := columns_too_large(domain, aim.max_size_mb):
         return Forecast(False, 0.0, 0.0, reason)

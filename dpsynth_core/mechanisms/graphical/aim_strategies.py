@@ -99,7 +99,6 @@ class AimParameters:
         return (max(least, 0.0 if self.column_noise == NO_MORE else noise / (noise + self.column_noise)),)
 
     def capacity_mb(self, columns: int) -> float:
-        """Of the model."""
         return self.max_size_mb * (WIDE_CAPACITY if columns >= self.strategies.wide else 1.0)
 
     def most_groups(self, domain: Domain, columns: int, noise: float) -> int:

@@ -68,7 +68,6 @@ def tables_with_groups(workload: Workload, most: int) -> int:
 
 
 def _unused(domain: Domain, name: str) -> str:
-    """A name that no column has."""
     while name in domain.column_names:
         name += "*"
     return name

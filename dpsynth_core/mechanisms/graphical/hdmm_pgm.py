@@ -49,7 +49,6 @@ class HdmmPgm:
         return Forecast(not reason, seconds, 200.0 + 6e-5 * cells + 5 * min(size, self.max_size_mb), reason)
 
     def split(self, workload: Workload, total_is_public: bool) -> Split:
-        """As planned for add-remove."""
         return split_by_size(within(workload, 0.0 if total_is_public else 1.0).shares)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:

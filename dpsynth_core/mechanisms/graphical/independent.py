@@ -40,11 +40,9 @@ class Independent:
         return Forecast(fits=True, seconds=1.0 + 3e-5 * cells, memory_mb=150.0 + 1e-4 * cells)
 
     def split(self, _workload: Workload, _total_is_public: bool) -> Split:
-        """All of it measures the columns."""
         return ((SINGLE, 1.0),)
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
-        """One Measured event per column, one Fitted, then Finished."""
         columns = rounds.columns_of(kernel.domain)
         sigma = rounds.sigma_for(kernel.rho_total / len(columns), kernel.unit.marginal_l2)
         measurements = yield from rounds.measure(kernel, 0, columns, sigma)

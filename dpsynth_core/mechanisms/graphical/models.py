@@ -86,7 +86,6 @@ class Capacity:
         return [c for c in every if (c in others if len(c) != 2 else pairs[place[c[0]] * columns + place[c[1]]])]
 
     def _allowed(self, present: tuple[int, ...], every: Sequence[Clique], fraction: float) -> list[Clique]:
-        """The same, one by one."""
         fits = self._sizes.fitting(present, [self._mask(clique) for clique in every], fraction * self.cells)
         return list(compress(every, fits))
 

@@ -61,7 +61,6 @@ class Mst:
         return Forecast(not reason, seconds, 200.0 + 3e-5 * cells + 2 * self.max_size_mb, reason)
 
     def split(self, _workload: Workload, _total_is_public: bool) -> Split:
-        """A third each for the columns, the choice of the tree and its pairs."""
         return ((SINGLE, THIRD), (CHOOSING, THIRD), (CHOSEN, THIRD))
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:

@@ -82,7 +82,6 @@ class MwemPgm:
         return Forecast(not reason, seconds, 200.0 + 3e-5 * workload.cells + 2 * self.max_size_mb, reason)
 
     def split(self, _workload: Workload, total_is_public: bool) -> Split:
-        """Where the number of rows is public, the rounds have all of it."""
         share, rest = self.measure_share, 1.0 if total_is_public else 1 - TOTAL_SHARE
         stages = ((CHOOSING, (1 - share) * rest), (CHOSEN, share * rest))
         return stages if total_is_public else ((COUNTING, TOTAL_SHARE), *stages)

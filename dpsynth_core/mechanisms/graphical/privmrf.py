@@ -200,7 +200,6 @@ class _Run:
 
     @property
     def size_mb(self) -> float:
-        """JT-SIZE of the model, in megabytes."""
         return self.capacity.used_mb([*self._columns, *self.marginals])
 
     @property
@@ -212,7 +211,6 @@ class _Run:
         return rounds.sigma_for(self._kernel.rho_left / len(marginals), self._kernel.unit.marginal_l2)
 
     def _measure(self, number: int, chosen: Sequence[Clique], sigma: float, *, last: bool) -> Iterator[Step]:
-        """Measure, and fit the model anew."""
         self._measurements += yield from rounds.measure(self._kernel, number, chosen, sigma)
         self.marginals += chosen
         stopping = models.FINAL if last else models.BETWEEN
@@ -229,7 +227,6 @@ class _Run:
 
 
 def added(columns: int) -> int:
-    """Marginals that the rounds add together."""
     return max(1, int(ADDED * columns))
 
 

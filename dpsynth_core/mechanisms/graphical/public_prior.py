@@ -159,13 +159,11 @@ class PublicPrior:
         return excess / variance, noise**2
 
     def shares(self, clique: Clique) -> Float:
-        """The weighted table's marginal as fractions."""
         if clique not in self._shares:
             self._shares[clique] = of_codes(self.domain, self.codes, clique, self.weights)
         return self._shares[clique]
 
     def details(self) -> dict[str, float]:
-        """Public facts for the report."""
         facts = {"public_people": self.people, "public_tables": len(self.cliques), "public_inflation": self.inflation}
         return {"public_rows": len(self.codes)} | facts
 

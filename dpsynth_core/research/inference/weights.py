@@ -47,7 +47,6 @@ class Weights(ABC):
         """Multiply the records that satisfy the query by exp(step), then all so that they add up to 1."""
 
     def remember(self) -> None:
-        """Add the current weights to the average."""
         self._sum += self._weights
         self._remembered += 1
 
@@ -140,7 +139,6 @@ class RowWeights(Weights):
         self._satisfying: dict[Query, NDArray[np.intp]] = {}
 
     def answers(self) -> SparseAnswers:
-        """Those that no row satisfies have the answer 0."""
         return SparseAnswers(self._incidence.numbers, self._incidence.answers(self._weights))
 
     def answer(self, query: Query) -> float:

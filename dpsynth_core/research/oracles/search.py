@@ -65,7 +65,6 @@ class Solution:
 
     @property
     def gap(self) -> float:
-        """By how much the best record could be better, at most."""
         return max(self.bound - self.value, 0.0)
 
     def to_json(self) -> dict[str, Any]:

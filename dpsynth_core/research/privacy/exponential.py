@@ -62,7 +62,6 @@ class Draws:
         self._buckets = tops + _times_log(b, np.add.reduceat(np.exp(gaps / b), starts))
 
     def draw(self) -> tuple[int, int]:
-        """One draw, with replacement."""
         group = self._group()
         place = self._noise.uniform(int(self._sizes[group]))
         for before in self._removed.get(group, ()):

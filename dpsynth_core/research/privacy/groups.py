@@ -48,7 +48,6 @@ class QueryCounts:
 
     @cached_property
     def sizes(self) -> Integers:
-        """How many queries have each level."""
         sizes = np.bincount(self.level_of(self.counts), minlength=len(self.levels))
         sizes[0] = self.size - len(self.numbers)
         return sizes.astype(np.int64)
@@ -117,5 +116,4 @@ def check_numbers(queries: QueryClass, numbers: Numbers) -> None:
 
 
 def _in(numbers: Numbers, ascending: Numbers) -> NDArray[np.bool_]:
-    """Which of the numbers are in the other list."""
     return values_at(ascending, np.ones(len(ascending), dtype=np.bool_), numbers)

@@ -94,7 +94,6 @@ class Prsma:
 
     @property
     def calls(self) -> int:
-        """Of the oracle, in all."""
         return self.parts * self.runs
 
     def size(self, records: int) -> int:

@@ -66,7 +66,6 @@ class QueryClass:
 
     @property
     def size(self) -> int:
-        """Number of queries, without their negations."""
         return self._starts[-1]
 
     @cached_property

@@ -60,7 +60,6 @@ class Generator:
 
     @staticmethod
     def drawn(space: OneHot, latent: int, batch: int, hidden: Sequence[int], rng: np.random.Generator) -> Generator:
-        """With standard normal inputs."""
         return Generator(space, rng.standard_normal((latent, batch), dtype=np.float32), tuple(hidden))
 
     def initial(self, rng: np.random.Generator) -> Parameters:
@@ -118,7 +117,6 @@ class Generator:
         return [*shapes, (self.space.columns, width), (self.space.columns, 1)]
 
     def _split(self, parameters: Parameters) -> Iterator[Columns]:
-        """The parts as views."""
         ends = list(accumulate(rows * columns for rows, columns in self._shapes))
         for shape, end in zip(self._shapes, ends, strict=True):
             yield parameters[end - shape[0] * shape[1] : end].reshape(shape)

@@ -45,7 +45,6 @@ class OneHot:
         return slice(int(self.starts[attribute]), int(self.starts[attribute + 1]))
 
     def blocks(self, clique: Clique) -> list[slice]:
-        """The columns of each attribute of a marginal."""
         return [self.block(self.domain.position(name)) for name in clique]
 
     def random(self, rows: int, rng: np.random.Generator) -> NDArray[np.float32]:

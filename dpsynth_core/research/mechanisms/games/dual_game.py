@@ -166,7 +166,6 @@ class DualQuery:
 
     @staticmethod
     def resample(player: QueryPlayer, t: int, _sample: Signed, _record: Codes, hits: SparseAnswers) -> Signed:
-        """S_{t+1} from S_t, the record x^t and the hits of all records so far."""
         return player.fresh(t, hits)
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
@@ -238,7 +237,6 @@ class Dqrs(DualQuery):
 
     @staticmethod
     def resample(player: QueryPlayer, t: int, sample: Signed, record: Codes, hits: SparseAnswers) -> Signed:
-        """What is kept of S_t, and fresh samples; s of them."""
         samples, gamma = player.plan.schedule.samples, float(player.plan.schedule.gamma[t - 1])
         fresh = player.fresh(t, hits)
         if np.isnan(gamma):

@@ -174,14 +174,12 @@ def together(domain: Domain, rounds: Sequence[Codes], skip: float, total: float)
 
 
 def played(kernel: Kernel, number: int, answers: Sequence[Solution]) -> Fitted:
-    """A round, with how its searches went."""
     searches = Searches()
     searches.add(answers)
     return fitted(kernel, number, str(searches))
 
 
 def split(total_is_public: bool) -> Split:
-    """Where the number of people is public, the choice of queries has all of it."""
     return ((CHOOSING, 1.0),) if total_is_public else ((COUNTING, TOTAL_SHARE), (CHOOSING, 1 - TOTAL_SHARE))
 
 

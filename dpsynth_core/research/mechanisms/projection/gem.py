@@ -215,7 +215,6 @@ class _Run:
         return selections.choose(kernel, answers, weights, offsets, budget.eps), budget.sigma
 
     def train(self, number: int, steps: int, what: str) -> Generator[Step, None, None]:
-        """On all that was measured so far, from where the network is."""
         loss = Sum([self.misfit(self.measurements, self.columns), *self.barred])
         for fit in train(self.generator, self.parameters, loss, self.mechanism.rate, steps):
             self.parameters, self.columns = fit.parameters, fit.table

@@ -114,7 +114,6 @@ class Rap:
     finish: Finish = as_it_is
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
-        """For so many people as are usual."""
         return self.forecast_for(workload, rho, _USUAL_TOTAL)
 
     def forecast_for(self, workload: Workload, rho: float, people: float) -> Forecast:
@@ -253,7 +252,6 @@ class _Run:
         yield from self._project(1, f"{len(cliques)} tables")
 
     def round(self, number: int, measure_share: float) -> Iterator[Step]:
-        """Select K queries, measure them, project. Every round left costs the same."""
         count, rho = self.plan.queries, self.kernel.rho_left / (self.plan.rounds + 1 - number)
         eps = rounds.eps_for((1 - measure_share) * rho / count, self.kernel.selection_price)
         sigma = rounds.sigma_for(measure_share * rho / count, self.kernel.unit.query_l1)
@@ -273,7 +271,6 @@ class _Run:
         return out_of_reach(self.queries, counts, REACH * scale, keep=10 * self.plan.rounds * self.plan.queries)
 
     def details(self) -> dict[str, Any]:
-        """Public facts for the report."""
         return {"rounds": self.plan.rounds, "queries": len(self.chosen), "relaxed_rows": self.free.shape[1], "steps": self.taken}
 
     def _measure(self, number: int, cliques: Sequence[Clique], sigma: float) -> Generator[Step, None, list[Measurement]]:

@@ -75,7 +75,6 @@ class Learn(learners.RuleLearner):
         return Forecast(True, 3.0 + seconds, 150.0 + search_mb + sets_mb)
 
     def split(self, _workload: Workload, _total_is_public: bool) -> Split:
-        """The check measures after the rule was chosen."""
         return ((CHOOSING, 1 - self.check_share), (SINGLE, self.check_share))
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:

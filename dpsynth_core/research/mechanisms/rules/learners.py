@@ -108,7 +108,6 @@ class Question:
 
     @property
     def no_rule(self) -> str:
-        """What it means that there is none, as a full sentence."""
         if self.learner == PRSMA:
             return "No rule: PRSMA's test did not pass, which is one of its private answers."
         return "No rule: the oracle did not prove its answer within its limit."
@@ -138,7 +137,6 @@ class RuleLearner(ABC):
         return Oracle(self.oracle, self.oracle_work)
 
     def chosen(self, rules: RuleClass) -> str:
-        """The learner that was set; where that is left to us, the class decides."""
         if self.learner != AUTO:
             return self.learner
         return EXPONENTIAL if enumerable(rules) else LAPLACE
@@ -158,7 +156,6 @@ class RuleLearner(ABC):
         return replace(needed, fits=False, reason=reason) if reason else needed
 
     def needs_delta(self) -> bool:
-        """For Gaussian noise and PRSMA."""
         return self.learner in (GAUSSIAN, PRSMA)
 
     def condition(self, domain: Domain) -> str:

@@ -66,7 +66,6 @@ Select = Callable[[Kernel, QueryClass, SparseAnswers, float], int]
 
 
 def exponentially(kernel: Kernel, queries: QueryClass, answers: SparseAnswers, eps: float) -> int:
-    """By the exponential mechanism at eps."""
     return int(operations.select_worst_queries(kernel, queries, answers, eps, 1, np.zeros(0, dtype=np.int64))[0])
 
 
@@ -138,7 +137,6 @@ def _replay(weights: Weights, measured: Sequence[MeasuredQuery], rng: np.random.
 
 
 def described(domain: Domain, measured: Sequence[MeasuredQuery]) -> list[dict[str, Any]]:
-    """The measured queries for the release, by the labels of their cells."""
     return [
         {
             "attributes": list(one.query.clique),
@@ -248,7 +246,6 @@ class PmwPub(Reweighing):
         return Forecast(not reason, seconds, mixture.memory_mb(self.public, workload), reason)
 
     def condition(self, _domain: Domain) -> str:
-        """That of the check, where it is part of the run."""
         return mixture.CONDITION if self.check_share else ""
 
     def split(self, _workload: Workload, total_is_public: bool) -> Split:

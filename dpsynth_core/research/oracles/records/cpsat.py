@@ -149,7 +149,6 @@ class CpSatOracle:
         self._model = _model(self._reduced)
 
     def answer(self, linear: Linear, limit: Limit) -> Solution:
-        """The best record for one perturbation."""
         began = time.perf_counter()
         costs, values = self._reduced.costs(linear)
         objective = rounded(self._reduced, costs)

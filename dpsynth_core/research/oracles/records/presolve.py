@@ -96,7 +96,6 @@ class Reduced:
 
 
 def reduce(queries: SignedQueries) -> Reduced:
-    """Options, queries over options and clauses of a problem."""
     net = queries.net
     option: list[Options] = []
     starts = [0]

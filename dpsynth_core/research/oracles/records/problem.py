@@ -184,7 +184,6 @@ class RecordProblem:
 
 
 def problems(queries: SignedQueries, perturbations: Sequence[Linear]) -> list[RecordProblem]:
-    """The draws of a round."""
     return [RecordProblem(queries, linear) for linear in perturbations]
 
 
@@ -223,5 +222,4 @@ class Exhaustion:
 
 
 def fits(records: Records) -> bool:
-    """Whether a domain is small enough."""
     return math.prod(records.sizes) <= MAX_RECORDS

@@ -86,7 +86,6 @@ def _sign(kind: str) -> int:
 
 
 def _searcher(shared: tuple[Hits, str, Limit]) -> Callable[[NDArray[np.int64]], dict[str, Any] | None]:
-    """What a solver process does: the fields of the set, where one was found."""
     problem, kind, limit = shared
 
     def search(row: NDArray[np.int64]) -> dict[str, Any] | None:

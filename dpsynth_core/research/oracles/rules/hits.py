@@ -61,7 +61,6 @@ class ChosenSet:
 
 
 def hit(how: str, rows: Flags, v: Flags) -> Flags:
-    """Which rows a set hits."""
     meet = (rows & v).sum(axis=1)
     if how == ANY:
         return np.asarray(meet > 0)

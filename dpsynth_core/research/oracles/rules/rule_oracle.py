@@ -90,7 +90,6 @@ def exhaustible(rules: RuleClass) -> bool:
 
 
 def enumerable(rules: RuleClass) -> bool:
-    """Whether all rules can be enumerated, as the exponential mechanism needs."""
     return len(rules.features) <= lists.MAX_LISTED if rules.kind == DECISION_LIST else exhaustible(rules)
 
 
@@ -141,7 +140,6 @@ def all_values(problem: LearningProblem) -> Integers:
 
 
 def numbered(rules: RuleClass, number: int) -> Rule:
-    """A rule of the class by its number."""
     if rules.kind == DECISION_LIST:
         return next(islice(lists.every(rules), number, None))
     p = len(rules.features)
