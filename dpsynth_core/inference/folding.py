@@ -175,8 +175,7 @@ def _alike(domain: Domain, name: str) -> Iterator[tuple[NDArray[np.intp], _Limit
 def _folded(domain: Domain, columns: Mapping[str, ColumnFolding]) -> Domain:
     sizes = {name: columns[name].size if name in columns else domain[name].size for name in domain.names}
     return Domain(
-        tuple(Attribute.coded(name, size) for name, size in sizes.items()),
-        tuple(_folded_rule(rule, columns) for rule in domain.impossible),
+        tuple(Attribute.coded(name, size) for name, size in sizes.items()), tuple(_folded_rule(rule, columns) for rule in domain.impossible)
     )
 
 

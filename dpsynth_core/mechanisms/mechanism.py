@@ -57,12 +57,7 @@ class Forecast:
 
 
 SINGLE, CHOOSING, CHOSEN, ASKED, COUNTING, CHECKING = (
-    "single columns",
-    "choosing what to ask",
-    "chosen tables",
-    "tables asked for",
-    "number of records",
-    "checking the public table",
+    "single columns", "choosing what to ask", "chosen tables", "tables asked for", "number of records", "checking the public table"
 )
 """What parts of a budget go to, as people are told."""
 

@@ -38,10 +38,7 @@ _OURS = (
         "default", "Best default", "Rows that keep the tables you asked for. When in doubt: the first.",
         (aim.Aim(), mwem_pgm.MwemPgm(), mst.Mst(), PrivMrf(), HdmmPgm(), PrivBayes(), independent.Independent()),
     ),
-    Purpose(
-        "public", "With public data", "You have a public table of the same columns, of people who resemble yours.",
-        (AimPublic(),),
-    ),
+    Purpose("public", "With public data", "You have a public table of the same columns, of people who resemble yours.", (AimPublic(),)),
     Purpose(
         "large", "Very large workloads",
         "More tables, or larger ones, than graphical models can hold; the largest error of a single count matters most.",

@@ -89,14 +89,7 @@ def _bits(asked: Asked, eta: float, gamma: float, records: float) -> Retention |
 
 @operation(Retention, _bits, lambda question: len(question["numbers"]))
 def keep_queries(
-    asked: Asked,
-    queries: QueryClass,
-    numbers: Integers,
-    signs: NDArray[np.int8],
-    answers: Float,
-    eta: float,
-    gamma: float,
-    records: float,
+    asked: Asked, queries: QueryClass, numbers: Integers, signs: NDArray[np.int8], answers: Float, eta: float, gamma: float, records: float
 ) -> Answer[NDArray[np.bool_]]:
     """Whether to keep each of k signed queries: True with probability exp(-eta - gamma - eta * A), independently. Free for none.
 

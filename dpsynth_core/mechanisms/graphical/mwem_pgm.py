@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from dpsynth_core.inference.model import uniform
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.graphical import models, selections
-from dpsynth_core.mechanisms.graphical.models import FITTED_AS_PRINTED, Capacity, Fitting
+from dpsynth_core.mechanisms.graphical.models import Capacity, Fitting
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, COUNTING, Card, Forecast, Split, printed
 from dpsynth_core.mechanisms.parameters import real
 from dpsynth_core.mechanisms.steps import Finished, Step
@@ -117,11 +117,6 @@ class MwemPgm:
         return max(1, round(self.rounds_per_attribute * len(domain)))
 
 
-PUBLISHED = MwemPgm(
-    card=printed(MwemPgm.card, models.FITS_CHOSEN, *_KEPT),
-    measure_share=0.5,
-    cells=Domain.cells,
-    opening=_at_once,
-    fitting=FITTED_AS_PRINTED,
-)
+_CARD = printed(MwemPgm.card, models.FITS_CHOSEN, *_KEPT)
+PUBLISHED = MwemPgm(_CARD, measure_share=0.5, cells=Domain.cells, opening=_at_once, fitting=models.FITTED_AS_PRINTED)
 """Algorithm 1 as printed (McKenna et al. 2022): eps = 2 sqrt(rho/T), sigma = sqrt(T/rho)."""

@@ -5,10 +5,8 @@ The network starts with a pair of columns and takes in one column at a time toge
 the noise allows. As in PrivBayes, a table of m cells is considered only while its average count is at least theta times the average noise
 of a cell (theta-usefulness, section 4.3), and of nested sets of parents only the largest ones.
 
-Differences. PrivBayes scores a column with its parents on the private table alone, by mutual information or ||P(X, Pi) - P(X) P(Pi)||_1 / 2
-(section 5.3), and measures all tables after the whole network was selected. Here each table is measured as soon as it is selected, and the
-score is ||M_r(D) - M_r(p)||_1 for the current model p, in which the new column is still independent of the network: the same second score
-against released answers, at sensitivity 1 instead of 3. The first pair is selected as well instead of starting from a column at random."""
+What differs from PrivBayes is on the card. The score ||M_r(D) - M_r(p)||_1, for the current model p in which the new column is still
+independent of the network, is its second one, ||P(X, Pi) - P(X) P(Pi)||_1 / 2 (section 5.3), against released answers."""
 
 from __future__ import annotations
 

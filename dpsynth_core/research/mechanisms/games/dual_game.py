@@ -12,11 +12,7 @@ sign * (N q(D) - N/t * sum over tau of q(x^tau)), in people, at eps = 2 eta t m 
 Costs, in rho, of what follows round t < T (Cesar and Rogers 2021): (2 eta t m / N)^2 / 8 a fresh sample, and
 ((eta m / N) (1 + 1/(e^gamma - 1)))^2 / 8 to try an old sample for keeping. All are eta^2 times something public, and so is their sum:
 the number of rounds is the largest that the budget affords at the eta that was asked for, and eta is then raised a little until the whole
-budget is used. Differences from the papers, none at a price in privacy:
-
-- Their numbers of rounds and samples make the theorem true and are out of reach of any budget one would call private.
-- Ties between best replies, which are many, are broken at random: columns that no sample mentions get a random value.
-- `skip` leaves out the records of the first rounds. Default: none, as in the papers."""
+budget is used. What else differs from the papers is on the cards."""
 
 from __future__ import annotations
 
@@ -209,13 +205,8 @@ class Dqrs(DualQuery):
     We found no default at which recycling pays (`docs/accuracy.md`), and so the default is DualQuery's, at which it never happens: rounds
     that recycle get to eta (T-1) <= (3 rho N^2 / (2 s m^2))^(1/3), however small eta is, as far as DualQuery gets with eta = 1/4.
 
-    Where this is not the algorithm to the letter:
-
-    - A round whose fresh samples and bits would cost more than s fresh samples (the first ones, and all of them where eta is above a
-      quarter) draws s fresh samples, as DualQuery does. Either way S_{t+1} consists of samples of Q^{t+1}; DQRS never has fewer rounds.
-    - Should fewer than s samples be left, which twice the expected number of fresh ones makes rare, some of them stand in twice. It costs
-      nothing, and every round costs what was planned for it.
-    - The algorithm's last line returns samples; the theorem, and we, return the records x^1 .. x^T."""
+    A round whose fresh samples and bits would cost more than s fresh samples (the first ones, and all of them where eta is above a quarter)
+    draws s fresh samples, as DualQuery does: either way S_{t+1} consists of samples of Q^{t+1}, and there are no fewer rounds."""
 
     card: Card = Card(
         "dqrs", "DQRS", ZCDP, takes_thresholds=True,
@@ -244,7 +235,7 @@ class Dqrs(DualQuery):
         asked, satisfied = (player.kernel, player.queries), SparseAnswers.of_rows(player.queries, record).at(sample.numbers)
         bits = operations.keep_queries(*asked, sample.numbers, -sample.signs, satisfied, player.plan.eta, gamma, records=player.people)
         united = fresh.plus(sample.at(bits))
-        order = player.rng.permutation(len(united))
+        order = player.rng.permutation(len(united))  # should fewer than s be left, which is rare, some of them stand in twice
         return united.at(order[np.arange(samples) % len(order)])
 
 

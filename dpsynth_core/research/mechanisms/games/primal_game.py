@@ -4,16 +4,7 @@ In every round the data player follows the perturbed leader: s records, each the
 perturbation of its own. The query player answers with one query, chosen by the exponential mechanism at eps_0, that these records
 answer worst. The records of all rounds together are the output.
 
-Where this differs from the paper, none of it at a price in privacy:
-
-- A round costs eps_0^2/8 of rho (Cesar and Rogers 2021), where the paper's conversion charges four times as much.
-- Algorithm 1 ends by choosing a query that no one looks at. Here the records have the last word: T choices, T + 1 rounds of records.
-- The number of choices is not tuned on the private table. T is the largest number at which the choice is still accurate: the query it
-  finds is with high probability within `choice_error` of the worst one, 2 ln(2|Q|) / (eps_0 N) <= choice_error.
-- The records of the first quarter of the rounds, which answered few queries, are left out (`skip`; 0 keeps all, as in the paper). Where a
-  few values are very common, as they are in most tables, these records are far from every one of them: on invented rows of that kind the
-  largest error falls from 0.16 to 0.10, on others it stays what it is (`docs/accuracy.md`).
-"""
+What differs from the paper is on the cards, with what it is worth in `docs/accuracy.md`."""
 
 from __future__ import annotations
 
@@ -117,7 +108,9 @@ class Fem:
         return tuple(rng.exponential(eta, size) for size in sizes)
 
     def choices(self, size: int, people: float, rho: float) -> int:
-        """T. size: |Q|, without negations; people: N, or with several rows per person N divided by them; rho: for all choices."""
+        """T, the largest number at which a choice is still accurate: the query it finds is with high probability within `choice_error` of
+        the worst one, 2 ln(2|Q|) / (eps_0 N) <= choice_error. size: |Q|, without negations; people: N, or with several rows per person N
+        divided by them; rho: for all choices."""
         if self.eps_0:
             return int(min(self.rounds, max(1.0, rho / ((self.form.charge or 1 / 8) * self.eps_0**2))))
         eps = 2 * math.log(2 * size) / (self.choice_error * people)

@@ -255,14 +255,7 @@ PUBLISHED = Gem(
             "The network is trained on released answers only. The rounds compose adaptively under zero-concentrated differential privacy."
         ),
     ),
-    start_share=0.0,
-    rounds=50,
-    measure_share=0.5,
-    latent=256,
-    hidden=256,
-    batch=1000,
-    rate=1e-4,
-    train_steps=100,
+    start_share=0.0, rounds=50, measure_share=0.5, latent=256, hidden=256, batch=1000, rate=1e-4, train_steps=100,
     rules=Rules(not_yet_measured, 0.0, LargestGaps, 100, 0.9, Unmoved),
 )
 """The authors' program of whole marginals (github.com/terranceliu/dp-query-release) with the settings of its run on Adult."""

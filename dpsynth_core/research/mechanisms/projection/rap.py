@@ -3,12 +3,8 @@
 Each of T rounds selects the K queries that the relaxed table answers worst, measures them, and projects: finds the relaxed table whose
 answers are closest to all measured so far. With T = 1 all is measured at once (RP).
 
-Otherwise than in the paper: every column is measured first, for a share of the budget, so that the first choices are not spent on single
-columns and the number of people is known without further cost, and queries that those columns show to be small are not offered while the
-noise of a selection is larger; choosing and measuring need not cost the same; T and K grow with the budget, and a class that is small
-beside the people is measured whole; RP measures whole marginals, of which one person changes a cell or two, instead of paying for every
-cell. The paper's noise scale of a selection has a slip, sqrt(2 rho n) for n sqrt(2 rho); here, as for all mechanisms, a selection at eps
-costs eps^2/8."""
+What differs from the paper is on the card. Its noise scale of a selection has a slip, sqrt(2 rho n) for n sqrt(2 rho); here, as for all
+mechanisms, a selection at eps costs eps^2/8."""
 
 from __future__ import annotations
 
@@ -319,13 +315,7 @@ PUBLISHED = Rap(
         "The number of people is measured for 1% of the budget where it is secret; the paper takes it as known.",
         *_KEPT,
     ),
-    relaxed_rows=1000,
-    start_share=0.0,
-    measure_share=0.5,
-    descent=PRINTED_DESCENT,
-    oversampling=0,
-    small=0.0,
-    finish=Unmoved,
+    relaxed_rows=1000, start_share=0.0, measure_share=0.5, descent=PRINTED_DESCENT, oversampling=0, small=0.0, finish=Unmoved,
 )
 """Algorithm 2 with the constants of section 5.1 (Aydore et al. 2021)."""
 

@@ -49,9 +49,7 @@ class Learn(learners.RuleLearner):
             "oracle fails. How good the rule is, is measured with rounded Gaussian noise."
         ),
         differences=(
-            "Small classes are gone through by the exponential mechanism; the paper's learner is RSPM.",
-            *_KEPT,
-            learners.NUMBERS_OF_PRSMA,
+            "Small classes are gone through by the exponential mechanism; the paper's learner is RSPM.", *_KEPT, learners.NUMBERS_OF_PRSMA
         ),
     )
     rule: str = choice(KINDS, text="All of some columns, any of them, an odd number, more of them than of the others, a list.")

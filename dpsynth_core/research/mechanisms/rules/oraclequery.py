@@ -7,12 +7,8 @@ the best one against all rules named so far less a fresh Laplace perturbation of
 table. What the private learner is, makes Theorem 10's three variants: Gaussian RSPM, PRSMA, and a private learner as accurate as the
 exponential mechanism; RSPM with Laplace noise is offered as well.
 
-The paper's camera-ready version leaves the details of the algorithm to its appendix. Ours: T rounds of equal cost; the learner is asked
-about the class closed under negation at once, whose separators are one more (`oracles.rules`), where the paper asks it twice and then
-chooses; the records of the first half of the rounds, before the rules mean much, are left out. The defaults come from a search on invented
-people (`docs/accuracy.md`); with more rounds, 20 columns would take longer than five minutes. Beyond 20 columns, where
-rules are learnt by RSPM and both searches are CP-SAT's, a round takes seconds and there are half as many: with that learner the search
-found the largest error to be 0.11 instead of 0.12 on average over its two budgets."""
+What differs from the paper is on the card. Where rules are learnt by RSPM and both searches are CP-SAT's, beyond 20 columns, a round takes
+seconds and there are half as many (`docs/accuracy.md`)."""
 
 from __future__ import annotations
 

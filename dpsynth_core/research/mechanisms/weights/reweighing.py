@@ -205,10 +205,8 @@ class PmwPub(Reweighing):
     output is the average of the last iterates before A_T; its rows are rounded at random, not sampled. No row appears that the public table
     does not have, apart from the changes of single values that bring the rounded rows closer to the weighted ones.
 
-    Otherwise than in the paper: the exponential mechanism at 2 eps_0 in place of permute-and-flip at eps_0, which costs the same under zCDP
-    and errs less (`selection` has the paper's); a noisy number of people where that is secret; and the average leaves out the first 90 % of
-    the iterates A_0 to A_(T-1), of which theory needs all, while they pull the result back to where it started (`skip`; at 0 it is the
-    paper's)."""
+    What differs from the paper is on the card: theory needs all iterates A_0 to A_(T-1), while they pull the result back to where it
+    started (`skip`)."""
 
     card: Card = Card(
         "pmwpub", "PMW^Pub", ZCDP, takes_thresholds=True,
@@ -272,8 +270,5 @@ class PmwPub(Reweighing):
 _PRINTED: Mapping[str, Any] = {"measure_share": 0.5, "skip": 0.0, "finish": Unmoved}
 _AS_LIU = printed(Mwem.card, "As Liu et al. 2021 run it (section 5.3): permute-and-flip, Gaussian noise, replay.", *_KEPT)
 _REPLAYED = printed(PmwPub.card, "Earlier answers are replayed, as in section 5.3.", *_KEPT)
-PUBLISHED = (
-    Mwem(card=_AS_LIU, select=by_permute_and_flip, **_PRINTED),
-    PmwPub(card=_REPLAYED, selection="permute-and-flip", **_PRINTED),
-)
+PUBLISHED = (Mwem(card=_AS_LIU, select=by_permute_and_flip, **_PRINTED), PmwPub(card=_REPLAYED, selection="permute-and-flip", **_PRINTED))
 """Hardt, Ligett and McSherry 2012 with the improvements of Liu et al. 2021, section 5.3; Algorithm 1 as printed there, with the replay."""
