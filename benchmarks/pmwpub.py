@@ -32,7 +32,7 @@ from benchmarks import figures, record
 from benchmarks.claims import DECIDED, by_epsilon
 from benchmarks.figures import Setting
 from benchmarks.table import ADULT_FOLDER
-from dpsynth_core.inference.records import WeightedRecords
+from dpsynth_core.inference.model import WeightedRecords
 from dpsynth_core.mechanisms.public_check import FLOOR
 from dpsynth_core.research.privacy import best_mixture
 from dpsynth_core.research.privacy.groups import QueryCounts

@@ -162,15 +162,6 @@ class Branch:
         heads = [float(np.exp(-float(x))) for x in exponents]
         return np.array([self._choose([1 - p, p]) for p in heads], dtype=np.bool_)
 
-    def gaussian(self, values: Integers, sigma: float) -> Integers:
-        return self._refuse(values, sigma)
-
-    def discrete_laplace(self, values: Integers, scale: float) -> Integers:
-        return self._refuse(values, scale)
-
-    def halved(self, counts: Integers) -> Integers:
-        return self._refuse(counts, 1.0)
-
     def _choose(self, chances: Sequence[float]) -> int:
         if self._depth < len(self._choices):
             chosen = self._choices[self._depth]
@@ -182,5 +173,7 @@ class Branch:
         self.probability *= chances[chosen]
         return chosen
 
-    def _refuse(self, values: Integers, scale: float) -> NoReturn:
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise NotImplementedError("this noise has more values than can be gone through")
+
+    gaussian = discrete_laplace = halved = _refuse

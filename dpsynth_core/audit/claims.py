@@ -7,10 +7,10 @@ Above what was claimed, the promise is broken."""
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,33 +25,22 @@ Rates = NDArray[np.float64]
 _THRESHOLDS = np.linspace(-3.0, 7.0, 401)
 
 
-class Claim(ABC):
-    """claimed: the value of its parameter, rho or epsilon, in which `least` is stated too."""
+class Claim(Protocol):
+    """claimed: the value of its parameter, rho or epsilon. name: what kind of promise, in words. least: the smallest value of the parameter
+    under which tests with these rates are possible; 0 where tpr <= fpr. example: rates (false positive, true positive) against a mechanism
+    that has exactly this parameter: the most an audit can show. stated: a value of the parameter in words."""
 
     @property
-    @abstractmethod
     def claimed(self) -> float: ...
-
     @property
-    @abstractmethod
-    def name(self) -> str:
-        """What kind of promise, in words."""
-
-    @abstractmethod
-    def least(self, fpr: Rates, tpr: Rates) -> Rates:
-        """The smallest value of the parameter under which tests with these rates are possible; 0 where tpr <= fpr."""
-
-    @abstractmethod
-    def example(self, parameter: float) -> tuple[Rates, Rates]:
-        """Rates (false positive, true positive) against a mechanism that has exactly this parameter: the most an audit can show."""
-
-    @abstractmethod
-    def stated(self, parameter: float) -> str:
-        """A value of the parameter in words."""
+    def name(self) -> str: ...
+    def least(self, fpr: Rates, tpr: Rates) -> Rates: ...
+    def example(self, parameter: float) -> tuple[Rates, Rates]: ...
+    def stated(self, parameter: float) -> str: ...
 
 
 @dataclass(frozen=True)
-class Accounted(Claim):
+class Accounted:
     """rho under one of the accountants. slack: the probability with which steps may not keep their promise."""
 
     accountant: Accountant
@@ -79,7 +68,7 @@ class Accounted(Claim):
 
 
 @dataclass(frozen=True)
-class Bounded(Claim):
+class Bounded:
     """(epsilon, delta)-differential privacy."""
 
     epsilon: float

@@ -126,18 +126,10 @@ def examine(
 def invented_spec(mechanism: str, budget: Mapping[str, Any], unit: Mapping[str, Any], settings: Mapping[str, Any]) -> Spec:
     """A spec over three columns of two values, with every pair of them as workload. budget, unit: those sections of the spec."""
     domain = Domain.from_json({"a": 2, "b": 2, "c": 2})
-    return Spec.from_json(
-        {
-            "population": "invented people",
-            "data": {"kind": "demo"},
-            "public": {"path": "invented"} if isinstance(registry.get(mechanism), UsesPublic) else None,
-            "domain": domain.to_json(),
-            "workload": {"kind": "all", "k": 2},
-            "budget": budget,
-            "unit": unit,
-            "mechanism": {"name": mechanism, "settings": dict(settings)},
-        }
-    )
+    public = {"path": "invented"} if isinstance(registry.get(mechanism), UsesPublic) else None
+    table = {"population": "invented people", "data": {"kind": "demo"}, "public": public, "domain": domain.to_json()}
+    asked = {"workload": {"kind": "all", "k": 2}, "mechanism": {"name": mechanism, "settings": dict(settings)}}
+    return Spec.from_json({**table, **asked, "budget": budget, "unit": unit})
 
 
 def invented_public_table(domain: Domain) -> PublicTable:

@@ -109,7 +109,7 @@ class Forward:
 
 class Program:
     """Straight-line plan: inputs are slots 0..n-1, every step fills one more slot, each slot is used at most once. flops: multiplications
-    of one forward run. peak: cells of the largest table built."""
+    of one forward run."""
 
     def __init__(self, inputs: Sequence[Labels], sizes: Sequence[int], search: Search = OFTEN) -> None:
         self.sizes = tuple(sizes)
@@ -117,7 +117,6 @@ class Program:
         self.labels: list[Labels] = list(inputs)
         self.steps: list[SumOut | Product] = []
         self.flops = 0.0
-        self.peak = 0.0
 
     def cells(self, labels: Labels) -> int:
         return math.prod(self.sizes[label] for label in labels)
@@ -162,7 +161,6 @@ class Program:
         self.steps.append(step)
         self.labels.append(step.labels)
         self.flops += work
-        self.peak = max(self.peak, self.cells(step.labels))
 
     def forward(self, inputs: Sequence[Table], normalise: frozenset[int] = frozenset()) -> Forward:
         """Values of all slots. Slots in `normalise` are divided by their maximum, so that long chains neither overflow nor vanish. Raises

@@ -23,7 +23,7 @@ from dpsynth_core.privacy.accountant import GDP, ZCDP, Accountant
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.privacy.view import Noise
-from dpsynth_core.research.inference.relaxed.projection import Descent
+from dpsynth_core.research.inference.relaxed.losses import Descent
 from dpsynth_core.research.mechanisms.projection import gem, rap
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import all_kway

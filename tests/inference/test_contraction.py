@@ -66,8 +66,7 @@ def test_align_orders_axes_and_leaves_room_for_missing_ones() -> None:
     assert expand(table, (3, 1), (1, 2, 3)).shape == (3, 1, 2)
 
 
-def test_work_and_peak_are_known_before_running() -> None:
+def test_work_is_known_before_running() -> None:
     program = Program([(0, 1), (1, 2)], SIZES)
     program.contract([0, 1], frozenset({0, 2}))
     assert program.flops == 2 * 3 * 4
-    assert program.peak == 2 * 4

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsynth_core.inference.records import WeightedRecords, rounded
+from dpsynth_core.inference.model import WeightedRecords, rounded
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.tally import row_marginals
 from dpsynth_core.vocabulary.workload import all_kway

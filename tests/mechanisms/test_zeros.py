@@ -20,7 +20,7 @@ from dpsynth_core.mechanisms.steps import Finished, Measured
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.research.inference.relaxed.projection import Descent
+from dpsynth_core.research.inference.relaxed.losses import Descent
 from dpsynth_core.research.mechanisms.projection import rap
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import all_kway, hand_picked

@@ -138,7 +138,12 @@ def planned(workload: Workload, residual_l2: Callable[[Clique, float], float], r
     of a residual when it is measured at sigma, as `Kernel.residual_l2`."""
     prices = {part: residual_l2(part, 1.0) ** 2 / 2 for part in _wanted(workload)}
     noisy = {part: price for part, price in prices.items() if price > 0}  # without a number of rows that is public
-    return _affordable(residual_l2, least_noise(workload, noisy, rho), rho)
+    sigmas = least_noise(workload, noisy, rho)
+    while True:  # larger where noise is so large that its lattice is coarser and the price higher than at sigma = 1
+        cost = math.fsum(residual_l2(part, sigma) ** 2 / (2 * sigma**2) for part, sigma in sigmas.items())
+        if cost <= rho * (1 + _CLOSE_ENOUGH):
+            return sigmas
+        sigmas = {part: sigma * math.sqrt(cost / rho) for part, sigma in sigmas.items()}
 
 
 def least_noise(workload: Workload, prices: Mapping[Clique, float], rho: float) -> dict[Clique, float]:
@@ -184,12 +189,3 @@ def _variances(workload: Workload, columns: Mapping[Clique, int]) -> csr_array:
 def _wanted(workload: Workload) -> list[Clique]:
     """Every residual that a marginal of the workload needs."""
     return [ROWS, *(clique for clique in workload.closure() if min(workload.domain.sizes(clique)) > 1)]
-
-
-def _affordable(residual_l2: Callable[[Clique, float], float], sigmas: Mapping[Clique, float], rho: float) -> dict[Clique, float]:
-    """The sigmas, larger where noise is so large that its lattice is coarser and the price higher than at sigma = 1."""
-    while True:
-        cost = math.fsum(residual_l2(part, sigma) ** 2 / (2 * sigma**2) for part, sigma in sigmas.items())
-        if cost <= rho * (1 + _CLOSE_ENOUGH):
-            return dict(sigmas)
-        sigmas = {part: sigma * math.sqrt(cost / rho) for part, sigma in sigmas.items()}

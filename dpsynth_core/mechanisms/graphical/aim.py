@@ -16,9 +16,8 @@ from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.mechanisms.graphical import aim_forecast, aim_strategies
 from dpsynth_core.mechanisms.graphical.aim_strategies import COLUMNS_ALONE, NO_MORE, PRINTED, AimParameters
 from dpsynth_core.mechanisms.graphical.grouping import Candidates, OfColumns, groups_of
-from dpsynth_core.mechanisms.graphical.models import Capacity, Fit, fit
+from dpsynth_core.mechanisms.graphical.models import Capacity, Choice, Fit, Selections, apart, choose, choose_again, fit
 from dpsynth_core.mechanisms.graphical.public_prior import NoPrior, Prior
-from dpsynth_core.mechanisms.graphical.selections import Choice, Selections, apart, choose, choose_again
 from dpsynth_core.mechanisms.mechanism import Card, Forecast
 from dpsynth_core.mechanisms.rounds import RoundBudget, fitted, measure, sigma_for, total_from
 from dpsynth_core.mechanisms.steps import Finished, Step

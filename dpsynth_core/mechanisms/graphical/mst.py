@@ -14,7 +14,7 @@ from itertools import combinations
 from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.mechanisms import rounds
-from dpsynth_core.mechanisms.graphical import models, selections
+from dpsynth_core.mechanisms.graphical import models
 from dpsynth_core.mechanisms.graphical.models import FITTED_AS_PRINTED, Capacity, Fitting
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split, printed
 from dpsynth_core.mechanisms.steps import Finished, Step
@@ -80,7 +80,7 @@ class Mst:
         tree = yield from rounds.measure(kernel, 1, [choice.clique for choice in choices], sigma)
         model = models.fit(kernel, [*measurements, *tree], model, self.fitting.final, folding=folding, columns=believed)
         yield rounds.fitted(kernel, 1, f"measured a tree of {len(tree)} pairs")
-        record = selections.Selections()
+        record = models.Selections()
         for choice, measurement in zip(choices, tree, strict=True):
             record.add(choice, measurement)
         details = {"edges": len(tree), "model_size_mb": capacity.used_mb(m.clique for m in tree)}
@@ -91,14 +91,14 @@ def _pairs(domain: Domain, capacity: Capacity) -> list[Clique]:
     return capacity.allowed((), combinations(domain.names, 2))
 
 
-def _tree(kernel: Kernel, model: GraphicalModel, capacity: Capacity, rho: float) -> list[selections.Choice]:
+def _tree(kernel: Kernel, model: GraphicalModel, capacity: Capacity, rho: float) -> list[models.Choice]:
     """Kruskal's algorithm with the exponential mechanism on ||M_ij(D) - M_ij(independent)||_1; a forest where the capacity is too small."""
     domain = kernel.domain
     component = {name: i for i, name in enumerate(domain.names)}
     answers = model.marginals(_pairs(domain, capacity))
-    choices: list[selections.Choice] = []
+    choices: list[models.Choice] = []
     while answers:
-        choices.append(selections.choose_worst(kernel, answers, rounds.eps_for(rho / (len(domain) - 1), kernel.selection_price)))
+        choices.append(models.choose_worst(kernel, answers, rounds.eps_for(rho / (len(domain) - 1), kernel.selection_price)))
         a, b = choices[-1].clique
         joined = {component[a], component[b]}
         component.update((name, component[a]) for name, old in component.items() if old in joined)

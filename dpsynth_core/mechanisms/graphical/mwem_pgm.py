@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from dpsynth_core.inference.model import uniform
 from dpsynth_core.mechanisms import rounds
-from dpsynth_core.mechanisms.graphical import models, selections
+from dpsynth_core.mechanisms.graphical import models
 from dpsynth_core.mechanisms.graphical.models import Capacity, Fitting
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, COUNTING, Card, Forecast, Split, printed
 from dpsynth_core.mechanisms.parameters import real
@@ -95,7 +95,7 @@ class MwemPgm:
         yield rounds.fitted(kernel, 0, "every record equally likely")
 
         measurements: list[Measurement] = []
-        record = selections.Selections()
+        record = models.Selections()
         for number in range(1, count + 1):
             share, rho = self.measure_share, kernel.rho_left / (count + 1 - number)
             budget = rounds.RoundBudget.spending(rho, share, kernel.unit.marginal_l2, kernel.selection_price)
@@ -103,7 +103,7 @@ class MwemPgm:
             room = self.opening(number / count)  # all of the capacity, if nothing fits the open part of it
             offered = capacity.allowed(measured, workload.cliques, room) or capacity.allowed(measured, workload.cliques)
             offsets = {clique: float(self.cells(kernel.domain, clique)) for clique in offered}
-            choice = selections.choose(kernel, model.marginals(offered), dict.fromkeys(offered, 1.0), offsets, budget.eps)
+            choice = models.choose(kernel, model.marginals(offered), dict.fromkeys(offered, 1.0), offsets, budget.eps)
             measurements += yield from rounds.measure(kernel, number, [choice.clique], budget.sigma)
             record.add(choice, measurements[-1])
             stopping = self.fitting.final if number == count else self.fitting.between

@@ -18,7 +18,7 @@ from itertools import accumulate, combinations
 from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.smoothing import smooth_columns
 from dpsynth_core.mechanisms import rounds
-from dpsynth_core.mechanisms.graphical import models, selections
+from dpsynth_core.mechanisms.graphical import models
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
 from dpsynth_core.mechanisms.parameters import real, whole
 from dpsynth_core.mechanisms.steps import Finished, Step
@@ -94,14 +94,14 @@ class PrivBayes:
         yield rounds.fitted(kernel, 0, "product of the one-way marginals")
 
         offers = _Offers(domain, models.Capacity(domain, self.max_size_mb), self.max_parents)
-        record = selections.Selections()
+        record = models.Selections()
         network: set[str] = set()
         useful = model.total / (self.usefulness * HALF_NORMAL * sigma)
         for number in range(1, count + 1):
             candidates = offers.tables(network, [m.clique for m in measurements], useful)
             if not candidates:
                 break
-            choice = selections.choose_worst(kernel, {r: model.marginal(r) for r in candidates}, eps)
+            choice = models.choose_worst(kernel, {r: model.marginal(r) for r in candidates}, eps)
             measurements += yield from rounds.measure(kernel, number, [choice.clique], sigma)
             record.add(choice, measurements[-1])
             network.update(choice.clique)

@@ -16,7 +16,7 @@ from itertools import combinations
 import numpy as np
 
 from dpsynth_core.inference.gradual import consistent, updated
-from dpsynth_core.inference.records import WeightedRecords
+from dpsynth_core.inference.model import WeightedRecords
 from dpsynth_core.inference.smoothing import smooth_columns
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.graphical import models

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.inference.model import refined
-from dpsynth_core.inference.records import WeightedRecords, rounded
+from dpsynth_core.inference.model import WeightedRecords, refined, rounded
 from dpsynth_core.research.vocabulary.queries import Incidence, Query, QueryClass, SparseAnswers
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import expand, project

@@ -7,15 +7,19 @@ import itertools
 import numpy as np
 import pytest
 
-from dpsynth_core.research.oracles.records.cpsat import CpSatOracle, solve
+from dpsynth_core.research.oracles.records.cpsat import CpSatOracle
 from dpsynth_core.research.oracles.records.problem import RecordProblem, Records, SignedQueries
-from dpsynth_core.research.oracles.search import Limit
+from dpsynth_core.research.oracles.search import Limit, Solution
 from dpsynth_core.research.vocabulary.queries import QueryClass
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from tests.research.oracles.brute_force import brute_force
 from tests.research.oracles.problems import random_domain, random_problem, random_queries
 
 LIMIT = Limit(seconds=20.0)
+
+
+def solve(problem: RecordProblem, limit: Limit) -> Solution:
+    return CpSatOracle(problem.queries).answer(problem.linear, limit)
 
 
 @pytest.mark.parametrize("zeros", [False, True])

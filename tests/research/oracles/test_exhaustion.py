@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpsynth_core.research.oracles.records.problem import MAX_RECORDS, Exhaustion, Records, SignedQueries, fits, problems
+from dpsynth_core.research.oracles.records.problem import MAX_RECORDS, Exhaustion, RecordProblem, Records, SignedQueries, fits
 from dpsynth_core.research.oracles.search import Limit
 from dpsynth_core.research.vocabulary.queries import QueryClass
 from dpsynth_core.vocabulary.domain import Domain
@@ -23,7 +23,7 @@ def test_it_is_brute_force_for_many_draws_at_once(domain: Domain, seed: int) -> 
     rng, queries = np.random.default_rng(seed), QueryClass.of(all_kway(domain, 2))
     numbers, signs = rng.integers(queries.size, size=12), rng.choice(np.array([-1, 1], dtype=np.int8), 12)
     asked = SignedQueries.of(queries, numbers, signs)
-    draws = problems(asked, [tuple(rng.exponential(0.5, size) for size in (4, 3, 5)) for _ in range(6)])
+    draws = [RecordProblem(asked, tuple(rng.exponential(0.5, size) for size in (4, 3, 5))) for _ in range(6)]
     for answer, problem in zip(Exhaustion.of(Records.of(domain)).solve_many(draws, Limit()), draws, strict=True):
         truth = brute_force(problem)
         assert answer.codes.tolist() == truth.codes.tolist()

@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.foundation import threads
-from dpsynth_core.research.inference.relaxed.losses import Loss, MarginalLoss, Sum
+from dpsynth_core.research.inference.relaxed.losses import Adam, Loss, MarginalLoss, Sum
 from dpsynth_core.research.inference.relaxed.onehot import Columns, OneHot, add_slopes, cells, halves
-from dpsynth_core.research.inference.relaxed.projection import Adam
 from dpsynth_core.vocabulary.measurement import Measurement
 
 Parameters = NDArray[np.floating[Any]]

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.foundation.errors import OracleError
-from dpsynth_core.inference.records import WeightedRecords
+from dpsynth_core.inference.model import WeightedRecords
 from dpsynth_core.mechanisms.mechanism import CHOOSING, COUNTING, Forecast, Split
 from dpsynth_core.mechanisms.parameters import real
 from dpsynth_core.mechanisms.rounds import fitted, too_many_cells
@@ -27,7 +27,7 @@ from dpsynth_core.mechanisms.steps import Fitted
 from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.research.oracles.pool import Pool
 from dpsynth_core.research.oracles.records import problem
-from dpsynth_core.research.oracles.records.problem import Exhaustion, Linear, RecordProblem, Records, SignedQueries, problems
+from dpsynth_core.research.oracles.records.problem import Exhaustion, Linear, RecordProblem, Records, SignedQueries
 from dpsynth_core.research.oracles.search import Limit, Solution
 from dpsynth_core.research.vocabulary.queries import QueryClass
 from dpsynth_core.vocabulary.domain import Domain
@@ -117,7 +117,7 @@ class DataPlayer:
         """For each perturbation the record that satisfies the most of `wanted`, less what its values cost, shape (perturbations, columns);
         and the answers of the searches."""
         queries = SignedQueries.of(self.queries, wanted.numbers, wanted.signs)
-        answers, records = self.oracle.solve_many(problems(queries, perturbations), self.limit), []
+        answers, records = self.oracle.solve_many([RecordProblem(queries, linear) for linear in perturbations], self.limit), []
         for answer in answers:
             self.last = answer.codes if answer.status != "failed" else self.last
             records.append(self.last)

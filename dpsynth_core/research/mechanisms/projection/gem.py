@@ -15,7 +15,7 @@ import numpy as np
 from dpsynth_core.foundation import threads
 from dpsynth_core.inference.smoothing import smooth_columns
 from dpsynth_core.mechanisms import rounds
-from dpsynth_core.mechanisms.graphical import selections
+from dpsynth_core.mechanisms.graphical import models
 from dpsynth_core.mechanisms.graphical.models import COLUMNS_SMOOTHED
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, COUNTING, SINGLE, Card, Forecast, Split, printed
 from dpsynth_core.mechanisms.parameters import real, whole
@@ -171,7 +171,7 @@ class _Run:
     rounds: int
     total: float = 1.0
     measurements: list[Measurement] = field(default_factory=list)
-    record: selections.Selections = field(default_factory=selections.Selections)
+    record: models.Selections = field(default_factory=models.Selections)
     taken: int = 0
 
     def start(self) -> Iterator[Step]:
@@ -185,14 +185,8 @@ class _Run:
             self.measurements = smooth_columns(kernel.domain, self.measurements).instead(self.measurements)
         else:
             self.total = rounds.people((yield from rounds.count_people(kernel, TOTAL_SHARE)))
-        self._initialise()
-        if self.measurements:
-            yield from self.train(0, FIRST_STEPS, "every column")
-
-    def _initialise(self) -> None:
-        """Draw the network; where columns were measured, it starts near them."""
-        mechanism, rng = self.mechanism, np.random.default_rng(self.kernel.seed())
-        space, hidden = OneHot(self.kernel.domain), [mechanism.hidden] * _HIDDEN_LAYERS
+        rng = np.random.default_rng(kernel.seed())
+        space, hidden = OneHot(kernel.domain), [mechanism.hidden] * _HIDDEN_LAYERS
         self.generator = network.Generator.drawn(space, mechanism.latent, mechanism.batch, hidden, rng)
         self.parameters = self.generator.initial(rng)
         if self.measurements:
@@ -202,8 +196,10 @@ class _Run:
         self.mean: Parameters | None = None
         self.misfit = mechanism.rules.misfit(space, self.total)
         self.barred = impossible(space, 1.0)
+        if self.measurements:
+            yield from self.train(0, FIRST_STEPS, "every column")
 
-    def choose(self, number: int, weights: Mapping[Clique, float]) -> tuple[selections.Choice, float]:
+    def choose(self, number: int, weights: Mapping[Clique, float]) -> tuple[models.Choice, float]:
         """The round's marginal, and the noise to measure it with. Every round left costs the same."""
         kernel, domain = self.kernel, self.kernel.domain
         rho = kernel.rho_left / (self.rounds + 1 - number)
@@ -212,7 +208,7 @@ class _Run:
             answers = {clique: self.table.marginal(clique) for clique in weights}
         noise = self.mechanism.rules.noise * HALF_NORMAL * budget.sigma
         offsets = {clique: noise * domain.possible_cells(clique) for clique in weights}
-        return selections.choose(kernel, answers, weights, offsets, budget.eps), budget.sigma
+        return models.choose(kernel, answers, weights, offsets, budget.eps), budget.sigma
 
     def train(self, number: int, steps: int, what: str) -> Generator[Step, None, None]:
         loss = Sum([self.misfit(self.measurements, self.columns), *self.barred])

@@ -24,9 +24,8 @@ from dpsynth_core.mechanisms.steps import Finish, Finished, Fitted, Measured, St
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.research import operations
-from dpsynth_core.research.inference.relaxed.losses import Loss, MarginalLoss, QueryLoss, Sum, impossible
+from dpsynth_core.research.inference.relaxed.losses import Descent, Loss, MarginalLoss, QueryLoss, Sum, impossible, project
 from dpsynth_core.research.inference.relaxed.onehot import Columns, OneHot, halves
-from dpsynth_core.research.inference.relaxed.projection import Descent, project
 from dpsynth_core.research.inference.relaxed.relaxed_table import RelaxedTable
 from dpsynth_core.research.vocabulary.queries import QueryClass, merged
 from dpsynth_core.vocabulary.measurement import Clique, Measurement

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.inference.records import WeightedRecords
+from dpsynth_core.inference.model import WeightedRecords
 from dpsynth_core.mechanisms import public_check, rounds
 from dpsynth_core.mechanisms.mechanism import CHECKING, COUNTING, Card, Forecast, Mechanism, Split, printed
 from dpsynth_core.mechanisms.steps import Finished, Fitted, Step

@@ -183,11 +183,6 @@ class CpSatOracle:
         hint.values.extend([*chosen[:-1].astype(int).tolist(), *holds.astype(int).tolist()])
 
 
-def solve(problem: RecordProblem, limit: Limit) -> Solution:
-    """The best record of a single problem; for several draws with the same queries, a CpSatOracle or `pool.Pool` is faster."""
-    return CpSatOracle(problem.queries).answer(problem.linear, limit)
-
-
 def _model(reduced: Reduced) -> cp_model.CpModel:
     """All but the coefficients of the objective; the variables are the options, then the queries."""
     from ortools.sat.python import cp_model

@@ -102,14 +102,8 @@ class SignedQueries:
             raise ValueError("signs are 1 or -1, and weights are finite and not negative")
 
     @classmethod
-    def of(
-        cls,
-        queries: QueryClass,
-        numbers: NDArray[np.int64],
-        signs: NDArray[np.int8],
-        weights: NDArray[np.float64] | NDArray[np.int64] | None = None,
-    ) -> SignedQueries:
-        """Queries of a class by number, each with the sign and weight (default: 1) beside it; repeats add up."""
+    def of(cls, queries: QueryClass, numbers: NDArray[np.int64], signs: NDArray[np.int8]) -> SignedQueries:
+        """Queries of a class by number, each with the sign beside it, all of weight 1; repeats add up."""
         chosen = [queries.query(int(number)) for number in numbers]
         longest = max((len(query.values) for query in chosen), default=1)
         columns = np.full((len(chosen), longest), NO_COLUMN, dtype=np.int32)
@@ -118,8 +112,7 @@ class SignedQueries:
             columns[i, : len(query.columns)] = query.columns
             values[i, : len(query.values)] = query.values
         thresholds = np.array([query.threshold for query in chosen], dtype=np.int32)
-        multiplicities = np.ones(len(chosen)) if weights is None else np.asarray(weights, dtype=np.float64)
-        return cls(Records.of(queries.domain), columns, values, thresholds, np.asarray(signs, dtype=np.int8), multiplicities)
+        return cls(Records.of(queries.domain), columns, values, thresholds, np.asarray(signs, dtype=np.int8), np.ones(len(chosen)))
 
     @cached_property
     def net(self) -> NetQueries:
@@ -181,10 +174,6 @@ class RecordProblem:
     def value(self, codes: Codes) -> float:
         """The same for one record, codes (attributes,)."""
         return float(self.values(codes[None, :])[0])
-
-
-def problems(queries: SignedQueries, perturbations: Sequence[Linear]) -> list[RecordProblem]:
-    return [RecordProblem(queries, linear) for linear in perturbations]
 
 
 MAX_RECORDS = 5_000

@@ -7,9 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from dpsynth_core.research.inference.relaxed.losses import MarginalLoss
+from dpsynth_core.research.inference.relaxed.losses import Adam, Descent, MarginalLoss, project
 from dpsynth_core.research.inference.relaxed.onehot import OneHot
-from dpsynth_core.research.inference.relaxed.projection import Adam, Descent, project
 from dpsynth_core.research.inference.relaxed.relaxed_table import RelaxedTable
 from dpsynth_core.vocabulary.domain import Domain
 
