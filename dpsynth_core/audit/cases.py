@@ -50,10 +50,9 @@ Kernels = Callable[..., PrivacyKernel]
 @dataclass(frozen=True)
 class Case:
     """A question and two tables. ask: the arguments by name, of a kernel's public numbers and the tables. variant: what kind, in words.
-
-    finite: its answer is a choice among finitely many, so that every probability can be computed. share: of the draws of an audit; the
-    slow ones get fewer. person: what they own in either table; otherwise rows of `OLD` (replace) and of `NEW`. look: at what of an
-    answer, instead of `losses`. group: the cells of the records that are asked about, {} for all records."""
+    finite: its answer is a choice among finitely many, so that every probability can be computed. share: of the draws of an audit; the slow
+    ones get fewer. person: what they own in either table; otherwise rows of `OLD` (replace) and of `NEW`. look: at what of an answer,
+    instead of `losses`. group: the cells of the records that are asked about, {} for all records."""
 
     operation: str
     ask: Ask

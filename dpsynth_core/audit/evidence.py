@@ -56,9 +56,14 @@ class Finding:
 
 def from_draws(claim: Claim, draws: tuple[Sequence[Draw], Sequence[Draw]], level: float) -> Finding:
     """What as many draws of either table, in the order in which they were made, say against a claim."""
-    count, first = len(draws[0]), _for_choosing(len(draws[0]))
-    labels = _Labels(*(side[:first] for side in draws))
-    without, with_person = (np.array([draw.loss + labels.score(draw) for draw in side]) for side in draws)
+    count, first = len(draws[0]), math.ceil(CHOOSING * len(draws[0]))
+    seen = [Counter(draw.label for draw in side[:first] if draw.label is not None) for side in draws]
+
+    def score(draw: Draw) -> float:
+        """With how much more often its label came with the person than without, among the first. Half a draw more keeps it finite."""
+        return draw.loss + math.log((seen[1][draw.label] + 0.5) / (seen[0][draw.label] + 0.5))
+
+    without, with_person = (np.array([score(draw) for draw in side]) for side in draws)
     choices = [
         (*_best_threshold(claim, (low[:first], high[:first]), count - first, level), low[first:], high[first:])
         for low, high in ((without, with_person), (-with_person, -without))
@@ -100,25 +105,9 @@ def smallest_visible(claim: Claim, draws: int, level: float) -> float:
 def _visible(claim: Claim, parameter: float, draws: int, level: float) -> bool:
     """Whether even the unlucky counts of the best event, one in 40 on either side, give the claim away."""
     fpr, tpr = claim.example(parameter)
-    held_out, unlucky = draws - _for_choosing(draws), (1 - _SURE) / 2
+    held_out, unlucky = draws - math.ceil(CHOOSING * draws), (1 - _SURE) / 2
     above, below = binom.ppf(1 - unlucky, held_out, fpr), binom.ppf(unlucky, held_out, tpr)
     return bool((claim.least(_highest(above, held_out, level / 2), _lowest(below, held_out, level / 2)) > claim.claimed).any())
-
-
-def _for_choosing(draws: int) -> int:
-    return math.ceil(CHOOSING * draws)
-
-
-class _Labels:
-    """How much more often each label came with the person than without, among the draws that an event is chosen on."""
-
-    def __init__(self, without: Sequence[Draw], with_person: Sequence[Draw]) -> None:
-        self._counts = [Counter(draw.label for draw in side if draw.label is not None) for side in (without, with_person)]
-
-    def score(self, draw: Draw) -> float:
-        """0 for a label that did not come then. Half a draw more on either side keeps it finite."""
-        without, with_person = (counts[draw.label] + 0.5 for counts in self._counts)
-        return math.log(with_person / without)
 
 
 def _best_threshold(claim: Claim, scores: tuple[Scores, Scores], held_out: int, level: float) -> tuple[float, float]:

@@ -170,18 +170,18 @@ def _started(structure: Structure, start: list[Table], terms: Sequence[_Term]) -
 
 
 def _descend(structure: Structure, start: list[Table], terms: Sequence[_Term], pace: float, stopping: Stopping) -> tuple[_Point, float]:
-    """Accelerated mirror descent: each step of size pace / (largest weight) goes on in the direction of the last one (Nesterov).
-
-    One calibration per iteration. When the loss rises, the momentum is dropped; when it rises much, the pace is halved too, and until
-    that has happened once the pace grows. From a cold start this needs far fewer iterations than plain mirror descent with line search.
-    Returns the best point and the pace to start the next fit with."""
+    """Accelerated mirror descent: each step of size pace / (largest weight) goes on in the direction of the last one (Nesterov). One
+    calibration per iteration. When the loss rises, the momentum is dropped; when it rises much, the pace is halved too, and until that has
+    happened once the pace grows. From a cold start this needs far fewer iterations than plain mirror descent with line search. Returns the
+    best point and the pace to start the next fit with."""
     enough = 0.5 * stopping.noise_level * sum(t.target.size for t in terms)
     unit = 1.0 / max((float(t.weight.max()) for t in terms), default=1.0)  # nothing measured: the start fits already
     point = best = _started(structure, start, terms)
     behind, momentum, overshot = point.potentials, 0, False
     history = [point.loss]
     for _ in range(stopping.iterations):
-        if best.loss <= enough or pace < SLOWEST or _stalled(history, stopping):
+        earlier = history[-1 - stopping.window] if len(history) > stopping.window else math.inf
+        if best.loss <= enough or pace < SLOWEST or earlier - history[-1] < stopping.tolerance * earlier:
             break
         ahead = [p - pace * unit * point.gradient[i] if i in point.gradient else p for i, p in enumerate(point.potentials)]
         momentum += 1
@@ -203,10 +203,3 @@ def _descend(structure: Structure, start: list[Table], terms: Sequence[_Term], p
         best = min(best, point, key=lambda p: p.loss)
         history.append(best.loss)
     return best, pace
-
-
-def _stalled(history: Sequence[float], stopping: Stopping) -> bool:
-    if len(history) <= stopping.window:
-        return False
-    earlier = history[-1 - stopping.window]
-    return earlier - history[-1] < stopping.tolerance * earlier

@@ -54,11 +54,9 @@ class _Places:
 @dataclass(frozen=True)
 class _Axis:
     """Every marginal that has one attribute, laid out with that attribute last: lines of cells, one cell for each of its `size` values.
-
-    weights: c_r, shape (marginals, 1).  prices: where those of this layout lie.  lines: from codes to the line of each marginal, counted
-    on from that place.  cells: from codes to the cell of each marginal, the attribute's own value left out.  stride: of that value,
-    shape (marginals, 1).  copies: from codes to the place of each price of each of the marginals.  sources: which of the marginals that is.
-    """
+    weights: c_r, shape (marginals, 1). prices: where those of this layout lie. lines: from codes to the line of each marginal, counted on
+    from it. cells: from codes to the cell of each marginal, the attribute's own value left out. stride: of that value, shape (marginals,
+    1). copies: from codes to the place of each price of each of the marginals. sources: which of the marginals that is."""
 
     size: int
     weights: NDArray[np.float32]
@@ -91,11 +89,10 @@ def refine(
     zeros: Mapping[Labels, NDArray[np.bool_]] | None = None,
     passes: int = 2,
 ) -> NDArray[np.int32]:
-    """A copy of `codes` (rows, attributes) whose marginals are at least as close to rows * targets[r] in weighted L1.
-
-    targets: probabilities per marginal, axes in ascending attribute order.  weights: c_r > 0.  A cell whose target is zero in some
-    marginal is never entered.  zeros: cells of further marginals that are never entered (True).
-    passes: sweeps over all rows and attributes; most of the gain comes with the first."""
+    """A copy of `codes` (rows, attributes) whose marginals are at least as close to rows * targets[r] in weighted L1. targets:
+    probabilities per marginal, axes in ascending attribute order. weights: c_r > 0. A cell whose target is zero in some marginal is never
+    entered. zeros: cells of further marginals that are never entered (True). passes: sweeps over all rows and attributes; most of the gain
+    comes with the first."""
     if not len(codes) or not targets:
         return codes.copy()
     for labels, impossible in (zeros or {}).items():  # a marginal of weight zero has no cost and only forbids cells

@@ -47,7 +47,9 @@ class Structure:
         self.cliques: tuple[Labels, ...] = tuple(tuple(bits(m)) for m in maximal(masks))
         self.possible = tuple(self.possible_in(c) for c in self.cliques)
         self.tree = junction_tree((mask_of(c) for c in self.cliques), sizes)
-        self.home = tuple(self._smallest_node(mask_of(c)) for c in self.cliques)
+        smallest_first = sorted(range(len(self.tree.nodes)), key=lambda node: (self.program_cells(self.tree.nodes[node]), node))
+        masks = [mask_of(clique) for clique in self.cliques]
+        self.home = tuple(next(node for node in smallest_first if mask & self.tree.nodes[node] == mask) for mask in masks)
         self.children: tuple[tuple[int, ...], ...] = tuple(
             tuple(v for v, p in enumerate(self.tree.parent) if p == u) for u in range(len(self.tree.nodes))
         )
@@ -63,10 +65,6 @@ class Structure:
         """Which cells of a table over `labels` no zero inside it forbids, in a shape that broadcasts to it; None for all of them."""
         inside = [~expand(table, clique, labels) for clique, table in self.zeros.items() if set(clique) <= set(labels)]
         return functools.reduce(np.logical_and, inside) if inside else None
-
-    def _smallest_node(self, clique: int) -> int:
-        cells = self.program_cells
-        return min((i for i, n in enumerate(self.tree.nodes) if clique & n == clique), key=lambda i: (cells(self.tree.nodes[i]), i))
 
     def program_cells(self, mask: int) -> int:
         """Cells of the table over a set of attributes."""

@@ -16,7 +16,7 @@ and knows how far it is from the least f: f(p)^2 / max_S gradient_S at least. Pu
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -117,14 +117,10 @@ def _pulls(workload: Workload, spaces: Sequence[Clique]) -> Float:
     domain, place = workload.domain, {part: k for k, part in enumerate(spaces)}
     pulls = np.zeros(len(spaces))
     for clique, weight in workload.weights.items():
-        for part in _parts(domain, clique, len(clique)):
+        for part in subsets(_wide(domain, clique), most=len(clique)):
             if part in place:
                 pulls[place[part]] += weight**2 / domain.cells(clique)
     return pulls
-
-
-def _parts(domain: Domain, clique: Clique, widest: int) -> Iterator[Clique]:
-    return subsets(_wide(domain, clique), most=widest)
 
 
 def _design(domain: Domain, spaces: Sequence[Clique], candidates: Sequence[Clique], rows_price: float) -> csr_array:
@@ -133,7 +129,7 @@ def _design(domain: Domain, spaces: Sequence[Clique], candidates: Sequence[Cliqu
     entries = [
         (place[part], column, 1 / domain.cells(clique) if clique else 1 / rows_price)
         for column, clique in enumerate(candidates)
-        for part in _parts(domain, clique, widest)
+        for part in subsets(_wide(domain, clique), most=widest)
         if part in place
     ]
     rows, columns, values = zip(*entries, strict=True)

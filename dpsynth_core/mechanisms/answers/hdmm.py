@@ -27,10 +27,7 @@ from dpsynth_core.vocabulary.marginals import project
 from dpsynth_core.vocabulary.measurement import Clique, Measurement, Residual, subsets
 from dpsynth_core.vocabulary.workload import Workload
 
-_SECONDS_PER_CELL = 2e-5
-_SECONDS_PER_MARGINAL = 4e-3
-_BYTES_PER_CELL = 60
-_MAX_CELLS = 20_000_000
+_SECONDS_PER_CELL, _SECONDS_PER_MARGINAL, _BYTES_PER_CELL, _MAX_CELLS = 2e-5, 4e-3, 60, 20_000_000
 
 
 @dataclass(frozen=True)

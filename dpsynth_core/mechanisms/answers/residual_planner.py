@@ -26,10 +26,7 @@ from dpsynth_core.vocabulary.marginals import expand
 from dpsynth_core.vocabulary.measurement import Clique, Measurement, Residual, subsets
 from dpsynth_core.vocabulary.workload import Workload
 
-_SECONDS_PER_CELL = 4e-5
-_SECONDS_PER_MARGINAL = 1e-3
-_BYTES_PER_CELL = 40
-_MAX_CELLS = 50_000_000
+_SECONDS_PER_CELL, _SECONDS_PER_MARGINAL, _BYTES_PER_CELL, _MAX_CELLS = 4e-5, 1e-3, 40, 50_000_000
 _MOST_STEPS = 500
 _CLOSE_ENOUGH = 1e-10
 

@@ -105,11 +105,10 @@ def _numbers(kernel: SealedKernel, portions: Sequence[Portion]) -> Iterator[Lear
 
 
 def column_of(unknown: Attribute, noisy: Mapping[str, int], sigma: float) -> Attribute:
-    """What was found, in alphabetical order, with a cell for all other values.
-
-    Where more was found than the column may have cells, the texts with the largest noisy counts are kept and the rest is merged into
-    "other": the rule looks at noisy counts only. Empty values have a cell if their noisy number is more than twice the noise, or if the
-    column would have no second cell without one; or else they go to "other"."""
+    """What was found, in alphabetical order, with a cell for all other values. Where more was found than the column may have cells, the
+    texts with the largest noisy counts are kept and the rest is merged into "other": the rule looks at noisy counts only. Empty values have
+    a cell if their noisy number is more than twice the noise, or if the column would have no second cell without one; or else they go to
+    "other"."""
     frequent = sorted((text for text in noisy if text not in PUBLIC), key=lambda text: (-noisy[text], text))[: unknown.most - 2]
     missing = noisy[MISSING] > 2 * sigma or not frequent
     return replace(unknown, most=0, categories=tuple(sorted(frequent)), other=True, missing=missing)

@@ -54,12 +54,10 @@ def as_workload_weighs(columns: Weights, _noise: float) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Strategies:
-    """One for each step of Algorithm 4 that has several.
-
-    divide: each column's share of what single columns get.  weigh: what each column weighs in the scores, from the w_r of the columns and
-    the noise of a selection in the errors of the heaviest, as a share of the people.  cells: n_r in the scores.  together: how many tables
-    a round measures, from how many were measured before it.  wide: from so many columns on, models are made cheaper.  fitting: of models.
-    """
+    """One for each step of Algorithm 4 that has several. divide: each column's share of what single columns get. weigh: what each column
+    weighs in the scores, from the w_r of the columns and the noise of a selection in the errors of the heaviest, as a share of the people.
+    cells: n_r in the scores. together: how many tables a round measures, from how many were measured before it. wide: from so many columns
+    on, models are made cheaper. fitting: of models."""
 
     divide: Division = least_error_shares
     weigh: Callable[[Weights, float], dict[str, float]] = light_columns_as_heavy

@@ -27,11 +27,10 @@ Scores = Mapping[Clique, float]
 
 
 def cliques_of(domain: Domain, scores: Scores, most_cells: float) -> list[Clique]:
-    """The maximal cliques of the graph, which have `most_cells` cells together.
-
-    From no edges but those of the structural zeros, the edge that raises (sum of scores - SIZE_PENALTY * cells) most is added, until none
-    raises it. Only an edge with which the graph stays triangulated, as `_closes` says, is tried; any triangulated graph can be reached so.
-    An edge for which there is no room is not tried again: more edges make no junction tree smaller."""
+    """The maximal cliques of the graph, which have `most_cells` cells together. From no edges but those of the structural zeros, the edge
+    that raises (sum of scores - SIZE_PENALTY * cells) most is added, until none raises it. Only an edge with which the graph stays
+    triangulated, as `_closes` says, is tried; any triangulated graph can be reached so. An edge for which there is no room is not tried
+    again: more edges make no junction tree smaller."""
     sizes = domain.sizes(domain.names)
     nodes = junction_tree([mask_of(labels_of(domain, clique)) for clique in domain.zeros], sizes).nodes
     graph, cells = adjacency(nodes, len(sizes)), sum(cells_of(node, sizes) for node in nodes)

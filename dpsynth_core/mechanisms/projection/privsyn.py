@@ -119,11 +119,10 @@ class PrivSyn:
 
 
 def dense_pairs(domain: Domain, dependence: Mapping[Clique, float], rho: float, l2: float) -> list[Clique]:
-    """DenseMarg: pairs in the order in which they are chosen.
-
-    dependence: how far each pair is from independence, in counts.  rho: what all chosen pairs share.  With the best division of rho, the
-    expected noise of the pairs X together is (sum of c_i^(2/3))^(3/2) * sqrt(2/pi) * l2 / sqrt(2 rho), c_i being their cells. Every step
-    takes the pair that lowers noise and missed dependence together the most, until none does."""
+    """DenseMarg: pairs in the order in which they are chosen. dependence: how far each pair is from independence, in counts. rho: what all
+    chosen pairs share. With the best division of rho, the expected noise of the pairs X together is (sum of c_i^(2/3))^(3/2) * sqrt(2/pi) *
+    l2 / sqrt(2 rho), c_i being their cells. Every step takes the pair that lowers noise and missed dependence together the most, until none
+    does."""
     unit = HALF_NORMAL * rounds.sigma_for(rho, l2)
     powers = {pair: domain.cells(pair) ** (2 / 3) for pair in dependence}
     chosen: list[Clique] = []

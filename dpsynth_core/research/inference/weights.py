@@ -49,9 +49,6 @@ class Weights(ABC):
         self._sum += self._weights
         self._remembered += 1
 
-    def _mean(self, total: float) -> Float:
-        return self._sum * (total / self._remembered)
-
 
 @dataclass(frozen=True, eq=False)
 class ExplicitDistribution:
@@ -115,7 +112,7 @@ class CellWeights(Weights):
         super().remember()
 
     def average(self, total: float) -> ExplicitDistribution:
-        return ExplicitDistribution(self._queries.domain, self._mean(total))
+        return ExplicitDistribution(self._queries.domain, self._sum * (total / self._remembered))
 
     def _slice(self, query: Query) -> tuple[int | slice, ...]:
         fixed = dict(zip(query.columns, query.values, strict=True))
@@ -149,7 +146,7 @@ class RowWeights(Weights):
         self._weights /= self._weights.sum()
 
     def average(self, total: float) -> WeightedRecords:
-        return WeightedRecords(self._incidence.queries.domain, self._incidence.codes, self._mean(total))
+        return WeightedRecords(self._incidence.queries.domain, self._incidence.codes, self._sum * (total / self._remembered))
 
     def _rows(self, query: Query) -> NDArray[np.intp]:
         """The rows that satisfy a query, cached: a measured query is needed again in every later round."""

@@ -80,11 +80,10 @@ class Pool:
         return [answers[i] for i in range(len(problems))]
 
     def map(self, prepare: Prepare, shared: Any, arguments: Sequence[Any], seconds: float) -> list[Any]:
-        """prepare(shared)(argument) for each argument, in order; `prepare` runs once in each process that takes part.
-
-        prepare: a function at the top of a module, other than the main one, which no other process can import; what it returns gives JSON
-        values. seconds: what one argument should take at most, or infinity; that and the patience of the pool later its process counts as
-        hung. Raises OracleError, after which the pool is closed."""
+        """prepare(shared)(argument) for each argument, in order; `prepare` runs once in each process that takes part. prepare: a function
+        at the top of a module, other than the main one, which no other process can import; what it returns gives JSON values. seconds: what
+        one argument should take at most, or infinity; that and the patience of the pool later its process counts as hung. Raises
+        OracleError, after which the pool is closed."""
         if prepare.__module__ == "__main__":
             raise ValueError("a solver process cannot import a function of the main module")
         if not self._solvers:

@@ -62,11 +62,10 @@ class RelaxedTable:
 
 
 def rounded(domain: Domain, table: Columns, n: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    """Codes of n possible rows in random order, shape (n, attributes); floor or ceil of n / (relaxed rows) from each relaxed row.
-
-    The copies of a relaxed row share its values as evenly as possible, each attribute in an order of its own, so that every query keeps
-    its expectation (paper, section 4) with less spread than independent draws would have. Rows that the domain calls impossible are drawn
-    again from the same relaxed row."""
+    """Codes of n possible rows in random order, shape (n, attributes); floor or ceil of n / (relaxed rows) from each relaxed row. The
+    copies of a relaxed row share its values as evenly as possible, each attribute in an order of its own, so that every query keeps its
+    expectation (paper, section 4) with less spread than independent draws would have. Rows that the domain calls impossible are drawn again
+    by the same relaxed row."""
     relaxed = table.shape[1]
     origin = np.sort(np.concatenate([np.repeat(np.arange(relaxed), n // relaxed), rng.permutation(relaxed)[: n % relaxed]]))
     shares = [table[OneHot(domain).block(i)].T for i in range(len(domain))]

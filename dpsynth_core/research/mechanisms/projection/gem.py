@@ -36,11 +36,7 @@ FIRST_STEPS, LAST_STEPS = 200, 100
 """Of the training to the columns, and of the last one, in which the network is fitted to all rounds."""
 ROUNDS_PER_COLUMN = 4
 _HIDDEN_LAYERS = 2
-_SECONDS_PER_PRODUCT = 5e-11
-_SECONDS_PER_MARGINAL = 3e-5
-_SECONDS_PER_CELL = 1e-8
-_BYTES_PER_CELL = 30
-
+_SECONDS_PER_PRODUCT, _SECONDS_PER_MARGINAL, _SECONDS_PER_CELL, _BYTES_PER_CELL = 5e-11, 3e-5, 1e-8, 30
 
 _WHOLE = "A round asks for a whole table, as in the authors' later program and in the AIM paper; the paper's GEM asks for one count."
 _KEPT = (

@@ -57,11 +57,8 @@ _STARTING = 0.1
 """How far a run is, in its own eyes, when it has fitted the columns and knows how many rounds follow."""
 _USUAL_TOTAL = 100_000.0
 """People, where a forecast has to say how long a run will take and nobody knows yet how many there are."""
-_SECONDS_PER_PRODUCT = 5e-11
-_SECONDS_PER_ENTRY = 1.5e-8
-_BYTES_PER_ENTRY = 4
-_BYTES_PER_QUERY = 90
-_MOST_MB = 8_000
+_SECONDS_PER_PRODUCT, _SECONDS_PER_ENTRY = 5e-11, 1.5e-8
+_BYTES_PER_ENTRY, _BYTES_PER_QUERY, _MOST_MB = 4, 90, 8_000
 
 
 @dataclass(frozen=True)

@@ -203,10 +203,8 @@ class Mwem(Reweighing):
 class PmwPub(Reweighing):
     """PMW^Pub: the support is the distinct rows of the public table, and their weights start at their frequencies; then MWEM's rounds. The
     output is the average of the last iterates before A_T; its rows are rounded at random, not sampled. No row appears that the public table
-    does not have, apart from the changes of single values that bring the rounded rows closer to the weighted ones.
-
-    What differs from the paper is on the card: theory needs all iterates A_0 to A_(T-1), while they pull the result back to where it
-    started (`skip`)."""
+    does not have, apart from the changes of single values that bring the rounded rows closer to the weighted ones. What differs from the
+    paper is on the card: theory needs all iterates A_0 to A_(T-1), while they pull the result back to where it started (`skip`)."""
 
     card: Card = Card(
         "pmwpub", "PMW^Pub", ZCDP, takes_thresholds=True,

@@ -72,9 +72,8 @@ class Records:
 @dataclass(frozen=True, eq=False)
 class SignedQueries:
     """Weighted queries and negations, which all draws of one round have in common. Immutable, and small enough to send to a process.
-
-    columns, values: (m, k), one row a query, NO_COLUMN in both where a query has fewer than k columns.  thresholds: (m,), from 1 to the
-    query's columns.  signs: (m,), +1 for the query, -1 for its negation.  weights: (m,), not negative, whole numbers where they are
+    columns, values: (m, k), one row a query, NO_COLUMN in both where a query has fewer than k columns. thresholds: (m,), from 1 to the
+    query's columns. signs: (m,), +1 for the query, -1 for its negation. weights: (m,), not negative, whole numbers where they are
     multiplicities. The same query may stand in several rows, with either sign. ValueError for anything else."""
 
     records: Records

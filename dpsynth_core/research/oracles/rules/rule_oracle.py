@@ -166,11 +166,10 @@ def _rule(rules: RuleClass, v: Flags, negated: bool) -> Rule:
 
 @contextmanager
 def batch_oracle(oracle: Oracle, rules: RuleClass, questions: int) -> Iterator[Ask]:
-    """The same records with `questions` perturbations: the cheapest rule for each, or None where it was not proved.
-
-    An oracle that cannot fail runs in this process. CP-SAT runs in processes of its own, so that Ctrl-C and a cancelled run do not wait
-    for a search, and a search that runs out of memory takes nothing else with it. A call raises OracleError when one of them dies; after
-    that it cannot be called again."""
+    """The same records with `questions` perturbations: the cheapest rule for each, or None where it was not proved. An oracle that cannot
+    fail runs in this process. CP-SAT runs in processes of its own, so that Ctrl-C and a cancelled run do not wait for a search, and a
+    search that runs out of memory takes nothing else with it. A call raises OracleError when one of them dies; after that it cannot be
+    called again."""
     if not oracle.may_fail(rules):
         yield exhaust
         return
