@@ -51,7 +51,8 @@ class Configuration:
         less = {"domain": domain.to_json(), "workload": workload.to_json(), "criteria": (), "models": ()}
         plan = Plan.of(spec.model_copy(update=less))
         if isinstance(plan.mechanism, UsesPublic) and spec.public is not None:
-            plan = plan.with_public(invented_public_table(domain))
+            records = np.argwhere(np.ones(domain.sizes(domain.names))).astype(np.int32)  # every possible one, once
+            plan = plan.with_public(PublicTable(domain, records, "invented", "0" * 64))
             left_out += ("An invented public table stands in for the spec's.",)
         if not plan.forecast.fits:
             raise CapacityError("mechanism", f"{plan.mechanism.card.title} cannot run this plan", plan.forecast.reason)
@@ -130,12 +131,6 @@ def invented_spec(mechanism: str, budget: Mapping[str, Any], unit: Mapping[str, 
     table = {"population": "invented people", "data": {"kind": "demo"}, "public": public, "domain": domain.to_json()}
     asked = {"workload": {"kind": "all", "k": 2}, "mechanism": {"name": mechanism, "settings": dict(settings)}}
     return Spec.from_json({**table, **asked, "budget": budget, "unit": unit})
-
-
-def invented_public_table(domain: Domain) -> PublicTable:
-    """Every possible record, once."""
-    records = np.argwhere(np.ones(domain.sizes(domain.names))).astype(np.int32)
-    return PublicTable(domain, records, "invented", "0" * 64)
 
 
 def _small(plan: Plan) -> tuple[Domain, Workload, tuple[str, ...]]:

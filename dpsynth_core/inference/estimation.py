@@ -90,7 +90,11 @@ def estimate(
     if warm_start is not None and warm_start.structure.cliques == structure.cliques:
         structure = warm_start.structure
     contractor = warm_start.contractor if warm_start is not None else Contractor(sizes)
-    start = _carry(structure, warm_start)
+    start = [np.zeros([structure.sizes[a] for a in labels]) for labels in structure.cliques]
+    if warm_start is not None:
+        for labels, table in zip(warm_start.structure.cliques, warm_start.log_potentials, strict=True):
+            home = _containing(structure, labels)
+            start[home] += expand(table, labels, structure.cliques[home])
     pace = warm_start.pace if warm_start is not None else 1.0
     terms = [_term(structure, folding, clique, *noisy, total) for clique, noisy in counts.items()]
     fitted, pace = _descend(structure, start, terms, pace, stopping)
@@ -106,15 +110,6 @@ def _counts(measurements: Sequence[Measurement], known: Sequence[MarginalCounts]
         mean = np.divide(values / variances + one.values / one.variances, precision, where=precision > 0, out=np.zeros(values.shape))
         counts[one.clique] = mean, np.divide(1.0, precision, where=precision > 0, out=np.full(values.shape, np.inf))
     return counts
-
-
-def _carry(structure: Structure, earlier: GraphicalModel | None) -> list[Table]:
-    potentials = [np.zeros([structure.sizes[a] for a in labels]) for labels in structure.cliques]
-    if earlier is not None:
-        for labels, table in zip(earlier.structure.cliques, earlier.log_potentials, strict=True):
-            home = _containing(structure, labels)
-            potentials[home] += expand(table, labels, structure.cliques[home])
-    return potentials
 
 
 def _containing(structure: Structure, labels: Labels) -> int:

@@ -54,9 +54,9 @@ class _Places:
 @dataclass(frozen=True)
 class _Axis:
     """Every marginal that has one attribute, laid out with that attribute last: lines of cells, one cell for each of its `size` values.
-    weights: c_r, shape (marginals, 1). prices: where those of this layout lie. lines: from codes to the line of each marginal, counted on
-    from it. cells: from codes to the cell of each marginal, the attribute's own value left out. stride: of that value, shape (marginals,
-    1). copies: from codes to the place of each price of each of the marginals. sources: which of the marginals that is."""
+    weights: c_r, shape (marginals, 1). prices: where those of this layout lie. lines: from codes to the line of each marginal, beyond that
+    place. cells: from codes to the cell of each marginal, the attribute's own value left out. stride: of that value, shape (marginals, 1).
+    copies: from codes to the place of each price of each of the marginals. sources: which of the marginals that is."""
 
     size: int
     weights: NDArray[np.float32]
@@ -213,7 +213,10 @@ def _improve(held: Cells, attribute: int, axis: _Axis, tables: _Tables) -> None:
         if not len(shortlist):
             break
         left, entered = (base[:, shortlist] + axis.stride * values for values in (old[shortlist], new[shortlist]))
-        good = _good_together(left, entered, axis.weights, tables)
+        # the moves (columns, best first) that pay off even after all the moves before them have been made
+        entering = _price(tables.surplus[entered] + _earlier(entered), axis.weights)
+        leaving = _relief(tables.surplus[left] - _earlier(left), axis.weights)
+        good = (entering + leaving).sum(axis=0) < -LEAST_GAIN
         moved = held[:, shortlist[good]]
         _change(left[:, good], axis.copies.of(moved), -1.0, axis, tables)
         moved[attribute] = new[shortlist[good]]
@@ -234,13 +237,6 @@ def _gains(lines: Cells, cells: Cells, old: Cells, axis: _Axis, tables: _Tables)
     gains += _relief(tables.surplus[cells], axis.weights).sum(axis=0)[:, None]
     gains[np.arange(len(gains)), old] = np.inf
     return gains
-
-
-def _good_together(out_of: Cells, into: Cells, weights: NDArray[np.float32], tables: _Tables) -> NDArray[np.bool_]:
-    """Which moves (columns, best first) pay off even after all the moves before them have been made."""
-    entering = _price(tables.surplus[into] + _earlier(into), weights)
-    leaving = _relief(tables.surplus[out_of] - _earlier(out_of), weights)
-    return (entering + leaving).sum(axis=0) < -LEAST_GAIN
 
 
 def _earlier(cells: Cells) -> NDArray[np.float32]:

@@ -72,7 +72,11 @@ class PrivBayes:
         if not reason and len(domain) < 2:
             reason = "a network needs two columns; use Independent"
         seconds = 2.0 + len(domain) * (0.5 + self.max_size_mb / 80.0 * min(1.0, 4 * rho))
-        cells = min(MOST_CELLS, _table_cells(domain, self.max_parents + 1))
+        polynomials = [1] + [0] * (self.max_parents + 1)  # symmetric, of the sizes: cells of all marginals of so many columns
+        for size in domain.sizes(domain.names):
+            for k in range(self.max_parents + 1, 0, -1):
+                polynomials[k] += size * polynomials[k - 1]
+        cells = min(MOST_CELLS, sum(polynomials[2:]))
         return Forecast(not reason, seconds, 200.0 + 1.5e-5 * cells + 2 * self.max_size_mb, reason)
 
     def split(self, workload: Workload, _total_is_public: bool) -> Split:
@@ -152,12 +156,3 @@ class _Offers:
 
     def _fits(self, table: Clique, measured: Sequence[Clique], useful: float) -> bool:
         return self.domain.cells(table) <= useful and self.capacity.allows(measured, table)
-
-
-def _table_cells(domain: Domain, largest: int) -> int:
-    """Cells of all marginals of 2 to `largest` columns: elementary symmetric polynomials of the sizes."""
-    polynomials = [1] + [0] * largest
-    for size in domain.sizes(domain.names):
-        for k in range(largest, 0, -1):
-            polynomials[k] += size * polynomials[k - 1]
-    return sum(polynomials[2:])

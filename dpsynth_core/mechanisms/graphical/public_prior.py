@@ -118,8 +118,13 @@ class PublicPrior:
         weighted = raked(kernel.domain, rows, counts, columns, total)
         people = 1.0 / float((weighted**2 / counts).sum())
         prior = cls(kernel.domain, rows, weighted, people, total, [*columns], fit, fit(columns, stopping=FINAL))
-        known = _resembles(kernel.domain, rows, counts, columns, total)
-        if known and _average([prior._compared(measurement) for measurement in columns]) <= HOPELESS:
+        # whether the public columns, as they are, are nearer the noisy ones than columns whose values are all as frequent
+        nearer, shares = 0.0, counts / counts.sum()
+        for m in columns:
+            guesses = of_codes(kernel.domain, rows, m.clique, shares), np.full(m.values.shape, 1 / m.values.size)
+            distances = [float(((m.values - total * guess) ** 2).sum()) for guess in guesses]
+            nearer += (distances[1] - distances[0]) / m.deviation**2
+        if nearer > 0 and _average([prior._compared(measurement) for measurement in columns]) <= HOPELESS:
             prior._choose(capacity, {r: weight for r, weight in candidates.weights.items() if r not in candidates.finer})
         return prior
 
@@ -208,16 +213,6 @@ def _sharing(cliques: Sequence[Clique]) -> dict[Clique, int]:
 def _distance(model: GraphicalModel, measurement: Measurement) -> float:
     """L2, in counts; of nothing, that of one cell's noise."""
     return max(measurement.deviation, float(np.linalg.norm(measurement.values - model.marginal(measurement.clique))))
-
-
-def _resembles(domain: Domain, rows: Codes, counts: NDArray[np.int64], columns: Sequence[Measurement], total: float) -> bool:
-    """Whether the public columns, as they are, are nearer the noisy ones than columns whose values are all as frequent."""
-    nearer, weights = 0.0, counts / counts.sum()
-    for m in columns:
-        public = of_codes(domain, rows, m.clique, weights)
-        distances = [float(((m.values - total * shares) ** 2).sum()) for shares in (public, np.full(m.values.shape, 1 / m.values.size))]
-        nearer += (distances[1] - distances[0]) / m.deviation**2
-    return nearer > 0
 
 
 def _average(ratios: Sequence[tuple[float, float]]) -> float:

@@ -118,7 +118,9 @@ class Rap:
             plan = self.plan(queries.size, people, rho)
             asking = _SECONDS_PER_ENTRY * plan.rounds * plan.queries * rows / 2
             seconds = (plan.rounds + 1) * (answering + (self.descent or DESCENT).steps * (step + asking))
-        widest = max(_half(space, clique) for clique in workload.cliques)
+        # cells of the larger half of a marginal: what has a number for each relaxed row while the marginal is answered
+        parts = (half for clique in workload.cliques for half in halves(space.blocks(clique)))
+        widest = max(math.prod(block.stop - block.start for block in half) for half in parts)
         memory = 200.0 + (_BYTES_PER_ENTRY * rows * (8 * space.columns + 3 * widest) + _BYTES_PER_QUERY * queries.size) / 1e6
         reason = rounds.too_many_cells(queries.size)
         if not reason and memory > _MOST_MB:
@@ -247,20 +249,17 @@ class _Run:
         count, rho = self.plan.queries, self.kernel.rho_left / (self.plan.rounds + 1 - number)
         eps = rounds.eps_for((1 - measure_share) * rho / count, self.kernel.selection_price)
         sigma = rounds.sigma_for(measure_share * rho / count, self.kernel.unit.query_l1)
-        excluded = merged(self._out_of_reach(2 * self.kernel.unit.query_l1 / eps), np.sort(self.chosen))
+        excluded = np.sort(self.chosen)
+        if self.columns:  # and what can hardly be wrong by REACH times the scale of the selection's noise, judged by the noisy columns
+            counts, scale = {m.clique[0]: m.values + 2 * m.deviation for m in self.columns}, 2 * self.kernel.unit.query_l1 / eps
+            keep = 10 * self.plan.rounds * self.plan.queries
+            excluded = merged(out_of_reach(self.queries, counts, REACH * scale, keep), excluded)
         chosen = operations.select_worst_queries(self.kernel, self.queries, self.table.answers(self.queries), eps, count, excluded)
-        counts = np.clip(operations.measure_queries(self.kernel, self.queries, chosen, sigma), 0.0, self.total)
+        measured = np.clip(operations.measure_queries(self.kernel, self.queries, chosen, sigma), 0.0, self.total)
         self.chosen = np.concatenate([self.chosen, chosen])
-        self.answers = np.concatenate([self.answers, counts / self.total])
+        self.answers = np.concatenate([self.answers, measured / self.total])
         self.weights = np.concatenate([self.weights, np.full(count, self._weight(sigma))])
         yield from self._project(number, f"{len(self.chosen)} counts")
-
-    def _out_of_reach(self, scale: float) -> NDArray[np.int64]:
-        """Queries that can hardly be wrong by REACH times the scale of the selection's noise, judged by the noisy columns."""
-        if not self.columns:
-            return np.zeros(0, dtype=np.int64)
-        counts = {m.clique[0]: m.values + 2 * m.deviation for m in self.columns}
-        return out_of_reach(self.queries, counts, REACH * scale, keep=10 * self.plan.rounds * self.plan.queries)
 
     def details(self) -> dict[str, Any]:
         return {"rounds": self.plan.rounds, "queries": len(self.chosen), "relaxed_rows": self.free.shape[1], "steps": self.taken}
@@ -297,11 +296,6 @@ class _Run:
 
     def _done(self, stage: int, part: float) -> float:
         return _STARTING * part if stage == 0 else _STARTING + (1 - _STARTING) * (stage - 1 + part) / self.plan.rounds
-
-
-def _half(space: OneHot, clique: Clique) -> int:
-    """Cells of the larger half of a marginal: what has a number for each relaxed row while the marginal is answered."""
-    return max(math.prod(block.stop - block.start for block in half) for half in halves(space.blocks(clique)))
 
 
 PUBLISHED = Rap(

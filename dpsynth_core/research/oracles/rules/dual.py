@@ -40,7 +40,13 @@ class RecordFinder:
         """For each perturbation, a record x that makes sum_t q_t(x) - costs . x large, as codes of the features; value and bound are
         that sum. costs: (records, features). Raises OracleError if a process dies."""
         linear = np.rint(costs * STEPS).astype(np.int64)
-        problem = self._problem(rules)
+        # without a perturbation, what a record costs is minus STEPS times the rules that hold, up to a constant
+        rows = np.zeros((len(rules), len(self.rules.features)), dtype=bool)
+        for row, rule in zip(rows, rules, strict=True):
+            row[list(rule.chosen)] = True
+        wanted = np.array([STEPS if rule.negated else -STEPS for rule in rules], dtype=np.int64)
+        weights = -wanted if self.rules.kind == CONJUNCTION else wanted
+        problem = hits.gathered(Hits(_HOW[self.rules.kind], rows, weights, np.zeros(rows.shape[1], dtype=np.int64)))
         if exhausts(self.rules):  # the rules that hold at each record are counted once, for all perturbations
             started, base = time.perf_counter(), hits.all_values(problem)
             best = [int((base + hits.linear_values(_sign(self.rules.kind) * row)).argmin()) for row in linear]
@@ -53,15 +59,6 @@ class RecordFinder:
         else:
             raise ValueError("so many records need a pool of solvers")
         return [self._answer(rules, one, row) for one, row in zip(results, linear, strict=True)]
-
-    def _problem(self, rules: Sequence[Rule]) -> Hits:
-        """Without a perturbation: what a record costs is minus STEPS times the rules that hold, up to a constant."""
-        rows = np.zeros((len(rules), len(self.rules.features)), dtype=bool)
-        for row, rule in zip(rows, rules, strict=True):
-            row[list(rule.chosen)] = True
-        wanted = np.array([STEPS if rule.negated else -STEPS for rule in rules], dtype=np.int64)
-        weights = -wanted if self.rules.kind == CONJUNCTION else wanted
-        return hits.gathered(Hits(_HOW[self.rules.kind], rows, weights, np.zeros(rows.shape[1], dtype=np.int64)))
 
     def _answer(self, rules: Sequence[Rule], result: hits.ChosenSet | None, row: NDArray[np.int64]) -> Solution:
         if result is None:
