@@ -1,7 +1,7 @@
 """What an audit of one operation is: a question, and the two tables on which its answer tells most about one person.
 
 The tables are over three columns of two values. Questions take their noise from the kernel's own public numbers, so that each is charged
-the same whatever the unit of privacy: `MU` for Gaussian noise, `EPS` for everything else."""
+the same under each unit of privacy: `MU` for Gaussian noise, `EPS` for everything else."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.audit.claims import Claim, of_charges
-from dpsynth_core.audit.evidence import Finding, from_draws, from_probabilities
+from dpsynth_core.audit.evidence import Claim, Finding, from_draws, from_probabilities, of_charges
 from dpsynth_core.audit.losses import Guess, Losses, key
 from dpsynth_core.audit.neighbours import InventedTable, Neighbours, Row
 from dpsynth_core.privacy.accountant import ZCDP

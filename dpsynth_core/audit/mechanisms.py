@@ -11,8 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from dpsynth_core.audit.claims import Accounted, Bounded, Claim
-from dpsynth_core.audit.evidence import Draw, Finding, from_draws
+from dpsynth_core.audit.evidence import Accounted, Bounded, Claim, Draw, Finding, from_draws
 from dpsynth_core.audit.losses import OPERATIONS, Losses
 from dpsynth_core.audit.neighbours import InventedTable, Neighbours
 from dpsynth_core.claims.certificate import CERTIFICATE

@@ -46,7 +46,7 @@ def _sum(kernel: PrivacyKernel, _: Neighbours) -> Question:
 _LARGEST, _PAIR = Attribute.integer("b", 0, 1), ("a", "b")
 """Cells of a column in which the person has the largest number of all; a marginal."""
 _GUESS = Predictor("b", Additive(np.array([0, 1], dtype=np.int64), {}), Largest(np.arange(2)))
-"""Right about the person's rows and about nobody else's in `OLD`."""
+"""Right about the person's rows and about no one else's in `OLD`."""
 
 CASES = (
     Case("measure_marginal", lambda kernel, _: {"clique": _PAIR, "sigma": kernel.unit.marginal_l2 / MU}),

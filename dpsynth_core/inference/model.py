@@ -232,7 +232,7 @@ class WeightedRecords:
 
 def rounded(shares: NDArray[np.float64], n: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Whole numbers that add up to n, each its share rounded down or up, with the share as expectation. shares: adding up to n. Systematic
-    sampling in random order: what rounding down leaves over is laid end to end, and whoever lies over one of the marks start, start + 1,
+    sampling in random order: what rounding down leaves over is laid end to end, and what lies over one of the marks start, start + 1,
     ... gets one more."""
     whole = np.floor(shares)
     over = shares - whole

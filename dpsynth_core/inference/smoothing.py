@@ -63,7 +63,7 @@ class Columns:
 
     def instead(self, measurements: Sequence[Measurement]) -> list[Measurement]:
         """These measurements, one of each column, with the believed ones in their places as if they had been measured with the root mean
-        square of their deviations: for whoever knows but one deviation of a table."""
+        square of their deviations: for callers that know one deviation of a table only."""
         believed = {c.clique: Measurement(c.clique, c.values, math.sqrt(float(c.variances.mean()))) for c in self.believed}
         return [believed.get(m.clique, m) for m in measurements]
 
@@ -78,7 +78,7 @@ def as_measured(_domain: Domain, _measurements: Sequence[Measurement]) -> Column
 
 def smooth_columns(domain: Domain, measurements: Sequence[Measurement]) -> Columns:
     """What is believed of columns of many values. measurements: of single columns. Only listed values are looked at together; cells for
-    missing and for other values stay as measured. Errors of neighbours are alike then. Whoever takes them for independent would trust them
+    missing and for other values stay as measured. Errors of neighbours are alike then. To take them for independent would be to trust them
     too much, so the variances stated are between those of the noise and those of what is left of it: the product of both deviations."""
     believed = []
     for measured in one_each(measurements):

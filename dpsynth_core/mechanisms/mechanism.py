@@ -20,7 +20,7 @@ from dpsynth_core.vocabulary.workload import Workload
 
 @dataclass(frozen=True)
 class Card:
-    """Facts about a mechanism that hold whatever its parameters are.
+    """Facts about a mechanism that hold for all its parameters.
 
     name: as specs and the command line have it. accountant: what its runs are accounted in, GDP if nearly all of the budget goes to
     Gaussian noise (`privacy.accountant`). title, summary, paper, privacy: sentences for cards and reports. makes_rows: or answers only.

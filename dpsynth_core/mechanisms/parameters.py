@@ -66,7 +66,7 @@ def _field(default: Any, kind: str, least: float, most: float, text: str, option
 
 
 def parameters(mechanism: Parametrised) -> tuple[Parameter, ...]:
-    """Of a mechanism, in the order of its fields; other fields, such as a public table, are none."""
+    """Of a mechanism, in the order of its fields; other fields, such as a public table, are left out."""
     return tuple(Parameter(name=one.name, **one.metadata) for one in fields(mechanism) if one.metadata)
 
 

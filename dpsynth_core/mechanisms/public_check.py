@@ -16,7 +16,7 @@ MECHANISM = "mixture"
 FLOOR = 0.01
 """Tables that are at least this good are not told apart: a fraction of the people."""
 POOR = 0.03
-"""From here on, whatever a mechanism does, some count will be wrong by so much: people are warned."""
+"""From here on, with any mechanism, some count will be wrong by so much: people are warned."""
 MAX_PLACES = 60_000_000
 """Distinct rows times marginals: 12 bytes each while they are found, 4 later."""
 

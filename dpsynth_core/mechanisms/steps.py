@@ -1,6 +1,6 @@
 """What a run yields: its steps, and at the end the model. Released values only.
 
-Whoever drives a mechanism may stop taking steps at any moment: that is how a run is cancelled."""
+The caller of a mechanism may stop taking steps at any moment: that is how a run is cancelled."""
 
 from __future__ import annotations
 

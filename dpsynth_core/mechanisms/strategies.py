@@ -40,7 +40,7 @@ _CLOSE_ENOUGH = 1e-4
 _LEFT_OUT = 1e-3
 """Tables of little use are not measured, as long as all of them together would lower the expected squared error by no more than this."""
 _WORTH_WIDER = 1.02
-"""Tables that nobody asked for are measured where they lower the expected squared error by this factor at least."""
+"""Tables outside the workload are measured where they lower the expected squared error by this factor at least."""
 
 Float = NDArray[np.float64]
 

@@ -10,8 +10,7 @@ from scipy.special import ndtr
 from scipy.stats import binomtest
 
 from dpsynth_core.audit.cases import probabilities
-from dpsynth_core.audit.claims import Accounted, Bounded, Claim, of_charges
-from dpsynth_core.audit.evidence import Draw, from_draws, from_probabilities, smallest_visible
+from dpsynth_core.audit.evidence import Accounted, Bounded, Claim, Draw, from_draws, from_probabilities, of_charges, smallest_visible
 from dpsynth_core.privacy import meaning
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.conversions import gdp_delta

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from dpsynth_core.audit.claims import Accounted
-from dpsynth_core.audit.evidence import FALSE_ALARM, Finding, smallest_visible
+from dpsynth_core.audit.evidence import FALSE_ALARM, Accounted, Finding, smallest_visible
 from dpsynth_core.audit.losses import Losses
 from dpsynth_core.audit.mechanisms import MOST_COLUMNS, MOST_VALUES, Configuration, examine, invented_spec
 from dpsynth_core.audit.neighbours import Neighbours, worst_cases

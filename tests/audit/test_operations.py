@@ -17,8 +17,7 @@ import pytest
 
 from dpsynth_core.audit import cases
 from dpsynth_core.audit.cases import UNITS, Case, compute, sample
-from dpsynth_core.audit.claims import Accounted
-from dpsynth_core.audit.evidence import FALSE_ALARM, Draw, Finding, smallest_visible
+from dpsynth_core.audit.evidence import FALSE_ALARM, Accounted, Draw, Finding, smallest_visible
 from dpsynth_core.audit.losses import OPERATIONS
 from dpsynth_core.audit.operations import CASES
 from dpsynth_core.privacy import thresholds

@@ -1,4 +1,4 @@
-"""The phase of a run before its mechanism: what nobody said of the columns is learnt from the kernel, for the discovery share."""
+"""The phase of a run before its mechanism: what the curator left open about columns is learnt from the kernel, for the discovery share."""
 
 from __future__ import annotations
 

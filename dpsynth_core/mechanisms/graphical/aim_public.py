@@ -1,6 +1,6 @@
 """AIM that starts from a public table: ours, for no paper has it. The same private steps as AIM; between them the model is fitted to public
 marginals too, which count for as much as they are worth (`public_prior`). Budget, events and error bounds are AIM's: the bounds compare
-private measurements with whatever model there was, and hold for any."""
+private measurements with the model at that time, and hold for any."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def _neighbours(people: Float, most: int) -> list[int]:
 
 
 def _runs(people: Float) -> NDArray[np.intp]:
-    """The number of the run that each cell is in: `FINE` runs at most, of about as many people each; of nobody, of as many cells."""
+    """The number of the run that each cell is in: `FINE` runs at most, of about as many people each; without people, of as many cells."""
     through = np.cumsum(people) if people.any() else np.arange(1.0, len(people) + 1)
     return np.unique(np.minimum((FINE * through / through[-1]).astype(np.intp), FINE - 1), return_inverse=True)[1]
 

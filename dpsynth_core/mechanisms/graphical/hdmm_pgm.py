@@ -2,7 +2,8 @@
 based estimation and inference for differential privacy"; McKenna, Miklau, Hay, Machanavajjhala 2018 for HDMM).
 
 All that the strategy measures has to fit one model, so only the workload's own tables and tables inside them are offered to it: then it
-fits if the workload does, whatever the strategy chooses. Nothing depends on the records, and so nothing is left out that they do not need.
+fits if the workload does, with every choice of the strategy. Nothing depends on the records, and so nothing is left out that they do not
+need.
 """
 
 from __future__ import annotations

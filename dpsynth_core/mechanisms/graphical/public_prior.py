@@ -138,7 +138,7 @@ class PublicPrior:
     @property
     def inflation(self) -> float:
         """Variance of the table's marginals as a multiple of their sampling variance v, at least 1: as what was measured since says. Every
-        private measurement is an estimate of it, (||y - N q||^2 - cells sigma^2) / v. The columns are none: the weights follow them."""
+        private measurement is an estimate of it, (||y - N q||^2 - cells sigma^2) / v. The columns do not count: the weights follow them."""
         return max(1.0, _average(self._ratios))
 
     def learn(self, measurement: Measurement, model: GraphicalModel, /) -> bool:
@@ -173,7 +173,7 @@ class PublicPrior:
         return {"public_rows": len(self.codes)} | facts
 
     def _variances(self, clique: Clique) -> Float:
-        """Of each cell, in counts^2: that of q_i is q_i (1 - q_i) / n_eff, and that of a cell where nobody is as if one were."""
+        """Of each cell, in counts^2: that of q_i is q_i (1 - q_i) / n_eff, and that of an empty cell as if one person were in it."""
         q = self.shares(clique)
         return self.total**2 * np.maximum(q * (1 - q), 1.0 / self.people) / self.people
 

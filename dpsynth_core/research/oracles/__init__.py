@@ -1,7 +1,7 @@
 """Oracles: exact answers to hard optimisation problems, with a proof where there is one. Nothing here keeps, logs or reports a question.
 
 Record oracles (FEM, sepFEM, DualQuery, DQRS, OracleQuery's data player) are asked about released queries and rules, and about perturbations
-that protect nobody. So every answer is a function of released values: which of many best records it is, whether it was proved, how long
+that protect no one. So every answer is a function of released values: which of many best records it is, whether it was proved, how long
 it took, or that a process died. With a limit of wall time it also depends on the machine, but on no record.
 
 The learning oracle is asked by the privacy room, about records with noise. There an answer may be any rule that is proved to be cheapest,

@@ -117,7 +117,7 @@ class Pool:
 
 
 def _answer(solver: Work) -> Any:
-    """OracleError for all that goes wrong: where a question is about records, it is an answer, whatever went wrong."""
+    """OracleError for all that goes wrong: where a question is about records, any failure is an answer."""
     try:
         return next(solver)
     except Ended as ended:

@@ -170,7 +170,7 @@ def train(generator: Generator, start: Parameters, loss: Loss, rate: float, step
 
 
 def answering(generator: Generator, parameters: Parameters) -> Columns:
-    """The relaxed table at these parameters, rounded as `train` rounds it: whoever repeats a release has one thread of linear algebra, and
+    """The relaxed table at these parameters, rounded as `train` rounds it: a repeated release has one thread of linear algebra, and
     sums of float32 depend on how many there are."""
     with threads.one_thread():
         return generator.forward(parameters).table

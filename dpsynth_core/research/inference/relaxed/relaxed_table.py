@@ -53,7 +53,7 @@ class RelaxedTable:
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.int32]:
         """Codes, shape (n, attributes): rounded rows, then single values changed to bring them closer to this table's own answers to
         `marginals` (weights c_r)."""
-        with threads.one_thread():  # answers in float32 are rounded by how many there are, and whoever repeats a release has one
+        with threads.one_thread():  # answers in float32 are rounded by how many there are, and a repeated release has one
             return refined(self.domain, self._fractions, rounded(self.domain, self.columns, n, rng), marginals, rng)
 
     def _fractions(self, clique: Clique) -> NDArray[np.float64]:

@@ -115,7 +115,7 @@ def plan(scheduled: Callable[[int, float], SampleSchedule], people: float, rho: 
 
 @dataclass(frozen=True, eq=False)
 class QueryPlayer:
-    """The game as the query player sees it after round t: the kernel, the class, N, m, and the randomness that protects nobody."""
+    """The game as the query player sees it after round t: the kernel, the class, N, m, and randomness that protects no one."""
 
     kernel: Kernel
     queries: QueryClass

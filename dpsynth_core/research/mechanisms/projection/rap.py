@@ -56,7 +56,7 @@ _KEPT = (
 _STARTING = 0.1
 """How far a run is, in its own eyes, when it has fitted the columns and knows how many rounds follow."""
 _USUAL_TOTAL = 100_000.0
-"""People, where a forecast has to say how long a run will take and nobody knows yet how many there are."""
+"""People, where a forecast has to say how long a run will take before their number is known."""
 _SECONDS_PER_PRODUCT, _SECONDS_PER_ENTRY = 5e-11, 1.5e-8
 _BYTES_PER_ENTRY, _BYTES_PER_QUERY, _MOST_MB = 4, 90, 8_000
 

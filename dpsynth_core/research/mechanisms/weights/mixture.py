@@ -1,7 +1,7 @@
 """The check of a public table (`public_check`) as a run of its own.
 
 It answers the question before the budget is spent: the ledger charges all of a run that has read a record, so a check inside a run comes
-too late to save anything. Alone it needs a small epsilon, and its ledger entry says what it was. It publishes no tables: nobody could
+too late to save anything. Alone it needs a small epsilon, and its ledger entry says what it was. It publishes no tables: no one could
 make those of the public table again from the release alone, and a certificate of their errors would cost what the check is for."""
 
 from __future__ import annotations
