@@ -39,9 +39,9 @@ from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.release.document import write_csv, write_parquet
 from dpsynth_core.sources.arrow import ArrowSource
+from dpsynth_core.sources.decoding import DrawnRows
 from dpsynth_core.sources.demo import demo_domain, simulate
 from dpsynth_core.sources.detect import detect_format
-from dpsynth_core.sources.drawn import DrawnRows
 from dpsynth_core.statistics.evidence import Evidence
 from dpsynth_core.vocabulary.codebook import load_domain
 from dpsynth_core.vocabulary.workload import all_kway

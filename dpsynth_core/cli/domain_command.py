@@ -32,7 +32,7 @@ def _declared(options: argparse.Namespace) -> dict[str, Any]:
     if is_demo(options):
         return demo_domain()
     from dpsynth_core.foundation.documents import read_document
-    from dpsynth_core.sources.labels import declared_domain
+    from dpsynth_core.sources.files import declared_domain
     from dpsynth_core.vocabulary import ddi
 
     if is_database(options):

@@ -18,7 +18,7 @@ from dpsynth_core.mechanisms.mechanism import Forecast, Mechanism
 from dpsynth_core.planning import precision
 from dpsynth_core.planning.plan import Shares, forecast
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.vocabulary import purposes
+from dpsynth_core.vocabulary import names
 from dpsynth_core.vocabulary import workload as workloads
 from dpsynth_core.vocabulary.blocks import passes
 from dpsynth_core.vocabulary.domain import Domain
@@ -77,16 +77,16 @@ def proposals(domain: Domain, column: str | None = None) -> tuple[Proposal, ...]
 
 
 def _made(domain: Domain, column: str) -> Iterator[Proposal]:
-    yield Proposal("single", purposes.of_columns(1), "How many people have each value.", {"kind": "all", "k": 1})
+    yield Proposal("single", names.of_columns(1), "How many people have each value.", {"kind": "all", "k": 1})
     if len(domain) >= 2:
-        yield Proposal("pairs", purposes.of_columns(2), "How columns are related, two at a time.", {"kind": "all", "k": 2})
+        yield Proposal("pairs", names.of_columns(2), "How columns are related, two at a time.", {"kind": "all", "k": 2})
     if len(domain) < 3:
         return
     around = {"kind": "target", "column": column, "k": 3}
-    yield Proposal("target", purposes.with_column(column), "How one column is explained by every two of the others.", around)
+    yield Proposal("target", names.with_column(column), "How one column is explained by every two of the others.", around)
     if len(domain) < MANY_COLUMNS:
         text = "Whether relations differ between groups, whichever columns it is about."
-        yield Proposal("triples", purposes.of_columns(3), text, {"kind": "all", "k": 3})
+        yield Proposal("triples", names.of_columns(3), text, {"kind": "all", "k": 3})
     else:
         yield _within_groups(domain)
 

@@ -51,8 +51,7 @@ from dpsynth_core.release.times import Stopwatch
 from dpsynth_core.release.transcript import Keep, RecordedAnswer, recording
 from dpsynth_core.sources import public as public_tables
 from dpsynth_core.sources.check_records import RecordsCheck
-from dpsynth_core.sources.decoding import as_written
-from dpsynth_core.sources.drawn import DrawnRows
+from dpsynth_core.sources.decoding import DrawnRows, as_written
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.locations import located
 from dpsynth_core.sources.outside import missing_label, outside_label

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dpsynth_core.claims.criteria.words import percent
 from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, RESIDUALS
 from dpsynth_core.evaluation.verdict import LIMIT, PARTLY, PUBLISH, UNSHOWN, Purpose, Simpler, Verdict
-from dpsynth_core.vocabulary import purposes
+from dpsynth_core.vocabulary import names
 
 _ADVICE = "Fewer tables, fewer or wider groups, or a larger budget would help."
 _TABLES_NAMED = 4
@@ -133,7 +133,7 @@ def _held(verdict: Verdict) -> list[str]:
 
 
 def _sizes(verdict: Verdict) -> str:
-    return "single columns" if verdict.largest == 1 else f"tables of up to {purposes.in_letters(verdict.largest)} columns"
+    return "single columns" if verdict.largest == 1 else f"tables of up to {names.in_letters(verdict.largest)} columns"
 
 
 def _exceptions(verdict: Verdict) -> str:
@@ -150,7 +150,7 @@ def _line(purpose: Purpose) -> str:
 
 
 def _noun(purpose: Purpose) -> str:
-    return purposes.of_columns(purpose.size) if purpose.size else purposes.with_column(purpose.name)
+    return names.of_columns(purpose.size) if purpose.size else names.with_column(purpose.name)
 
 
 def _lower(noun: str) -> str:

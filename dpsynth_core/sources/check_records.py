@@ -42,7 +42,8 @@ class RecordsCheck:
         if self.malformed:
             blank = f" ({self.blank:,} of them blank)" if self.blank else ""
             breaks = " If quoted cells contain line breaks, say so: under “Quotes”, or with --quoting standard." if self.quoted else ""
-            notes.append(f"{_lines(self.malformed)} malformed{blank}: each counts as a record whose cells are all missing.{breaks}")
+            lines = "1 line is" if self.malformed == 1 else f"{self.malformed:,} lines are"
+            notes.append(f"{lines} malformed{blank}: each counts as a record whose cells are all missing.{breaks}")
         if self.damaged:
             notes.append(f"{self.damaged:,} characters cannot be decoded; their cells hold a replacement character. Is the encoding right?")
         if self.unnamed:
@@ -74,7 +75,3 @@ def check_records(table: Table, columns: Sequence[str], person_column: str | Non
     quoted = form.kind == "csv" and form.quoting == LINES
     others = left_out(table.folder) if isinstance(table, FileTable) and table.folder is not None else 0
     return curator_only(RecordsCheck(malformed, blank, damaged, unnamed, others, quoted, table.made_names()))
-
-
-def _lines(count: int) -> str:
-    return "1 line is" if count == 1 else f"{count:,} lines are"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
 from dpsynth_core.vocabulary.order import positions
 from dpsynth_core.vocabulary.recoding import other_is_missing
 
+BATCH_ROWS = 250_000
 _ARROW_TYPE = {"string": pa.string(), "int64": pa.int64(), "float64": pa.float64(), "bool": pa.bool_(), "date": pa.date32()}
 
 
@@ -162,3 +164,28 @@ def _uniform(low: NDArray[np.float64], high: NDArray[np.float64], decimals: int 
     scale = 10.0**decimals
     below, above = (np.round(rounding(drawn * scale) / scale, decimals) for rounding in (np.floor, np.ceil))
     return np.where(below >= low, below, np.where(above < high, above, drawn))
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnRows:
+    """Synthetic rows whose values are drawn within their cells, one batch after the other, each time the same.
+
+    codes: int32, shape (rows, attributes of the domain).  state: of the generator that draws the first batch; every later batch has one
+    of its own, made from `seed` and the batch's number."""
+
+    domain: Domain
+    codes: NDArray[np.int32]
+    state: Mapping[str, Any]
+    seed: int
+
+    @property
+    def num_rows(self) -> int:
+        return len(self.codes)
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        for start in range(0, max(1, len(self.codes)), BATCH_ROWS):
+            rng = np.random.default_rng((self.seed, start // BATCH_ROWS))
+            if not start:
+                rng.bit_generator.state = dict(self.state)
+            batch = decode(self.domain, self.codes[start : start + BATCH_ROWS], rng, start)
+            yield batch if columns is None else batch.select(columns)

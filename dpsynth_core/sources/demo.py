@@ -23,6 +23,7 @@ OCCUPATION = ("care", "craft", "farming", "management", "office", "research", "s
 HEALTH = ("very good", "good", "fair", "bad")
 COMMUTE = ("bicycle", "bus", "car", "train", "walk", "none")
 
+_INCOMES = (0, 1, 5_000, *range(10_000, 60_000, 5_000), 60_000, 70_000, 80_000, 100_000, 150_000)
 _WORKING = 2  # the first employments are those with work
 _NO_WORK = len(OCCUPATION) - 1
 _NO_COMMUTE = len(COMMUTE) - 1
@@ -40,16 +41,12 @@ def demo_domain() -> Domain:
             Attribute.categorical("employment", EMPLOYMENT),
             Attribute.categorical("occupation", OCCUPATION, missing=True),
             Attribute.integer("weekly_hours", 0, 80, edges=[0, 1, 10, 20, 30, 36, 40, 41, 46, 51, 61, 80]),
-            Attribute.integer("income", 0, 150_000, edges=_income_edges(), missing=True),
+            Attribute.integer("income", 0, 150_000, edges=_INCOMES, missing=True),
             Attribute.integer("household_size", 1, 7),
             Attribute.categorical("health", HEALTH, ordered=True, missing=True),
             Attribute.categorical("commute", COMMUTE),
         )
     )
-
-
-def _income_edges() -> list[int]:
-    return [0, 1, 5_000, *range(10_000, 60_000, 5_000), 60_000, 70_000, 80_000, 100_000, 150_000]
 
 
 def simulate(rows: int = ROWS, seed: int = 7) -> pd.DataFrame:

@@ -11,7 +11,9 @@ import io
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import confined, packed, statistical_file
@@ -65,7 +67,8 @@ def detect_table(
         if head.startswith(signature):
             raise InputError("data", f"the file is {what}, not a table that can be read", remedy)
     encoding = encoding or _encoding(head)
-    text = _decode_head(head, known_encoding(encoding))
+    text = head.decode(known_encoding(encoding), errors="ignore").lstrip("\ufeff")
+    text = text if len(head) < _HEAD_BYTES or "\n" not in text else text[: text.rindex("\n") + 1]  # without a line that is cut off
     if _is_object(text):
         return Detected(TableFormat("jsonl", encoding=encoding))
     _refuse_other_text(text)
@@ -136,22 +139,11 @@ def _encoding(head: bytes) -> str:
         return "utf-16-be"
     if sum(byte < 32 and byte not in b"\t\r\n\f" for byte in sample) > 0.01 * len(sample):
         raise InputError("data", "the file is of no known kind", f"choose a file that is {KNOWN}")
-    return next((encoding for encoding in ("utf-8", "cp1252") if _decodes(head, encoding)), "latin-1")
-
-
-def _decodes(head: bytes, encoding: str) -> bool:
-    """Whether the first bytes are valid in this encoding; the last character may be cut off."""
-    try:
-        codecs.getincrementaldecoder(encoding)().decode(head)
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _decode_head(head: bytes, encoding: str) -> str:
-    """The first bytes as text, without a character or line that the cut went through."""
-    text = head.decode(encoding, errors="ignore").lstrip("\ufeff")
-    return text if len(head) < _HEAD_BYTES or "\n" not in text else text[: text.rindex("\n") + 1]
+    for encoding in ("utf-8", "cp1252"):
+        with suppress(UnicodeDecodeError):
+            codecs.getincrementaldecoder(encoding)().decode(head)  # the last character may be cut off
+            return encoding
+    return "latin-1"
 
 
 def _refuse_other_text(text: str) -> None:
@@ -167,14 +159,8 @@ def _refuse_other_text(text: str) -> None:
 def _records(text: str, delimiter: str, most: int = 200) -> list[list[str]]:
     """The first non-blank records."""
     records: list[list[str]] = []
-    try:
-        for record in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
-            if record:
-                records.append(record)
-            if len(records) == most:
-                break
-    except csv.Error:
-        pass  # a field longer than the csv module takes; what was read so far decides
+    with suppress(csv.Error):  # a field longer than the csv module takes; what was read so far decides
+        records.extend(islice(filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)), most))
     return records
 
 

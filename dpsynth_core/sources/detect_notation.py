@@ -76,7 +76,10 @@ def detect_notation(
     are separated by semicolons, as they are where numbers have decimal commas.
     """
     given = given or {}
-    columns = [_present(cells, notation) for cells in zip(*_even(records), strict=True)]
+    widths = [len(record) for record in records]
+    usual = max(set(widths), key=widths.count, default=0)
+    even = zip(*(record for record in records if len(record) == usual), strict=True)
+    columns = [[text for cell in cells if (text := cell.strip()) and text not in notation.missing_markers] for cells in even]
     marks, dates = detect_marks(columns, names, given, comma_separates), _dates(columns)
     asked = () if "date_format" in given else dates.doubts
     return DetectedNotation({**marks.stated, **dates.stated, **_times(columns), **given}, (*marks.doubts, *asked))
@@ -207,7 +210,8 @@ def _dates(columns: Iterable[Sequence[str]]) -> DetectedNotation:
 
 def _date_forms(cells: Sequence[str]) -> list[str]:
     fitting = (form for form, pattern in _STATED_DATES.items() if cells and _fit(cells, pattern) >= _ALMOST_ALL)
-    return [form for form in fitting if _are_dates(cells, form)]
+    days = {form: Notation(date_format=form).days_of(cells) for form in fitting}
+    return [form for form, found in days.items() if sum(day == day for day in found) >= _ALMOST_ALL * len(cells)]
 
 
 def _times(columns: Iterable[Sequence[str]]) -> dict[str, str]:
@@ -220,21 +224,5 @@ def _times(columns: Iterable[Sequence[str]]) -> dict[str, str]:
     return {}
 
 
-def _are_dates(cells: Sequence[str], form: str) -> bool:
-    days = Notation(date_format=form).days(pa.array(cells, pa.string()))
-    return bool(np.isfinite(days).sum() >= _ALMOST_ALL * len(cells))
-
-
-def _present(cells: Iterable[str], notation: Notation) -> tuple[str, ...]:
-    return tuple(text for cell in cells if (text := cell.strip()) and text not in notation.missing_markers)
-
-
 def _fit(cells: Sequence[str], pattern: re.Pattern[str]) -> float:
     return sum(bool(pattern.match(cell)) for cell in cells) / len(cells)
-
-
-def _even(records: Sequence[Sequence[str]]) -> list[Sequence[str]]:
-    """The records that have as many fields as most."""
-    widths = [len(record) for record in records]
-    usual = max(set(widths), key=widths.count) if widths else 0
-    return [record for record in records if len(record) == usual]

@@ -15,9 +15,12 @@ import pyarrow as pa
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import confined, packed, readers
 from dpsynth_core.sources.arrow_types import NESTED
-from dpsynth_core.sources.formats import STANDARD, TEXT, Files, TableFormat
+from dpsynth_core.sources.formats import STANDARD, STATISTICAL, TEXT, Files, TableFormat
+from dpsynth_core.sources.locations import Location
 from dpsynth_core.sources.parts import WHOLE, Part, Piece, Sizes, gathered
 from dpsynth_core.vocabulary.column import Column
+from dpsynth_core.vocabulary.declared import domain_json
+from dpsynth_core.vocabulary.domain import LABELS
 from dpsynth_core.vocabulary.names import told_apart
 
 if TYPE_CHECKING:
@@ -35,9 +38,19 @@ def opened(source: TableSource, form: TableFormat) -> Table:
     """Raises InputError for what is no file, and no folder of files of one kind (`formats.table_files`)."""
     if isinstance(source, str | os.PathLike):
         return FileTable.of(source, form)
-    from dpsynth_core.sources import held
+    from dpsynth_core.sources.databases.connect import DatabaseTable
+    from dpsynth_core.sources.held import FrameTable, QueryTable
 
-    return held.opened(source, form)
+    return QueryTable(source, form) if isinstance(source, DatabaseTable) else FrameTable(source, form)
+
+
+def declared_domain(path: Location, form: TableFormat) -> dict[str, Any]:
+    """The JSON of a domain with all columns in file order, from what a file says of itself: labels, types, declared missing values. No
+    record is read. Labels are a questionnaire's: public before anybody answered. What a file does not say of itself, such as bounds, stays
+    open, and somebody who knows the table fills it in (`vocabulary.declared`). Raises InputError."""
+    if form.kind == "jsonl":
+        raise InputError("data", "JSON lines say nothing of themselves but in their records", "write the domain by hand")
+    return domain_json(FileTable.of(path, form).described(), LABELS if form.kind in STATISTICAL else "")
 
 
 def sheets(path: str | os.PathLike[str]) -> tuple[str, ...]:
@@ -63,8 +76,8 @@ class FileTable(Files):
         """InputError if this cannot be used as a table: it is too large (None: nothing is), or for a reason of `readers.check`."""
         with readers.reading():
             if limit_bytes is not None and self._exceeds(limit_bytes):
-                limit = f"{limit_bytes / 1e6:,.0f} MB"
-                raise InputError("data", f"the file is larger than the limit of {limit}", "give a path on the server, or a smaller file")
+                problem = f"the file is larger than the limit of {limit_bytes / 1e6:,.0f} MB"
+                raise InputError("data", problem, "give a path on the server, or a smaller file")
         self._answer(readers.check)
 
     def check_person_column(self, column: str) -> None:

@@ -174,7 +174,9 @@ def table_files(path: str | os.PathLike[str]) -> list[Location]:
             raise InputError("data", "it is neither a file nor a folder", "copy the table into a file")
         raise InputError("data", "there is no such file or folder", "check the path")
     tables = _of_one_kind(place, sorted(_inside(place)))
-    _refuse_links(tables)
+    same = Counter((status.st_dev, status.st_ino) for status in (path.stat() for path in tables))
+    if any(count > 1 for count in same.values()):
+        raise InputError("data", "the folder holds links to one and the same file", "keep each file once, or everybody in it counts twice")
     return list(tables)
 
 
@@ -252,12 +254,6 @@ def _inside(place: Path) -> Iterator[Path]:
 
 def _refuse_folder(_: OSError) -> None:
     raise InputError("data", "a folder in it cannot be read", "check its permissions") from None
-
-
-def _refuse_links(paths: Sequence[Path]) -> None:
-    same = Counter((status.st_dev, status.st_ino) for status in (path.stat() for path in paths))
-    if any(count > 1 for count in same.values()):
-        raise InputError("data", "the folder holds links to one and the same file", "keep each file once, or everybody in it counts twice")
 
 
 def _hidden(name: str) -> bool:

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 
 from dpsynth_core.foundation.arrow_times import DAY_MICROS, NO_TIME, Micros, holds_times
 from dpsynth_core.foundation.zones import Zoned, curator_only, public
-from dpsynth_core.sources.arrays import texts
+from dpsynth_core.sources.arrays import is_plain_number, texts
 from dpsynth_core.sources.codec import day_numbers, floats
-from dpsynth_core.sources.distinct import DistinctValues, Summary
 from dpsynth_core.sources.files import TableSource, opened
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.notation import Notation
@@ -34,6 +33,7 @@ from dpsynth_core.vocabulary.kinds.dates import day_number, day_of
 from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
 
 SAMPLE_ROWS = 200_000
+MOST_DISTINCT = 50_000
 MOST_CATEGORIES = 1_000
 MANY_CATEGORIES = 100
 FEW_CODES = 20
@@ -71,7 +71,7 @@ def propose(
     """A guess for every column, from at most `sample_rows` first rows. only: the columns that are read, where not all are."""
     source = opened(table, form)
     names = tuple(only) or source.column_names()
-    collected: dict[str, DistinctValues] = {name: DistinctValues() for name in names}
+    collected: dict[str, _DistinctValues] = {name: _DistinctValues() for name in names}
     rows = 0
     for batch in source.batches(names):
         batch = batch.slice(0, sample_rows - rows)
@@ -84,7 +84,7 @@ def propose(
     return public(guesses) if is_public else curator_only(guesses)
 
 
-def _guess(summary: Summary, notation: Notation) -> Guess:
+def _guess(summary: _Summary, notation: Notation) -> Guess:
     if not len(summary.values):
         return Guess(summary.name, None, "Leave it out.", drop=True)
     if pa.types.is_boolean(summary.values.type):
@@ -107,7 +107,7 @@ def _looks_like_codes(values: pa.Array) -> bool:
     return pc.any(pc.match_substring_regex(values, r"^[+-]?0[0-9]")).as_py() or False
 
 
-def _text(summary: Summary) -> Guess:
+def _text(summary: _Summary) -> Guess:
     categories = sorted(set(texts(summary.values).to_pylist()))  # alphabetical: the order of frequency would say more about the data
     own = len(categories) > 20 and len(categories) > 0.5 * summary.present
     if sum(bool(_DECIMAL_COMMA.match(category)) for category in categories) > 0.95 * len(categories):
@@ -135,20 +135,20 @@ def _code_groups(name: str, texts: Sequence[str]) -> Guess | None:
     return None
 
 
-def _categories(summary: Summary, categories: Sequence[str], dtype: str) -> Guess:
+def _categories(summary: _Summary, categories: Sequence[str], dtype: str) -> Guess:
     attribute = Attribute.categorical(summary.name, categories, dtype=dtype, **OWN_CELLS)
     if len(categories) == 1:
         return Guess(summary.name, attribute, _TELLS_NOTHING, drop=True)
     return Guess(summary.name, attribute, _MANY if len(categories) > MANY_CATEGORIES else "")
 
 
-def _dates(summary: Summary, days: NDArray[np.float64]) -> Guess:
+def _dates(summary: _Summary, days: NDArray[np.float64]) -> Guess:
     dates = np.clip(days[np.isfinite(days)], day_number(date.min), day_number(date.max))
     attribute = Attribute.day(summary.name, day_of(dates.min()), day_of(dates.max()), **OWN_CELLS)
     return Guess(summary.name, attribute, "Replace the bounds by dates that are known without the data.")
 
 
-def _times(summary: Summary, notation: Notation) -> Guess | None:
+def _times(summary: _Summary, notation: Notation) -> Guess | None:
     """Of a column whose values are nearly all timestamps, times of day or durations; None for any other, and for days at midnight."""
     values, is_time = summary.values, holds_times(summary.values.type)
     if not is_time:
@@ -178,7 +178,7 @@ def _timed(name: str, kind: str, micros: Micros) -> Guess:
     return Guess(name, attribute, "Replace the bounds by times that are known without the data.")
 
 
-def _numbers(summary: Summary, numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> Guess:
+def _numbers(summary: _Summary, numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> Guess:
     whole = bool((numbers == np.floor(numbers)).all())
     lower, upper = float(numbers.min()), float(numbers.max())
     distinct = len(np.unique(numbers))
@@ -203,7 +203,7 @@ _MANY = "It has many categories; keep those that a codebook names, and let the r
 _BOUNDS_ADVICE = "Replace the bounds by numbers that are known without the data."
 
 
-def _integers(summary: Summary, numbers: NDArray[np.float64], counts: NDArray[np.int64], distinct: int) -> Guess:
+def _integers(summary: _Summary, numbers: NDArray[np.float64], counts: NDArray[np.int64], distinct: int) -> Guess:
     lower, upper = int(numbers.min()), int(numbers.max())
     if upper - lower < ONE_BIN_PER_VALUE_UP_TO:
         attribute = Attribute.integer(summary.name, lower, upper, **OWN_CELLS)
@@ -246,3 +246,60 @@ def _round_out(lower: float, upper: float) -> tuple[float, float]:
 def _decimals(numbers: NDArray[np.float64]) -> int | None:
     """Digits after the point that all values can be written with, up to 4; None if they need more."""
     return next((d for d in range(1, 5) if np.allclose(numbers, np.round(numbers, d), rtol=0, atol=1e-9)), None)
+
+
+@dataclass(frozen=True)
+class _Summary:
+    """A column's distinct values (a plain Arrow array, no nulls or markers) with their counts. complete: not cut off at the limit."""
+
+    name: str
+    values: pa.Array
+    counts: NDArray[np.int64]
+    rows: int
+    absent: int
+    complete: bool
+
+    @property
+    def present(self) -> int:
+        return self.rows - self.absent
+
+    @property
+    def is_text(self) -> bool:
+        return pa.types.is_string(self.values.type)
+
+
+class _DistinctValues:
+    """Distinct values of one column over batches, at most MOST_DISTINCT of them."""
+
+    def __init__(self) -> None:
+        self._parts: list[pa.Table] = []
+        self._complete = True
+
+    def add(self, column: pa.Array) -> None:
+        if pa.types.is_nested(column.type):
+            column = pa.nulls(len(column))
+        plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+        self._parts.append(_counted(pa.table({"value": plain, "count": pa.array(np.ones(len(plain), dtype=np.int64))})))
+        merged = _counted(pa.concat_tables(self._parts, promote_options="permissive"))
+        if merged.num_rows > MOST_DISTINCT:
+            self._complete = False
+            merged = merged.slice(0, MOST_DISTINCT)
+        self._parts = [merged]
+
+    def summary(self, name: str, rows: int, notation: Notation) -> _Summary:
+        if not self._parts:
+            return _Summary(name, pa.nulls(0, pa.string()), np.zeros(0, np.int64), 0, 0, True)
+        values = self._parts[0].column("value").combine_chunks()
+        counts = self._parts[0].column("count").to_numpy()
+        if not (is_plain_number(values.type) or pa.types.is_boolean(values.type) or pa.types.is_temporal(values.type)):
+            values = texts(values)
+            values = pc.if_else(notation.absent(values), None, values)
+        elif pa.types.is_floating(values.type):
+            values = pc.if_else(pc.is_nan(values), None, values)
+        absent = pc.is_null(values).to_numpy(zero_copy_only=False)
+        return _Summary(name, values.filter(pa.array(~absent)), counts[~absent], rows, int(counts[absent].sum()), self._complete)
+
+
+def _counted(table: pa.Table) -> pa.Table:
+    grouped = table.group_by("value", use_threads=False).aggregate([("count", "sum")])
+    return grouped.rename_columns(["value" if name == "value" else "count" for name in grouped.column_names])

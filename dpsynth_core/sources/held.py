@@ -16,10 +16,6 @@ from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.parts import WHOLE, Part, Sizes
 
 
-def opened(source: pd.DataFrame | DatabaseTable, form: TableFormat) -> FrameTable | QueryTable:
-    return FrameTable(source, form) if isinstance(source, pd.DataFrame) else QueryTable(source, form)
-
-
 class _Held(ABC):
     form: TableFormat
 

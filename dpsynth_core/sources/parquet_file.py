@@ -65,7 +65,7 @@ def batches(
     One row group after the other: scanning the whole dataset at once would read far ahead and fill the memory.
     """
     dataset = _dataset(paths, folder)
-    written = _as_written(dataset.schema)
+    written = {trimmed(name): name for name in dataset.schema.names}
     fragments = {fragment.path: fragment for fragment in dataset.get_fragments()}
     for piece in part or parts.whole(paths):
         fragment = fragments.get(inner(located(piece.file)))
@@ -76,11 +76,6 @@ def batches(
         for group in fragment.split_by_row_group()[piece.begin : piece.end]:
             for batch in group.to_batches(schema=schema, columns=[written[name] for name in columns], batch_size=rows, batch_readahead=1):
                 yield pa.RecordBatch.from_arrays([repaired(column) for column in batch.columns], names=list(columns))
-
-
-def _as_written(schema: pa.Schema) -> dict[str, str]:
-    """The name of each column in the file, by what it is called here."""
-    return {trimmed(name): name for name in schema.names}
 
 
 def _dataset(paths: Sequence[Location], folder: Location | None) -> ds.Dataset:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import zip_longest
 
 import numpy as np
 
@@ -66,9 +67,10 @@ def read(path: Location, form: TableFormat, domain: Domain) -> PublicTable:
 
 def refusal(differences: Differences) -> InputError | None:
     """Why a table with these differences cannot be used, or None."""
-    if differences.missing:
-        names = _listed(differences.missing)
-        return InputError(FIELD, f"it lacks {names}", "add the column, under the same name, or drop it from the domain")
+    if names := differences.missing:
+        listed = ", ".join(map(repr, names[:5])) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+        problem = f"it lacks the column{'s' * (len(names) > 1)} {listed} of the domain"
+        return InputError(FIELD, problem, "add the column, under the same name, or drop it from the domain")
     if differences.rows < 2:
         return InputError(FIELD, "it has one row", "choose a table with many rows: a mechanism can only give weights to rows that it holds")
     for name, share in differences.outside.items():
@@ -82,9 +84,8 @@ def digest(path: Location) -> str:
     """SHA-256 of the content of a file, or of a folder's table files one after the other."""
     content_hash = sha256()
     for file in _files(path):
-        with file.open("rb") as stream:
-            while chunk := stream.read(_CHUNK):
-                content_hash.update(chunk)
+        for chunk in _chunks(file):
+            content_hash.update(chunk)
     return content_hash.hexdigest()
 
 
@@ -93,7 +94,8 @@ def is_same_table(public: Location, private: Location) -> bool:
     theirs: dict[int, list[Location]] = {}
     for file in table_files(private):
         theirs.setdefault(file.stat().st_size, []).append(file)
-    return any(_same_content(file, other) for file in _files(public) for other in theirs.get(file.stat().st_size, ()))
+    pairs = ((file, other) for file in _files(public) for other in theirs.get(file.stat().st_size, ()))
+    return any(all(one == two for one, two in zip_longest(_chunks(file), _chunks(other))) for file, other in pairs)
 
 
 @contextmanager
@@ -110,12 +112,10 @@ def _files(path: Location) -> list[Location]:
         return table_files(path)
 
 
-def _same_content(first: Location, second: Location) -> bool:
-    with first.open("rb") as one, second.open("rb") as other:
-        while chunk := one.read(_CHUNK):
-            if chunk != other.read(_CHUNK):
-                return False
-    return True
+def _chunks(file: Location) -> Iterator[bytes]:
+    with file.open("rb") as stream:
+        while chunk := stream.read(_CHUNK):
+            yield chunk
 
 
 def _read(table: FileTable, domain: Domain) -> tuple[Differences, np.ndarray[tuple[int, int], np.dtype[np.int32]]]:
@@ -137,9 +137,3 @@ def _read(table: FileTable, domain: Domain) -> tuple[Differences, np.ndarray[tup
     shares = {name: count / rows for name, count in sorted(counts.items(), key=lambda item: -item[1]) if count}
     missing = tuple(name for name in domain.names if name not in names)
     return Differences(missing, extra, shares, rows), np.concatenate(blocks) if blocks else np.zeros((0, len(domain)), dtype=np.int32)
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    shown = ", ".join(repr(name) for name in names[:5])
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return f"the column{'s' * (len(names) > 1)} {shown}{more} of the domain"

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from types import ModuleType
-from typing import Protocol
 
 import pyarrow as pa
 
@@ -29,78 +29,45 @@ from dpsynth_core.vocabulary.names import column_field, told_apart
 BATCH_ROWS = 131_072
 MAX_STANDARD_LINES = 100
 """A longer record of such a file is taken for the work of a quote that does not belong there."""
+_READERS = {kind: f"{__package__}.{kind}_file" for kind in ("feather", "spreadsheet", "parquet")}
+_READERS |= dict.fromkeys(STATISTICAL, f"{__package__}.statistical_file")
 
 
-class Reader(Protocol):
-    """How one file of a kind is read; a module. Both raise InputError, OSError and ArrowException."""
+def reader(kind: str) -> ModuleType:
+    """The module that reads a kind of file, with the library that it takes; all raise InputError, OSError and ArrowException.
 
-    def names(self, path: Location, form: TableFormat, /) -> tuple[str, ...]:
-        """The names of the columns in file order, trimmed."""
-
-    def batches(self, path: Location, form: TableFormat, columns: Sequence[str], rows: int, /) -> Iterator[pa.RecordBatch]:
-        """These columns of every record, in file order, with at most about so many rows at once."""
-
-
-def reader(kind: str) -> Reader:
-    """How the files of a kind are read one by one; those of a folder need the same columns. Loads the library that it takes.
-
-    Not for CSV and Parquet, whose folders are read as one.
+    But for CSV and Parquet, whose folders are read as one, a module reads one file after the other, and has two functions:
+    `names(path, form)`, of the columns in file order, trimmed; and `batches(path, form, columns, rows)`, these columns of every record in
+    file order, with at most about so many rows at once.
     """
-    if kind == "feather":
-        from dpsynth_core.sources import feather_file
-
-        return feather_file
-    if kind == "spreadsheet":
-        from dpsynth_core.sources import spreadsheet_file
-
-        return spreadsheet_file
-    if kind in STATISTICAL:
-        from dpsynth_core.sources import statistical_file
-
-        return statistical_file
-    return jsonl_file
-
-
-def parquet() -> ModuleType:
-    """Whose folders are read as one."""
-    from dpsynth_core.sources import parquet_file
-
-    return parquet_file
+    return jsonl_file if kind == "jsonl" else import_module(_READERS[kind])
 
 
 def names(table: Files) -> tuple[str, ...]:
     """Names in file order, trimmed; those of a header told apart. No check for repeats; see `check`."""
     with reading():
         if table.form.kind == "parquet":
-            return parquet().names(table.files, table.folder)
+            return tuple(reader("parquet").names(table.files, table.folder))
         if table.form.kind == "csv":
             return told_apart(_header(table.files[0], table.form))
-        return reader(table.form.kind).names(table.files[0], table.form)
+        return tuple(reader(table.form.kind).names(table.files[0], table.form))
 
 
 def header(table: Files) -> tuple[str, ...]:
     """The cells that `names` tells apart, of CSV files and workbooks."""
     with reading():
-        if table.form.kind == "csv":
-            return _header(table.files[0], table.form)
-        from dpsynth_core.sources import spreadsheet_file
-
-        return spreadsheet_file.header(table.files[0], table.form)
+        return _header(table.files[0], table.form) if table.form.kind == "csv" else reader("spreadsheet").header(table.files[0], table.form)
 
 
 def described(table: Files) -> list[Column]:
     """What the table says of its columns besides their names. No record is read. Raises InputError."""
     with reading():
         if table.form.kind in STATISTICAL:
-            from dpsynth_core.sources import statistical_file
-
-            return list(statistical_file.described(table.files[0], table.form))
+            return list(reader(table.form.kind).described(table.files[0], table.form))
         if table.form.kind == "parquet":
-            return [declared_type(field) for field in parquet().schema(table.files, table.folder)]
+            return [declared_type(field) for field in reader("parquet").schema(table.files, table.folder)]
         if table.form.kind == "feather":
-            from dpsynth_core.sources import feather_file
-
-            return [declared_type(field) for field in feather_file.schema(table.files[0])]
+            return [declared_type(field) for field in reader("feather").schema(table.files[0])]
         return [declared(name) for name in names(table)]
 
 
@@ -113,7 +80,7 @@ def check(table: Files) -> None:
         there = names(table)
         check_names(there)
         if table.form.kind == "parquet":
-            parquet().check(table.files, table.folder)
+            reader("parquet").check(table.files, table.folder)
         elif table.form.kind == "csv":
             _check_csv(table.files, table.form)
         else:
@@ -125,7 +92,7 @@ def pieces(table: Files, every: int) -> list[tuple[Piece, int]]:
     their bytes: files, and of lines every so many bytes. Raises InputError."""
     with reading():
         if table.form.kind == "parquet":
-            return list(parquet().row_groups(table.files))
+            return list(reader("parquet").row_groups(table.files))
         return [piece for one in table.files for piece in _cut(one, table.form, every)]
 
 
@@ -146,7 +113,7 @@ def batches(table: Files, columns: Sequence[str], rows: int, part: Part = WHOLE)
     form, part = table.form, part or parts.whole(table.files)
     with reading():
         if form.kind == "parquet":
-            yield from parquet().batches(table.files, table.folder, columns, rows, part)
+            yield from reader("parquet").batches(table.files, table.folder, columns, rows, part)
         elif form.kind == "csv":
             yield from csv_file.batches(part, form, columns)
         else:
@@ -202,17 +169,10 @@ def _check_csv(paths: Sequence[Location], form: TableFormat) -> None:
                 raise InputError("data", problem, "check that it is a CSV and that delimiter and quoting are right")
     if not records:
         raise InputError("data", "there are no rows below the header", "choose a file with a header line and rows")
-    if form.quoting == STANDARD:
-        _check_well_formed(paths, form)
-
-
-def _check_well_formed(paths: Sequence[Location], form: TableFormat) -> None:
-    """The assumption of the quoting "standard", as far as that shows."""
-    for path in paths:
-        for block in csv_file.blocks((Piece(str(path)),), form):
-            if block.misquoted or block.longest > MAX_STANDARD_LINES:
-                problem = f"the file is not well formed: a quote stands where none may, or a record has over {MAX_STANDARD_LINES} lines"
-                raise InputError("data.quoting", problem, 'use the quoting "lines" or "none", or mend the file')
+    for block in csv_file.blocks(parts.whole(paths), form) if form.quoting == STANDARD else ():  # its assumption, as far as that shows
+        if block.misquoted or block.longest > MAX_STANDARD_LINES:
+            problem = f"the file is not well formed: a quote stands where none may, or a record has over {MAX_STANDARD_LINES} lines"
+            raise InputError("data.quoting", problem, 'use the quoting "lines" or "none", or mend the file')
 
 
 @contextmanager
@@ -233,4 +193,3 @@ def _header(path: Location, form: TableFormat) -> tuple[str, ...]:
     if not cells:
         raise InputError("data", "the file is empty", "choose a file with a header line and rows")
     return cells
-

@@ -71,7 +71,8 @@ def batches(path: Location, form: TableFormat, columns: Sequence[str], _rows: in
     places = [at + there.index(name) for name in columns]
     records = (row for row in cells if any(_text(cell, form) for cell in row[at : at + len(there)]))
     while chunk := list(islice(records, _ROWS)):
-        arrays = [pa.array([_text(_cell(row, place), form) for row in chunk], pa.string()).dictionary_encode() for place in places]
+        columns_of_text = ([_text(row[place], form) if place < len(row) else None for row in chunk] for place in places)
+        arrays = [pa.array(cells, pa.string()).dictionary_encode() for cells in columns_of_text]
         yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
 
 
@@ -148,10 +149,6 @@ def _reading() -> Iterator[None]:
 def _is_of_calamine(error: BaseException) -> bool:
     """An error, or its PanicException, which is no Exception."""
     return isinstance(error, Exception) or type(error).__name__ == "PanicException"
-
-
-def _cell(row: Sequence[Any], place: int) -> Any:
-    return row[place] if place < len(row) else ""
 
 
 def _text(cell: Any, form: TableFormat) -> str | None:

@@ -30,16 +30,15 @@ from dpsynth_core.vocabulary.declared import declared
 _SAS7BDAT = bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
 _BYTES = "ISO-8859-1"
 """An encoding in which every byte is a character: what comes out is the bytes of the file."""
-_DAYS, _MOMENTS, _TIMES, _LASTING = "days", "moments", "times", "lasting"
-_KINDS = {  # by the formats of SPSS and SAS, without width
-    **dict.fromkeys(("DATE", "ADATE", "EDATE", "JDATE", "SDATE", "QYR", "MOYR", "WKYR"), _DAYS),
-    **dict.fromkeys(("DDMMYY", "MMDDYY", "YYMMDD", "YYMM", "MONYY", "YEAR", "WEEKDATE", "WORDDATE", "JULIAN", "E8601DA", "B8601DA"), _DAYS),
-    **dict.fromkeys((f"{order}{sign}" for order in ("DDMMYY", "MMDDYY", "YYMMDD") for sign in "BCDNPS"), _DAYS),
-    **dict.fromkeys(("DATETIME", "YMDHMS", "DATEAMPM", "E8601DT", "B8601DT", "MDYAMPM"), _MOMENTS),
-    **dict.fromkeys(("TIME", "HHMM", "TOD", "TIMEAMPM", "E8601TM"), _TIMES),
-    **dict.fromkeys(("DTIME", "MTIME"), _LASTING),
+_KINDS = {  # as `declared` names them, by the formats of SPSS and SAS, without width
+    **dict.fromkeys(("DATE", "ADATE", "EDATE", "JDATE", "SDATE", "QYR", "MOYR", "WKYR", "E8601DA", "B8601DA"), "date"),
+    **dict.fromkeys(("DDMMYY", "MMDDYY", "YYMMDD", "YYMM", "MONYY", "YEAR", "WEEKDATE", "WORDDATE", "JULIAN"), "date"),
+    **dict.fromkeys((f"{order}{sign}" for order in ("DDMMYY", "MMDDYY", "YYMMDD") for sign in "BCDNPS"), "date"),
+    **dict.fromkeys(("DATETIME", "YMDHMS", "DATEAMPM", "E8601DT", "B8601DT", "MDYAMPM"), "timestamp"),
+    **dict.fromkeys(("TIME", "HHMM", "TOD", "TIMEAMPM", "E8601TM"), "time"),
+    **dict.fromkeys(("DTIME", "MTIME"), "duration"),
 }
-_STATA = {"%td": _DAYS, "%d": _DAYS, "%tc": _MOMENTS, "%tC": _MOMENTS}
+_STATA = {"td": "date", "d": "date", "tc": "timestamp", "tC": "timestamp"}
 _DAY = 86_400
 _HEAD_BYTES = 600
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
@@ -48,8 +47,7 @@ _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 
 def encoding_of(path: Location) -> str:
     """The encoding that the file names, or that its kind and version have. For a suggestion."""
-    with path.open("rb") as stream:
-        head = stream.read(_HEAD_BYTES)
+    head = _head(path)
     if path_kind(head) == "stata":
         return "utf-8" if re.match(rb"<stata_dta><header><release>(118|119|12[01])", head) else "cp1252"
     try:
@@ -102,7 +100,7 @@ def batches(path: Location, form: TableFormat, columns: Sequence[str], rows: int
     start = 0
     while True:
         with _reading():
-            cells, _ = _opened(path)(
+            cells, _ = _opened(_head(path))(
                 path,
                 usecols=[raw[name] for name in columns],
                 row_offset=start,
@@ -133,19 +131,21 @@ def _reader(head: bytes) -> Callable[..., tuple[Any, Any]]:
     return readers[kind]
 
 
-def _opened(path: Location) -> Callable[..., tuple[Any, Any]]:
-    """The function that reads this file, text as bytes where it can be told to."""
+def _head(path: Location) -> bytes:
     with path.open("rb") as stream:
-        head = stream.read(_HEAD_BYTES)
+        return stream.read(_HEAD_BYTES)
+
+
+def _opened(head: bytes) -> Callable[..., tuple[Any, Any]]:
+    """The function that reads a file that begins so, text as bytes where it can be told to."""
     return _reader(head) if _is_portable(head) else partial(_reader(head), encoding=_BYTES)
 
 
 def _meta(path: Location) -> Any:
     """What the file says of itself, declared missing values included."""
-    reader = _opened(path)
-    with path.open("rb") as stream:
-        head = stream.read(_HEAD_BYTES)
+    head = _head(path)
     declared = {} if _is_portable(head) or path_kind(head) == "sas" else {"user_missing": True}
+    reader = _opened(head)
     with _reading():
         return reader(path, metadataonly=True, **declared)[1]
 
@@ -191,15 +191,10 @@ def _labels(meta: Any, name: str, form: TableFormat) -> dict[float | str, str]:
 def _kind(meta: Any, name: str) -> str:
     if str(meta.readstat_variable_types[name]).startswith("string"):
         return "text"
-    return {_DAYS: "date", _MOMENTS: "timestamp", _TIMES: "time", _LASTING: "duration"}.get(_format(meta, name), "number")
-
-
-def _format(meta: Any, name: str) -> str:
     written = str(meta.original_variable_types.get(name) or "")
-    if written.startswith("%"):
-        match = re.match(r"%-?(tc|tC|td|d)", written)
-        return _STATA.get(f"%{match[1]}", "") if match else ""
-    return _KINDS.get(re.sub(r"[0-9.]+$", "", written.upper()), "")
+    if (stata := re.match(r"%-?(tc|tC|td|d)", written)) is not None:
+        return _STATA[stata[1]]
+    return _KINDS.get(re.sub(r"[0-9.]+$", "", written.upper()), "number")
 
 
 def _decimals(written: str) -> int | None:
@@ -209,17 +204,16 @@ def _decimals(written: str) -> int | None:
 
 
 def _converter(meta: Any, raw: str, form: TableFormat) -> Callable[[list[Any]], pa.Array]:
-    if _kind(meta, raw) == "text":
-        return partial(_texts, form=form)
-    in_milliseconds = form.kind == "stata"
     first = FROM_1582 if form.kind == "spss" else FROM_1960
     converters: dict[str, Callable[[list[Any]], pa.Array]] = {
-        _DAYS: partial(_days, first=first, unit=_DAY if form.kind == "spss" else 1),
-        _MOMENTS: partial(_moments, first=first, unit=1000 if in_milliseconds else 1),
-        _TIMES: _times,
-        _LASTING: _times,
+        "text": partial(_texts, form=form),
+        "date": partial(_days, first=first, unit=_DAY if form.kind == "spss" else 1),
+        "timestamp": partial(_moments, first=first, unit=1000 if form.kind == "stata" else 1),
+        "time": _times,
+        "duration": _times,
+        "number": lambda cells: pa.array(_floats(cells), from_pandas=True),
     }
-    return converters.get(_format(meta, raw), _numbers)
+    return converters[_kind(meta, raw)]
 
 
 def _texts(cells: list[str | None], form: TableFormat) -> pa.Array:
@@ -230,10 +224,6 @@ def _texts(cells: list[str | None], form: TableFormat) -> pa.Array:
 
 def _floats(cells: list[Any]) -> NDArray[np.float64]:
     return np.array(cells, dtype=np.float64)
-
-
-def _numbers(cells: list[Any]) -> pa.Array:
-    return pa.array(_floats(cells), from_pandas=True)
 
 
 def _days(cells: list[Any], first: int, unit: int) -> pa.Array:
@@ -249,9 +239,6 @@ def _moments(cells: list[Any], first: int, unit: int) -> pa.Array:
 
 
 def _times(cells: list[Any]) -> pa.Array:
-    return pa.array([_clock(seconds) for seconds in _floats(cells)], pa.string()).dictionary_encode()
-
-
-def _clock(seconds: float) -> str | None:
     """Hours, minutes and seconds, to the millisecond; more than 24 hours for what lasts longer than a day."""
-    return clock_text(round(seconds * 1000) * 1000) if -1e9 < seconds < 1e9 else None
+    clocks = [clock_text(round(seconds * 1000) * 1000) if -1e9 < seconds < 1e9 else None for seconds in _floats(cells)]
+    return pa.array(clocks, pa.string()).dictionary_encode()

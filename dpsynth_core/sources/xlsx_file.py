@@ -60,7 +60,8 @@ def rows(path: Path, sheet: str) -> Iterator[list[Cell]]:
     what `zipfile` does."""
     with zipfile.ZipFile(path) as archive:
         zero, targets = _found(archive)
-        book = _Book(tuple(_shared(archive)), {str(number): form for number, form in enumerate(_formats(archive))}, zero)
+        shared = _each(archive, "xl/sharedStrings.xml", "si") if _member(archive, "xl/sharedStrings.xml") else ()
+        book = _Book(tuple(map(_text, shared)), {str(number): form for number, form in enumerate(_formats(archive))}, zero)
         for row in _each(archive, targets[sheet], "row"):
             yield _cells(row, book)
 
@@ -144,12 +145,13 @@ def _text(element: Element) -> str:
     else:
         parts = [one for child in element for one in (child, *(child if _name(child.tag) == "r" else ())) if _name(one.tag) == "t"]
         written = "".join(part.text or "" for part in parts)
-    return _ESCAPED.sub(lambda match: _legal(int(match[1], 16)), written) if "_x" in written else written
+    return _ESCAPED.sub(_unescaped, written) if "_x" in written else written
 
 
-def _legal(point: int) -> str:
-    """The character, if a text may hold it."""
-    return DAMAGED if 0xD800 <= point < 0xE000 or point > 0x10FFFF else chr(point)
+def _unescaped(match: re.Match[str]) -> str:
+    """The character, if a text may hold it: no half of one."""
+    point = int(match[1], 16)
+    return DAMAGED if 0xD800 <= point < 0xE000 else chr(point)
 
 
 # Parts of the archive
@@ -166,11 +168,6 @@ def _found(archive: zipfile.ZipFile) -> tuple[datetime, dict[str, str]]:
     targets = {one.get("Id"): one.get("Target", "") for one in _each(archive, "xl/_rels/workbook.xml.rels", "Relationship")}
     parts = {name: posixpath.join("/xl", targets[identifier]) for name, identifier in identifiers.items() if identifier in targets}
     return zero, {name: posixpath.normpath(part).lstrip("/") for name, part in parts.items()}
-
-
-def _shared(archive: zipfile.ZipFile) -> Iterator[str]:
-    if _member(archive, "xl/sharedStrings.xml"):
-        yield from map(_text, _each(archive, "xl/sharedStrings.xml", "si"))
 
 
 def _formats(archive: zipfile.ZipFile) -> Iterator[str]:

@@ -1,9 +1,10 @@
-"""Domains from files: JSON, a codebook in CSV, or a DDI codebook. Every mistake is an InputError that names the column and the remedy."""
+"""Domains from files: JSON, a codebook in CSV or pasted from a spreadsheet, or a DDI codebook. Every mistake is an InputError that names
+the column and the remedy."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ from dpsynth_core.vocabulary import ddi
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.domain import Domain
+
+PASTED = "pasted lines"
+_HEADER = ("column", "value", "label")
 
 
 def without_statement(obj: object) -> tuple[str, ...]:
@@ -86,3 +90,55 @@ def _from_range(name: str, low: str, high: str) -> Attribute:
             continue
         return Attribute.binned(name, kind, *bounds, other=True, missing=True)
     return Attribute.day(name, low, high, other=True, missing=True)
+
+
+def pasted_domain(text: str) -> Domain:
+    """The domain of the lines: a value of a column each, or its bounds, such as 17..90. A line that names no column goes on with the one
+    before, as merged cells do. JSON and codebooks with a header are read too. Raises InputError."""
+    if _is_json(text):
+        return parse_domain(text)
+    rows = _rows(text)
+    if not rows:
+        raise InputError(PASTED, "there are none", "paste two columns: the name of a column and one of its values")
+    first = [cell.strip().lower() for cell in rows[0]]
+    header = first if {"column", "value"} <= set(first) else None
+    return domain_from_codebook(_filled(rows if header is None else rows[1:], header or _HEADER))
+
+
+def holds_values(text: str) -> bool:
+    """Whether the lines say values of columns, and not names alone."""
+    rows = _rows(text)
+    return _is_json(text) or (len(rows) > 1 and any(len(row) > 1 for row in rows))
+
+
+def pasted_names(text: str) -> tuple[str, ...]:
+    """Names of columns: one a line, or side by side in the first line as in a header. Raises InputError if one is there twice."""
+    rows = _rows(text)
+    cells = rows[0] if len(rows) == 1 else [row[0] for row in rows]
+    names = [cell.strip() for cell in cells if cell.strip()]
+    if not names:
+        raise InputError(PASTED, "there are no names", "paste the names of the columns")
+    if len(set(names)) < len(names):
+        raise InputError(PASTED, "a name is there twice", "give every column a name of its own")
+    return tuple(names)
+
+
+def _is_json(text: str) -> bool:
+    return text.lstrip()[:1] in ("{", "[")
+
+
+def _rows(text: str) -> list[list[str]]:
+    """The cells of each line that has any text."""
+    delimiter = next((mark for mark in "\t;," if mark in text), "\t")
+    lines = csv.reader(text.splitlines(keepends=True), delimiter=delimiter, skipinitialspace=True)
+    return [cells for cells in lines if any(cell.strip() for cell in cells)]
+
+
+def _filled(rows: list[list[str]], header: list[str] | tuple[str, ...]) -> Iterator[dict[str, str]]:
+    column = ""
+    for row in rows:
+        cells = dict(zip(header, (*row, *[""] * len(header)), strict=False))
+        if len([cell for cell in row if cell.strip()]) == 1 and cells["column"].strip() and not cells["value"].strip():
+            raise InputError(PASTED, "a line has a single field", "paste two columns: the name of a column and one of its values")
+        column = cells["column"] = cells["column"].strip() or column
+        yield cells

@@ -1,4 +1,4 @@
-"""Names of columns: how tables are read, and how errors name them."""
+"""Names of columns: how tables are read, how errors name them, and what tables of counts over them are called."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 
 from dpsynth_core.foundation.errors import InputError
+
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 def trimmed(name: str) -> str:
@@ -37,3 +39,18 @@ def column_field(name: str) -> str:
     name = name[:81]
     printable = "".join(c if c.isprintable() else repr(c)[1:-1] for c in name)
     return f"column '{printable if len(printable) <= 80 else printable[:79] + '…'}'"
+
+
+def of_columns(size: int) -> str:
+    """All tables of so many columns."""
+    return "Single columns" if size == 1 else f"Tables of {in_letters(size)} columns"
+
+
+def with_column(name: str) -> str:
+    """All tables with this column and others. The name is hostile text."""
+    return f"Tables with “{name}”"
+
+
+def in_letters(count: int) -> str:
+    """A small number as a word, a larger one in digits."""
+    return _NUMBERS[count] if count < len(_NUMBERS) else f"{count:,}"

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.store import projects
 from dpsynth_core.store.home import LOCAL_OWNER
-from dpsynth_core.vocabulary.kinds.fillings import CONSTANT, IDENTIFIER
+from dpsynth_core.vocabulary.kinds.registry import CONSTANT, IDENTIFIER
 from dpsynth_core.web.domain.column_draft import blank
 from dpsynth_core.web.shell import document
 from tests.app.demo_project import draft, open_page, project, words

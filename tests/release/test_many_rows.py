@@ -23,7 +23,7 @@ from dpsynth_core.release import document as releases
 from dpsynth_core.release import row_files, rows, synthesis
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.rows import whole
-from dpsynth_core.sources import drawn
+from dpsynth_core.sources import decoding
 from dpsynth_core.web.results import rows_filter
 from tests.bundle.pack import pack
 from tests.row_files import row_file
@@ -49,7 +49,7 @@ SPEC = {
 
 @pytest.fixture(autouse=True)
 def few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawn, "BATCH_ROWS", 100)
+    monkeypatch.setattr(decoding, "BATCH_ROWS", 100)
     monkeypatch.setattr(rows, "GROUP_ROWS", 90)
     monkeypatch.setattr(csv_rows, "_BLOCK_BYTES", 512)
     monkeypatch.setattr(checks_of_rows, "_COMPARED_ROWS", 70)

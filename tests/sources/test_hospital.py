@@ -10,9 +10,8 @@ import pytest
 
 from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.detect import detect_format
-from dpsynth_core.sources.files import opened
+from dpsynth_core.sources.files import declared_domain, opened
 from dpsynth_core.sources.formats import TableFormat
-from dpsynth_core.sources.labels import declared_domain
 from dpsynth_core.vocabulary.domain import Domain
 from tests import hospital
 

@@ -15,7 +15,7 @@ import pytest
 from dpsynth_core.cli.command_line import main
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.detect import detect_format
-from dpsynth_core.sources.labels import declared_domain
+from dpsynth_core.sources.files import declared_domain
 from dpsynth_core.vocabulary.declared import guessed
 from dpsynth_core.vocabulary.domain import Domain
 

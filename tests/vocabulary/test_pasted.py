@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.vocabulary.pasted import pasted_domain, pasted_names
+from dpsynth_core.vocabulary.codebook import pasted_domain, pasted_names
 
 EXPECTED = {"sex": ("f", "m"), "eye": ("blue",)}
 

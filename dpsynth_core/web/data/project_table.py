@@ -21,7 +21,7 @@ from dpsynth_core.foundation.documents import is_uri
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zoned, curator_only, public
 from dpsynth_core.planning.spec import DEMO
-from dpsynth_core.sources import demo, files, guess, labels, outside
+from dpsynth_core.sources import demo, files, guess, outside
 from dpsynth_core.sources.check_records import RecordsCheck, check_records
 from dpsynth_core.sources.databases.address import is_address
 from dpsynth_core.sources.databases.connect import DatabaseTable
@@ -61,7 +61,7 @@ SMALL_BYTES = 20_000_000
 @dataclass(frozen=True)
 class Table:
     """A table that can be used. section: the draft's "data". label: what to call it on screen. declared: what the file says of its columns
-    besides their names, labels and types (`sources.labels`). doubts: what of how it is written only the curator can tell (`Doubt`)."""
+    besides their names, labels and types (see `sources.files`). doubts: what of how it is written only the curator can tell (`Doubt`)."""
 
     section: dict[str, Any]
     columns: tuple[str, ...]
@@ -274,7 +274,7 @@ def _declared(path: Location, form: TableFormat) -> tuple[dict[str, Any], ...]:
     """What such a file can say of its columns: no record is read for it."""
     if form.kind not in _DECLARING:
         return ()
-    entries: list[dict[str, Any]] = labels.declared_domain(path, form)["attributes"]
+    entries: list[dict[str, Any]] = files.declared_domain(path, form)["attributes"]
     return tuple(entries)
 
 

@@ -13,9 +13,9 @@ from dpsynth_core.vocabulary.bins import default_edges, is_equal, width_of
 from dpsynth_core.vocabulary.column import LEARNT_FIELDS, Column
 from dpsynth_core.vocabulary.filled import RowColumn
 from dpsynth_core.vocabulary.kinds import hierarchies
-from dpsynth_core.vocabulary.kinds.fillings import IDENTIFIER
 from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.numbers import plain_number
+from dpsynth_core.vocabulary.kinds.registry import IDENTIFIER
 from dpsynth_core.vocabulary.names import column_field
 from dpsynth_core.vocabulary.usual import Role
 

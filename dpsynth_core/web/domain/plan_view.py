@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dpsynth_core.store import projects
-from dpsynth_core.vocabulary.pasted import holds_values, pasted_domain, pasted_names
+from dpsynth_core.vocabulary.codebook import holds_values, pasted_domain, pasted_names
 from dpsynth_core.web.data import data_view
 from dpsynth_core.web.domain import codebooks, draft_rows
 from dpsynth_core.web.domain.codebooks import Codebook

@@ -11,8 +11,8 @@ from typing import Any
 import streamlit as st
 
 from dpsynth_core.foundation.zones import Zone, Zoned, publishable
+from dpsynth_core.vocabulary.codebook import pasted_domain
 from dpsynth_core.vocabulary.domain import DATA
-from dpsynth_core.vocabulary.pasted import pasted_domain
 from dpsynth_core.web.data import project_table, public_data
 from dpsynth_core.web.domain import codebooks, domain_table, draft_rows, learning_view, list_view
 from dpsynth_core.web.domain.column_draft import ColumnDraft
