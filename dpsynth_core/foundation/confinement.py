@@ -17,11 +17,7 @@ from dpsynth_core.foundation.threads import ONE_THREAD
 TOO_MUCH = 75
 """Exit code of a process that gave up for lack of memory; Python ends with 1 where a program fails."""
 
-_ONE_THREAD = {
-    **ONE_THREAD,
-    "MALLOC_ARENA_MAX": "1",
-    "ARROW_DEFAULT_MEMORY_POOL": "system",
-}
+_ONE_THREAD = {**ONE_THREAD, "MALLOC_ARENA_MAX": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 """Every further thread reserves address space, which is what is limited."""
 
 

@@ -41,8 +41,8 @@ def prepare(path: str | os.PathLike[str]) -> None:
 
 
 def about(which: str, path: str | os.PathLike[str], kind: str) -> Any:
-    """The answer of a function of `reading_work` about a single file."""
-    with _work(kind, 0, which, str(located(path).absolute())) as answers:
+    """The answer of a function of the module that reads such a file, about a single one. Raises InputError."""
+    with _work(kind, 0, "about", str(located(path).absolute()), kind, which) as answers:
         (answer,) = answers
         return answer
 

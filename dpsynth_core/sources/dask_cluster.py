@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import wraps
+from operator import getitem
 from typing import Any, cast
 
 import dask.config
@@ -135,15 +135,10 @@ class DaskSource(RecordCounts):
         total, parts = new(), self._records.parts()
         with self._cluster.connected() as client:
             workers = sum(client.nthreads().values())
-            total.absorb(_Work(client).counted(self._records, new, _tasks(parts, workers), workers))
+            size = -(-len(parts) // max(TASKS_PER_WORKER * workers, 1))
+            together = [tuple(piece for part in parts[i : i + size] for piece in part) for i in range(0, len(parts), size)]
+            total.absorb(_Work(client).counted(self._records, new, together, workers))
         return total
-
-
-def _tasks(parts: Sequence[Part], workers: int) -> list[Part]:
-    """The parts, neighbours put together until there are few enough of them."""
-    most = max(TASKS_PER_WORKER * workers, 1)
-    size = -(-len(parts) // most)
-    return [tuple(piece for part in parts[i : i + size] for piece in part) for i in range(0, len(parts), size)]
 
 
 class _Work:
@@ -154,7 +149,7 @@ class _Work:
 
     def counted(self, records: Records, new: New, parts: Sequence[Part], workers: int) -> Tables:
         """The tables of all parts, added up. Raises InputError where one of them cannot be counted."""
-        job = self._submit(_job, records, new)
+        job = self._submit(_Job, records, new)
         befores: Sequence[list[Future]] = [[] for _ in parts]
         keys = persons.new_keys()
         if records.person_column is not None and len(parts) > 1:
@@ -169,14 +164,15 @@ class _Work:
     def _before(self, job: Future, parts: Sequence[Part], keys: Keys, places: int, limit: int) -> list[list[Future]]:
         """For each part, from every place where persons meet, the rows of its persons in the parts before it."""
         turnouts = [self._submit(_turnout, job, part, keys) for part in parts]
-        buckets = [[self._submit(_bucket, one, place, places, priority=_SOONER) for one in turnouts] for place in range(places)]
-        met = [self._submit(_meet, bucket, limit, priority=_SOONER) for bucket in buckets]
-        return [[self._submit(_of_part, place, i, priority=_SOONER) for place in met] for i in range(len(parts))]
+        buckets = [[self._submit(Turnout.bucket, one, place, places, priority=_SOONER) for one in turnouts] for place in range(places)]
+        met = [self._submit(_met, bucket, limit, priority=_SOONER) for bucket in buckets]
+        return [[self._submit(getitem, place, i, priority=_SOONER) for place in met] for i in range(len(parts))]
 
     def _submit(self, task: Callable[..., Any], *arguments: Any, priority: int = 0) -> Future:
+        """task: a function that workers can import."""
         self._number += 1
-        key = f"dpsynth{task.__name__}-{self._name}-{self._number}"
-        return self._client.submit(task, build.identity(), *arguments, key=key, pure=False, priority=priority)
+        key = f"dpsynth_{task.__name__.lower().strip('_')}-{self._name}-{self._number}"
+        return self._client.submit(_run, build.identity(), task, *arguments, key=key, pure=False, priority=priority)
 
     def _awaited(self, future: Future) -> Tables:
         finished, seen = threading.Event(), time.monotonic()
@@ -213,24 +209,19 @@ class _Failed:
         return (CapacityError if self.kind == CapacityError.__name__ else InputError)(*self.parts)
 
 
-def _task(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function as a task, which never raises. Its arguments have the program that asks before them, and may be failures of others."""
-
-    @wraps(function)
-    def run(program: str, *arguments: Any) -> Any:
-        if program != build.identity():
-            return _Failed(InputError.__name__, _OTHER_PROGRAM)
-        flat = [one for argument in arguments for one in (argument if isinstance(argument, list) else [argument])]
-        if (failed := next((one for one in flat if isinstance(one, _Failed)), None)) is not None:
-            return failed
-        try:
-            return function(*arguments)
-        except InputError as error:
-            return _Failed(type(error).__name__, (error.field, error.problem, error.remedy))
-        except Exception as error:  # noqa: BLE001 (its text could quote a record)
-            return _Failed(type(error).__name__)
-
-    return run
+def _run(program: str, task: Callable[..., Any], *arguments: Any) -> Any:
+    """A task, which never raises. program: that asks. arguments: may be failures of other tasks."""
+    if program != build.identity():
+        return _Failed(InputError.__name__, _OTHER_PROGRAM)
+    flat = [one for argument in arguments for one in (argument if isinstance(argument, list) else [argument])]
+    if (failed := next((one for one in flat if isinstance(one, _Failed)), None)) is not None:
+        return failed
+    try:
+        return task(*arguments)
+    except InputError as error:
+        return _Failed(type(error).__name__, (error.field, error.problem, error.remedy))
+    except Exception as error:  # noqa: BLE001 (its text could quote a record)
+        return _Failed(type(error).__name__)
 
 
 @dataclass(frozen=True)
@@ -241,32 +232,14 @@ class _Job:
     new: New
 
 
-@_task
-def _job(records: Records, new: New) -> _Job:
-    return _Job(records, new)
-
-
-@_task
 def _turnout(job: _Job, part: Part, keys: Keys) -> Turnout:
     return job.records.turnout(part, keys)
 
 
-@_task
-def _bucket(turnout: Turnout, place: int, places: int) -> Turnout:
-    return turnout.bucket(place, places)
-
-
-@_task
-def _meet(turnouts: list[Turnout], limit: int) -> tuple[Turnout, ...]:
+def _met(turnouts: list[Turnout], limit: int) -> tuple[Turnout, ...]:
     return tuple(persons.earlier(turnouts, limit))
 
 
-@_task
-def _of_part(met: tuple[Turnout, ...], part: int) -> Turnout:
-    return met[part]
-
-
-@_task
 def _count(job: _Job, part: Part, keys: Keys, before: list[Turnout]) -> Tables:
     counts = job.new()
     rows_before = persons.together(before, job.records.max_rows_per_person).before(keys) if before else persons.nobody
@@ -275,7 +248,6 @@ def _count(job: _Job, part: Part, keys: Keys, before: list[Turnout]) -> Tables:
     return counts.tables
 
 
-@_task
 def _sum(job: _Job, tables: list[Tables]) -> Tables:
     counts = job.new()
     for some in tables:

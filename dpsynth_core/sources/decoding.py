@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from dpsynth_core.sources.notation import Notation
 from dpsynth_core.sources.ordering import in_order
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.filled import Filled, RowColumn
+from dpsynth_core.vocabulary.filled import TYPED, RowColumn
 from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
 from dpsynth_core.vocabulary.order import positions
 from dpsynth_core.vocabulary.recoding import other_is_missing
@@ -73,19 +73,16 @@ def decode(domain: Domain, codes: NDArray[np.int32], rng: np.random.Generator, f
         raise ValueError("codes needs one column per attribute of the domain")
     if codes.size and (codes.min() < 0 or (codes.max(axis=0) >= domain.sizes(domain.names)).any()):
         raise ValueError("a code is not a cell of its attribute")
+
     def draw(attribute: Attribute, cells: NDArray[np.int32]) -> NDArray[Any]:
         return _drawn(attribute, cells, rng)
 
     numbers = {a.name: draw(a, codes[:, i]) for i, a in enumerate(domain) if a.is_number}
     numbers = in_order(domain, codes, numbers, draw, rng) if domain.orders else numbers
     columns = {a.name: _written_column(a, codes[:, i], numbers.get(a.name)) for i, a in enumerate(domain)}
-    columns |= {column.name: _filled_column(column, len(codes), first) for column in domain.filled}
+    columns |= {column.name: pa.array(column.values(len(codes), first), arrow_type(column)) for column in domain.filled}
     schema = pa.schema([(column.name, arrow_type(column)) for column in domain.columns])
     return pa.table([columns[name] for name in domain.column_names], schema=schema)
-
-
-def _filled_column(column: Filled, rows: int, first: int) -> pa.Array:
-    return pa.array(column.values(rows, first), arrow_type(column))
 
 
 def strays(domain: Domain, table: pa.Table, first: int = 0) -> list[str]:
@@ -150,8 +147,7 @@ def _written_column(attribute: Attribute, codes: NDArray[np.int32], numbers: NDA
 
 def _cell_values(attribute: Attribute) -> pa.Array:
     """The decoded value of each cell of a categorical attribute."""
-    typed: dict[str, Callable[[str], Any]] = {"string": str, "int64": lambda c: int(float(c)), "float64": float, "bool": "true".__eq__}
-    values = [typed[attribute.dtype](category) for category in attribute.categories]
+    values = [TYPED[attribute.dtype](category) for category in attribute.categories]
     values += [attribute.other_text if attribute.dtype == "string" else None] * attribute.other + [None] * attribute.missing
     return pa.array(values, _ARROW_TYPE[attribute.dtype])
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import confined, packed, readers
 from dpsynth_core.sources.arrow_types import NESTED
-from dpsynth_core.sources.formats import STANDARD, STATISTICAL, TEXT, Files, TableFormat
+from dpsynth_core.sources.formats import STANDARD, STATISTICAL, TEXT, Files, TableFormat, table_files
 from dpsynth_core.sources.locations import Location
 from dpsynth_core.sources.parts import WHOLE, Part, Piece, Sizes, gathered
 from dpsynth_core.vocabulary.column import Column
@@ -55,7 +55,7 @@ def declared_domain(path: Location, form: TableFormat) -> dict[str, Any]:
 
 def sheets(path: str | os.PathLike[str]) -> tuple[str, ...]:
     """The names of the sheets of a workbook in order. Raises InputError."""
-    return tuple(confined.about("sheets", path, "spreadsheet"))
+    return tuple(confined.about("sheets", table_files(path)[0], "spreadsheet"))
 
 
 class FileTable(Files):

@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from dpsynth_core.foundation import confinement
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.sources import readers, statistical_file
+from dpsynth_core.sources import readers
 from dpsynth_core.sources.confined import SAVE_AGAIN
-from dpsynth_core.sources.formats import Files, table_files
+from dpsynth_core.sources.formats import Files
 from dpsynth_core.sources.parts import Piece
 
 SLOWEST = 100_000
@@ -44,20 +44,6 @@ def batches(table: list[Any], columns: list[str], rows: int, pieces: list[list[A
         confinement.limit_seconds(min(seconds, left))
 
 
-def sheets(path: str) -> Iterator[Any]:
-    """See `spreadsheet_file.sheets`."""
-    from dpsynth_core.sources import spreadsheet_file
-
-    yield spreadsheet_file.sheets(table_files(path)[0])
-
-
-def is_workbook(path: str) -> Iterator[Any]:
-    """See `spreadsheet_file.is_workbook`."""
-    from dpsynth_core.sources import spreadsheet_file
-
-    yield spreadsheet_file.is_workbook(Path(path))
-
-
-def encoding_of(path: str) -> Iterator[Any]:
-    """See `statistical_file.encoding_of`."""
-    yield statistical_file.encoding_of(Path(path))
+def about(path: str, kind: str, which: str) -> Iterator[Any]:
+    """Of a function of the module that reads such a file."""
+    yield getattr(readers.reader(kind), which)(Path(path))

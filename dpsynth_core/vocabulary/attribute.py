@@ -16,6 +16,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from dpsynth_core.foundation.errors import InputError, first_repeated, shown
@@ -115,7 +116,7 @@ class Attribute:
 
     @classmethod
     def categorical(cls, name: str, categories: Iterable[str], *, ordered: bool = False, **fields: Any) -> Attribute:
-        """A column with listed values, in an order or not. fields: labels, dtype, missing, other, missing_as, other_as."""
+        """fields: labels, dtype, missing, other, missing_as, other_as."""
         return cls.listed(name, "ordinal" if ordered else "categorical", categories, **fields)
 
     @classmethod
@@ -171,9 +172,7 @@ class Attribute:
         return cls(name, "coded", lower=0, upper=int(size) - 1)
 
     @classmethod
-    def unknown(
-        cls, name: str, kind: str, most: int = DEFAULT_MOST, precision: str = "", hierarchy: Hierarchy | None = None
-    ) -> Attribute:
+    def unknown(cls, name: str, kind: str, most: int = DEFAULT_MOST, precision: str = "", hierarchy: Hierarchy | None = None) -> Attribute:
         """A column whose values are to be learnt."""
         if not is_whole(most) or not FEWEST_LEARNT <= most <= MOST_LEARNT:
             problem = f"'most' is not a whole number from {FEWEST_LEARNT} to {MOST_LEARNT:,}"
@@ -220,7 +219,6 @@ class Attribute:
 
     @property
     def is_listed(self) -> bool:
-        """Whether its values are listed."""
         return self.about.form is Form.LISTED
 
     @property
@@ -287,9 +285,14 @@ class Attribute:
     def _value_labels(self) -> tuple[str, ...]:
         if self.most or self.is_coded:
             return tuple(str(code) for code in range(self.values))
-        if self.is_number:
-            return tuple(self._bin_label(i) for i in range(self.values))
-        return self.labels or self.categories
+        if not self.is_number:
+            return self.labels or self.categories
+        if self.scale.whole:
+            ends = [(self.scale.text(low), self.scale.text(high - 1)) for low, high in pairwise(self.edges)]
+            return tuple(first if first == last else f"{first} to {last}" for first, last in ends)
+        digits = 6 if len({f"{edge:.6g}" for edge in self.edges}) == len(self.edges) else 17  # that tell all edges apart
+        edges = [f"{edge:.{digits}g}" for edge in self.edges]
+        return (*(f"[{low}, {high})" for low, high in pairwise(edges[:-1])), f"[{edges[-2]}, {edges[-1]}]")
 
     @cached_property
     def _labels(self) -> tuple[str, ...]:
@@ -306,18 +309,6 @@ class Attribute:
         """What to call each cell in charts and tables, in code order."""
         return self._labels
 
-    @cached_property
-    def _digits(self) -> int:
-        """Significant digits that tell all edges apart."""
-        return 6 if len({f"{e:.6g}" for e in self.edges}) == len(self.edges) else 17
-
-    def _bin_label(self, index: int) -> str:
-        low, high = self.edges[index], self.edges[index + 1]
-        if not self.scale.whole:
-            digits = self._digits
-            return f"[{low:.{digits}g}, {high:.{digits}g}{']' if index == self.values - 1 else ')'}"
-        first, last = self.scale.text(low), self.scale.text(high - 1)
-        return first if first == last else f"{first} to {last}"
 
     def stated_bins(self) -> dict[str, Any]:
         """How the bins are made, as JSON: a number of equal ones, a width, or else their edges."""
@@ -333,16 +324,14 @@ class Attribute:
     def _check_unknown(self) -> None:
         if self.kind not in LEARNABLE:
             raise self._error(f"values of kind {self.kind} cannot be learnt", f"use one of {', '.join(LEARNABLE)}, or list them")
-        if self._says_more():
+        declared = (self.categories, self.lower, self.upper, self.edges, self.labels, self.decimals)
+        cells = (self.other, self.missing, self.nearest, self.missing_as, self.other_as)
+        if any(value not in ((), None, False) for value in (*declared, *cells)):
             raise self._error("values that are to be learnt are listed", "leave out values, bounds and bins, or do not ask to learn them")
         if self.about.grouped and (self.hierarchy is None or self.hierarchy.groups):
             raise self._error("groups are learnt at a level", 'state "level": how many characters count')
         object.__setattr__(self, "dtype", self.about.dtype or "string")
 
-    def _says_more(self) -> bool:
-        declared = (self.categories, self.lower, self.upper, self.edges, self.labels, self.decimals)
-        cells = (self.other, self.missing, self.nearest, self.missing_as, self.other_as)
-        return any(value not in ((), None, False) for value in (*declared, *cells))
 
     def _check_numbers(self) -> None:
         object.__setattr__(self, "dtype", self.about.dtype)

@@ -107,16 +107,9 @@ def width_of(scale: Scale, lower: Any, upper: Any, edges: Sequence[float]) -> An
     first, end = edges[0], edges[-1]
     possible = (width for width in scale.widths if (end - first) / scale.spacing(width) <= MAX_CELLS)
     named = (width for width in possible if len(edges) == 2 + sum(first < cut < end for cut in scale.named_cuts(width, first, end)))
-    candidates = (*named, *_widths_between(scale, edges))
+    gaps = [edges[2] - edges[1]] if len(edges) > 3 else []  # between two edges that are both inside, as a decimal fraction
+    candidates = (*named, *(int(gap) if scale.whole else float(f"{gap:.6g}") for gap in gaps))
     return next((width for width in candidates if edges == width_edges("", scale, lower, upper, width)), None)
-
-
-def _widths_between(scale: Scale, edges: Sequence[float]) -> list[float]:
-    """Widths that the edges may have been made with: between two that are both inside, as a decimal fraction."""
-    if len(edges) < 4:
-        return []
-    gap = edges[2] - edges[1]
-    return [int(gap)] if scale.whole else [float(f"{gap:.6g}")]
 
 
 def explicit_edges(name: str, scale: Scale, lower: Any, upper: Any, edges: Sequence[Any]) -> tuple[float, ...]:

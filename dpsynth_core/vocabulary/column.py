@@ -88,9 +88,13 @@ class Column(BaseModel):
     @classmethod
     def of(cls, column: RowColumn) -> Self:
         """With every field stated: what the default of one is may change, a domain may not."""
-        fields = _of_filled(column) if isinstance(column, Filled) else _of_attribute(column)
-        label: dict[str, Any] = {"label": column.label} if column.label else {}
-        return cls.model_construct(name=column.name, kind=column.kind, **fields, **label)
+        fields: dict[str, Any]
+        if isinstance(column, Filled):
+            fields = {"value": column.text, "dtype": column.dtype} if column.is_constant else {"pattern": column.text}
+        else:
+            fields = _of_attribute(column)
+        fields |= {"label": column.label} if column.label else {}
+        return cls.model_construct(name=column.name, kind=column.kind, **fields)
 
     def complete(self) -> RowColumn:
         """Raises InputError for what is missing, wrong, or does not go with the kind."""
@@ -146,10 +150,6 @@ class Column(BaseModel):
         nearest = ' or "nearest"' if binned else ""
         remedy = f'write true (a cell of its own), false (cannot occur){nearest} or {{"as": value, "why": reason}}'
         raise InputError(column_field(self.name), f"'{which}' is not true or false", remedy)
-
-
-def _of_filled(column: Filled) -> dict[str, Any]:
-    return {"value": column.text, "dtype": column.dtype} if column.is_constant else {"pattern": column.text}
 
 
 def _of_attribute(attribute: Attribute) -> dict[str, Any]:

@@ -45,14 +45,14 @@ def _variables(text: str) -> list[ElementTree.Element]:
 
 def _declared(variable: ElementTree.Element) -> Column:
     """Answers that mean "no answer" stay answers: a file may hold their codes."""
-    continuous = variable.get("intrvl") == "contin"
-    answers = {} if continuous else _answers(variable)
+    answers = {} if variable.get("intrvl") == "contin" else _answers(variable)
+    decimals = variable.get("dcml", "")
     return declared(
         (variable.get("name") or "").strip(),
         _kind(variable),
-        label=_label(variable),
+        label=_text(variable, "labl"),  # the first of several languages
         labels=answers,
-        decimals=_decimals(variable),
+        decimals=int(decimals) if re.fullmatch("[0-9]|1[0-2]", decimals) else None,
         ordered=variable.get("nature") == "ordinal",
         bounds=_range(variable),
     )
@@ -64,7 +64,7 @@ def _answers(variable: ElementTree.Element) -> dict[float | str, str]:
     categories = [one for one in _children(variable, "catgry") if _text(one, "catValu")]
     if all(one.get("missing", "").upper() in ("Y", "TRUE") for one in categories):
         return {}
-    labels = {_text(one, "catValu"): _label(one) for one in categories}
+    labels = {_text(one, "catValu"): _text(one, "labl") for one in categories}
     numbers = _kind(variable) != "text" and all(re.fullmatch(r"-?(0|[1-9][0-9]{0,14})(\.[0-9]+)?", value) for value in labels)
     return {float(value) if numbers else value: label for value, label in labels.items()}
 
@@ -88,21 +88,11 @@ def _range(variable: ElementTree.Element) -> tuple[float, float] | None:
     return None if lower is None or upper is None else (lower, upper)
 
 
-def _decimals(variable: ElementTree.Element) -> int | None:
-    stated = variable.get("dcml", "")
-    return int(stated) if re.fullmatch("[0-9]|1[0-2]", stated) else None
-
-
 def _number(text: str) -> float | None:
     with suppress(ValueError):
         if math.isfinite(number := float(text)):
             return number
     return None
-
-
-def _label(element: ElementTree.Element) -> str:
-    """Of a variable or a category: the first of several languages."""
-    return _text(element, "labl")
 
 
 def _text(element: ElementTree.Element, name: str) -> str:

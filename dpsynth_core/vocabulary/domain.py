@@ -26,11 +26,7 @@ from dpsynth_core.vocabulary.zeros import Cells, StructuralZeros, checked
 from dpsynth_core.vocabulary.zeros import from_json as zeros_from_json
 from dpsynth_core.vocabulary.zeros import to_json as zeros_json
 
-__all__ = [
-    "Attribute",
-    "Domain",
-    "column_field",
-]
+__all__ = ["Attribute", "Domain", "column_field"]
 
 VERSION = 1
 DATA = "data"

@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Any
 
 RANDOM, SKEWED = "random", "skewed"
 PAPER_DRAWS = 256
@@ -36,9 +35,6 @@ class Draw:
         rng = Random(self.seed)
         drawn = _skewed(len(names), self.k, self.count, rng) if self.kind == SKEWED else _uniform(len(names), self.k, self.count, rng)
         return {tuple(names[place] for place in places): times for places, times in sorted(Counter(drawn).items())}
-
-    def to_json(self) -> dict[str, Any]:
-        return {"kind": self.kind, "k": self.k, "count": self.count, "seed": self.seed}
 
 
 Places = tuple[int, ...]

@@ -23,12 +23,8 @@ _ROWS = 10**9
 """More than a release has."""
 
 
-_TYPED: dict[str, Callable[[str], Any]] = {
-    "string": str,
-    "int64": lambda text: int(float(text)),
-    "float64": float,
-    "bool": "true".__eq__,
-}
+TYPED: dict[str, Callable[[str], Any]] = {"string": str, "int64": lambda text: int(float(text)), "float64": float, "bool": "true".__eq__}
+"""A listed text as a value of each type."""
 
 
 @dataclass(frozen=True)
@@ -89,18 +85,15 @@ class Filled:
     def values(self, rows: int, first: int = 0) -> list[Any]:
         """The values of so many rows from row `first` on, in the column's type."""
         if self.is_constant:
-            return [_TYPED[self.dtype](self.text)] * rows
-        before, number, behind = self._parts
+            return [TYPED[self.dtype](self.text)] * rows
+        match = _COUNTED.fullmatch(self.text)
+        assert match is not None
+        before, number, behind = match.groups()
         numbers = range(int(number) + first, int(number) + first + rows)
         if self.dtype == "int64":
             return list(numbers)
         return [f"{before}{one:0{len(number)}d}{behind}" for one in numbers]
 
-    @property
-    def _parts(self) -> tuple[str, str, str]:
-        match = _COUNTED.fullmatch(self.text)
-        assert match is not None
-        return match[1], match[2], match[3]
 
     def in_words(self) -> str:
         """What the rows have there."""

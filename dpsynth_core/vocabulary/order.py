@@ -86,7 +86,9 @@ def implied(rules: Sequence[Order]) -> list[Order]:
     """The rules, and those that follow from several of them. InputError where they go round in a circle, or are strict in a row between
     columns that are compared differently."""
     spans = {rule.span for rule in rules}
-    known = {(rule.first, rule.second): rule for rule in _finest(rules)}
+    known: dict[tuple[str, str], Order] = {}
+    for rule in rules:
+        known[rule.first, rule.second] = _stricter(rule, known.get((rule.first, rule.second)))
     for middle in _names(rules):
         for before in [rule for rule in known.values() if rule.second == middle]:
             for after in [rule for rule in known.values() if rule.first == middle]:
@@ -100,19 +102,9 @@ def implied(rules: Sequence[Order]) -> list[Order]:
     return list(known.values())
 
 
-def _finest(rules: Iterable[Order]) -> list[Order]:
-    """One rule for each pair of columns, the one that says most."""
-    kept: dict[tuple[str, str], Order] = {}
-    for rule in rules:
-        kept[rule.first, rule.second] = _stricter(rule, kept.get((rule.first, rule.second)))
-    return list(kept.values())
-
-
 def _stricter(one: Order, other: Order | None) -> Order:
-    if other is None:
-        return one
-    span = min(one.span, other.span)
-    return Order(one.first, one.second, max(one.gap, other.gap), span)
+    """Of two rules for a pair of columns, what both say."""
+    return one if other is None else Order(one.first, one.second, max(one.gap, other.gap), min(one.span, other.span))
 
 
 def _names(rules: Iterable[Order]) -> list[str]:

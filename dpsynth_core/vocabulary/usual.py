@@ -69,7 +69,8 @@ def suggested(column: str) -> Usual | None:
     library, parts = _library(), _parts(column)
     if parts and parts[0] in library.words["answers"] and len(parts) > 1:
         return library.entries["yes-no"]
-    matching = [word for word in _joined(parts) if word in library.by_word]
+    runs = {"".join(parts[start:end]) for start in range(len(parts)) for end in range(start + 1, len(parts) + 1)}  # of neighbouring words
+    matching = [word for word in runs if word in library.by_word]
     return library.by_word[max(matching, key=len)] if matching else None
 
 
@@ -88,11 +89,6 @@ def _parts(column: str) -> list[str]:
     """The words of a name in small letters, without accents: date_of_birth, dateOfBirth and DATE-OF-BIRTH have the same."""
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", column).translate(_UMLAUTS))
     return [part.lower() for part in _PARTS.findall(plain.encode("ascii", "ignore").decode())]
-
-
-def _joined(parts: list[str]) -> set[str]:
-    """Every run of neighbouring words as one."""
-    return {"".join(parts[start:end]) for start in range(len(parts)) for end in range(start + 1, len(parts) + 1)}
 
 
 @cache

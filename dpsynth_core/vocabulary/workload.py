@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import combinations, pairwise
 from typing import Any
@@ -63,8 +63,7 @@ class Workload:
             if not places or places[0] < 0 or any(a >= b for a, b in pairwise(places)):
                 self.domain.clique(clique)  # names the column that is unknown or there twice
                 raise InputError(_FIELD, f"{_clique_name(clique)} is not a set of columns in domain order", "use Domain.clique")
-            _check_weight(clique, weight)
-            _check_cells(clique, math.prod([sizes[name] for name in clique]))
+            _check_marginal(clique, weight, math.prod([sizes[name] for name in clique]))
         _check_closure(sum(2 ** len(clique) for clique in self.weights))
         _check_threshold(self.threshold, min(map(len, self.weights)))
         object.__setattr__(self, "weights", {clique: float(weight) for clique, weight in self.weights.items()})
@@ -117,7 +116,7 @@ class Workload:
 
     def to_json(self) -> dict[str, Any]:
         """How the marginals were drawn, if they were, or else the shortest of the other three forms that `from_json` reads."""
-        form = (self.draw.to_json() if self.draw else _compact_form(self)) or {
+        form = (asdict(self.draw) if self.draw else _compact_form(self)) or {
             "kind": "marginals",
             "marginals": [{"attributes": list(clique), "weight": weight} for clique, weight in self.weights.items()],
         }
@@ -232,7 +231,9 @@ def _read_marginals(domain: Domain, obj: Mapping[str, Any]) -> Workload:
             return drawn(domain, Draw(kind, obj.get("k"), obj.get("count"), obj.get("seed")))  # type: ignore[arg-type]
         case "marginals":
             _check_keys(obj, {"kind", "marginals"})
-            return _picked(domain, map(_read_marginal, _read_list(obj.get("marginals"))))
+            if not isinstance(marginals := obj.get("marginals"), list):
+                raise InputError(f"{_FIELD}.marginals", "it is not a list", 'write [{"attributes": ["age", "sex"], "weight": 1.0}]')
+            return _picked(domain, map(_read_marginal, marginals))
         case kind:
             raise InputError(f"{_FIELD}.kind", f"{shown(kind)} is unknown", 'use "all", "target", "random", "skewed" or "marginals"')
 
@@ -273,12 +274,6 @@ def _cells_by_order(sizes: Sequence[int], most: int) -> list[int]:
     return sums
 
 
-def _read_list(marginals: Any) -> list[Any]:
-    if not isinstance(marginals, list):
-        raise InputError(f"{_FIELD}.marginals", "it is not a list", 'write [{"attributes": ["age", "sex"], "weight": 1.0}]')
-    return marginals
-
-
 def _read_marginal(item: Any) -> tuple[list[str], float]:
     field = f"{_FIELD}.marginals"
     if not isinstance(item, Mapping):
@@ -308,35 +303,24 @@ def _check_whole(name: str, value: Any, least: int, most: int) -> int:
     return value
 
 
-def _check_weight(clique: Clique, weight: Any) -> None:
+def _check_marginal(clique: Clique, weight: Any, cells: int) -> None:
     if isinstance(weight, bool) or not isinstance(weight, int | float) or not MIN_WEIGHT <= weight <= MAX_WEIGHT:
         problem = f"the weight {shown(weight)} of {_clique_name(clique)} is not a positive number from {MIN_WEIGHT:g} to {MAX_WEIGHT:g}"
         raise InputError(_FIELD, problem, "give a weight such as 1")
-
-
-def _check_cells(clique: Clique, cells: int) -> None:
     if cells > MAX_MARGINAL_CELLS:
-        raise CapacityError(
-            _FIELD,
-            f"the marginal {_clique_name(clique)} has {many(cells)} cells, more than {MAX_MARGINAL_CELLS:,}",
-            "use fewer columns in it, or fewer categories or bins in its columns",
-        )
+        problem = f"the marginal {_clique_name(clique)} has {many(cells)} cells, more than {MAX_MARGINAL_CELLS:,}"
+        raise CapacityError(_FIELD, problem, "use fewer columns in it, or fewer categories or bins in its columns")
 
 
 def _check_closure(subsets: int) -> None:
     if subsets > MAX_CLOSURE:
-        raise CapacityError(
-            _FIELD,
-            f"its marginals have about {many(subsets)} subsets, more than {MAX_CLOSURE:,}",
-            "use fewer columns per marginal, or fewer marginals",
-        )
+        problem = f"its marginals have about {many(subsets)} subsets, more than {MAX_CLOSURE:,}"
+        raise CapacityError(_FIELD, problem, "use fewer columns per marginal, or fewer marginals")
 
 
 def _check_threshold(threshold: Any, columns: int) -> None:
     """columns: of the smallest marginal."""
-    if threshold is None:
-        return
-    if isinstance(threshold, bool) or not isinstance(threshold, int) or not 1 <= threshold <= columns:
+    if threshold is not None and (isinstance(threshold, bool) or not isinstance(threshold, int) or not 1 <= threshold <= columns):
         problem = f"{shown(threshold)} is not a whole number from 1 to the {columns} columns of the smallest table"
         raise InputError(f"{_FIELD}.threshold", problem, "change it, or leave it out to ask for all columns")
 

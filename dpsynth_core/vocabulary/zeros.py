@@ -47,16 +47,6 @@ MAX_OF_ALL = 100_000_000
 """Cells of the tables of all rules: a byte each, gone through once."""
 MAX_NOTE = 500
 _SHOWN_VALUES = 4
-_FORMS = {
-    "never": ("never",),
-    "if": ("if", "then"),
-    "determines": ("column", "determines", "values"),
-    "cells": ("columns", "cells"),
-    "at_most": ("column", "at_most"),
-    "below": ("column", "below"),
-}
-
-
 @dataclass(frozen=True)
 class StructuralZeros:
     """The cells of all `boxes` cannot occur. attributes: in domain order, one entry of each box belongs to each.
@@ -208,11 +198,12 @@ def from_json(obj: object, attributes: Sequence[Attribute], position: int = 0) -
     field = numbered(position)
     form = next((form for form in _FORMS if isinstance(obj, Mapping) and form in obj), None)
     if not isinstance(obj, Mapping) or form is None:
-        forms = "; ".join(", ".join(entries) for entries in _FORMS.values())
+        forms = "; ".join(", ".join(entries) for entries, _ in _FORMS.values())
         raise InputError(field, "it is not a rule", f"give an object with the entries of one form: {forms}")
-    unknown = [str(key) for key in obj if key not in (*_FORMS[form], "note")]
-    if unknown or not all(key in obj for key in _FORMS[form]):
-        wanted = ", ".join(_FORMS[form])
+    entries, read = _FORMS[form]
+    unknown = [str(key) for key in obj if key not in (*entries, "note")]
+    if unknown or not all(key in obj for key in entries):
+        wanted = ", ".join(entries)
         named = f" ({shown(unknown[0])})" if unknown else ""
         raise InputError(field, f"its entries are not {wanted}{named}", f"give {wanted} and a note")
     note = obj.get("note", "")
@@ -220,8 +211,7 @@ def from_json(obj: object, attributes: Sequence[Attribute], position: int = 0) -
         raise InputError(field, "its note is not a short text", f"write at most {MAX_NOTE} characters")
     by_name = {a.name: a for a in attributes}
     try:
-        rule = _READERS[form](obj, _Reader(by_name, field))
-        return replace(rule, note=note).ordered(tuple(by_name))
+        return replace(read(obj, _Reader(by_name, field)), note=note).ordered(tuple(by_name))
     except InputError as error:
         raise type(error)(field if error.field == _FIELD else error.field, error.problem, error.remedy) from None
 
@@ -236,7 +226,6 @@ class _Reader:
     """Of each column, code by cell label and by category, as `_places` finds them."""
 
     def sides(self, obj: Any) -> dict[str, Codes]:
-        """{"column": value or values, ...} as codes."""
         if not isinstance(obj, Mapping) or not obj:
             raise InputError(self.field, "it does not say which columns", "name one or more, each with its values")
         self.table(obj)
@@ -349,27 +338,23 @@ def _order(obj: Mapping[str, Any], read: _Reader) -> StructuralZeros:
         raise InputError(read.field, "it compares a column with itself", "name two columns")
     read.table((first, second))
     rule = order(read.by_name[first], read.by_name[second], strict, read.field)
-    return of_order(rule, read.by_name)
-
-
-def of_order(rule: Order, attributes: Mapping[str, Attribute]) -> StructuralZeros:
-    """The rule with its impossible cells."""
     rows: dict[Codes, list[int]] = {}
-    for code, forbidden in enumerate(rule.impossible(attributes[rule.first], attributes[rule.second])):
+    for code, forbidden in enumerate(rule.impossible(read.by_name[first], read.by_name[second])):
         if forbidden.any():
             rows.setdefault(tuple(np.flatnonzero(forbidden).tolist()), []).append(code)
     boxes = tuple((tuple(codes), forbidden) for forbidden, codes in rows.items())
-    return StructuralZeros((rule.first, rule.second), boxes, order=rule)
+    return StructuralZeros((first, second), boxes, order=rule)
 
 
-_READERS = {
-    "never": _never,
-    "if": _implication,
-    "determines": _dependency,
-    "cells": _listed_cells,
-    "at_most": _order,
-    "below": _order,
+_FORMS = {
+    "never": (("never",), _never),
+    "if": (("if", "then"), _implication),
+    "determines": (("column", "determines", "values"), _dependency),
+    "cells": (("columns", "cells"), _listed_cells),
+    "at_most": (("column", "at_most"), _order),
+    "below": (("column", "below"), _order),
 }
+"""By the entry that tells a form: all its entries, and what reads it."""
 
 
 def to_json(zeros: StructuralZeros, attributes: Mapping[str, Attribute]) -> dict[str, Any]:

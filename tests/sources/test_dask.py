@@ -120,7 +120,7 @@ def test_workers_with_another_program_are_refused(table: Path, processes: LocalC
     finally:
         monkeypatch.undo()
         build.identity.cache_clear()
-    failed = dask_cluster._sum("another program", [])  # of a worker that came later
+    failed = dask_cluster._run("another program", dask_cluster._sum, [])  # of a worker that came later
     with pytest.raises(InputError, match="another program"):
         raise failed.error()
 

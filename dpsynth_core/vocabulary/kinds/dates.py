@@ -52,16 +52,6 @@ def as_written_by_people(text: str) -> str:
     return f"{match['year']}-{month:02}-{day:02}{text[match.end() :]}"
 
 
-def parse_day(name: str, value: object) -> date:
-    """A date from ISO text or a date. InputError names the column."""
-    if isinstance(value, date):
-        return date(value.year, value.month, value.day)  # a datetime is cut to its day
-    try:
-        return date.fromisoformat(as_written_by_people(str(value).strip()))
-    except ValueError:
-        raise InputError(column_field(name), "a date is not written as year-month-day", "write it like 2024-12-31") from None
-
-
 def calendar_starts(lower: date, upper: date, months: int) -> Iterator[int]:
     """The first days of periods of so many months, counted from January of the year 0."""
     for count in range((lower.year * 12 + lower.month - 1) // months, (upper.year * 12 + upper.month - 1) // months + 1):
@@ -82,14 +72,15 @@ class Days(Scale):
     noun = "date"
     wanted = "dates such as 2024-12-31"
     widths = tuple(CALENDAR_WIDTHS)
-    axis = "moment"
-
-    @property
-    def span(self) -> int:
-        return 86_400_000_000
+    axis, span = "moment", 86_400_000_000
 
     def typed(self, name: str, entered: Any) -> Any:
-        return parse_day(name, entered)
+        if isinstance(entered, date):
+            return date(entered.year, entered.month, entered.day)  # a datetime is cut to its day
+        try:
+            return date.fromisoformat(as_written_by_people(str(entered).strip()))
+        except ValueError:
+            raise InputError(column_field(name), "a date is not written as year-month-day", "write it like 2024-12-31") from None
 
     def checked(self, bound: Any) -> Any:
         return bound if isinstance(bound, date) else None

@@ -47,12 +47,7 @@ class WholeNumbers(_Numbers):
 
 
 class RealNumbers(_Numbers):
-    whole = False
-
-    @property
-    def span(self) -> int:
-        return 0
-
+    whole, span = False, 0
     wanted = "finite numbers"
     powers, finest = range(-6, 16), -12
 

@@ -31,10 +31,7 @@ class Scale(ABC):
     wanted: ClassVar[str]
     widths: Sequence[str] = ()
     axis: ClassVar[str] = "number"
-
-    @property
-    def span(self) -> int:
-        return 1
+    span: int = 1
 
     def typed(self, name: str, entered: Any) -> Any:
         """A bound from what is typed, or written in a domain. Raises InputError that names the column."""

@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.kinds.dates import (
@@ -27,13 +27,7 @@ from dpsynth_core.vocabulary.kinds.kind import Form, Kind, Option
 from dpsynth_core.vocabulary.kinds.scale import LARGEST_EXACT, MOST_PARTS, Scale, is_whole
 from dpsynth_core.vocabulary.names import column_field
 
-MICROSECONDS: Mapping[str, int] = {
-    "hour": 3_600_000_000,
-    "minute": 60_000_000,
-    "second": 1_000_000,
-    "millisecond": 1000,
-    "microsecond": 1,
-}
+MICROSECONDS: Mapping[str, int] = {"hour": 3_600_000_000, "minute": 60_000_000, "second": 1_000_000, "millisecond": 1000, "microsecond": 1}
 """In each precision."""
 DAY = 86_400_000_000
 """In microseconds."""
@@ -59,15 +53,17 @@ _STEPS = (
     *(digit * 10**power * DAY for power in range(5) for digit in (1, 2, 5)),
 )
 """Round lengths of time, rising, in microseconds."""
-_EPOCH = datetime(1970, 1, 1)
+
 _CLOCK = re.compile(r"(-?)([0-9]{1,7}):([0-5][0-9])(?::([0-5][0-9])(?:[.,]([0-9]{1,6}))?)?")
 
 
 @dataclass(frozen=True)
 class _Clock(Scale):
-    """What the three share. unit: microseconds of the precision."""
+    """What the three share. span: microseconds of the precision."""
 
-    unit: int
+    span: int
+    zero: ClassVar[Any] = datetime(1970, 1, 1)
+    """Where the kind counts from."""
     example: ClassVar[str]
     looks: ClassVar[tuple[int, ...]]
     """Where learning looks first, in microseconds."""
@@ -76,13 +72,10 @@ class _Clock(Scale):
     longest_step: ClassVar[int] = _STEPS[-1]
     """Of the round lengths that learning divides cells by."""
 
-    @property
-    def span(self) -> int:
-        return self.unit
 
     @property
     def widths(self) -> tuple[str, ...]:  # type: ignore[override]
-        return tuple(name for name, length in _WIDTHS.items() if length <= self.longest and length % self.unit == 0)
+        return tuple(name for name, length in _WIDTHS.items() if length <= self.longest and length % self.span == 0)
 
     def typed(self, name: str, entered: Any) -> Any:
         bound = self.read(entered)
@@ -94,34 +87,24 @@ class _Clock(Scale):
     def read(self, entered: Any) -> Any:
         """A value from its own type or from text; None for what is none."""
 
-    @abstractmethod
-    def length(self, bound: Any) -> timedelta:
-        """From where the kind counts to a value."""
-
-    @abstractmethod
-    def at(self, length: timedelta) -> Any:
-        """The inverse of `length`."""
-
     def number(self, bound: Any) -> Any:
-        return self.length(bound) // timedelta(microseconds=self.unit)
+        return (bound - self.zero) // timedelta(microseconds=self.span)
 
     def value(self, number: float) -> Any:
-        return self.at(timedelta(microseconds=int(number) * self.unit))
+        return self.zero + timedelta(microseconds=int(number) * self.span)
 
     def text(self, number: float) -> str:
-        return self.clock(int(number) * self.unit)
+        return self.clock(int(number) * self.span)
 
     def first_look(self) -> list[float]:
-        numbers = (micros // self.unit for micros in self.looks if micros % self.unit == 0)
+        numbers = (micros // self.span for micros in self.looks if micros % self.span == 0)
         return [number for number in numbers if abs(number) < LARGEST_EXACT]
 
     def checked(self, bound: Any) -> Any:
         """Cut to the precision."""
         value = self.read(bound)
-        if value is None:
-            return None
-        number = self.number(value)
-        return self.value(number) if abs(number) < LARGEST_EXACT else None
+        number = None if value is None else self.number(value)
+        return None if number is None or abs(number) >= LARGEST_EXACT else self.value(number)
 
     def stated(self, bound: Any) -> Any:
         return self.text(self.number(bound))
@@ -138,19 +121,19 @@ class _Clock(Scale):
 
     def seconds(self, micros: int) -> str:
         """":ss.f" as far as the precision has them."""
-        if self.unit >= MICROSECONDS["minute"]:
+        if self.span >= MICROSECONDS["minute"]:
             return ""
-        digits = {1_000_000: 0, 1000: 3, 1: 6}[self.unit]
+        digits = {1_000_000: 0, 1000: 3, 1: 6}[self.span]
         fraction = f".{micros % 1_000_000:06d}"[: digits + 1] if digits else ""
         return f":{micros // 1_000_000:02d}{fraction}"
 
     def named_cuts(self, width: str, first: float, end: float) -> Iterator[float]:
-        step = _WIDTHS[width] // self.unit
-        start = MONDAY * DAY // self.unit if width == "week" else 0
+        step = _WIDTHS[width] // self.span
+        start = MONDAY * DAY // self.span if width == "week" else 0
         return iter(range((int(first) - start) // step * step + start, int(end) + 1, step))
 
     def spacing(self, width: str) -> float:
-        return _WIDTHS[width] / self.unit
+        return _WIDTHS[width] / self.span
 
     def default_width(self, least: float) -> Any:
         return next((width for width in self.widths if self.spacing(width) >= least), None)
@@ -158,8 +141,8 @@ class _Clock(Scale):
     def round_cuts(self, low: float, high: float) -> Iterator[list[float]]:
         """Multiples of ever longer round lengths of time."""
         for length in _STEPS:
-            step = length // self.unit
-            if length > self.longest_step or length % self.unit or (high - low) / step > MOST_PARTS:
+            step = length // self.span
+            if length > self.longest_step or length % self.span or (high - low) / step > MOST_PARTS:
                 continue
             yield [cut for cut in range(int(low) // step * step, int(high) + 1, step) if low < cut < high]
 
@@ -191,38 +174,32 @@ class Moments(_Clock):
     def typed_upper(self, name: str, entered: Any) -> Any:
         """A day alone lasts until its end."""
         bound, is_day = self.typed(name, entered), not isinstance(entered, datetime) and len(str(entered).strip()) <= len("2024-12-31")
-        return bound + timedelta(days=1, microseconds=-self.unit) if is_day else bound
-
-    def length(self, bound: Any) -> timedelta:
-        return cast(datetime, bound) - _EPOCH
-
-    def at(self, length: timedelta) -> Any:
-        return _EPOCH + length
+        return bound + timedelta(days=1, microseconds=-self.span) if is_day else bound
 
     def text(self, number: float) -> str:
-        days, rest = divmod(int(number) * self.unit, DAY)
+        days, rest = divmod(int(number) * self.span, DAY)
         return f"{day_of(days)} {self.clock(rest)}"
 
     def named_cuts(self, width: str, first: float, end: float) -> Iterator[float]:
         if width not in CALENDAR_WIDTHS:
             return super().named_cuts(width, first, end)
         days = calendar_starts(self.value(first).date(), self.value(end - 1).date(), CALENDAR_WIDTHS[width])
-        return (day * DAY // self.unit for day in days)
+        return (day * DAY // self.span for day in days)
 
     def spacing(self, width: str) -> float:
-        return 28 * DAY * CALENDAR_WIDTHS[width] / self.unit if width in CALENDAR_WIDTHS else super().spacing(width)
+        return 28 * DAY * CALENDAR_WIDTHS[width] / self.span if width in CALENDAR_WIDTHS else super().spacing(width)
 
     def default_width(self, least: float) -> Any:
         return super().default_width(least) or "10 years"
 
     def stated_edge(self, edge: float) -> Any:
-        return self.text(min(edge, (LAST_DAY + 1) * DAY // self.unit - 1))
+        return self.text(min(edge, (LAST_DAY + 1) * DAY // self.span - 1))
 
     def round_cuts(self, low: float, high: float) -> Iterator[list[float]]:
         """Round times and days, then months, then ever more years."""
         yield from super().round_cuts(low, high)
         for starts in round_starts(self.value(low).date(), self.value(high - 1).date()):
-            yield [cut for cut in (day * DAY // self.unit for day in starts) if low < cut < high]
+            yield [cut for cut in (day * DAY // self.span for day in starts) if low < cut < high]
 
 
 @dataclass(frozen=True)
@@ -238,20 +215,21 @@ class TimesOfDay(_Clock):
         if isinstance(entered, time):
             return entered.replace(tzinfo=None)
         micros = clock_micros(str(entered))
-        return (_EPOCH + timedelta(microseconds=micros)).time() if micros is not None and 0 <= micros < DAY else None
+        return (self.zero + timedelta(microseconds=micros)).time() if micros is not None and 0 <= micros < DAY else None
 
     def edge(self, name: str, stated: Any) -> Any:
-        return DAY // self.unit if stated in ("24:00", "24:00:00") else super().edge(name, stated)
+        return DAY // self.span if stated in ("24:00", "24:00:00") else super().edge(name, stated)
 
-    def length(self, bound: Any) -> timedelta:
-        return datetime.combine(_EPOCH, bound) - _EPOCH
+    def number(self, bound: Any) -> Any:
+        return super().number(datetime.combine(self.zero, bound))
 
-    def at(self, length: timedelta) -> Any:
-        return (_EPOCH + length).time()
+    def value(self, number: float) -> Any:
+        return super().value(number).time()
 
 
 @dataclass(frozen=True)
 class Durations(_Clock):
+    zero = timedelta()
     axis = "length"
     noun = "duration"
     wanted = "durations such as 26:30:00"
@@ -263,15 +241,10 @@ class Durations(_Clock):
         if isinstance(entered, timedelta):
             return entered
         if is_whole(entered):
-            return timedelta(microseconds=int(entered) * self.unit) if abs(entered * self.unit) < LARGEST_EXACT else None
+            return timedelta(microseconds=int(entered) * self.span) if abs(entered * self.span) < LARGEST_EXACT else None
         micros = clock_micros(str(entered))
         return None if micros is None else timedelta(microseconds=micros)
 
-    def length(self, bound: Any) -> timedelta:
-        return cast(timedelta, bound)
-
-    def at(self, length: timedelta) -> Any:
-        return length
 
     def seconds(self, micros: int) -> str:
         """With seconds at every precision: nobody takes "01:30:00" for a minute and a half."""
