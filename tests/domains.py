@@ -83,8 +83,9 @@ def hierarchical_attributes(draw: st.DrawFn, name: str = "h") -> Attribute:
     groups = draw(st.lists(code, min_size=1, max_size=6, unique=True))
     cells = {"missing": draw(st.booleans()), "other": draw(st.booleans())}
     if draw(st.booleans()):
-        return Attribute.hierarchical(name, Hierarchy(level=level), groups, **cells)
-    return Attribute.hierarchical(name, Hierarchy(groups=tuple((group, f"group {group}") for group in groups)), **cells)
+        return Attribute.listed(name, "hierarchical", groups, hierarchy=Hierarchy(level=level), **cells)
+    table = Hierarchy(groups=tuple((group, f"group {group}") for group in groups))
+    return Attribute.listed(name, "hierarchical", hierarchy=table, **cells)
 
 
 def coded_attributes(name: str = "k") -> st.SearchStrategy[Attribute]:

@@ -41,12 +41,10 @@ class Content:
 
 
 def held(content: bytes) -> Content:
-    """What is in memory."""
     return Content(Digest(len(content), sha256(content).hexdigest()), lambda: io.BytesIO(content))
 
 
 def stored(path: Path) -> Content:
-    """What is in a file."""
     with path.open("rb") as stream:
         return Content(digest_of(stream), lambda: path.open("rb"))
 

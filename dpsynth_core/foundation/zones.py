@@ -30,8 +30,6 @@ class Zone(IntEnum):
 
 @dataclass(frozen=True)
 class Zoned(Generic[T]):
-    """A value together with the zone it belongs to."""
-
     zone: Zone
     value: T
 

@@ -91,7 +91,6 @@ def _choose(weights: NDArray[np.float64], rng: np.random.Generator) -> NDArray[n
 
 
 def _with_gaps(labels: tuple[str, ...], codes: NDArray[np.int64], share: float, rng: np.random.Generator) -> NDArray[np.object_]:
-    """Labels, with a share of them missing."""
     values = np.array(labels, dtype=object)[codes]
     values[rng.random(len(codes)) < share] = None
     return values

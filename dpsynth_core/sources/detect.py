@@ -111,7 +111,6 @@ def _binary_kind(path: Location, head: bytes) -> str | None:
 
 
 def _usable(encoding: str) -> str:
-    """An encoding that a file names, if it can be stated."""
     try:
         return known_encoding(encoding)
     except InputError:
@@ -157,7 +156,6 @@ def _refuse_other_text(text: str) -> None:
 
 
 def _records(text: str, delimiter: str, most: int = 200) -> list[list[str]]:
-    """The first non-blank records."""
     records: list[list[str]] = []
     with suppress(csv.Error):  # a field longer than the csv module takes; what was read so far decides
         records.extend(islice(filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)), most))

@@ -26,7 +26,6 @@ def names(path: Location, _form: TableFormat) -> tuple[str, ...]:
 
 
 def schema(path: Location) -> pa.Schema:
-    """The columns with their types."""
     with _mapped(path) as source, _reader(source) as reader:
         return reader.schema
 

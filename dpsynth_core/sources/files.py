@@ -62,7 +62,6 @@ class FileTable(Files):
     """All that can be asked of files. Each question raises InputError for files that cannot be read."""
 
     def column_names(self) -> tuple[str, ...]:
-        """See `readers.names`."""
         return tuple(self._answer(readers.names))
 
     def made_names(self) -> tuple[str, ...]:
@@ -86,7 +85,6 @@ class FileTable(Files):
             raise InputError("unit.person_column", "its values are lists or structures", "choose a column of texts or numbers")
 
     def described(self) -> list[Column]:
-        """See `readers.described`."""
         if self.form.kind in TEXT:
             return readers.described(self)
         with confined.work("described", self) as answers:
@@ -105,7 +103,6 @@ class FileTable(Files):
         return gathered(pieces, sizes.rows if self.form.kind == "parquet" else sizes.bytes) or [WHOLE]
 
     def batches(self, columns: Sequence[str], part: Part = WHOLE) -> Iterator[pa.RecordBatch]:
-        """See `readers.batches`."""
         if self.form.kind in TEXT:
             yield from readers.batches(self, columns, readers.BATCH_ROWS, part)
             return

@@ -94,7 +94,6 @@ class TableFormat:
 
     @cached_property
     def notation(self) -> Notation:
-        """How values are written as text."""
         return Notation(frozenset(self.missing_markers), self.decimal, self.thousands, self.date_format, self.time_format)
 
     def applies(self, name: str) -> bool:
@@ -134,7 +133,6 @@ class Files:
 
     @property
     def size(self) -> int:
-        """In bytes, as the files are."""
         return sum(file.stat().st_size for file in self.files)
 
     def to_json(self) -> list[Any]:
@@ -192,7 +190,6 @@ def partition(place: Location, file: Location) -> tuple[str, ...]:
 
 
 def _remote_files(place: Remote) -> list[Location]:
-    """The same of an object store."""
     try:
         if place.is_file():
             if not place.stat().st_size:

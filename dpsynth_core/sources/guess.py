@@ -30,6 +30,7 @@ from dpsynth_core.vocabulary.attribute import Attribute, scale_of
 from dpsynth_core.vocabulary.bins import DEFAULT_BINS, ONE_BIN_PER_VALUE_UP_TO
 from dpsynth_core.vocabulary.hierarchy import Hierarchy
 from dpsynth_core.vocabulary.kinds.dates import day_number, day_of
+from dpsynth_core.vocabulary.kinds.hierarchies import HIERARCHICAL
 from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
 
 SAMPLE_ROWS = 200_000
@@ -94,17 +95,15 @@ def _guess(summary: _Summary, notation: Notation) -> Guess:
     if pa.types.is_temporal(summary.values.type) or summary.is_text:
         days = day_numbers(summary.values, notation)
         if np.isfinite(days).mean() > 0.95:
-            return _dates(summary, days)
+            dates = np.clip(days[np.isfinite(days)], day_number(date.min), day_number(date.max))
+            attribute = Attribute.day(summary.name, day_of(dates.min()), day_of(dates.max()), **OWN_CELLS)
+            return Guess(summary.name, attribute, "Replace the bounds by dates that are known without the data.")
     numbers = floats(summary.values, notation)
     finite = np.isfinite(numbers)
-    if finite.mean() < 0.95 or (summary.is_text and _looks_like_codes(summary.values)):
+    is_code = summary.is_text and pc.any(pc.match_substring_regex(summary.values, r"^[+-]?0[0-9]")).as_py()  # would lose its leading zeros
+    if is_code or finite.mean() < 0.95:
         return _text(summary)
     return _numbers(summary, numbers[finite], summary.counts[finite])
-
-
-def _looks_like_codes(values: pa.Array) -> bool:
-    """Numbers with leading zeros are codes: as numbers they would lose them."""
-    return pc.any(pc.match_substring_regex(values, r"^[+-]?0[0-9]")).as_py() or False
 
 
 def _text(summary: _Summary) -> Guess:
@@ -131,7 +130,8 @@ def _code_groups(name: str, texts: Sequence[str]) -> Guess | None:
         how = Hierarchy(level=level)
         groups = sorted({how.group(text) for text in texts if _CODE.match(text)})
         if len(groups) <= MANY_CATEGORIES:
-            return Guess(name, Attribute.hierarchical(name, how, groups, **OWN_CELLS), "Choose the level that you need.")
+            attribute = Attribute.listed(name, HIERARCHICAL.name, groups, hierarchy=how, **OWN_CELLS)
+            return Guess(name, attribute, "Choose the level that you need.")
     return None
 
 
@@ -140,12 +140,6 @@ def _categories(summary: _Summary, categories: Sequence[str], dtype: str) -> Gue
     if len(categories) == 1:
         return Guess(summary.name, attribute, _TELLS_NOTHING, drop=True)
     return Guess(summary.name, attribute, _MANY if len(categories) > MANY_CATEGORIES else "")
-
-
-def _dates(summary: _Summary, days: NDArray[np.float64]) -> Guess:
-    dates = np.clip(days[np.isfinite(days)], day_number(date.min), day_number(date.max))
-    attribute = Attribute.day(summary.name, day_of(dates.min()), day_of(dates.max()), **OWN_CELLS)
-    return Guess(summary.name, attribute, "Replace the bounds by dates that are known without the data.")
 
 
 def _times(summary: _Summary, notation: Notation) -> Guess | None:
@@ -228,12 +222,8 @@ def _zero_edges(numbers: NDArray[np.float64], counts: NDArray[np.int64], upper: 
     start, middle = (rising[np.searchsorted(weight, q * weight[-1])] for q in (0.01, 0.5))
     skewed = middle < upper / 5
     cuts = np.geomspace(max(start, unit), upper, DEFAULT_BINS - 1) if skewed else np.linspace(unit, upper, DEFAULT_BINS)
-    inner = {round(_two_digits(cut), max(0, round(-np.log10(unit)))) for cut in cuts}
+    inner = {round(float(f"{cut:.2g}"), max(0, round(-np.log10(unit)))) for cut in cuts}  # two digits
     return [0.0, unit, *sorted(cut for cut in inner if unit < cut < upper), upper]
-
-
-def _two_digits(number: float) -> float:
-    return float(f"{number:.2g}")
 
 
 def _round_out(lower: float, upper: float) -> tuple[float, float]:

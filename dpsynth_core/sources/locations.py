@@ -44,13 +44,6 @@ class Remote(os.PathLike[str]):
     def name(self) -> str:
         return PurePosixPath(self.inner).name
 
-    @property
-    def stem(self) -> str:
-        return PurePosixPath(self.inner).stem
-
-    @property
-    def suffix(self) -> str:
-        return PurePosixPath(self.inner).suffix
 
     @property
     def filesystem(self) -> pafs.FileSystem:

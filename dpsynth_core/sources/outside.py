@@ -56,7 +56,6 @@ class ColumnFit:
 
     @property
     def recoded(self) -> int:
-        """How many values would become something else."""
         return self.missing * bool(self.missing_to) + self.outside * bool(self.outside_to)
 
     @property
@@ -102,7 +101,6 @@ def outside_label(attribute: Attribute) -> str:
 
 
 def _apart(attribute: Attribute, column: pa.Array, notation: Notation) -> tuple[np.ndarray, np.ndarray]:
-    """Which values are missing, and which are outside."""
     if attribute.is_coded:
         plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
         numbers, text = floats(plain, notation), texts(plain)

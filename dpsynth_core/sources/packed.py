@@ -51,7 +51,6 @@ def opened(path: Location) -> BinaryIO:
 
 
 def is_packed(path: Location) -> bool:
-    """Whether the file has to be unpacked."""
     with path.open("rb") as stream:
         return stream.read(4).startswith(tuple(_PACKED))
 

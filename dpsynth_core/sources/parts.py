@@ -41,7 +41,6 @@ WHOLE: Part = ()
 
 
 def whole(files: Iterable[Location]) -> Part:
-    """All records of these files."""
     return tuple(Piece(str(file)) for file in files)
 
 

@@ -26,7 +26,6 @@ def answer(table: list[Any], which: str, *arguments: Any) -> Iterator[Any]:
 
 
 def described(table: list[Any]) -> Iterator[Any]:
-    """See `readers.described`."""
     yield [column.to_json() for column in readers.described(Files.from_json(table))]
 
 

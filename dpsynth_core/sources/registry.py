@@ -46,7 +46,6 @@ class TableKind:
 
     @property
     def is_file(self) -> bool:
-        """Whether the table is a file or a folder of files."""
         return self.open is _open_file
 
 
@@ -82,7 +81,6 @@ def _open_file(section: Section, domain: Domain, person: str | None, rows: int) 
 
 
 def _cluster(section: Section) -> Cluster:
-    """Of the engine "dask"."""
     from dpsynth_core.sources.dask_cluster import Cluster
 
     return Cluster(section["scheduler"], section["workers"])

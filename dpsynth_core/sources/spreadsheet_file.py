@@ -45,7 +45,6 @@ def sheets(path: Location) -> tuple[str, ...]:
 
 
 def is_workbook(path: Location) -> bool:
-    """Whether an archive holds a workbook."""
     try:
         with zipfile.ZipFile(path) as archive:
             inside = set(archive.namelist())
@@ -88,7 +87,6 @@ def _header(cells: Iterator[list[Any]], form: TableFormat) -> tuple[tuple[str, .
 
 
 def _cells(path: Location, form: TableFormat) -> Iterator[list[Any]]:
-    """The rows of the sheet, each from column A."""
     there = sheets(path)
     if form.sheet and form.sheet not in there:
         raise InputError("data.sheet", "the workbook has no sheet of this name", "check the spelling, or state none")

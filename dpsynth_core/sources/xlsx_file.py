@@ -47,7 +47,6 @@ class _Book:
 
 
 def is_xlsx(path: Path) -> bool:
-    """Whether this is such a workbook."""
     try:
         with zipfile.ZipFile(path) as archive:
             return _member(archive, "xl/workbook.xml") is not None

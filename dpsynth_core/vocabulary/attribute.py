@@ -33,7 +33,6 @@ from dpsynth_core.vocabulary.bins import (
     width_of,
 )
 from dpsynth_core.vocabulary.hierarchy import Hierarchy
-from dpsynth_core.vocabulary.kinds.hierarchies import HIERARCHICAL
 from dpsynth_core.vocabulary.kinds.kind import Form, Kind
 from dpsynth_core.vocabulary.kinds.registry import KINDS, LEARNABLE
 from dpsynth_core.vocabulary.kinds.scale import LARGEST_EXACT, Scale, as_number, is_whole
@@ -60,7 +59,7 @@ class Recode:
 
 @dataclass(frozen=True)
 class Attribute:
-    """A column, its possible values and its cells. Prefer the constructors: `categorical`, `integer`, `numeric`, `day`, `coded`, `binned`.
+    """A column, its possible values and its cells. Prefer the constructors.
 
     categories: what the file contains, as text (categorical and ordinal).  labels: names to show instead, one per category, or none.
     dtype: type of the decoded column: "string", "int64", "float64", "bool" for categories; fixed by the kind otherwise.
@@ -119,10 +118,6 @@ class Attribute:
         """fields: labels, dtype, missing, other, missing_as, other_as."""
         return cls.listed(name, "ordinal" if ordered else "categorical", categories, **fields)
 
-    @classmethod
-    def hierarchical(cls, name: str, hierarchy: Hierarchy, categories: Iterable[str] = (), **fields: Any) -> Attribute:
-        """Codes in groups that are listed, or follow from the hierarchy's table. fields: labels, missing, other, missing_as, other_as."""
-        return cls.listed(name, HIERARCHICAL.name, categories, hierarchy=hierarchy, **fields)
 
     @classmethod
     def listed(
@@ -173,7 +168,6 @@ class Attribute:
 
     @classmethod
     def unknown(cls, name: str, kind: str, most: int = DEFAULT_MOST, precision: str = "", hierarchy: Hierarchy | None = None) -> Attribute:
-        """A column whose values are to be learnt."""
         if not is_whole(most) or not FEWEST_LEARNT <= most <= MOST_LEARNT:
             problem = f"'most' is not a whole number from {FEWEST_LEARNT} to {MOST_LEARNT:,}"
             raise InputError(column_field(name), problem, "say how many cells it may have at most")
@@ -209,7 +203,6 @@ class Attribute:
 
     @property
     def about(self) -> Kind:
-        """What its kind is."""
         return KINDS[self.kind]
 
     @cached_property
@@ -223,7 +216,6 @@ class Attribute:
 
     @property
     def is_coded(self) -> bool:
-        """Whether the table holds its codes already."""
         return self.about.form is Form.CODED
 
     @property

@@ -98,7 +98,6 @@ def _multiples(scale: Scale, first: float, end: float, width: float) -> list[flo
 
 
 def is_equal(name: str, scale: Scale, lower: Any, upper: Any, edges: Sequence[float]) -> bool:
-    """Whether these are the edges of equal bins."""
     return edges == equal_edges(name, scale, lower, upper, len(edges) - 1)
 
 
@@ -161,5 +160,4 @@ def checked_bounds(name: str, scale: Scale, lower: Any, upper: Any) -> tuple[Any
 
 
 def _span(scale: Scale, lower: Any, upper: Any) -> tuple[Any, Any]:
-    """The first and the last edge."""
     return scale.number(lower), scale.number(upper) + scale.whole

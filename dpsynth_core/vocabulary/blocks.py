@@ -42,7 +42,7 @@ def plan(domain: Domain, cliques: Collection[Clique], block_cells: int = BLOCK_C
     waiting = _Waiting(targets, domain)
     home: dict[Clique, Clique] = {}
     for first in range(len(targets)):
-        if waiting.lists(first):
+        if waiting.listed[first]:
             columns, covered = waiting.block(first, block_cells)
             names = tuple(domain.names[a] for a in columns)
             home |= {targets[i]: names for i in covered}
@@ -64,13 +64,10 @@ class _Waiting:
         self._holders = [np.array(numbers, dtype=np.intp) for numbers in holders]
         self._lengths = np.array([len(own) for own in columns], dtype=np.intp)
         self._lacking = self._lengths.copy()
-        self._listed = np.ones(len(targets), dtype=bool)
+        self.listed = np.ones(len(targets), dtype=bool)
         self._sizes = np.array(domain.sizes(domain.names), dtype=np.float64)
         self._alone = self._by_column(np.flatnonzero(self._lengths == 1))
 
-    def lists(self, number: int) -> bool:
-        """Whether a clique still waits."""
-        return bool(self._listed[number])
 
     def block(self, first: int, block_cells: int) -> tuple[list[int], list[int]]:
         """The columns of a block that begins as one clique, in the domain's order, and the cliques that it covers, which wait no longer.
@@ -82,7 +79,7 @@ class _Waiting:
             for a in joining:
                 inside[a] = True
                 cells *= self._sizes[a]
-                holders = self._holders[a][self._listed[self._holders[a]]]
+                holders = self._holders[a][self.listed[self._holders[a]]]
                 self._lacking[holders] -= 1
                 changed.append(holders)
                 covered.append(holders[self._lacking[holders] == 0])
@@ -93,7 +90,7 @@ class _Waiting:
         for holders in changed:
             self._lacking[holders] = self._lengths[holders]
         done = np.unique(np.concatenate(covered))
-        self._listed[done] = False
+        self.listed[done] = False
         self._alone -= self._by_column(done[self._lengths[done] == 1])
         return np.flatnonzero(inside).tolist(), done.tolist()
 

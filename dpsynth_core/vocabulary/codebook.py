@@ -51,7 +51,6 @@ def parse_domain(text: str) -> Domain:
 
 
 def load_domain(path: str | Path) -> Domain:
-    """`parse_domain` of a file."""
     return parse_domain(read_document(Path(path), "domain"))
 
 

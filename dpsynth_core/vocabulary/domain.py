@@ -76,7 +76,6 @@ class Domain:
 
     @classmethod
     def of(cls, columns: Iterable[RowColumn], impossible: tuple[StructuralZeros, ...] = (), origin: str = "") -> Domain:
-        """From all columns of the rows, in their order."""
         every = list(columns)
         attributes = tuple(column for column in every if isinstance(column, Attribute))
         others = tuple(replace(column, place=place) for place, column in enumerate(every) if isinstance(column, Filled))
@@ -92,7 +91,6 @@ class Domain:
 
     @cached_property
     def column_names(self) -> tuple[str, ...]:
-        """The names of all columns of the rows, in their order."""
         return tuple(column.name for column in self.columns)
 
     @cached_property

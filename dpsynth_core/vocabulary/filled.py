@@ -74,7 +74,6 @@ class Filled:
 
     @property
     def categories(self) -> tuple[str, ...]:
-        """As `Attribute.categories`."""
         return (self.text,) if self.is_constant else ()
 
     @property
@@ -96,7 +95,6 @@ class Filled:
 
 
     def in_words(self) -> str:
-        """What the rows have there."""
         if self.is_constant:
             return f"Every row has the value '{self.text}', as the curator wrote it. It is not measured."
         first, second = self.values(2)

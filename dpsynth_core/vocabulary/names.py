@@ -42,7 +42,6 @@ def column_field(name: str) -> str:
 
 
 def of_columns(size: int) -> str:
-    """All tables of so many columns."""
     return "Single columns" if size == 1 else f"Tables of {in_letters(size)} columns"
 
 

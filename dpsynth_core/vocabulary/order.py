@@ -77,7 +77,6 @@ def order(first: Attribute, second: Attribute, strict: bool, field: str = FIELD)
 
 
 def sentence(rule: Order, attributes: Mapping[str, Attribute]) -> str:
-    """The rule in plain words."""
     words = _WORDS[attributes[rule.first].scale.axis][rule.gap > 0]
     return f"{rule.first} is {words} {rule.second}, where both are known."
 

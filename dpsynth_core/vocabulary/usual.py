@@ -44,7 +44,6 @@ class Usual:
 
     @property
     def first(self) -> Mapping[str, Any]:
-        """The fields of the first writing."""
         return next(iter(self.writings.values()))
 
     @property
@@ -60,7 +59,6 @@ class _Library:
 
 
 def entries() -> Mapping[str, Usual]:
-    """All lists and bounds by name."""
     return _library().entries
 
 

@@ -70,7 +70,6 @@ class Workload:
 
     @property
     def cliques(self) -> tuple[Clique, ...]:
-        """The marginals, in the order in which they were given."""
         return tuple(self.weights)
 
     @cached_property
@@ -85,7 +84,6 @@ class Workload:
 
     @cached_property
     def closure_tables(self) -> int:
-        """Number of marginals of the closure."""
         return self.over_closure(dict.fromkeys(self.domain.names, 1))
 
     def over_closure(self, sizes: Mapping[str, int]) -> int:
@@ -123,7 +121,6 @@ class Workload:
         return form if self.threshold is None else form | {"threshold": self.threshold}
 
     def asking(self, threshold: int | None) -> Workload:
-        """The same marginals and weights with this threshold."""
         return replace(self, threshold=threshold)
 
 
@@ -133,10 +130,9 @@ def _products(numbers: Mapping[str, int], cliques: Iterable[Clique]) -> int:
 
 
 def all_kway(domain: Domain, k: int) -> Workload:
-    """Every marginal of exactly k columns, weight 1."""
     k = _check_k(domain, k)
     _check_closure(math.comb(len(domain), k) * 2**k)
-    return _unit_weights(domain, combinations(domain.names, k))
+    return Workload(domain, dict.fromkeys(combinations(domain.names, k), 1.0))
 
 
 def target(domain: Domain, column: str, k: int) -> Workload:
@@ -145,7 +141,7 @@ def target(domain: Domain, column: str, k: int) -> Workload:
         raise InputError(_FIELD, f"the target {shown(column)} is not a column of the domain", "choose one of its columns")
     k = _check_k(domain, k)
     _check_closure(math.comb(len(domain) - 1, k - 1) * 2**k)
-    return _unit_weights(domain, (clique for clique in combinations(domain.names, k) if column in clique))
+    return Workload(domain, {clique: 1.0 for clique in combinations(domain.names, k) if column in clique})
 
 
 def drawn(domain: Domain, draw: Draw) -> Workload:
@@ -246,10 +242,6 @@ def _picked(domain: Domain, pairs: Iterable[tuple[Sequence[str], float]]) -> Wor
             raise InputError(_FIELD, f"the marginal {_clique_name(clique)} is listed twice", "keep one of them")
         weights[clique] = weight
     return Workload(domain, weights)
-
-
-def _unit_weights(domain: Domain, cliques: Iterable[Clique]) -> Workload:
-    return Workload(domain, dict.fromkeys(cliques, 1.0))
 
 
 def _compact_form(workload: Workload) -> dict[str, Any] | None:

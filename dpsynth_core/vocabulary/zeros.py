@@ -31,7 +31,7 @@ from dpsynth_core.foundation.errors import CapacityError, InputError, many, show
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.names import column_field
-from dpsynth_core.vocabulary.order import Order, implied, order
+from dpsynth_core.vocabulary.order import FIELD, Order, implied, order
 from dpsynth_core.vocabulary.order import sentence as order_sentence
 
 Codes = tuple[int, ...]
@@ -64,11 +64,11 @@ class StructuralZeros:
 
     def __post_init__(self) -> None:
         if len(set(self.attributes)) < len(self.attributes):
-            raise InputError(_FIELD, "a column is named twice", "name each column once")
+            raise InputError(FIELD, "a column is named twice", "name each column once")
         if len(self.attributes) < 2:
-            raise InputError(_FIELD, "it names fewer than two columns", "name two or more, or take the value out of its column")
+            raise InputError(FIELD, "it names fewer than two columns", "name two or more, or take the value out of its column")
         if (not self.boxes and self.order is None) or any(not codes for box in self.boxes for codes in box):
-            raise InputError(_FIELD, "it forbids nothing", "name at least one combination")
+            raise InputError(FIELD, "it forbids nothing", "name at least one combination")
         if any(len(box) != len(self.attributes) for box in self.boxes):
             raise ValueError("a box needs one set of codes per attribute")
         if self.target and (self.target not in self.attributes or (len(self.boxes) > 1 and len(self.attributes) > 2)):
@@ -88,12 +88,9 @@ class StructuralZeros:
         return table
 
 
-_FIELD = "impossible combination"
-
-
 def numbered(position: int) -> str:
     """How errors name a rule: by its place in the list, from 1."""
-    return f"{_FIELD} {position + 1}"
+    return f"{FIELD} {position + 1}"
 
 
 def checked(zeros: Sequence[StructuralZeros], attributes: Sequence[Attribute]) -> dict[Clique, Cells]:
@@ -213,13 +210,11 @@ def from_json(obj: object, attributes: Sequence[Attribute], position: int = 0) -
     try:
         return replace(read(obj, _Reader(by_name, field)), note=note).ordered(tuple(by_name))
     except InputError as error:
-        raise type(error)(field if error.field == _FIELD else error.field, error.problem, error.remedy) from None
+        raise type(error)(field if error.field == FIELD else error.field, error.problem, error.remedy) from None
 
 
 @dataclass(frozen=True)
 class _Reader:
-    """Reads values of columns."""
-
     by_name: Mapping[str, Attribute]
     field: str
     places: dict[str, Mapping[str, int]] = dataclass_field(default_factory=dict)
@@ -243,7 +238,6 @@ class _Reader:
         return tuple(sorted(codes))
 
     def but(self, name: str, codes: Codes) -> Codes:
-        """All the other codes of a column."""
         chosen = frozenset(codes)
         others = tuple(code for code in range(self.by_name[name].size) if code not in chosen)
         if not others:
@@ -387,7 +381,6 @@ def _others(attribute: Attribute, box: Mapping[str, Sequence[str]]) -> list[str]
 
 
 def sentence(zeros: StructuralZeros, attributes: Mapping[str, Attribute]) -> str:
-    """The rule in plain words."""
     if zeros.order is not None:
         return order_sentence(zeros.order, attributes)
     obj = to_json(zeros, attributes)

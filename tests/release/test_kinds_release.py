@@ -190,7 +190,7 @@ def test_filled_columns_alone_are_no_domain_and_names_are_told_apart() -> None:
 
 
 def test_values_do_not_depend_on_the_records() -> None:
-    domain = Domain.of([Attribute.hierarchical("icd", Hierarchy(level=1), ["A", "B"]), Filled("id", "identifier", "7")])
+    domain = Domain.of([Attribute.listed("icd", "hierarchical", ["A", "B"], hierarchy=Hierarchy(level=1)), Filled("id", "identifier", "7")])
     for codes in (np.zeros((3, 1), dtype=np.int32), np.ones((3, 1), dtype=np.int32)):
         assert decode(domain, codes, np.random.default_rng(codes.sum())).column("id").to_pylist() == [7, 8, 9]
     assert replace(domain, filled=()).column_names == ("icd",)

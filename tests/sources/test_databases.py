@@ -55,8 +55,9 @@ LASTING = Attribute.binned("lasting", "duration", "00:00:00", "30:00:00", width=
 CHOICES = Attribute.categorical("choice", ["a", "B", "-9", "x y", "ß"], **OWN)
 TYPED = Attribute.categorical("typed", ["1", "2.5", "-9"], dtype="float64", **OWN)
 TRUTH = Attribute.categorical("truth", ["false", "true"], dtype="bool", **OWN)
-LEVEL = Attribute.hierarchical("level", Hierarchy(level=3, digits=5), ["A01", "B-2", "010", "106"], **OWN)
-GROUPS = Attribute.hierarchical("group", Hierarchy(groups=(("A", "one"), ("A0", "two"), ("01", "two")), digits=4), ["one", "two"], **OWN)
+LEVEL = Attribute.listed("level", "hierarchical", ["A01", "B-2", "010", "106"], hierarchy=Hierarchy(level=3, digits=5), **OWN)
+TABLE = Hierarchy(groups=(("A", "one"), ("A0", "two"), ("01", "two")), digits=4)
+GROUPS = Attribute.listed("group", "hierarchical", ["one", "two"], hierarchy=TABLE, **OWN)
 CODED = Attribute.coded("coded", 4)
 TEXTUAL = (NUMBERS, WHOLE, DAYS, MOMENTS, CLOCKS, LASTING, CHOICES, TYPED, TRUTH, LEVEL, GROUPS, CODED)
 

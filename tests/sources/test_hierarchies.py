@@ -25,11 +25,11 @@ from dpsynth_core.vocabulary.recoding import outside_rule
 from dpsynth_core.web.domain.column_draft import ColumnDraft
 
 OWN = {"other": True, "missing": True}
-ICD = Attribute.hierarchical("icd", Hierarchy(level=3), ["A00", "I21", "N18"], labels=["Cholera", "Infarct", "Kidney"], **OWN)
-CHAPTERS = Attribute.hierarchical(
-    "icd", hierarchy("icd", groups="A = Infections\nB = Infections\nC = Neoplasms\nD = Blood\nD0 = Neoplasms"), **OWN
-)
-PLACE = Attribute.hierarchical("plz", Hierarchy(level=2, digits=5), ["01", "10", "80"], **OWN)
+LABELS = ["Cholera", "Infarct", "Kidney"]
+ICD = Attribute.listed("icd", "hierarchical", ["A00", "I21", "N18"], hierarchy=Hierarchy(level=3), labels=LABELS, **OWN)
+TABLE = hierarchy("icd", groups="A = Infections\nB = Infections\nC = Neoplasms\nD = Blood\nD0 = Neoplasms")
+CHAPTERS = Attribute.listed("icd", "hierarchical", hierarchy=TABLE, **OWN)
+PLACE = Attribute.listed("plz", "hierarchical", ["01", "10", "80"], hierarchy=Hierarchy(level=2, digits=5), **OWN)
 
 
 def labels(attribute: Attribute, values: list[object], kind: pa.DataType | None = None) -> list[str]:

@@ -34,7 +34,6 @@ def columns(raw: Any, select: str) -> list[Column]:
 
 
 def batches(raw: Any, select: str, columns: Sequence[Column], order: Sequence[Column], decimal: str) -> Batches:
-    """decimal: the mark with which numbers are written."""
 
     def value(name: str, _column: Column) -> str:
         return name

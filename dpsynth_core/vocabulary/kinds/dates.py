@@ -114,7 +114,6 @@ class Days(Scale):
         return [*FIRST_LOOK]
 
     def round_cuts(self, low: float, high: float) -> Iterator[list[float]]:
-        """Days, months, and ever more years."""
         if high - low <= MOST_PARTS:
             yield [low + i for i in range(1, int(high - low))]
         for starts in round_starts(day_of(low), day_of(high - 1)):

@@ -10,8 +10,6 @@ from dpsynth_core.vocabulary.kinds.scale import Scale
 
 
 class Form(Enum):
-    """What the cells of a column are made from."""
-
     LISTED = "its listed values"
     BINNED = "bins between two bounds"
     CODED = "the codes 0, 1, 2, ... that the table holds already"

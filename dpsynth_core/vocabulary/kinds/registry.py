@@ -57,5 +57,4 @@ LEARNABLE = tuple(kind.name for kind in KINDS.values() if kind.learnable)
 
 
 def of_form(form: Form) -> tuple[str, ...]:
-    """The names of the kinds with such cells."""
     return tuple(kind.name for kind in KINDS.values() if kind.form is form)

@@ -113,5 +113,4 @@ def is_number(value: Any) -> bool:
 
 
 def is_whole(value: Any) -> bool:
-    """A number without a fraction."""
     return is_number(value) and float(value).is_integer()

@@ -101,7 +101,6 @@ class _Clock(Scale):
         return [number for number in numbers if abs(number) < LARGEST_EXACT]
 
     def checked(self, bound: Any) -> Any:
-        """Cut to the precision."""
         value = self.read(bound)
         number = None if value is None else self.number(value)
         return None if number is None or abs(number) >= LARGEST_EXACT else self.value(number)
