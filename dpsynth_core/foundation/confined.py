@@ -241,7 +241,7 @@ def main(descriptor: int) -> None:
 
 
 def _keep(answers: socket.socket, status: socket.socket, work: Callable[[], int]) -> int:
-    """The keeper: lets a worker work until it ends or nobody waits for it, and says how it ended."""
+    """The keeper: lets a worker work until it ends or its answer is no longer waited for, and says how it ended."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     lives, life = os.pipe()
     if (worker := os.fork()) == 0:

@@ -83,7 +83,7 @@ class _Sink(io.RawIOBase):
 
 @contextmanager
 def written_aside(write: Writer, folder: Path) -> Iterator[Content]:
-    """What a writer writes, in a file without a name: nobody else can open it, and it is gone when this process is, however it ends.
+    """What a writer writes, in a file without a name: no other process can open it, and it is gone when this process is, however it ends.
     folder: on whose disk. One reader at a time."""
     with tempfile.TemporaryFile(dir=folder) as file:
         write(file)

@@ -44,7 +44,7 @@ def decoded(content: bytes, field: str) -> str:
 
 
 def parse_json(text: str, field: str) -> Any:
-    """What a JSON text says, for messages called `field`. InputError for what is none, for an entry that is there twice, and for numbers
+    """What a JSON text says, for messages called `field`. InputError for text that is no JSON, for an entry that is there twice, and for numbers
     that no field takes: NaN, Infinity and those of very many digits."""
 
     def refuse(problem: str) -> NoReturn:
@@ -56,7 +56,7 @@ def parse_json(text: str, field: str) -> Any:
     def entries(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         named = dict(pairs)
         if len(named) < len(pairs):
-            # It is not named: whoever gives the table by mistake should not find a piece of it in a log.
+            # It is not named: a user who gives the table by mistake should not find a piece of it in a log.
             raise InputError(field, "an entry is there twice in one object", "remove one of the two")
         return named
 

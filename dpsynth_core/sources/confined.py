@@ -49,8 +49,7 @@ def about(which: str, path: str | os.PathLike[str], kind: str) -> Any:
 
 @contextmanager
 def work(which: str, table: Files, *arguments: Any) -> Iterator[Work]:
-    """The answers of a function of `reading_work`, of these files. Raises InputError. A Feather file is mapped into memory, which it does
-    not occupy."""
+    """The answers of a function of `reading_work`, of these files. InputError. A Feather file is mapped into memory, not read into it."""
     mapped = table.size >> 20 if table.form.kind == "feather" else 0
     with _work(table.form.kind, mapped, which, table.to_json(), *arguments) as answers:
         yield answers

@@ -68,7 +68,7 @@ class Cluster:
     def connected(self) -> Iterator[Client]:
         """A client of the cluster, whose workers run this program. Raises InputError where there is none."""
         for name in ("distributed", "distributed.client", "distributed.core", "distributed.scheduler", "distributed.nanny"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)  # of broken connections; whoever asked is told by an error of ours
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # of broken connections; the user gets an error of ours
         with ExitStack() as stack:
             try:
                 address = self.scheduler if self.scheduler is not None else stack.enter_context(self._local())
@@ -81,7 +81,7 @@ class Cluster:
             yield client
 
     def _local(self) -> LocalCluster:
-        """Workers that nobody else on this machine can talk to, and that write no count to a disk."""
+        """Workers that no other user of this machine can talk to, and that write no count to a disk."""
         with dask.config.set({_GIVING_BACK: None}):
             return LocalCluster(
                 n_workers=self.workers or processors.available(),
@@ -158,7 +158,7 @@ class _Work:
         while len(sums) > 1:
             sums = [self._submit(_sum, job, sums[i : i + FAN_IN], priority=_SOONER) for i in range(0, len(sums), FAN_IN)]
         (total,) = sums
-        del sums, befores, job  # what nobody waits for is forgotten as soon as it was used
+        del sums, befores, job  # a result without a future is forgotten as soon as it was used
         return self._awaited(total)
 
     def _before(self, job: Future, parts: Sequence[Part], keys: Keys, places: int, limit: int) -> list[list[Future]]:
@@ -198,7 +198,7 @@ class _Work:
 
 @dataclass(frozen=True)
 class _Failed:
-    """What went wrong in a task: the parts of an error of ours, or the kind of one that nobody expected."""
+    """What went wrong in a task: the parts of an error of ours, or the kind of an unexpected one."""
 
     kind: str
     parts: tuple[str, ...] = ()

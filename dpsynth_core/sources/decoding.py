@@ -141,7 +141,12 @@ def _drawn(attribute: Attribute, codes: NDArray[np.int32], rng: np.random.Genera
     low, high = edges[bins], edges[bins + 1]
     if attribute.scale.whole:
         return rng.integers(low.astype(np.int64), high.astype(np.int64))
-    return _uniform(low, high, attribute.decimals, rng)
+    drawn = np.minimum(low + rng.random(len(low)) * (high - low), np.nextafter(high, low))
+    if attribute.decimals is None:
+        return drawn
+    scale = 10.0**attribute.decimals  # on the grid of so many digits where the bin holds a point of that grid
+    below, above = (np.round(rounding(drawn * scale) / scale, attribute.decimals) for rounding in (np.floor, np.ceil))
+    return np.where(below >= low, below, np.where(above < high, above, drawn))
 
 
 def _written_column(attribute: Attribute, codes: NDArray[np.int32], numbers: NDArray[Any] | None) -> pa.Array:
@@ -159,16 +164,6 @@ def _cell_values(attribute: Attribute) -> pa.Array:
     values = [TYPED[attribute.dtype](category) for category in attribute.categories]
     values += [attribute.other_text if attribute.dtype == "string" else None] * attribute.other + [None] * attribute.missing
     return pa.array(values, _ARROW_TYPE[attribute.dtype])
-
-
-def _uniform(low: NDArray[np.float64], high: NDArray[np.float64], decimals: int | None, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Uniform in [low, high), on the grid of `decimals` digits where the bin holds a point of that grid."""
-    drawn = np.minimum(low + rng.random(len(low)) * (high - low), np.nextafter(high, low))
-    if decimals is None:
-        return drawn
-    scale = 10.0**decimals
-    below, above = (np.round(rounding(drawn * scale) / scale, decimals) for rounding in (np.floor, np.ceil))
-    return np.where(below >= low, below, np.where(above < high, above, drawn))
 
 
 @dataclass(frozen=True, eq=False)

@@ -78,16 +78,16 @@ def detect_table(
     return Detected(replace(form, **found.stated), found.doubts)  # type: ignore[arg-type]  # fields that are texts
 
 
-def detect_format(path: str | os.PathLike[str], encoding: str | None = None, delimiter: str | None = None) -> TableFormat:
+def detect_format(path: str | os.PathLike[str]) -> TableFormat:
     """The same without what is in doubt. Raises as `detect_table`."""
-    return detect_table(path, encoding, delimiter).form
+    return detect_table(path).form
 
 
 def detect_without_doubt(path: str | os.PathLike[str], field: str) -> TableFormat:
     """How a table is written of which nothing can be stated. InputError, also where its numbers or dates can be read either way."""
     found = detect_table(path)
-    for doubt in found.doubts:
-        raise InputError(field, doubt.question, "save it as Parquet, with numbers and dates as such")
+    if found.doubts:
+        raise InputError(field, found.doubts[0].question, "save it as Parquet, with numbers and dates as such")
     return found.form
 
 

@@ -240,18 +240,14 @@ def _decimals(numbers: NDArray[np.float64]) -> int | None:
 
 @dataclass(frozen=True)
 class _Summary:
-    """A column's distinct values (a plain Arrow array, no nulls or markers) with their counts. complete: not cut off at the limit."""
+    """A column's distinct values (a plain Arrow array, no nulls or markers) with their counts. present: rows that have one.
+    complete: not cut off at the limit."""
 
     name: str
     values: pa.Array
     counts: NDArray[np.int64]
-    rows: int
-    absent: int
+    present: int
     complete: bool
-
-    @property
-    def present(self) -> int:
-        return self.rows - self.absent
 
     @property
     def is_text(self) -> bool:
@@ -278,7 +274,7 @@ class _DistinctValues:
 
     def summary(self, name: str, rows: int, notation: Notation) -> _Summary:
         if not self._parts:
-            return _Summary(name, pa.nulls(0, pa.string()), np.zeros(0, np.int64), 0, 0, True)
+            return _Summary(name, pa.nulls(0, pa.string()), np.zeros(0, np.int64), 0, True)
         values = self._parts[0].column("value").combine_chunks()
         counts = self._parts[0].column("count").to_numpy()
         if not (is_plain_number(values.type) or pa.types.is_boolean(values.type) or pa.types.is_temporal(values.type)):
@@ -287,7 +283,8 @@ class _DistinctValues:
         elif pa.types.is_floating(values.type):
             values = pc.if_else(pc.is_nan(values), None, values)
         absent = pc.is_null(values).to_numpy(zero_copy_only=False)
-        return _Summary(name, values.filter(pa.array(~absent)), counts[~absent], rows, int(counts[absent].sum()), self._complete)
+        present = rows - int(counts[absent].sum())
+        return _Summary(name, values.filter(pa.array(~absent)), counts[~absent], present, self._complete)
 
 
 def _counted(table: pa.Table) -> pa.Table:

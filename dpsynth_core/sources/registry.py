@@ -26,7 +26,7 @@ Section = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class TableKind:
-    """label: what pages call it. simulated: whether the records are invented, so that nobody's privacy is at stake and no file is named.
+    """label: what pages call it. simulated: whether the records are invented, so that no person's privacy is at stake and no file is named.
 
     open: the counting source of a section, over a domain, with the column that tells people apart (or None) and the rows that each may
     have. columns: the names of a table's columns, after a look at its structure and at the column that tells people apart; of the records

@@ -1,7 +1,7 @@
 """Workbooks of Excel and OpenDocument as record batches: one sheet, in which every row with anything in it is one record.
 
 The first row with anything in it is the header, from its first to its last name; what stands beside those columns is not looked at. A row
-that is blank in them is no record, wherever it is: nobody can tell a blank row at the end from the empty sheet below it. So what a row
+that is blank in them is no record, wherever it is: a blank row at the end looks like the empty sheet below it. So what a row
 says decides whether it counts, but of itself alone: files that differ in one person's row have one record more, fewer or changed. How many
 rows count is no public number then (`registry.TableKind.skips_rows`).
 

@@ -20,18 +20,8 @@ from itertools import pairwise
 from typing import Any
 
 from dpsynth_core.foundation.errors import InputError, first_repeated, shown
-from dpsynth_core.vocabulary.bins import (
-    MAX_CELLS,
-    check_edges,
-    checked_bounds,
-    default_edges,
-    equal_edges,
-    explicit_edges,
-    is_equal,
-    need_bounds,
-    width_edges,
-    width_of,
-)
+from dpsynth_core.vocabulary import bins as binning
+from dpsynth_core.vocabulary.bins import MAX_CELLS
 from dpsynth_core.vocabulary.hierarchy import Hierarchy
 from dpsynth_core.vocabulary.kinds.kind import Form, Kind
 from dpsynth_core.vocabulary.kinds.registry import KINDS, LEARNABLE
@@ -71,7 +61,7 @@ class Attribute:
     nearest bin, as the curator chose.
     precision: of timestamps, times and durations; what their values are written to: "minute", say. "second" unless stated.
     hierarchy: of codes in groups; how the codes of the file become the categories.
-    most: above 0 where nobody says what the values are: they are to be learnt with noise, and become this many cells at most. Until then
+    most: above 0 where the values are not stated: they are to be learnt with noise, and become this many cells at most. Until then
     the column has no other fields, and counts as one of so many cells.
     Raises InputError when the declaration contradicts itself.
     """
@@ -190,15 +180,17 @@ class Attribute:
         if sum(stated is not None for stated in (bins, edges, width)) > 1:
             raise InputError(column_field(name), "both bins and edges are given", "give one of bins, width and edges")
         scale = scale_of(name, kind, fields.get("precision", ""))
-        need_bounds(name, lower, upper)
+        binning.need_bounds(name, lower, upper)
         cuts = None if edges is None else [scale.edge(name, edge) for edge in edges]
-        lower, upper = checked_bounds(name, scale, scale.typed(name, lower), scale.typed_upper(name, upper))
+        lower, upper = binning.checked_bounds(name, scale, scale.typed(name, lower), scale.typed_upper(name, upper))
         if cuts is not None:
-            made = explicit_edges(name, scale, lower, upper, cuts)
+            made = binning.explicit_edges(name, scale, lower, upper, cuts)
         elif width is not None:
-            made = width_edges(name, scale, lower, upper, width)
+            made = binning.width_edges(name, scale, lower, upper, width)
+        elif bins is not None:
+            made = binning.equal_edges(name, scale, lower, upper, bins)
         else:
-            made = default_edges(name, scale, lower, upper) if bins is None else equal_edges(name, scale, lower, upper, bins)
+            made = binning.default_edges(name, scale, lower, upper)
         return cls(name, kind, lower=lower, upper=upper, edges=made, **fields)
 
     @property
@@ -304,9 +296,9 @@ class Attribute:
 
     def stated_bins(self) -> dict[str, Any]:
         """How the bins are made, as JSON: a number of equal ones, a width, or else their edges."""
-        if is_equal(self.name, self.scale, self.lower, self.upper, self.edges):
+        if binning.is_equal(self.name, self.scale, self.lower, self.upper, self.edges):
             return {"bins": len(self.edges) - 1}
-        if (width := width_of(self.scale, self.lower, self.upper, self.edges)) is not None:
+        if (width := binning.width_of(self.scale, self.lower, self.upper, self.edges)) is not None:
             return {"width": width}
         return {"edges": [self.scale.stated_edge(edge) for edge in self.edges]}
 
@@ -337,9 +329,9 @@ class Attribute:
 
     def _check_bins(self) -> None:
         self._check_numbers()
-        lower, upper = checked_bounds(self.name, self.scale, self.lower, self.upper)
-        edges = self.edges or default_edges(self.name, self.scale, lower, upper)
-        check_edges(self.name, self.scale, lower, upper, edges)
+        lower, upper = binning.checked_bounds(self.name, self.scale, self.lower, self.upper)
+        edges = self.edges or binning.default_edges(self.name, self.scale, lower, upper)
+        binning.check_edges(self.name, self.scale, lower, upper, edges)
         if self.decimals is not None and (
             "decimals" not in self.about.fields or not is_whole(self.decimals) or not 0 <= self.decimals <= 12
         ):

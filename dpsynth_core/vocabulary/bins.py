@@ -47,14 +47,13 @@ def default_edges(name: str, scale: Scale, lower: Any, upper: Any) -> tuple[floa
         return width_edges(name, scale, lower, upper, width)
     if not (least := (scale.number(upper) - first) / DEFAULT_BINS):
         return equal_edges(name, scale, lower, upper, 1)  # too narrow to be divided
-    edges = width_edges(name, scale, lower, upper, round_width(least, whole=scale.whole))
-    rising = all(a < b for a, b in pairwise(edges))
-    if rising:
+    edges = width_edges(name, scale, lower, upper, _round_width(least, whole=scale.whole))
+    if all(a < b for a, b in pairwise(edges)):
         return edges
     return tuple(dict.fromkeys(equal_edges(name, scale, lower, upper, DEFAULT_BINS)))  # too narrow for so many numbers of 64 bits
 
 
-def round_width(least: float, whole: bool) -> float:
+def _round_width(least: float, whole: bool) -> float:
     """The smallest of 1, 2 and 5 times a power of ten that is not below `least`."""
     power = 10.0 ** math.floor(math.log10(least))
     width = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= least * (1 - 1e-12))
@@ -62,8 +61,7 @@ def round_width(least: float, whole: bool) -> float:
 
 
 def width_edges(name: str, scale: Scale, lower: Any, upper: Any, width: Any) -> tuple[float, ...]:
-    """Edges at the multiples of a width between the bounds, and the bounds. width: a number above 0, or one of the scale's names.
-    InputError if it cannot be used."""
+    """Edges at the multiples of a width between the bounds, and the bounds. width: above 0, or one of the scale's names. InputError."""
     first, end = _span(scale, lower, upper)
     width = _as_said(scale, width)
     named = isinstance(width, str) and bool(scale.widths)
@@ -112,8 +110,7 @@ def width_of(scale: Scale, lower: Any, upper: Any, edges: Sequence[float]) -> An
 
 
 def explicit_edges(name: str, scale: Scale, lower: Any, upper: Any, edges: Sequence[Any]) -> tuple[float, ...]:
-    """The given edges, and the bounds where they are not among them; for whole values a last edge at the upper bound is read as including
-    it."""
+    """The given edges, and the bounds where they are not among them; of whole values, a last edge at the upper bound includes it."""
     if not edges:
         raise InputError(column_field(name), "it has no edges", "give the bin edges as rising numbers, or leave them out")
     if not all(is_number(e) for e in edges):

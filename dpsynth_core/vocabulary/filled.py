@@ -69,7 +69,7 @@ class Filled:
 
     @property
     def is_listed(self) -> bool:
-        """As `Attribute.is_listed`, for whoever writes the rows."""
+        """As `Attribute.is_listed`, for writers of rows."""
         return self.dtype != "float64"
 
     @property
@@ -109,7 +109,7 @@ RowColumn = Attribute | Filled
 
 
 def filled(name: str, kind: str, stated: dict[str, Any]) -> Filled:
-    """From JSON, or from what somebody typed: value and dtype, or pattern. Raises InputError."""
+    """From JSON, or from what was typed: value and dtype, or pattern. Raises InputError."""
     text = stated.get("value" if kind == CONSTANT.name else "pattern", "")
     if isinstance(text, bool):
         return Filled(name, kind, str(text).lower(), str(stated.get("dtype", "bool")))

@@ -1,4 +1,4 @@
-"""In words: what becomes of values that have no cell of their own. For the curator, the codebook and whoever reads the release.
+"""In words: what becomes of values that have no cell of their own. For the curator, the codebook and readers of the release.
 
 By default every column has a cell for missing values and one for all that its list or bounds do not hold. A curator may say that such
 values cannot occur, that numbers beyond the bounds count in the nearest group, or that values count as those of a cell that is named, with

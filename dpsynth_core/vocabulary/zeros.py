@@ -114,8 +114,7 @@ def checked(zeros: Sequence[StructuralZeros], attributes: Sequence[Attribute]) -
             raise InputError(numbered(i), "it leaves no combination of its columns possible", "forbid less, or drop a column")
         tables[rule.attributes] = table
     _add_orders(tables, [rule.order for rule in zeros if rule.order is not None], attributes)
-    for clique in [clique for clique, table in tables.items() if not table.any()]:
-        del tables[clique]  # an order that decides no cell
+    tables = {clique: table for clique, table in tables.items() if table.any()}  # an order may decide no cell
     for _ in eliminated(tables, {a.name: a.size for a in attributes}):
         pass  # each step checks that some row is still possible
     return tables

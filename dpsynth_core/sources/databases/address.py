@@ -41,7 +41,7 @@ class Address:
 
     @property
     def identity(self) -> str:
-        """The same for every way to write the address of a database, whoever connects to it."""
+        """The same for every way to write the address of a database, and for every user."""
         if self.is_file:
             return f"{self.engine}:{Path(self.place).resolve()}"
         parts = urlsplit(self.place)
@@ -83,7 +83,7 @@ def read(text: str) -> Address:
 
 
 def _refuse_secrets(text: str) -> None:
-    if re.search("//[^@]*:.*@", text, flags=re.DOTALL):  # whatever else is in it: nothing before a user's name has a colon
+    if re.search("//[^@]*:.*@", text, flags=re.DOTALL):  # before a user's name no other part has a colon
         remedy = "leave it out: it is taken from PGPASSWORD, from .pgpass or from a service file"
         raise InputError(FIELD, "the address contains a password", remedy)
     try:

@@ -202,7 +202,7 @@ class DatabaseTable:
     order: the names of columns by whose values records are sorted, none for any order. A database has no order of its own: what depends on
     one, as the first rows of a person do, must name all columns that it looks at. *Then the records that come, in their order, are a
     function of which records there are:* values that are read differently never sort alike, as texts sort by their bytes and there is one 0
-    (`statement`), so records that do are the same in these columns; and without somebody's records all others come in the same order.
+    (`statement`), so records that do are the same in these columns; and without one person's records all others come in the same order.
     Raises InputError for two columns of one name, and for what cannot be read.
     """
 

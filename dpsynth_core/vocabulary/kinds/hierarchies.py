@@ -18,7 +18,7 @@ _EQUALS = "="
 
 
 def hierarchy(name: str, level: Any = None, groups: Any = None, digits: Any = None) -> Hierarchy:
-    """From JSON, or from what somebody typed: groups as an object, or as lines such as "A = Infections". InputError for what is none."""
+    """From JSON, or from what was typed: groups as an object, or as lines such as "A = Infections". Raises InputError."""
     table = tuple(_table(name, groups)) if groups else ()
     read = Hierarchy(_count(name, level, "level"), table, _count(name, digits, "digits"))
     if bool(read.level) == bool(read.groups):

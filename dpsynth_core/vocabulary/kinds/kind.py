@@ -1,4 +1,4 @@
-"""What a kind of column is. `registry` lists all kinds; whoever needs to know what a kind does asks its entry there."""
+"""What a kind of column is. `registry` lists all kinds; code that needs to know what a kind does asks its entry there."""
 
 from __future__ import annotations
 

@@ -13,16 +13,7 @@ from datetime import date, datetime, time, timedelta
 from typing import Any, ClassVar
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.vocabulary.kinds.dates import (
-    CALENDAR_WIDTHS,
-    FIRST_LOOK,
-    LAST_DAY,
-    MONDAY,
-    as_written_by_people,
-    calendar_starts,
-    day_of,
-    round_starts,
-)
+from dpsynth_core.vocabulary.kinds import dates
 from dpsynth_core.vocabulary.kinds.kind import Form, Kind, Option
 from dpsynth_core.vocabulary.kinds.scale import LARGEST_EXACT, MOST_PARTS, Scale, is_whole
 from dpsynth_core.vocabulary.names import column_field
@@ -85,7 +76,7 @@ class _Clock(Scale):
 
     @abstractmethod
     def read(self, entered: Any) -> Any:
-        """A value from its own type or from text; None for what is none."""
+        """A value from its own type or from text; None for anything else."""
 
     def number(self, bound: Any) -> Any:
         return (bound - self.zero) // timedelta(microseconds=self.span)
@@ -128,7 +119,7 @@ class _Clock(Scale):
 
     def named_cuts(self, width: str, first: float, end: float) -> Iterator[float]:
         step = _WIDTHS[width] // self.span
-        start = MONDAY * DAY // self.span if width == "week" else 0
+        start = dates.MONDAY * DAY // self.span if width == "week" else 0
         return iter(range((int(first) - start) // step * step + start, int(end) + 1, step))
 
     def spacing(self, width: str) -> float:
@@ -154,11 +145,11 @@ class Moments(_Clock):
     example = "2024-12-31 13:45"
     longest = 7 * DAY
     longest_step = DAY
-    looks = tuple(day * DAY for day in FIRST_LOOK)
+    looks = tuple(day * DAY for day in dates.FIRST_LOOK)
 
     @property
     def widths(self) -> tuple[str, ...]:  # type: ignore[override]
-        return (*super().widths, *CALENDAR_WIDTHS)
+        return (*super().widths, *dates.CALENDAR_WIDTHS)
 
     def read(self, entered: Any) -> Any:
         if isinstance(entered, datetime):
@@ -166,7 +157,7 @@ class Moments(_Clock):
         if isinstance(entered, date):
             return datetime(entered.year, entered.month, entered.day)
         try:
-            return datetime.fromisoformat(as_written_by_people(str(entered).strip())).replace(tzinfo=None)
+            return datetime.fromisoformat(dates.as_written_by_people(str(entered).strip())).replace(tzinfo=None)
         except ValueError:
             return None
 
@@ -177,27 +168,27 @@ class Moments(_Clock):
 
     def text(self, number: float) -> str:
         days, rest = divmod(int(number) * self.span, DAY)
-        return f"{day_of(days)} {self.clock(rest)}"
+        return f"{dates.day_of(days)} {self.clock(rest)}"
 
     def named_cuts(self, width: str, first: float, end: float) -> Iterator[float]:
-        if width not in CALENDAR_WIDTHS:
+        if width not in dates.CALENDAR_WIDTHS:
             return super().named_cuts(width, first, end)
-        days = calendar_starts(self.value(first).date(), self.value(end - 1).date(), CALENDAR_WIDTHS[width])
+        days = dates.calendar_starts(self.value(first).date(), self.value(end - 1).date(), dates.CALENDAR_WIDTHS[width])
         return (day * DAY // self.span for day in days)
 
     def spacing(self, width: str) -> float:
-        return 28 * DAY * CALENDAR_WIDTHS[width] / self.span if width in CALENDAR_WIDTHS else super().spacing(width)
+        return 28 * DAY * dates.CALENDAR_WIDTHS[width] / self.span if width in dates.CALENDAR_WIDTHS else super().spacing(width)
 
     def default_width(self, least: float) -> Any:
         return super().default_width(least) or "10 years"
 
     def stated_edge(self, edge: float) -> Any:
-        return self.text(min(edge, (LAST_DAY + 1) * DAY // self.span - 1))
+        return self.text(min(edge, (dates.LAST_DAY + 1) * DAY // self.span - 1))
 
     def round_cuts(self, low: float, high: float) -> Iterator[list[float]]:
         """Round times and days, then months, then ever more years."""
         yield from super().round_cuts(low, high)
-        for starts in round_starts(self.value(low).date(), self.value(high - 1).date()):
+        for starts in dates.round_starts(self.value(low).date(), self.value(high - 1).date()):
             yield [cut for cut in (day * DAY // self.span for day in starts) if low < cut < high]
 
 
@@ -246,11 +237,11 @@ class Durations(_Clock):
 
 
     def seconds(self, micros: int) -> str:
-        """With seconds at every precision: nobody takes "01:30:00" for a minute and a half."""
+        """With seconds at every precision, so that "01:30:00" is not taken for a minute and a half."""
         return super().seconds(micros) or ":00"
 
 def clock_micros(text: str) -> int | None:
-    """Microseconds of hh:mm, hh:mm:ss or hh:mm:ss.f, of any number of hours; None for what is none."""
+    """Microseconds of hh:mm, hh:mm:ss or hh:mm:ss.f, of any number of hours; None for any other text."""
     if (match := _CLOCK.fullmatch(text.strip())) is None:
         return None
     hours, minutes, seconds = (int(part or 0) for part in match.group(2, 3, 4))
