@@ -44,7 +44,7 @@ def decoded(content: bytes, field: str) -> str:
 
 
 def parse_json(text: str, field: str) -> Any:
-    """What a JSON text says, for messages called `field`. InputError for text that is no JSON, for an entry that is there twice, and for numbers
+    """What a JSON text says, for messages called `field`. InputError for other texts, for an entry that is there twice, and for numbers
     that no field takes: NaN, Infinity and those of very many digits."""
 
     def refuse(problem: str) -> NoReturn:

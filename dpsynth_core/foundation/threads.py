@@ -21,7 +21,7 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_
 
 
 def limit() -> None:
-    """One thread here and in processes started from here, unless the environment asks for another number. To be called before NumPy is loaded."""
+    """One thread here and in processes started from here, where the environment states no number. To be called before NumPy is loaded."""
     for name, number in ONE_THREAD.items():
         os.environ.setdefault(name, number)
 

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dpsynth_core.sources.databases.connect import DatabaseTable
-    from dpsynth_core.sources.held import FrameTable, QueryTable
+    from dpsynth_core.sources.held import HeldTable
 
 TableSource: TypeAlias = "str | os.PathLike[str] | pd.DataFrame | DatabaseTable"
-Table: TypeAlias = "FileTable | FrameTable | QueryTable"
+Table: TypeAlias = "FileTable | HeldTable"
 DEFAULT_LIMIT_BYTES = 2_000_000_000
 
 
@@ -39,9 +39,9 @@ def opened(source: TableSource, form: TableFormat) -> Table:
     if isinstance(source, str | os.PathLike):
         return FileTable.of(source, form)
     from dpsynth_core.sources.databases.connect import DatabaseTable
-    from dpsynth_core.sources.held import FrameTable, QueryTable
+    from dpsynth_core.sources.held import Frame, HeldTable
 
-    return QueryTable(source, form) if isinstance(source, DatabaseTable) else FrameTable(source, form)
+    return HeldTable(source if isinstance(source, DatabaseTable) else Frame(source), form)
 
 
 def declared_domain(path: Location, form: TableFormat) -> dict[str, Any]:

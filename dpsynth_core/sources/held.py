@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -16,68 +15,64 @@ from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.parts import WHOLE, Part, Sizes
 
 
-class _Held(ABC):
-    form: TableFormat
-
-    @abstractmethod
-    def column_names(self) -> tuple[str, ...]: ...
-
-    def made_names(self) -> tuple[str, ...]:
-        return ()
-
-    def check(self) -> None:
-        readers.check_names(self.column_names())
-
-    def divide(self, _sizes: Sizes) -> list[Part]:
-        return [WHOLE]
-
-
 @dataclass(frozen=True, eq=False)
-class QueryTable(_Held):
-    source: DatabaseTable
+class HeldTable:
+    source: Frame | DatabaseTable
     form: TableFormat
 
     def column_names(self) -> tuple[str, ...]:
         return self.source.names
 
+    def made_names(self) -> tuple[str, ...]:
+        return ()
+
+    def check(self) -> None:
+        readers.check_names(self.source.names)
+
+    def divide(self, _sizes: Sizes) -> list[Part]:
+        return [WHOLE]
+
     def batches(self, columns: Sequence[str], _part: Part = WHOLE) -> Iterator[pa.RecordBatch]:
-        readers.check_columns(self.column_names(), columns)
+        readers.check_columns(self.source.names, columns)
         return self.source.batches(columns, self.form.decimal)
 
 
 @dataclass(frozen=True, eq=False)
-class FrameTable(_Held):
-    source: pd.DataFrame
-    form: TableFormat
+class Frame:
+    frame: pd.DataFrame
 
-    def column_names(self) -> tuple[str, ...]:
-        return tuple(str(name) for name in self.source.columns)
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(map(str, self.frame.columns))
 
-    def batches(self, columns: Sequence[str], _part: Part = WHOLE) -> Iterator[pa.RecordBatch]:
-        readers.check_columns(self.column_names(), columns)
-        by_name = {str(name): self.source.iloc[:, i] for i, name in enumerate(self.source.columns)}
-        whole = pa.RecordBatch.from_arrays([self._array(by_name[name]) for name in columns], names=list(columns))
-        for start in range(0, len(self.source), readers.BATCH_ROWS):
+    def batches(self, columns: Sequence[str], decimal: str) -> Iterator[pa.RecordBatch]:
+        """As `DatabaseTable.batches`."""
+        place = {name: i for i, name in enumerate(self.names)}
+        arrays = [_array(self.frame.iloc[:, place[name]], decimal) for name in columns]
+        whole = pa.RecordBatch.from_arrays(arrays, names=list(columns))
+        for start in range(0, len(self.frame), readers.BATCH_ROWS):
             yield whole.slice(start, readers.BATCH_ROWS)
 
-    def _array(self, series: pd.Series) -> pa.Array:
-        """A column by its type, or of objects by the type of each value alone: as texts, so that no value says how another is read."""
-        if isinstance(series.dtype, pd.CategoricalDtype):
-            series = series.astype(series.cat.categories.dtype)
-        if series.dtype == object:
-            return pa.array([self._text(value) for value in series], pa.string())
-        array = pa.array(series, from_pandas=True)
-        return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
 
-    def _text(self, value: object) -> str | None:
-        """What a column of nothing but this value would say, in the curator's notation; None for what is missing, or no single value."""
-        if isinstance(value, str):
-            return value.encode(errors="replace").decode()
-        try:
-            alone = pa.array([value], from_pandas=True)
-        except (pa.ArrowException, OverflowError):
-            return str(value)
-        if pa.types.is_null(alone.type) or pa.types.is_nested(alone.type):
-            return None
-        text: str | None = texts(alone)[0].as_py()
-        return text.replace(".", self.form.decimal) if text is not None and is_plain_number(alone.type) else text
+def _array(series: pd.Series, decimal: str) -> pa.Array:
+    """A column by its type, or of objects by the type of each value alone: as texts, so that no value says how another is read."""
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        series = series.astype(series.cat.categories.dtype)
+    if series.dtype == object:
+        return pa.array([_text(value, decimal) for value in series], pa.string())
+    array = pa.array(series, from_pandas=True)
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+
+
+def _text(value: object, decimal: str) -> str | None:
+    """What a column of nothing but this value would say, in the curator's notation; None for what is missing, or no single value."""
+    if isinstance(value, str):
+        return value.encode(errors="replace").decode()
+    try:
+        alone = pa.array([value], from_pandas=True)
+    except (pa.ArrowException, OverflowError):
+        return str(value)
+    if pa.types.is_null(alone.type) or pa.types.is_nested(alone.type):
+        return None
+    text: str | None = texts(alone)[0].as_py()
+    return text.replace(".", decimal) if text is not None and is_plain_number(alone.type) else text

@@ -26,15 +26,9 @@ from dpsynth_core.vocabulary.domain import Domain
 NEAREST = "the nearest group"
 MOST_KEPT = 1_000
 """Different values outside a column that are counted one by one."""
-_PLACEHOLDERS = frozenset(
-    text
-    for line in (
-        ("?", "??", "-", "--", "---", ".", "..", "n/a", "na", "n.a.", "#n/a", "<na>", "none", "null", "(null)", "nil", "nan"),
-        ("missing", "unknown", "unk", "not stated", "not known", "not available", "no answer", "keine angabe", "k.a.", "unbekannt"),
-        ("-9", "-99", "-999", "9999"),
-    )
-    for text in line
-)
+_PLACEHOLDERS = {"?", "??", "-", "--", "---", ".", "..", "n/a", "na", "n.a.", "#n/a", "<na>", "none", "null", "(null)", "nil", "nan"}
+_PLACEHOLDERS |= {"missing", "unknown", "unk", "not stated", "not known", "not available", "no answer"}
+_PLACEHOLDERS |= {"keine angabe", "k.a.", "unbekannt", "-9", "-99", "-999", "9999"}
 
 
 @dataclass(frozen=True)
@@ -77,7 +71,10 @@ def fit(domain: Domain, source: TableSource, form: TableFormat) -> Zoned[tuple[C
             beyond[name] += int(strange.sum())
             if strange.any():
                 _count(values[name], column.filter(pa.array(strange)))
-    fits = [_column(attribute, rows, missing[attribute.name], beyond[attribute.name], values[attribute.name]) for attribute in domain]
+    fits = []
+    for attribute in domain:
+        name, to, outside_to = attribute.name, missing_label(attribute), outside_label(attribute)
+        fits.append(ColumnFit(name, rows, missing[name], to, beyond[name], outside_to, tuple(values[name].most_common())))
     return curator_only(tuple(fits))
 
 
@@ -117,8 +114,3 @@ def _count(counter: Counter[str], column: pa.Array) -> None:
     for one in pc.value_counts(texts(plain)).to_pylist():
         if one["values"] in counter or len(counter) < MOST_KEPT:
             counter[one["values"]] += one["counts"]
-
-
-def _column(attribute: Attribute, rows: int, missing: int, beyond: int, values: Counter[str]) -> ColumnFit:
-    frequent = tuple(values.most_common())
-    return ColumnFit(attribute.name, rows, missing, missing_label(attribute), beyond, outside_label(attribute), frequent)

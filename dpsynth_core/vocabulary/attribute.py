@@ -23,9 +23,8 @@ from dpsynth_core.foundation.errors import InputError, first_repeated, shown
 from dpsynth_core.vocabulary import bins as binning
 from dpsynth_core.vocabulary.bins import MAX_CELLS
 from dpsynth_core.vocabulary.hierarchy import Hierarchy
-from dpsynth_core.vocabulary.kinds.kind import Form, Kind
+from dpsynth_core.vocabulary.kinds.kind import LARGEST_EXACT, Form, Kind, Scale, as_number, is_whole
 from dpsynth_core.vocabulary.kinds.registry import KINDS, LEARNABLE
-from dpsynth_core.vocabulary.kinds.scale import LARGEST_EXACT, Scale, as_number, is_whole
 from dpsynth_core.vocabulary.names import column_field, trimmed
 
 LABEL_DTYPES = ("string", "int64", "float64", "bool")

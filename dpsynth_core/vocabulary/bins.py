@@ -1,7 +1,7 @@
 """Bounds and bin edges of number columns: how the curator's input is checked and completed.
 
 Whole values use half-open bins [edge, next edge) whose last edge is upper + 1, so a bin holds whole values; bins of decimal numbers are
-half-open too, but the last one includes the upper bound. Edges are the numbers of values (`kinds.scale`): of dates, days since 1970-01-01.
+half-open too, but the last one includes the upper bound. Edges are the numbers of values (`kinds.kind`): of dates, days since 1970-01-01.
 
 Bins of one width start at its multiples, as people would choose them: 0 to 9, 10 to 19; months, quarters and years begin on their first
 day. The first and the last bin end at the bounds, which may be inside a multiple.
@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.vocabulary.kinds.scale import Scale, as_number, is_number, is_whole
+from dpsynth_core.vocabulary.kinds.kind import Scale, as_number, is_number, is_whole
 from dpsynth_core.vocabulary.names import column_field
 
 MAX_CELLS = 100_000

@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.attribute import LABEL_DTYPES, MAX_LABEL, Attribute
+from dpsynth_core.vocabulary.kinds.kind import LARGEST_EXACT, is_whole
 from dpsynth_core.vocabulary.kinds.registry import CONSTANT
-from dpsynth_core.vocabulary.kinds.scale import LARGEST_EXACT, is_whole
 from dpsynth_core.vocabulary.names import column_field, trimmed
 
 _LONGEST = 200

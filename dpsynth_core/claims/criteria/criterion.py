@@ -19,7 +19,7 @@ from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.intervals import Interval, Noisy
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.kinds.scale import is_number
+from dpsynth_core.vocabulary.kinds.kind import is_number
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
 

@@ -25,7 +25,7 @@ from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.intervals import CONFIDENCE, Interval, Noisy, fraction
 from dpsynth_core.vocabulary.domain import Domain, column_field
-from dpsynth_core.vocabulary.kinds.scale import is_number
+from dpsynth_core.vocabulary.kinds.kind import is_number
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.predictors import BOOSTING, LINEAR, LOGISTIC
 from dpsynth_core.vocabulary.workload import Workload

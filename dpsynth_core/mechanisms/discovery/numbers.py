@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.vocabulary.attribute import Attribute
-from dpsynth_core.vocabulary.kinds.scale import MOST_PARTS, Scale
+from dpsynth_core.vocabulary.kinds.kind import MOST_PARTS, Scale
 from dpsynth_core.vocabulary.measurement import ROUNDING, MarginalCounts
 
 Counts = NDArray[np.float64]

@@ -8,8 +8,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.vocabulary.kinds.kind import Form, Kind
-from dpsynth_core.vocabulary.kinds.scale import MOST_PARTS, Scale
+from dpsynth_core.vocabulary.kinds.kind import MOST_PARTS, Form, Kind, Scale
 from dpsynth_core.vocabulary.names import column_field
 
 CALENDAR_WIDTHS = {"month": 1, "quarter": 3, "year": 12, "5 years": 60, "10 years": 120}

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from dpsynth_core.vocabulary.kinds.kind import Form, Kind
-from dpsynth_core.vocabulary.kinds.scale import LARGEST_EXACT, MOST_PARTS, Scale, is_number, is_whole
+from dpsynth_core.vocabulary.kinds.kind import LARGEST_EXACT, MOST_PARTS, Form, Kind, Scale, is_number, is_whole
 
 
 class _Numbers(Scale):

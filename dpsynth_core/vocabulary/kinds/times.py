@@ -14,8 +14,7 @@ from typing import Any, ClassVar
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.kinds import dates
-from dpsynth_core.vocabulary.kinds.kind import Form, Kind, Option
-from dpsynth_core.vocabulary.kinds.scale import LARGEST_EXACT, MOST_PARTS, Scale, is_whole
+from dpsynth_core.vocabulary.kinds.kind import LARGEST_EXACT, MOST_PARTS, Form, Kind, Option, Scale, is_whole
 from dpsynth_core.vocabulary.names import column_field
 
 MICROSECONDS: Mapping[str, int] = {"hour": 3_600_000_000, "minute": 60_000_000, "second": 1_000_000, "millisecond": 1000, "microsecond": 1}
