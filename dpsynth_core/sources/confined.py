@@ -25,7 +25,7 @@ LIMITS = Limits(megabytes=2048, seconds=60, processors=available())
 SAVE_AGAIN = "save it again with another program, or as CSV"
 
 _WORK = f"{__package__}.reading_work"
-_LIBRARIES = dict.fromkeys(STATISTICAL, ("pandas", "pyreadstat")) | {
+_LIBRARIES = dict.fromkeys(STATISTICAL, ("pandas", "pyreadstat", f"{__package__}.statistical_file")) | {
     "spreadsheet": ("pandas", f"{__package__}.spreadsheet_file"),
     "parquet": (f"{__package__}.parquet_file",),
 }

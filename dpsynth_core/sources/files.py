@@ -85,11 +85,7 @@ class FileTable(Files):
             raise InputError("unit.person_column", "its values are lists or structures", "choose a column of texts or numbers")
 
     def described(self) -> list[Column]:
-        if self.form.kind in TEXT:
-            return readers.described(self)
-        with confined.work("described", self) as answers:
-            (columns,) = answers
-        return list(map(Column.from_json, columns))
+        return list(map(Column.from_json, self._answer(readers.described)))
 
     def divide(self, sizes: Sizes) -> list[Part]:
         """The table in parts, at least one. One part are small tables and those whose records cannot be told apart from anywhere inside: of

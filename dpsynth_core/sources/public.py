@@ -45,18 +45,27 @@ class Differences:
     rows: int
 
 
+@contextmanager
+def _about_this_table() -> Iterator[None]:
+    """Errors about a table file, as errors about the public table."""
+    try:
+        yield
+    except InputError as error:
+        raise (InputError(FIELD, error.problem, error.remedy) if error.field == "data" else error) from None
+
+
+@_about_this_table()
 def compare(path: Location, form: TableFormat, domain: Domain) -> Differences:
     """How the table differs from the domain. Reads it once. Raises InputError if it cannot be read."""
-    with _about_this_table():
-        return _read(FileTable.of(path, form), domain)[0]
+    return _read(FileTable.of(path, form), domain)[0]
 
 
+@_about_this_table()
 def read(path: Location, form: TableFormat, domain: Domain) -> PublicTable:
     """The table in the codes of the domain. Raises InputError where it lacks a column, writes one differently, or says too little."""
-    with _about_this_table():
-        table = FileTable.of(path, form)
-        table.check()
-        differences, codes = _read(table, domain)
+    table = FileTable.of(path, form)
+    table.check()
+    differences, codes = _read(table, domain)
     if problem := refusal(differences):
         raise problem
     known = PublicTable(domain, codes, path.name, digest(path))
@@ -80,10 +89,11 @@ def refusal(differences: Differences) -> InputError | None:
     return None
 
 
+@_about_this_table()
 def digest(path: Location) -> str:
     """SHA-256 of the content of a file, or of a folder's table files one after the other."""
     content_hash = sha256()
-    for file in _files(path):
+    for file in table_files(path):
         for chunk in _chunks(file):
             content_hash.update(chunk)
     return content_hash.hexdigest()
@@ -94,22 +104,10 @@ def is_same_table(public: Location, private: Location) -> bool:
     theirs: dict[int, list[Location]] = {}
     for file in table_files(private):
         theirs.setdefault(file.stat().st_size, []).append(file)
-    pairs = ((file, other) for file in _files(public) for other in theirs.get(file.stat().st_size, ()))
-    return any(all(one == two for one, two in zip_longest(_chunks(file), _chunks(other))) for file, other in pairs)
-
-
-@contextmanager
-def _about_this_table() -> Iterator[None]:
-    """Errors about a table file, as errors about the public table."""
-    try:
-        yield
-    except InputError as error:
-        raise (InputError(FIELD, error.problem, error.remedy) if error.field == "data" else error) from None
-
-
-def _files(path: Location) -> list[Location]:
     with _about_this_table():
-        return table_files(path)
+        ours = table_files(public)
+    pairs = ((file, other) for file in ours for other in theirs.get(file.stat().st_size, ()))
+    return any(all(one == two for one, two in zip_longest(_chunks(file), _chunks(other))) for file, other in pairs)
 
 
 def _chunks(file: Location) -> Iterator[bytes]:

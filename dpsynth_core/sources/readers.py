@@ -9,10 +9,11 @@ Of kinds that are read by a library in C, `files` lets a process with limits run
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 import pyarrow as pa
 
@@ -59,16 +60,19 @@ def header(table: Files) -> tuple[str, ...]:
         return _header(table.files[0], table.form) if table.form.kind == "csv" else reader("spreadsheet").header(table.files[0], table.form)
 
 
-def described(table: Files) -> list[Column]:
-    """What the table says of its columns besides their names. No record is read. Raises InputError."""
+def described(table: Files) -> list[dict[str, Any]]:
+    """What the table says of its columns besides their names, as JSON of `Column`. No record is read. Raises InputError."""
+    columns: Iterable[Column]
     with reading():
         if table.form.kind in STATISTICAL:
-            return list(reader(table.form.kind).described(table.files[0], table.form))
-        if table.form.kind == "parquet":
-            return [declared_type(field) for field in reader("parquet").schema(table.files, table.folder)]
-        if table.form.kind == "feather":
-            return [declared_type(field) for field in reader("feather").schema(table.files[0])]
-        return [declared(name) for name in names(table)]
+            columns = reader(table.form.kind).described(table.files[0], table.form)
+        elif table.form.kind == "parquet":
+            columns = map(declared_type, reader("parquet").schema(table.files, table.folder))
+        elif table.form.kind == "feather":
+            columns = map(declared_type, reader("feather").schema(table.files[0]))
+        else:
+            columns = map(declared, names(table))
+        return [column.to_json() for column in columns]
 
 
 def check(table: Files) -> None:

@@ -25,10 +25,6 @@ def answer(table: list[Any], which: str, *arguments: Any) -> Iterator[Any]:
     yield getattr(readers, which)(Files.from_json(table), *arguments)
 
 
-def described(table: list[Any]) -> Iterator[Any]:
-    yield [column.to_json() for column in readers.described(Files.from_json(table))]
-
-
 def batches(table: list[Any], columns: list[str], rows: int, pieces: list[list[Any]], seconds: int) -> Iterator[bytes]:
     """Each as a stream of its own. seconds: of work, for each and again for all bytes of the files."""
     files, part = Files.from_json(table), tuple(Piece(*piece) for piece in pieces)
