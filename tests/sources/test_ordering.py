@@ -16,7 +16,7 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
 from dpsynth_core.report.codebook import codebook_csv
 from dpsynth_core.report.words import assumptions
-from dpsynth_core.sources import decoding
+from dpsynth_core.sources import ordering
 from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.decoding import decode, disordered
 from dpsynth_core.sources.notation import Notation
@@ -112,11 +112,11 @@ def test_every_row_of_possible_cells_is_in_order_and_stays_in_its_cells(of: Doma
     codes = np.column_stack([rng.integers(0, a.size, 300) for a in of]).astype(np.int32)
     for clique, table in of.zeros.items():
         codes = codes[~table[tuple(codes[:, of.position(name)] for name in clique)]]
-    rounds, decoding._ROUNDS = decoding._ROUNDS, 0 if at_once else 16
+    rounds, ordering._ROUNDS = ordering._ROUNDS, 0 if at_once else 16
     try:
         rows = decode(of, codes, rng)
     finally:
-        decoding._ROUNDS = rounds
+        ordering._ROUNDS = rounds
     assert disordered(of, rows) == 0
     back = encode(of, rows, Notation())
     shown = np.column_stack([np.where(codes[:, i] == a.other_code, a.missing_code, codes[:, i]) for i, a in enumerate(of)])

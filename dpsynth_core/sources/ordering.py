@@ -1,0 +1,111 @@
+"""Orders of columns in synthetic rows: values that were drawn within their cells are drawn again until they are in order.
+
+Cells in which no values can be in order have no row (`vocabulary.order`). In all others a value is drawn from its bin alone, and may come
+out of order; then the row's values are drawn again together, which leaves them uniform among those in order. The few rows that are still
+out of order after some rounds take one column after the other, each between what the columns before it have and those behind it allow.
+Everything here follows from the rows' cells alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.order import Order, from_first_to_last, positions
+
+Numbers = dict[str, NDArray[Any]]
+"""By column, the number of the value of each row."""
+Draw = Callable[[Attribute, NDArray[np.int32]], NDArray[Any]]
+"""Numbers from the cells of a column."""
+_ROUNDS = 16
+
+
+def in_order(domain: Domain, codes: NDArray[np.int32], drawn: Numbers, draw: Draw, rng: np.random.Generator) -> Numbers:
+    """The numbers, those of rows out of order drawn again. codes: shape (n, attributes of the domain)."""
+    names = from_first_to_last(domain.orders)
+    numbers = dict(drawn)
+    for _ in range(_ROUNDS):
+        rows = np.flatnonzero(_out_of_order(domain, codes, numbers))
+        if not len(rows):
+            return numbers
+        for name in names:
+            numbers[name][rows] = draw(domain[name], codes[rows, domain.position(name)])
+    rows = np.flatnonzero(_out_of_order(domain, codes, numbers))
+    placed = _one_after_the_other(domain, codes[rows], names, rng)
+    for name in names:
+        numbers[name][rows] = np.where(_known(domain, codes[rows], name), placed[name], numbers[name][rows])
+    return numbers
+
+
+def _out_of_order(domain: Domain, codes: NDArray[np.int32], numbers: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
+    """Which rows break an order, shape (n,)."""
+    wrong = np.zeros(len(codes), dtype=bool)
+    for rule in domain.orders:
+        first, second = (positions(domain[name], numbers[name]) for name in (rule.first, rule.second))
+        wrong |= _known(domain, codes, rule.first) & _known(domain, codes, rule.second) & ~rule.holds(first, second)
+    return wrong
+
+
+def _known(domain: Domain, codes: NDArray[np.int32], name: str) -> NDArray[np.bool_]:
+    return codes[:, domain.position(name)] < domain[name].values
+
+
+def _one_after_the_other(domain: Domain, codes: NDArray[np.int32], names: Sequence[str], rng: np.random.Generator) -> Numbers:
+    """Numbers in order: each between its bin's ends, what the columns before it have, and what those behind it allow."""
+    lowest, highest = {}, {}
+    for name in names:
+        attribute, cells = domain[name], np.minimum(codes[:, domain.position(name)], domain[name].values - 1)
+        edges = np.array(attribute.edges)
+        lowest[name] = edges[cells]
+        highest[name] = edges[cells + 1] - 1 if attribute.scale.whole else np.nextafter(edges[cells + 1], -np.inf)
+    for rule in domain.orders:
+        both = _known(domain, codes, rule.first) & _known(domain, codes, rule.second)
+        most = _most(rule, domain[rule.first], positions(domain[rule.second], highest[rule.second]))
+        highest[rule.first] = np.where(both, np.minimum(highest[rule.first], most), highest[rule.first])
+    numbers: Numbers = {}
+    for name in names:
+        low = lowest[name]
+        for rule in domain.orders:
+            if rule.second == name:
+                both = _known(domain, codes, rule.first) & _known(domain, codes, name)
+                least = _least(rule, domain[name], positions(domain[rule.first], numbers[rule.first]))
+                low = np.where(both, np.maximum(low, least), low)
+        high = np.maximum(low, highest[name])
+        if domain[name].scale.whole:
+            numbers[name] = rng.integers(low.astype(np.int64), high.astype(np.int64), endpoint=True)
+        else:
+            numbers[name] = _between(low, high, domain[name].decimals, rng)
+    return numbers
+
+
+def _between(low: NDArray[np.float64], high: NDArray[np.float64], decimals: int | None, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Uniform between two ends, to the digits of the column where it has such a number there."""
+    drawn = np.minimum(low + rng.random(len(low)) * (high - low), high)
+    if decimals is None:
+        return drawn
+    scale = 10.0**decimals
+    below, above = np.floor(drawn * scale) / scale, np.ceil(drawn * scale) / scale
+    return np.where(below >= low, below, np.where(above <= high, above, drawn))
+
+
+def _most(rule: Order, first: Attribute, bound: NDArray[Any]) -> NDArray[Any]:
+    """The largest numbers of the first column that are in order with these positions of the second."""
+    if rule.span:
+        return np.asarray(((bound // rule.span - rule.gap + 1) * rule.span) // first.scale.span - 1)
+    if first.scale.whole:
+        return np.ceil(bound) - 1 if rule.gap else np.floor(bound)
+    return np.nextafter(bound, -np.inf) if rule.gap else bound
+
+
+def _least(rule: Order, second: Attribute, bound: NDArray[Any]) -> NDArray[Any]:
+    """The smallest numbers of the second column that are in order with these positions of the first."""
+    if rule.span:
+        return np.asarray((bound // rule.span + rule.gap) * rule.span // second.scale.span)
+    if second.scale.whole:
+        return np.floor(bound) + 1 if rule.gap else np.ceil(bound)
+    return np.nextafter(bound, np.inf) if rule.gap else bound
