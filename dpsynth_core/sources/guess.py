@@ -183,7 +183,8 @@ def _numbers(summary: _Summary, numbers: NDArray[np.float64], counts: NDArray[np
         return _integers(summary, numbers, counts, distinct)
     if distinct == 1:
         return _categories(summary, [repr(lower)], "float64")
-    decimals = _decimals(numbers)
+    # digits after the point that all values can be written with, up to 4
+    decimals = next((d for d in range(1, 5) if np.allclose(numbers, np.round(numbers, d), rtol=0, atol=1e-9)), None)
     low, high = _round_out(lower, upper)
     edges = _zero_edges(numbers, counts, high, 1.0 if decimals is None else 10.0**-decimals)
     attribute = Attribute.numeric(summary.name, 0.0 if edges else low, high, edges=edges, decimals=decimals, **OWN_CELLS)
@@ -231,11 +232,6 @@ def _round_out(lower: float, upper: float) -> tuple[float, float]:
     step = 10.0 ** (np.floor(np.log10(upper - lower)) - 1)
     digits = max(0, int(-np.log10(step)) + 1)
     return round(float(np.floor(lower / step) * step), digits), round(float(np.ceil(upper / step) * step), digits)
-
-
-def _decimals(numbers: NDArray[np.float64]) -> int | None:
-    """Digits after the point that all values can be written with, up to 4; None if they need more."""
-    return next((d for d in range(1, 5) if np.allclose(numbers, np.round(numbers, d), rtol=0, atol=1e-9)), None)
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,11 @@ def _cells(path: Location, form: TableFormat) -> Iterator[list[Any]]:
     if not there:
         raise InputError("data", "the workbook has no sheet", "choose another file")
     with _reading():
-        _check_size(path)
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                if sum(member.file_size for member in archive.infolist()) > MAX_UNPACKED:  # it would take too long
+                    problem = f"the workbook unpacks to more than {MAX_UNPACKED >> 30} GB"
+                    raise CapacityError("data", problem, "save the table as CSV or Parquet")
         if xlsx_file.is_xlsx(Path(path)):
             yield from xlsx_file.rows(Path(path), form.sheet or there[0])
             return
@@ -118,15 +122,6 @@ def _rows_of(sheet: python_calamine.CalamineSheet) -> Iterator[list[Any]]:
             if not _is_of_calamine(error):
                 raise
             yield [xlsx_file.DAMAGED] * sheet.width
-
-
-def _check_size(path: Location) -> None:
-    """CapacityError for a workbook that would take too long to unpack."""
-    if not zipfile.is_zipfile(path):
-        return
-    with zipfile.ZipFile(path) as archive:
-        if sum(member.file_size for member in archive.infolist()) > MAX_UNPACKED:
-            raise CapacityError("data", f"the workbook unpacks to more than {MAX_UNPACKED >> 30} GB", "save the table as CSV or Parquet")
 
 
 @contextmanager

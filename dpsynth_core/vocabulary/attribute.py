@@ -10,7 +10,6 @@ cell of their own.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
@@ -23,7 +22,7 @@ from dpsynth_core.foundation.errors import InputError, first_repeated, shown
 from dpsynth_core.vocabulary import bins as binning
 from dpsynth_core.vocabulary.bins import MAX_CELLS
 from dpsynth_core.vocabulary.hierarchy import Hierarchy
-from dpsynth_core.vocabulary.kinds.kind import LARGEST_EXACT, Form, Kind, Scale, as_number, is_whole
+from dpsynth_core.vocabulary.kinds.kind import LARGEST_EXACT, Form, Kind, Scale, as_number, finite, is_whole
 from dpsynth_core.vocabulary.kinds.registry import KINDS, LEARNABLE
 from dpsynth_core.vocabulary.names import column_field, trimmed
 
@@ -383,7 +382,7 @@ class Attribute:
         if self.dtype == "bool" and not set(self.categories) <= {"false", "true"}:
             raise self._error("dtype bool allows the categories false and true only", "use those, or dtype string")
         if self.dtype in ("int64", "float64"):
-            numbers = [_number(category) for category in self.categories]
+            numbers = [finite(category) for category in self.categories]
             whole = self.dtype == "int64"
             if any(n is None or (whole and (not is_whole(n) or abs(n) >= LARGEST_EXACT)) for n in numbers):
                 raise self._error(f"a category is not a number of dtype {self.dtype}", "correct it, or use dtype string")
@@ -427,11 +426,3 @@ def _items(name: str, values: Iterable[object], what: str) -> tuple[object, ...]
 def _text(value: object) -> str:
     """A category as text; JSON may give numbers and booleans."""
     return str(value).lower() if isinstance(value, bool) else str(value).strip()
-
-
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None

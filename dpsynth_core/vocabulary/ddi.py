@@ -6,16 +6,15 @@ Nothing of that is read. A range that stands beside such statistics may be what 
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import Any
 from xml.etree import ElementTree
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.declared import declared, domain_json
+from dpsynth_core.vocabulary.kinds.kind import finite
 
 _DATES = ("date", "time", "year")
 _REMEDY = "give a DDI codebook (2.5), a domain JSON or a codebook CSV"
@@ -84,15 +83,8 @@ def _range(variable: ElementTree.Element) -> tuple[float, float] | None:
     ranges = [one for part in _children(variable, "valrng") for one in _children(part, "range")]
     if len(ranges) != 1 or any(_name(child) == "sumStat" for child in variable):
         return None
-    lower, upper = (_number(ranges[0].get(side, "")) for side in ("min", "max"))
+    lower, upper = (finite(ranges[0].get(side, "")) for side in ("min", "max"))
     return None if lower is None or upper is None else (lower, upper)
-
-
-def _number(text: str) -> float | None:
-    with suppress(ValueError):
-        if math.isfinite(number := float(text)):
-            return number
-    return None
 
 
 def _text(element: ElementTree.Element, name: str) -> str:

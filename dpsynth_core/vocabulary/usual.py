@@ -51,30 +51,23 @@ class Usual:
         return "categories" in self.first
 
 
-@dataclass(frozen=True)
-class _Library:
-    entries: Mapping[str, Usual]
-    by_word: Mapping[str, Usual]
-    words: Mapping[str, frozenset[str]]
-
-
 def entries() -> Mapping[str, Usual]:
-    return _library().entries
+    return _library()[0]
 
 
 def suggested(column: str) -> Usual | None:
     """What the name of a column suggests: the entry with the longest word in it."""
-    library, parts = _library(), _parts(column)
-    if parts and parts[0] in library.words["answers"] and len(parts) > 1:
-        return library.entries["yes-no"]
+    (entries, by_word, words), parts = _library(), _parts(column)
+    if parts and parts[0] in words["answers"] and len(parts) > 1:
+        return entries["yes-no"]
     runs = {"".join(parts[start:end]) for start in range(len(parts)) for end in range(start + 1, len(parts) + 1)}  # of neighbouring words
-    matching = [word for word in runs if word in library.by_word]
-    return library.by_word[max(matching, key=len)] if matching else None
+    matching = [word for word in runs if word in by_word]
+    return by_word[max(matching, key=len)] if matching else None
 
 
 def role(column: str) -> Role:
     """What the last words of a name promise: an identifier, free text, a date."""
-    words, parts = _library().words, _parts(column)
+    words, parts = _library()[2], _parts(column)
     endings = {"".join(parts[start:]) for start in range(len(parts))}
     if _NUMBERED.search(column.strip()) or endings & words["identifiers"]:
         return Role.IDENTIFIER
@@ -90,11 +83,12 @@ def _parts(column: str) -> list[str]:
 
 
 @cache
-def _library() -> _Library:
+def _library() -> tuple[dict[str, Usual], dict[str, Usual], dict[str, frozenset[str]]]:
+    """Lists and bounds by name, and by each word that suggests them; words by what they promise."""
     content = json.loads(_FILE.read_text(encoding="utf-8"))
     entries = {entry["name"]: _usual(entry) for entry in content["entries"]}
     by_word = {word: entries[entry["name"]] for entry in content["entries"] for word in entry["words"]}
-    return _Library(entries, by_word, {role: frozenset(words) for role, words in content["words"].items()})
+    return entries, by_word, {role: frozenset(words) for role, words in content["words"].items()}
 
 
 def _usual(entry: dict[str, Any]) -> Usual:

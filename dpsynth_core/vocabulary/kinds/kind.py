@@ -3,6 +3,7 @@ would choose. `registry` lists all kinds; code that needs to know what a kind do
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -156,6 +157,14 @@ def as_number(entered: Any) -> Any:
         with suppress(ValueError):
             return read(entered)
     return entered
+
+
+def finite(text: str) -> float | None:
+    """The finite number that a text says; None for any other text."""
+    with suppress(ValueError):
+        if math.isfinite(number := float(text)):
+            return number
+    return None
 
 
 def is_number(value: Any) -> bool:
