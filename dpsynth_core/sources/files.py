@@ -47,7 +47,7 @@ def opened(source: TableSource, form: TableFormat) -> Table:
 def declared_domain(path: Location, form: TableFormat) -> dict[str, Any]:
     """The JSON of a domain with all columns in file order, from what a file says of itself: labels, types, declared missing values. No
     record is read. Labels are a questionnaire's: public before anybody answered. What a file does not say of itself, such as bounds, stays
-    open, and somebody who knows the table fills it in (`vocabulary.declared`). Raises InputError."""
+    open, and a person who knows the table fills it in (`vocabulary.declared`). Raises InputError."""
     if form.kind == "jsonl":
         raise InputError("data", "JSON lines say nothing of themselves but in their records", "write the domain by hand")
     return domain_json(FileTable.of(path, form).described(), LABELS if form.kind in STATISTICAL else "")
