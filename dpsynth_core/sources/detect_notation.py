@@ -210,8 +210,8 @@ def _dates(columns: Iterable[Sequence[str]]) -> DetectedNotation:
 
 def _date_forms(cells: Sequence[str]) -> list[str]:
     fitting = (form for form, pattern in _STATED_DATES.items() if cells and _fit(cells, pattern) >= _ALMOST_ALL)
-    days = {form: Notation(date_format=form).days_of(cells) for form in fitting}
-    return [form for form, found in days.items() if sum(day == day for day in found) >= _ALMOST_ALL * len(cells)]
+    days = {form: Notation(date_format=form).days(pa.array(cells, pa.string())) for form in fitting}
+    return [form for form, found in days.items() if np.isfinite(found).sum() >= _ALMOST_ALL * len(cells)]
 
 
 def _times(columns: Iterable[Sequence[str]]) -> dict[str, str]:
