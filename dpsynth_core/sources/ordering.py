@@ -63,7 +63,7 @@ def _one_after_the_other(domain: Domain, codes: NDArray[np.int32], names: Sequen
         edges = np.array(attribute.edges)
         lowest[name] = edges[cells]
         highest[name] = edges[cells + 1] - 1 if attribute.scale.whole else np.nextafter(edges[cells + 1], -np.inf)
-    for rule in domain.orders:
+    for rule in sorted(domain.orders, key=lambda rule: names.index(rule.second), reverse=True):  # from the last column to the first
         both = _known(domain, codes, rule.first) & _known(domain, codes, rule.second)
         most = _most(rule, domain[rule.first], positions(domain[rule.second], highest[rule.second]))
         highest[rule.first] = np.where(both, np.minimum(highest[rule.first], most), highest[rule.first])

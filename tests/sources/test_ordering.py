@@ -123,6 +123,22 @@ def test_every_row_of_possible_cells_is_in_order_and_stays_in_its_cells(of: Doma
     assert np.array_equal(np.column_stack([back[name] for name in of.names]), shown)
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_a_whole_number_between_two_others_leaves_both_in_their_cells(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the last column allows goes on to the first through the one between them. No row is drawn until it is in order."""
+    monkeypatch.setattr(ordering, "_ROUNDS", 0)
+    first, last = Attribute.numeric("a", 0, 6.5, bins=1), Attribute.numeric("c", 0, 6.5, bins=2)
+    of = Domain.from_json(Domain((first, Attribute.integer("b", 0, 6, bins=1), last)).to_json() | {"impossible": [
+        {"column": "a", "at_most": "b"}, {"column": "b", "at_most": "c"}
+    ]})
+    rng = np.random.default_rng(seed)
+    codes = np.column_stack([np.zeros(300), np.zeros(300), rng.integers(0, 2, 300)]).astype(np.int32)
+    rows = decode(of, codes, rng)
+    assert disordered(of, rows) == 0
+    np.testing.assert_array_equal(encode(of, rows, Notation())["c"], codes[:, 2])
+    np.testing.assert_array_equal(encode(of, rows, Notation())["a"], 0)
+
+
 def test_rows_out_of_order_are_found() -> None:
     of = domain(FIRST, SECOND, at_most="first second")
     rows = pa.table({"first": [1, 2, None, 3], "second": [1.0, 1.5, 0.0, None]})
