@@ -27,8 +27,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from benchmarks import record
-from benchmarks.shapes import SHAPES
+from benchmarks import figures, record
+from benchmarks.shapes import SHAPES, rows_error
 from benchmarks.table import ADULT_FOLDER
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Mechanism
@@ -37,10 +37,9 @@ from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import OpenDPNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.sources.codes import CodesSource
-from dpsynth_core.statistics.distances import Marginals, scaled, workload_error
+from dpsynth_core.statistics.distances import Marginals, workload_error
 from dpsynth_core.vocabulary.drawn_marginals import PAPER_DRAWS, Draw
 from dpsynth_core.vocabulary.drawn_marginals import SKEWED as SKEWED_KIND
-from dpsynth_core.vocabulary.tally import row_marginals
 from dpsynth_core.vocabulary.workload import Workload, all_kway, drawn, target
 
 NAME = "aim_figures"
@@ -124,11 +123,10 @@ def measure(point: Point) -> dict[str, Any]:
 
 
 def _error(source: CodesSource, workload: Workload, true: Marginals, finished: Finished, makes_rows: bool) -> float:
-    people = int(true[workload.cliques[0]].sum())
-    if not makes_rows:
-        return workload_error(workload, true, {clique: finished.model.marginal(clique) for clique in workload.cliques}, people)
-    codes = finished.model.rows(round(finished.total), workload.weights, np.random.default_rng())  # type: ignore[attr-defined]
-    return workload_error(workload, true, scaled(row_marginals(source.domain, codes, workload.cliques), people), people)
+    if makes_rows:
+        return rows_error(source, workload, true, finished, np.random.default_rng())
+    answers = {clique: finished.model.marginal(clique) for clique in workload.cliques}
+    return workload_error(workload, true, answers, int(true[workload.cliques[0]].sum()))
 
 
 @lru_cache(maxsize=1)
@@ -142,16 +140,16 @@ def _question(table: str, name: str) -> tuple[CodesSource, Workload, Marginals]:
     return source, workload, source.counts(workload.cliques)
 
 
-def write(record: Mapping[str, Any], place: Path) -> None:
+def write(kept: Mapping[str, Any], place: Path) -> None:
     """The means as tables, what they say about the paper's claims, and a chart."""
-    frame = pd.DataFrame(record["runs"])
+    frame = pd.DataFrame(kept["runs"])
     for column in ("error", "cpu_seconds", "refused"):
         frame[column] = frame.get(column, np.nan)
     printed = frame["mechanism"].str.endswith(AS_PUBLISHED)
     plain = frame.assign(mechanism=frame["mechanism"].str.removesuffix(AS_PUBLISHED))
     text = [
-        f"{record['cores']} cores, runs of {min(frame['began'])[:10]} to {max(frame['began'])[:10]}, delta {DELTA:g}. Workload error "
-        "(Definition 2 of the AIM paper): mean over runs (their number), processor seconds.",
+        f"{figures.days(kept)}, delta {DELTA:g}. Workload error (Definition 2 of the AIM paper): mean over runs (their number), processor "
+        "seconds.",
         *(line for (table, workload), part in frame.groupby(["table", "workload"]) for line in ("", *_table(table, workload, part))),
         *("", "## The paper's claims, with our defaults", "", *claims(frame[~printed])),
         *("", "## The paper's claims, all mechanisms as published", "", *claims(plain[printed])),
@@ -174,15 +172,13 @@ def write(record: Mapping[str, Any], place: Path) -> None:
 
 
 def _table(table: Any, workload: Any, frame: pd.DataFrame) -> Iterator[str]:
-    epsilons = sorted(set(frame["epsilon"]))
-    yield f"## {table}, {workload}: {SHAPES[str(table)].about}"
-    yield ""
-    yield "| mechanism | " + " | ".join(f"epsilon {epsilon:g}" for epsilon in epsilons) + " |"
-    yield "|---" * (len(epsilons) + 1) + "|"
+    epsilons, rows = sorted(set(frame["epsilon"])), []
     for name, own in frame.groupby("mechanism", sort=False):
         card = named(str(name)).card
         cells = [_cell(own[own["epsilon"] == epsilon]) for epsilon in epsilons]
-        yield f"| {card.title}{'' if card.makes_rows else ' (answers)'} | " + " | ".join(cells) + " |"
+        rows.append([f"{card.title}{'' if card.makes_rows else ' (answers)'}", *cells])
+    heads = ("mechanism", *(f"epsilon {epsilon:g}" for epsilon in epsilons))
+    yield from (f"## {table}, {workload}: {SHAPES[str(table)].about}", "", *record.table(heads, rows))
 
 
 def _cell(runs: pd.DataFrame) -> str:
@@ -206,18 +202,15 @@ def claims(frame: pd.DataFrame) -> Iterator[str]:
     best = means.idxmin(axis=1) == "aim"
     large = best[[epsilon >= LARGE_ENOUGH for epsilon in best.index.get_level_values("epsilon")]]
     yield _claim(f"AIM is best in {BEST_SHARE:.0%} of settings or more", best.mean() >= BEST_SHARE, _share(best))
-    yield _claim(
-        f"AIM is best in all settings with epsilon of {LARGE_ENOUGH:g} or more", bool(len(large)) and bool(large.all()), _share(large)
-    )
+    every = bool(len(large)) and bool(large.all())
+    yield _claim(f"AIM is best in all settings with epsilon of {LARGE_ENOUGH:g} or more", every, _share(large))
     for name, times in PRINTED.items():
         if name in means:
             factors = (means[name] / means["aim"]).dropna().tolist()
-            measured = (
-                f"{statistics.fmean(factors):.1f} on average, {min(factors):.2f} to {max(factors):.1f}" if factors else "not measured"
-            )
-            title = registry.get(name).card.title
+            mean = statistics.fmean(factors) if factors else 0.0
+            measured = f"{mean:.1f} on average, {min(factors):.2f} to {max(factors):.1f}" if factors else "not measured"
             measured += f"; the paper's mean over six tables and nine epsilons is {times:g} times"
-            yield _claim(f"{title} errs more than AIM on average", bool(factors) and statistics.fmean(factors) > 1, measured)
+            yield _claim(f"{registry.get(name).card.title} errs more than AIM on average", mean > 1, measured)
     for place in means.index[~best]:
         row, (table, workload, epsilon) = means.loc[place], place
         yield f"- Not AIM: {table}, {workload}, epsilon {epsilon:g}: {row.idxmin()} {row.min():.4f}, AIM {row['aim']:.4f}."

@@ -20,13 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import record
-from benchmarks.table import Table, add_table_options, load_table
+from benchmarks.table import add_table_options, file_section, load_table, spec
 from dpsynth_core.evaluation.bounds import UNBOUNDED
-from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, Spec
+from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.times import Stopwatch
-from dpsynth_core.sources.detect import detect_format
 from dpsynth_core.statistics.distances import IN_WRONG_CELL, marginal_errors
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.tally import row_marginals
@@ -63,7 +62,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_table_options(parser)
     options = parser.parse_args(arguments)
     table = load_table(parser, options)
-    plans = {share: synthesis.plan(_spec(options, table, share)) for share in (options.certificate, 0.0)}
+    asked = {"name": table.data.stem, "unit": {"relation": options.relation}, "workload": table.workload.to_json()}
+    plans = {}
+    for share in (options.certificate, 0.0):
+        budget = {"epsilon": options.epsilon, "delta": options.delta, "certificate": share}
+        plans[share] = synthesis.plan(spec(file_section(table.data), table.domain, options.mechanism, budget, **asked))
     true = {r: table.true[r] for r in table.workload.cliques}
     carrying, without = [], []
     for number in range(options.runs):
@@ -78,22 +81,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(_table(carrying, without))
     _write(options, carrying, without)
     return 0
-
-
-def _spec(options: argparse.Namespace, table: Table, share: float) -> Spec:
-    form = detect_format(table.data)
-    return Spec.from_json(
-        {
-            "name": table.data.stem,
-            "population": "benchmark",
-            "data": {"path": str(table.data), "kind": form.kind, "delimiter": form.delimiter, "encoding": form.encoding},
-            "unit": {"relation": options.relation},
-            "domain": table.domain.to_json(),
-            "workload": table.workload.to_json(),
-            "budget": {"epsilon": options.epsilon, "delta": options.delta, "certificate": share},
-            "mechanism": {"name": options.mechanism},
-        }
-    )
 
 
 def _errors(made: Release, true: Mapping[Clique, NDArray[np.int64]]) -> dict[Clique, float]:
@@ -135,9 +122,9 @@ def _ratio(bound: float, error: float) -> float:
 def _table(carrying: Sequence[Certified], without: Sequence[float]) -> str:
     """One line per release with a certificate, then medians, then the cost."""
     names = ("error", "mean_error", "mean_bound", "ratio", "coverage", "simultaneous_ratio", "prior_ratio", "paper_ratio", "seconds")
-    lines = [f"| run | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
-    lines += [f"| {i + 1} | " + " | ".join(f"{getattr(one, name):.4g}" for name in names) + " |" for i, one in enumerate(carrying)]
-    lines += ["| median | " + " | ".join(f"{statistics.median(getattr(one, name) for one in carrying):.4g}" for name in names) + " |"]
+    rows = [[i, *(f"{getattr(one, name):.4g}" for name in names)] for i, one in enumerate(carrying, 1)]
+    medians = [f"{statistics.median(getattr(one, name) for one in carrying):.4g}" for name in names]
+    lines = record.table(["run", *names], [*rows, ["median", *medians]])
     coverage = statistics.fmean(one.coverage for one in carrying)
     together, means = sum(one.simultaneous for one in carrying), sum(one.mean_holds for one in carrying)
     cost = statistics.fmean(one.error for one in carrying) / statistics.fmean(without) - 1

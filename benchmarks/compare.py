@@ -13,20 +13,25 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
+import altair as alt
+import pandas as pd
+
 from benchmarks import record
-from benchmarks.programs import DPMM, DPMM_PYTHON, Program, execute, programs, versions
-from benchmarks.show import write_charts, write_markdown
+from benchmarks.programs import DPMM, DPMM_PYTHON, execute, programs, versions
 from benchmarks.table import Table, add_table_options, load_table
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.registry import MECHANISMS
 from dpsynth_core.release import times
 from dpsynth_core.statistics.distances import workload_error
+
+Run = Mapping[str, Any]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -47,10 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         run = measure(name, table, epsilon, options.delta)
         print(f"  error {run['error']:.4f}, {run['seconds']:.0f} s, {run['peak_mb']:.0f} MB", file=sys.stderr)
         kept["runs"].append(run)
-        record.write(options.results / options.name, kept)
-        write_markdown(kept, options.results / f"{options.name}.md")
-    write_charts(kept, options.results / options.name)
-    print((options.results / f"{options.name}.md").read_text(encoding="utf-8"))
+        record.write(options.results / options.name, kept, _lines(kept))
+    _write_charts(kept, options.results / options.name)
     return 0
 
 
@@ -59,7 +62,7 @@ def measure(name: str, table: Table, epsilon: float, delta: float) -> dict[str, 
     program = programs()[name]
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        began = datetime.now(UTC).isoformat(timespec="seconds")
+        began = record.now()
         cost = execute(program.command(table, epsilon, delta, folder))
         rows = table.counts(program.rows_file(folder), codes=program.codes)
         error = workload_error(table.workload, table.true, rows, table.rows)
@@ -91,14 +94,10 @@ def _chosen(asked: Sequence[str] | None) -> dict[str, int | None]:
         name, colon, runs = text.partition(":")
         if name not in known or (colon and not (runs.isdigit() and int(runs) > 0)):
             raise InputError("--programs", f"{text!r} is not a program", f"use NAME or NAME:RUNS with one of {', '.join(known)}")
-        if _is_missing(known[name]):
+        if known[name].maker == DPMM and not DPMM_PYTHON.exists():
             raise InputError("--programs", f"{name} needs dpmm, which is not installed", "use make bench, with Python 3.10 or 3.11")
         chosen[name] = int(runs) if colon else None
     return chosen
-
-
-def _is_missing(program: Program) -> bool:
-    return program.maker == DPMM and not DPMM_PYTHON.exists()
 
 
 def _record(options: argparse.Namespace, table: Table) -> dict[str, Any]:
@@ -115,6 +114,68 @@ def _record(options: argparse.Namespace, table: Table) -> dict[str, Any]:
     if {name: before.get(name) for name in about} != about:
         raise InputError("--append", f"{path.name} is about another table, workload or machine", "choose another --name")
     return before
+
+
+def _lines(kept: Mapping[str, Any]) -> list[str]:
+    """One line a program and epsilon: means over runs, with the range where there is more than one."""
+    runs = kept["runs"]
+    head = (
+        f"{kept['table']}: {kept['rows']:,} rows, {kept['columns']} columns, {kept['marginals']:,} marginals ({kept['workload']})"
+        f" of {kept['cells']:,} cells. {kept['cores']} cores. {_days(runs)}."
+    )
+    keys = sorted({(run["epsilon"], run["program"]) for run in runs}, key=lambda key: key[0])
+    groups = [[run for run in runs if (run["epsilon"], run["program"]) == key] for key in keys]
+    heads = ("program", "epsilon", "runs", "workload error", "seconds", "processor seconds", "peak MB", "load")
+    return [head, "", *record.table(heads, map(_cells, groups)), "", *_versions(runs)]
+
+
+def _write_charts(kept: Mapping[str, Any], place: Path) -> None:
+    """Error, seconds and memory of every run: Vega-Lite (.vl.json) and a page (.html), which loads Vega from the net without vl-convert."""
+    frame = pd.DataFrame(kept["runs"])[["title", "epsilon", "error", "seconds", "peak_mb"]]
+    panels = [
+        _panel(frame, "error", "Workload error of the rows", "linear"),
+        _panel(frame, "seconds", "Seconds", "log"),
+        _panel(frame, "peak_mb", "Peak memory in MB", "log"),
+    ]
+    title = f"Every run on {kept['table']}, {kept['workload']}: further left is better"
+    chart = alt.vconcat(*panels).properties(title=title)
+    chart.save(place.with_suffix(".vl.json"), format="json")
+    chart.save(place.with_suffix(".html"), inline=find_spec("vl_convert") is not None)
+
+
+def _panel(frame: pd.DataFrame, field: str, title: str, scale: str) -> alt.LayerChart:
+    across = alt.X(f"{field}:Q", title=title, scale=alt.Scale(type=scale, zero=scale == "linear"))
+    base = alt.Chart(frame).encode(y=alt.Y("title:N", title=None), color=alt.Color("epsilon:N", title="epsilon"))
+    runs = base.mark_point(filled=True, size=60, opacity=0.7).encode(x=across, tooltip=["title", "epsilon", "error", "seconds", "peak_mb"])
+    means = base.mark_tick(thickness=2, size=18).encode(x=alt.X(f"mean({field}):Q", title=title))
+    return alt.layer(runs, means).properties(width=520, height=alt.Step(30))
+
+
+def _cells(group: Sequence[Run]) -> tuple[object, ...]:
+    def over(name: str, form: Callable[[float], str]) -> str:
+        values = [run[name] for run in group if run[name] is not None]
+        if not values:
+            return "not known"
+        alone = form(mean(values))
+        return alone if len(values) == 1 else f"{alone} ({form(min(values))} to {form(max(values))})"
+
+    costs = (over(name, "{:.0f}".format) for name in ("seconds", "cpu_seconds", "peak_mb"))
+    about = (group[0]["title"], f"{group[0]['epsilon']:g}", len(group))
+    return (*about, over("error", "{:.4f}".format), *costs, over("load", "{:.1f}".format))
+
+
+def _versions(runs: Sequence[Run]) -> list[str]:
+    """Each distinct set once, with the programs it belongs to."""
+    users: dict[str, set[str]] = {}
+    for run in runs:
+        users.setdefault(json.dumps(run["versions"]), set()).add(run["program"])
+    named = [(", ".join(sorted(names)), json.loads(text)) for text, names in users.items()]
+    return [f"- {names}: {', '.join(f'{what} {version}' for what, version in libraries.items())}" for names, libraries in named]
+
+
+def _days(runs: Sequence[Run]) -> str:
+    days = sorted({run["began"][:10] for run in runs})
+    return f"Measured on {days[0]}" if len(days) == 1 else f"Measured from {days[0]} to {days[-1]}"
 
 
 if __name__ == "__main__":

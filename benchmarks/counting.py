@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import combinations, product
 from math import comb
@@ -27,6 +28,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from benchmarks import invented, record
+from benchmarks.server import cpu_ms
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.vocabulary.blocks import plan
 from dpsynth_core.vocabulary.domain import Attribute, Domain
@@ -126,7 +128,9 @@ def watched(engine: str, form: str, order: int, path: Path, rows: int) -> Counte
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     while process.poll() is None:
         family = _family(process.pid)
-        used |= {pid: seconds for pid, seconds in ((pid, _processor_seconds(pid)) for pid in family) if seconds is not None}
+        for pid in family:
+            with suppress(OSError):  # it has ended
+                used[pid] = cpu_ms(pid) / 1000
         memory = sum(map(_megabytes, family))
         peak, start = max(peak, memory), start or memory
         time.sleep(_LOOK_SECONDS)
@@ -197,14 +201,6 @@ def _family(pid: int) -> list[int]:
     return family
 
 
-def _processor_seconds(pid: int) -> float | None:
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return None
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def _megabytes(pid: int) -> float:
     """Its own memory and its share of what it has in common with others."""
     try:
@@ -223,13 +219,12 @@ def _line(one: Counted) -> str:
 def _write(results: list[Counted], folder: Path) -> None:
     machine = {"python": platform.python_version(), "pyarrow": pa.__version__, "cores": len(os.sched_getaffinity(0))}
     titles = ("engine", "file", "rows", "marginals", "wall s", "processor s", "peak MB", "million row-marginals/s")
-    lines = [
-        f"| {one.engine} | {one.form} | {one.rows:,} | {one.marginals} | {one.wall:,.1f} | {one.processor:,.1f} | {one.peak_mb:,.0f} | "
-        f"{one.rate / 1e6:,.0f} |"
-        for one in results
-    ]
-    head = [f"| {' | '.join(titles)} |", "|---|---|--:|--:|--:|--:|--:|--:|"]
-    record.write(folder / "counting", {"machine": machine, "counts": [asdict(one) for one in results]}, [*head, *lines])
+    rows = []
+    for one in results:
+        costs = (f"{one.wall:,.1f}", f"{one.processor:,.1f}", f"{one.peak_mb:,.0f}", f"{one.rate / 1e6:,.0f}")
+        rows.append((one.engine, one.form, f"{one.rows:,}", one.marginals, *costs))
+    kept = {"machine": machine, "counts": [asdict(one) for one in results]}
+    record.write(folder / "counting", kept, record.table(titles, rows))
 
 
 if __name__ == "__main__":

@@ -19,13 +19,13 @@ import numpy as np
 from scipy.stats import binomtest
 
 from benchmarks import record
+from benchmarks.table import spec
 from dpsynth_core.claims.claim import Final
 from dpsynth_core.claims.criteria import deciding as words
 from dpsynth_core.claims.criteria.criterion import Decided
 from dpsynth_core.claims.models import training_time, usefulness
 from dpsynth_core.claims.models.usefulness import MODELS
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.release import synthesis
@@ -92,7 +92,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _trials(options: argparse.Namespace, number: int) -> list[Trial]:
-    plan = synthesis.plan(_spec(options, number))
+    budget, more = {"epsilon": options.epsilon, "criteria": 0.2, "models": 0.1}, {"criteria": list(CRITERIA), "output": {"seed": number}}
+    plan = synthesis.plan(spec({"kind": "demo"}, demo_domain().keep(COLUMNS), options.mechanism, budget, **more))
     source = CodesSource(plan.domain, _people(plan, options.people, number))
     made = synthesis.synthesize(plan, source, SeededNoise(_NOISE + number), lambda _: None)
     exact = _exact(plan, source, made)
@@ -101,21 +102,6 @@ def _trials(options: argparse.Namespace, number: int) -> list[Trial]:
         for one, true in zip(made.criteria, exact, strict=True)
         if one.interval and true.interval  # a run that came to its end measured them all
     ]
-
-
-def _spec(options: argparse.Namespace, number: int) -> Spec:
-    return Spec.from_json(
-        {
-            "population": "benchmark",
-            "data": {"kind": "demo"},
-            "domain": demo_domain().keep(COLUMNS).to_json(),
-            "workload": {"kind": "all", "k": 2},
-            "criteria": list(CRITERIA),
-            "budget": {"epsilon": options.epsilon, "delta": 1e-9, "criteria": 0.2, "models": 0.1},
-            "mechanism": {"name": options.mechanism},
-            "output": {"seed": number},
-        }
-    )
 
 
 def _people(plan: Plan, count: int, seed: int) -> np.ndarray:

@@ -10,8 +10,6 @@ Results go to benchmarks/results/databases-ROWS.json and .md.
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import resource
 import sqlite3
@@ -28,20 +26,21 @@ import numpy as np
 import psycopg
 import pyarrow as pa
 
+from benchmarks import record
 from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 
 SIZES = (2, 2, 3, 4, 5, 5, 6, 8, 8, 10, 10, 12, 16, 20, 32)
+NAMES = [f"c{place}" for place in range(len(SIZES))]
 PART = 1_000_000
 TABLE = "dpsynth_benchmark"
-RESULTS = Path(__file__).parent / "results"
 BY_HAND = 30
 """Grouping sets in one statement by hand."""
 
 
 def domain() -> Domain:
-    return Domain(tuple(Attribute.integer(f"c{place}", 0, size - 1, missing=True) for place, size in enumerate(SIZES)))
+    return Domain(tuple(Attribute.integer(name, 0, size - 1, missing=True) for name, size in zip(NAMES, SIZES, strict=True)))
 
 
 def parts(rows: int) -> Iterator[pa.Table]:
@@ -51,28 +50,22 @@ def parts(rows: int) -> Iterator[pa.Table]:
         number = min(PART, rows - first)
         common = rng.normal(size=number)
         ranks = ((1 + np.tanh(0.5 * common + rng.normal(size=number))) / 2 for _ in SIZES)
-        yield pa.table(
-            {
-                f"c{place}": np.minimum(rank * size, size - 1).astype(np.int32)
-                for place, (rank, size) in enumerate(zip(ranks, SIZES, strict=True))
-            }
-        )
+        codes = (np.minimum(rank * size, size - 1).astype(np.int32) for rank, size in zip(ranks, SIZES, strict=True))
+        yield pa.table(dict(zip(NAMES, codes, strict=True)))
 
 
 def fill_duckdb(path: Path, rows: int) -> None:
     with duckdb.connect(str(path)) as connection:
         for place, records in enumerate(parts(rows)):
             connection.register("records", records)
-            connection.execute(
-                f"CREATE TABLE {TABLE} AS SELECT * FROM records" if not place else f"INSERT INTO {TABLE} SELECT * FROM records"
-            )
+            connection.execute(f"{f'INSERT INTO {TABLE}' if place else f'CREATE TABLE {TABLE} AS'} SELECT * FROM records")
 
 
 def fill_sqlite(path: Path, rows: int) -> None:
     with sqlite3.connect(path) as connection:
-        connection.execute(f"CREATE TABLE {TABLE} ({', '.join(f'c{place} INTEGER' for place in range(len(SIZES)))})")
+        connection.execute(f"CREATE TABLE {TABLE} ({', '.join(f'{name} INTEGER' for name in NAMES)})")
         for records in parts(rows):
-            columns = (records.column(place).to_pylist() for place in range(len(SIZES)))
+            columns = (column.to_pylist() for column in records.columns)
             connection.executemany(f"INSERT INTO {TABLE} VALUES ({', '.join('?' * len(SIZES))})", zip(*columns, strict=True))
     connection.close()
 
@@ -82,7 +75,7 @@ def filled_postgres(address: str, rows: int) -> Iterator[None]:
     from pyarrow import csv
 
     with psycopg.connect(address, autocommit=True) as connection:
-        connection.execute(f"CREATE TABLE {TABLE} ({', '.join(f'c{place} integer' for place in range(len(SIZES)))})")
+        connection.execute(f"CREATE TABLE {TABLE} ({', '.join(f'{name} integer' for name in NAMES)})")
         try:
             for records in parts(rows):
                 sink = pa.BufferOutputStream()
@@ -101,7 +94,7 @@ def counted(address: str) -> None:
 
 
 def by_hand(path: Path) -> None:
-    triples = list(combinations([f"c{place}" for place in range(len(SIZES))], 3))
+    triples = list(combinations(NAMES, 3))
     with duckdb.connect(str(path), read_only=True) as connection:
         for first in range(0, len(triples), BY_HAND):
             sets = ", ".join(f"({', '.join(triple)})" for triple in triples[first : first + BY_HAND])
@@ -135,32 +128,25 @@ def measure(rows: int, postgres: str | None, with_sqlite: bool) -> dict[str, Any
     return results | {"load": os.getloadavg()[1]}
 
 
-def as_markdown(results: Mapping[str, Any]) -> str:
-    lines = [
-        f"All {results['marginals']} three-way marginals of {results['rows']:,} rows x {results['columns']} columns.",
-        "",
-        "| way | seconds | processor seconds of our process | largest memory so far, MB |",
-        "|---|---|---|---|",
+def _lines(results: Mapping[str, Any]) -> list[str]:
+    rows = [
+        (name, f"{way['seconds']:.1f}", f"{way['own_processor_seconds']:.1f}", f"{way['peak_mb_so_far']:,.0f}")
+        for name, way in results["ways"].items()
     ]
-    for name, way in results["ways"].items():
-        lines.append(f"| {name} | {way['seconds']:.1f} | {way['own_processor_seconds']:.1f} | {way['peak_mb_so_far']:,.0f} |")
+    lines = [f"All {results['marginals']} three-way marginals of {results['rows']:,} rows x {results['columns']} columns.", ""]
+    lines += record.table(("way", "seconds", "processor seconds of our process", "largest memory so far, MB"), rows)
     if results["load"] > (os.cpu_count() or 1):
         lines += ["", f"Other programs used the machine meanwhile (load {results['load']:.0f}): the clock says more than these ways need."]
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser = record.parser(__doc__, rows=1_000_000)
     parser.add_argument("--postgres", metavar="ADDRESS", help="of a database in which a table may be created and dropped")
     parser.add_argument("--sqlite", action="store_true", help="SQLite, too, which takes long")
     options = parser.parse_args()
     results = measure(options.rows, options.postgres, options.sqlite)
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / f"databases-{options.rows}.json").write_text(json.dumps(results, indent=1) + "\n")
-    text = as_markdown(results)
-    (RESULTS / f"databases-{options.rows}.md").write_text(text)
-    print(text)
+    record.write(options.results / f"databases-{options.rows}", results, _lines(results))
 
 
 if __name__ == "__main__":

@@ -23,11 +23,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import record
-from benchmarks.table import ADULT_FOLDER
+from benchmarks.table import ADULT_FOLDER, released, spec
 from dpsynth_core.mechanisms.discovery import learning
 from dpsynth_core.mechanisms.discovery.learning import divided, shared_by
 from dpsynth_core.planning.plan import DISCOVERY_DELTA
-from dpsynth_core.planning.spec import DEFAULT_DISCOVERY, Spec
+from dpsynth_core.planning.spec import DEFAULT_DISCOVERY
 from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import OpenDPNoise
@@ -85,7 +85,8 @@ def tables(data: Path, folder: Path, names: Sequence[str]) -> dict[str, tuple[Pa
 def pairs(data: Path, codebook: Domain, epsilon: float, runs: int) -> Iterator[dict[str, float]]:
     """One record a run: the errors of both releases. Their noise has the same seed, the number of the run. A learnt column may have as many
     cells as the codebook gives it."""
-    learnt = Domain(tuple(Attribute.unknown(one.name, _learnable(one), max(FEWEST_LEARNT, one.size)) for one in codebook))
+    kinds = [(one, one.kind if one.is_number else "categorical") for one in codebook]
+    learnt = Domain(tuple(Attribute.unknown(one.name, kind, max(FEWEST_LEARNT, one.size)) for one, kind in kinds))
     for seed in range(runs):
         known, learnt_release = (_released(data, domain, epsilon, seed) for domain in (codebook, learnt))
         yield {
@@ -98,8 +99,8 @@ def pairs(data: Path, codebook: Domain, epsilon: float, runs: int) -> Iterator[d
 
 
 def _released(data: Path, domain: Domain, epsilon: float, seed: int) -> Release:
-    plan = synthesis.plan(_spec(data, domain, epsilon, seed))
-    return synthesis.synthesize(plan, synthesis.open_source(plan), synthesis.noise_for(plan.spec), lambda _: None)
+    section, budget = {"kind": "csv", "path": str(data), "missing_markers": ["?"]}, {"epsilon": epsilon, "discovery": DEFAULT_DISCOVERY}
+    return released(synthesis.plan(spec(section, domain, "aim", budget, name="discovery", output={"seed": seed})))
 
 
 def error(data: Path, made: Release, cells: Domain) -> float:
@@ -110,25 +111,6 @@ def error(data: Path, made: Release, cells: Domain) -> float:
     rows = ArrowSource(cells, made.table.to_pandas()).counts(workload.cliques)
     people = int(true[()])
     return round(workload_error(workload, true, scaled(rows, people), people), 5)
-
-
-def _spec(data: Path, domain: Domain, epsilon: float, seed: int) -> Spec:
-    return Spec.from_json(
-        {
-            "name": "discovery",
-            "population": "benchmark",
-            "data": {"kind": "csv", "path": str(data), "missing_markers": ["?"]},
-            "domain": domain.to_json(),
-            "workload": {"kind": "all", "k": 2},
-            "budget": {"epsilon": epsilon, "delta": DELTA, "discovery": DEFAULT_DISCOVERY},
-            "mechanism": {"name": "aim"},
-            "output": {"seed": seed},
-        }
-    )
-
-
-def _learnable(attribute: Attribute) -> str:
-    return attribute.kind if attribute.is_number else "categorical"
 
 
 def strings(people: int, values: int, epsilon: float, seed: int) -> dict[str, Any]:
@@ -211,23 +193,24 @@ def adult() -> Domain:
     return Domain(tuple(attribute.unfolded() for attribute in (*listed, *binned)))
 
 
-def _lines(record: Mapping[str, Any]) -> Iterator[str]:
+def _lines(kept: Mapping[str, Any]) -> Iterator[str]:
     """The record as tables in Markdown."""
-    epsilon, delta, share = record["epsilon"], record["delta"], record["discovery"]
-    yield f"Epsilon {epsilon:g}, delta {delta:g}, {share:.0%} of the budget for discovery, {record['day']}."
-    for table, runs in ((title, record[name]) for name, title in TABLES.items() if record.get(name)):
-        yield from ("", f"| {table}, all pairs, AIM | runs | mean error | range |", "|---|---|---|---|")
-        for name, title in TITLES.items():
-            errors = [run[name] for run in runs]
-            yield f"| {title} | {len(runs)} | {statistics.fmean(errors):.4f} | {min(errors):.4f} to {max(errors):.4f} |"
-    texts, tried = record["strings"], record["secrets"]
-    yield from ("", "| a column of many texts | |", "|---|---|")
-    yield f"| people, texts | {texts['people']:,}, {texts['texts']:,} |"
-    yield f"| least noisy count that is published | {texts['least']:,} |"
-    yield f"| texts found | {texts['found']:,} |"
-    yield f"| smallest noisy count and smallest true count among them | {texts['smallest_noisy']:,}, {texts['smallest_true']:,} |"
-    yield f"| texts that {texts['shared_by']:,} or more share and that were not found | {texts['missed']:,} |"
-    yield f"| people whose text went to “other” | {texts['people_in_other']:,} |"
+    epsilon, delta, share = kept["epsilon"], kept["delta"], kept["discovery"]
+    yield f"Epsilon {epsilon:g}, delta {delta:g}, {share:.0%} of the budget for discovery, {kept['day']}."
+    for table, runs in ((title, kept[name]) for name, title in TABLES.items() if kept.get(name)):
+        errors = {title: [run[name] for run in runs] for name, title in TITLES.items()}
+        rows = [(title, len(e), f"{statistics.fmean(e):.4f}", f"{min(e):.4f} to {max(e):.4f}") for title, e in errors.items()]
+        yield from ("", *record.table((f"{table}, all pairs, AIM", "runs", "mean error", "range"), rows))
+    texts, tried = kept["strings"], kept["secrets"]
+    facts = {
+        "people, texts": f"{texts['people']:,}, {texts['texts']:,}",
+        "least noisy count that is published": f"{texts['least']:,}",
+        "texts found": f"{texts['found']:,}",
+        "smallest noisy count and smallest true count among them": f"{texts['smallest_noisy']:,}, {texts['smallest_true']:,}",
+        f"texts that {texts['shared_by']:,} or more share and that were not found": f"{texts['missed']:,}",
+        "people whose text went to “other”": f"{texts['people_in_other']:,}",
+    }
+    yield from ("", *record.table(("a column of many texts", ""), facts.items()))
     yield from ("", f"A text that one person has left {tried['left']:,} times in {tried['tries']:,} tries.")
 
 

@@ -13,13 +13,14 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from benchmarks import record
 from benchmarks.pages import COLUMNS
-from benchmarks.server import chromium, cpu_ms, demo_draft, forget_peak, peak_mb, resident_mb, serving
+from benchmarks.server import chromium, cpu_ms, demo_draft, forget_peak, memory_mb, serving
 
 FILES, VISITS = ("bundle", "csv"), 2
 _AT_ONCE_MS = 600_000
@@ -33,20 +34,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(dir=options.place) as place:
         os.environ["DPSYNTH_HOME"] = str(Path(place) / "home")
         os.environ["TMPDIR"] = place
-        taken = [one for rows in options.rows for one in _taken(rows)]
+        taken: list[dict[str, Any]] = []
+        for rows in options.rows:  # one server for each size of release
+            project = _released(rows)
+            with serving() as (url, pid), chromium() as browser:
+                for file, visit in product(FILES, range(VISITS)):
+                    taken.append({"rows": rows, "file": file, "visit": visit + 1, **_download(browser, url, pid, project, file)})
     kept = options.results / "downloads"
     records = record.instead(record.earlier(kept), {**record.machine(), "label": options.label, "downloads": taken}, "label")
-    record.write(kept, records, [_markdown(records)])
+    record.write(kept, records, _lines(records))
     return 0
-
-
-def _taken(rows: int) -> Iterator[dict[str, Any]]:
-    """One server for each size of release; every download of it."""
-    project = _released(rows)
-    with serving() as (url, pid), chromium() as browser:
-        for file in FILES:
-            for visit in range(VISITS):
-                yield {"rows": rows, "file": file, "visit": visit + 1, **_download(browser, url, pid, project, file)}
 
 
 def _released(rows: int) -> str:
@@ -79,30 +76,30 @@ def _download(browser: Any, url: str, pid: int, project: str, file: str) -> dict
     button = window.locator(f".st-key-offer_{file}").locator("a, button").first
     button.wait_for()
     time.sleep(_SETTLED_SECONDS)
-    before, cpu = resident_mb(pid), cpu_ms(pid)
+    before, cpu = memory_mb(pid, "VmRSS"), cpu_ms(pid)
     forget_peak(pid)
     with window.expect_download() as download:
         button.click()
     size = Path(download.value.path()).stat().st_size
-    peak, cpu = peak_mb(pid), cpu_ms(pid) - cpu
+    peak, cpu = memory_mb(pid, "VmHWM"), cpu_ms(pid) - cpu
     context.close()
     time.sleep(_SETTLED_SECONDS)
-    numbers = {"mb": size / 1e6, "before_mb": before, "peak_mb": peak, "after_mb": resident_mb(pid), "cpu_seconds": cpu / 1000}
+    after = memory_mb(pid, "VmRSS")
+    numbers = {"mb": size / 1e6, "before_mb": before, "peak_mb": peak, "after_mb": after, "cpu_seconds": cpu / 1000}
     return {name: round(number, 1) for name, number in numbers.items()}
 
 
-def _markdown(records: Sequence[dict[str, Any]]) -> str:
+def _lines(records: Sequence[dict[str, Any]]) -> list[str]:
+    heads = ("rows", "file", "its MB", "browser", "MB before", "at most", "afterwards", "processor seconds")
     lines = ["Resident memory of the server around downloads, by `python -m benchmarks.downloads`.", ""]
     for kept in records:
+        rows = []
+        for one in kept["downloads"]:
+            memory = (f"{one[name]:,.0f}" for name in ("before_mb", "peak_mb", "after_mb"))
+            rows.append([f"{one['rows']:,}", one["file"], f"{one['mb']:,.0f}", one["visit"], *memory, f"{one['cpu_seconds']:.1f}"])
         lines += [f"**{kept['label']}**: {kept['day']}, {kept['cores']} cores, revision {kept['versions']['revision']}.", ""]
-        lines += ["| rows | file | its MB | browser | MB before | at most | afterwards | processor seconds |", "|" + "---|" * 8]
-        lines += [
-            f"| {one['rows']:,} | {one['file']} | {one['mb']:,.0f} | {one['visit']} | {one['before_mb']:,.0f} | {one['peak_mb']:,.0f} "
-            f"| {one['after_mb']:,.0f} | {one['cpu_seconds']:.1f} |"
-            for one in kept["downloads"]
-        ]
-        lines.append("")
-    return "\n".join(lines)
+        lines += [*record.table(heads, rows), ""]
+    return lines
 
 
 if __name__ == "__main__":

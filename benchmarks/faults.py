@@ -12,7 +12,6 @@ Prints both as Markdown.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import shutil
@@ -27,7 +26,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import warm_commands
+from benchmarks import record, warm_commands
 from benchmarks.warm_commands import Command, Ended
 
 DOMAIN = {"a": 4, "b": 5, "c": 3}
@@ -219,8 +218,7 @@ def undisturbed() -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--times", type=int, default=10, help="tries of each case")
+    parser = record.options(__doc__, times=10)
     parser.add_argument("--only", default="", help="the cases whose name contains this")
     options = parser.parse_args()
     warm_commands.warm_up()
@@ -233,22 +231,20 @@ def main() -> None:
         **{f"files of at most {limit // 1000} kB": full(limit) for limit in SIZES},
         "the folder replaced by a file": vanished,
     }
-    print("| fault | tried | charged | complete | recovered | undercharged | lost | wrong end |")
-    print("|---|---|---|---|---|---|---|---|")
+    print("\n".join(record.table(("fault", "tried", "charged", "complete", "recovered", "undercharged", "lost", "wrong end"), ())))
     for name, hurt in ((name, hurt) for name, hurt in cases.items() if options.only in name):
         tally = Tally()
         for _ in range(options.times):
             place = Place()
             examine(place, hurt(place), tally)
             shutil.rmtree(place.folder)
-        print(f"| {name} | {' | '.join(str(value) for value in vars(tally).values())} |", flush=True)
-    print("\n| damage to the books | tried | next charge refused | noticed by `ledger check` | went on |")
-    print("|---|---|---|---|---|")
+        print(record.row((name, *vars(tally).values())), flush=True)
+    print("", *record.table(("damage to the books", "tried", "next charge refused", "noticed by `ledger check`", "went on"), ()), sep="\n")
     for name, damage in ((name, damage) for name, damage in DAMAGES.items() if options.only in name):
         damages = Damages()
         for _ in range(options.times):
             damaged(damage, damages)
-        print(f"| {name} | {' | '.join(str(value) for value in vars(damages).values())} |", flush=True)
+        print(record.row((name, *vars(damages).values())), flush=True)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -26,37 +25,30 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import figures, record
+from benchmarks.figures import Program
 
 NAME = "fem"
 GROWING = (16, 64, 128, 256, 455)
 """Numbers of marginals of Figure 2; Adult has 455 three-way ones."""
 _NOISE, _HDMM = "gaussian-even", "hdmm"
-
-
-@dataclass(frozen=True)
-class Program:
-    """title: for people. mechanism: by name, "" for what is computed here; settings: what is not at its default."""
-
-    title: str
-    mechanism: str
-    settings: Mapping[str, Any]
+_ACROSS = {1: "epsilon", 2: "marginals"}
 
 
 PROGRAMS = {
-    "zero": Program("naive answer 0", "", {}),
-    "fem": Program("FEM", "fem", {}),
+    "zero": Program("naive answer 0"),
+    "fem": Program("FEM", "fem"),
     "fem-whole": Program("FEM with its first quarter", "fem", {"skip": 0.0}),
-    "sepfem": Program("sepFEM", "sepfem", {}),
+    "sepfem": Program("sepFEM", "sepfem"),
     "sepfem-whole": Program("sepFEM with its first quarter", "sepfem", {"skip": 0.0}),
-    "dualquery": Program("DualQuery", "dualquery", {}),
-    "dqrs": Program("DQRS", "dqrs", {}),
+    "dualquery": Program("DualQuery", "dualquery"),
+    "dqrs": Program("DQRS", "dqrs"),
     "dualquery-slow": Program("DualQuery, eta 0.1", "dualquery", {"eta": 0.1}),
     "dqrs-slow": Program("DQRS, eta 0.1", "dqrs", {"eta": 0.1}),
-    _HDMM: Program("HDMM (answers)", "hdmm", {}),
-    "hdmm_pgm": Program("HDMM+PGM", "hdmm_pgm", {}),
-    _NOISE: Program("Gaussian, evenly split (answers)", "", {}),
-    "residual_planner": Program("ResidualPlanner (answers)", "residual_planner", {}),
-    "aim": Program("AIM", "aim", {}),
+    _HDMM: Program("HDMM (answers)", "hdmm"),
+    "hdmm_pgm": Program("HDMM+PGM", "hdmm_pgm"),
+    _NOISE: Program("Gaussian, evenly split (answers)"),
+    "residual_planner": Program("ResidualPlanner (answers)", "residual_planner"),
+    "aim": Program("AIM", "aim"),
 }
 
 
@@ -99,31 +91,24 @@ def points(options: argparse.Namespace) -> Iterator[Point]:
 
 def measure(point: Point) -> dict[str, Any]:
     """One run with fresh noise."""
-    setting, program = _setting(point.k, point.marginals), PROGRAMS[point.program]
+    setting, program = figures.adult(point.k, point.marginals), PROGRAMS[point.program]
     if not program.mechanism:
         error = setting.zero_error() if point.program == "zero" else setting.noise_error(point.epsilon)
         return {"error": round(error, 5), "seconds": 0.0, "cpu_seconds": 0.0}
     if reason := figures.refusal(program.mechanism, setting, point.epsilon, program.settings):
         return {"refused": reason}
     outcome = figures.run(program.mechanism, setting, point.epsilon, program.settings)
-    error = setting.model_error(outcome.finished.model, outcome.finished.total)
-    times = {"seconds": round(outcome.seconds, 1), "cpu_seconds": round(outcome.cpu_seconds, 1)}
-    return {"error": round(error, 5), **times}
+    return setting.errors(outcome.finished) | outcome.costs()
 
 
-@lru_cache(maxsize=1)
-def _setting(k: int, marginals: int) -> figures.Setting:
-    return figures.adult(k, marginals)
-
-
-def write(record: Mapping[str, Any], place: Path) -> None:
+def write(kept: Mapping[str, Any], place: Path) -> None:
     """The means as a table, with what they say about the paper's claims; a chart for each figure."""
-    frame = pd.DataFrame(record["runs"])
+    frame = pd.DataFrame(kept["runs"])
     frame["refused"] = frame.get("refused", np.nan)
     measured = frame.dropna(subset=["error"])
     text = [
-        f"Adult binned as in the AIM paper, {record['cores']} cores, runs of {min(frame['began'])[:10]} to {max(frame['began'])[:10]}. "
-        "Largest error of any cell, as a fraction of the people: mean over runs (their number).",
+        f"Adult binned as in the AIM paper, {figures.days(kept)}. Largest error of any cell, as a fraction of the people: mean over runs "
+        "(their number).",
         *(line for figure, part in frame.groupby("figure") for line in ("", *_table(int(str(figure)), part))),
         *("", claims(measured)),
     ]
@@ -133,28 +118,11 @@ def write(record: Mapping[str, Any], place: Path) -> None:
 
 
 def _table(figure: int, frame: pd.DataFrame) -> Iterator[str]:
-    """A line a program, a column an epsilon (Figure 1) or a number of marginals (Figure 2), and seconds at the last one."""
-    across = _across(figure)
+    """A column an epsilon (Figure 1) or a number of marginals (Figure 2)."""
+    titles = {name: program.title for name, program in PROGRAMS.items()}
     for k, part in frame.groupby("k"):
-        values = sorted(part[across].unique())
-        yield f"Figure {figure}, {k}-way marginals, by {across}:"
-        yield ""
-        yield f"| program | {' | '.join(f'{value:g}' for value in values)} | processor seconds at {values[-1]:g} |"
-        yield "|---" * (len(values) + 2) + "|"
-        for name, program in PROGRAMS.items():
-            mine = part[part["program"] == name]
-            cells = [mine[mine[across] == value] for value in values]
-            seconds = cells[-1]["cpu_seconds"].mean()
-            if len(mine):
-                yield f"| {program.title} | {' | '.join(map(_told, cells))} | {'' if math.isnan(seconds) else f'{seconds:.0f}'} |"
-        yield ""
-
-
-def _told(cell: pd.DataFrame) -> str:
-    """The mean error of some runs of one program, and how many they are."""
-    if cell["refused"].notna().any():
-        return "refused"
-    return f"{cell['error'].mean():.3f} ({len(cell)})" if len(cell) else ""
+        about = f"Figure {figure}, {k}-way marginals, by {_ACROSS[figure]}:"
+        yield from figures.table(about, titles, part, _ACROSS[figure], figures.told(3))
 
 
 def claims(frame: pd.DataFrame) -> str:
@@ -209,22 +177,9 @@ def _slopes(means: pd.DataFrame, when: str, *, falling: bool) -> list[str]:
     return sentences
 
 
-def _across(figure: int) -> str:
-    return "epsilon" if figure == 1 else "marginals"
-
-
 def _chart(figure: int, frame: pd.DataFrame) -> alt.FacetChart:
-    named = frame.assign(title=[PROGRAMS[name].title for name in frame["program"]])
-    across = _across(figure)
-    base = alt.Chart(named).encode(
-        x=alt.X(f"{across}:Q", title=across, scale=alt.Scale(type="log")),
-        y=alt.Y("error:Q", title="Largest error of a cell", scale=alt.Scale(type="log")),
-        color=alt.Color("title:N", title=None),
-        shape=alt.Shape("title:N", title=None),
-    )
-    means = base.mark_line(point=True).encode(y="mean(error):Q")
-    layers = alt.layer(means, base.mark_point(size=12, opacity=0.4)).properties(width=320, height=260)
-    return layers.facet(column=alt.Column("k:N", title="columns of a marginal")).properties(title=f"Figure {figure} of the paper, on Adult")
+    layers = figures.chart(frame, [PROGRAMS[name].title for name in frame["program"]], _ACROSS[figure])
+    return figures.by_columns(layers, f"Figure {figure} of the paper, on Adult")
 
 
 if __name__ == "__main__":

@@ -10,16 +10,19 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import altair as alt
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
+from benchmarks import record
 from benchmarks.table import ADULT_FOLDER
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import UsesPublic
@@ -68,6 +71,11 @@ class Setting:
     def _true(self) -> dict[Clique, NDArray[np.float64]]:
         return {clique: self._fractions(clique, self.codes, None) for clique in self.workload.cliques}
 
+    def errors(self, finished: Finished) -> dict[str, float]:
+        """Of the model's own answers: the largest of a cell, and the mean over the marginals."""
+        model, total = finished.model, finished.total
+        return {"error": round(self.model_error(model, total), 5), "mean_error": round(self.mean_error(model, total), 5)}
+
     def zero_error(self) -> float:
         """Of the naive answer: 0 to every query. What is above it is of no use."""
         return max(float(true.max()) for true in self._true.values())
@@ -108,7 +116,20 @@ class Outcome:
     seconds: float
     cpu_seconds: float
 
+    def costs(self) -> dict[str, float]:
+        return {"seconds": round(self.seconds, 1), "cpu_seconds": round(self.cpu_seconds, 1)}
 
+
+@dataclass(frozen=True)
+class Program:
+    """title: for people. mechanism: by name, "" for what is computed here; settings: what is not at its default."""
+
+    title: str
+    mechanism: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@lru_cache(maxsize=1)
 def adult(k: int, marginals: int = MARGINALS, seed: int = 0, folder: Path = ADULT_FOLDER) -> Setting:
     """`marginals` distinct random k-way marginals of Adult; the same seed gives the same ones.
 
@@ -152,6 +173,56 @@ def run(
     if not isinstance(finished, Finished):
         raise RuntimeError("the mechanism ended without a result")
     return Outcome(finished, time.perf_counter() - wall, _processor_seconds() - cpu)
+
+
+def table(about: str, programs: Mapping[str, str], frame: pd.DataFrame, across: str, told: Callable[[pd.DataFrame], str]) -> Iterator[str]:
+    """A line for each program that was measured, a column for each value of `across`, and processor seconds at the last. programs: titles,
+    by what the frame has in "program". told: the runs of one cell."""
+    values = sorted(frame[across].unique())
+    rows = []
+    for name, title in programs.items():
+        mine = frame[frame["program"] == name]
+        if len(mine):
+            seconds = mine.loc[mine[across] == values[-1], "cpu_seconds"].mean()
+            rows.append([title, *(told(mine[mine[across] == value]) for value in values), "" if math.isnan(seconds) else f"{seconds:.0f}"])
+    heads = ("program", *(f"{value:g}" for value in values), f"processor seconds at {values[-1]:g}")
+    yield from (about, "", *record.table(heads, rows), "")
+
+
+def told(digits: int) -> Callable[[pd.DataFrame], str]:
+    """Says the mean error of some runs, and how many they are."""
+
+    def say(cell: pd.DataFrame) -> str:
+        if cell["refused"].notna().any():
+            return "refused"
+        return f"{cell['error'].mean():.{digits}f} ({len(cell)})" if len(cell) else ""
+
+    return say
+
+
+def chart(
+    frame: pd.DataFrame, titles: Sequence[str], across: str, up: str = "error", about: str = "Largest error of a cell"
+) -> alt.LayerChart:
+    """Runs as points and their means as lines. titles: of the program of each run."""
+    base = alt.Chart(frame.assign(title=titles)).encode(
+        x=alt.X(f"{across}:Q", title=across, scale=alt.Scale(type="log")),
+        y=alt.Y(f"{up}:Q", title=about, scale=alt.Scale(type="log")),
+        color=alt.Color("title:N", title=None),
+        shape=alt.Shape("title:N", title=None),
+    )
+    means = base.mark_line(point=True).encode(y=f"mean({up}):Q")
+    return alt.layer(means, base.mark_point(size=12, opacity=0.4)).properties(width=320, height=260)
+
+
+def by_columns(layers: alt.LayerChart, title: str) -> alt.FacetChart:
+    """A panel for each number of columns of a marginal."""
+    return layers.facet(column=alt.Column("k:N", title="columns of a marginal")).properties(title=title)
+
+
+def days(kept: Mapping[str, Any]) -> str:
+    """Where and when the runs of a record were made."""
+    began = [run["began"][:10] for run in kept["runs"]]
+    return f"{kept['cores']} cores, runs of {min(began)} to {max(began)}"
 
 
 def _processor_seconds() -> float:

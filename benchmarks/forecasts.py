@@ -17,13 +17,12 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from benchmarks import record
 from benchmarks.invented import Invented, sizes, write
-from benchmarks.programs import OURS, execute, versions
+from benchmarks.programs import OURS, execute, synthesize, versions
 from dpsynth_core.cli.release_commands import parse_workload
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning.plan import budgeted, forecast
@@ -113,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     place = options.results / "forecasts"
     if options.again:
-        runs = [forecast_anew(run) for run in record.earlier(place)]
+        runs = [{**run, **expected_of(TABLES[run["tables"]][run["number"]])} for run in record.earlier(place)]
         record.write(place, runs, [_markdown(runs)])
         return 0
     for number in options.numbers or range(len(TABLES[options.tables])):
@@ -130,18 +129,10 @@ def compared(tables: str, number: int) -> dict[str, Any]:
     invented = case.table(f"{tables}-{number}")
     with tempfile.TemporaryDirectory() as place:
         data, domain_file = write(invented, Path(place))
-        command = [
-            *(sys.executable, "-m", "dpsynth_core", "synthesize", str(data), "--domain", str(domain_file), "--workload", case.workload),
-            *("--mechanism", case.mechanism, "--epsilon", str(case.epsilon), "--delta", str(DELTA), "--out", str(Path(place) / "out")),
-        ]
-        expected, cost = expected_of(case), execute(command)
-    made = {"tables": tables, "number": number, **asdict(case), "began": datetime.now(UTC).isoformat(timespec="seconds")}
+        asked = {"workload": case.workload, "mechanism": case.mechanism, "epsilon": case.epsilon, "delta": DELTA}
+        expected, cost = expected_of(case), execute(synthesize(data, domain_file, Path(place) / "out", **asked))
+    made = {"tables": tables, "number": number, **asdict(case), "began": record.now()}
     return {**made, "versions": versions(OURS), **asdict(cost), **expected}
-
-
-def forecast_anew(run: dict[str, Any]) -> dict[str, Any]:
-    """A recorded run beside the forecast as it is now."""
-    return {**run, **expected_of(TABLES[run["tables"]][run["number"]])}
 
 
 def expected_of(case: Case) -> dict[str, float]:
@@ -151,6 +142,9 @@ def expected_of(case: Case) -> dict[str, float]:
     shares = budgeted(mechanism, BudgetSpec.model_validate({"epsilon": case.epsilon, "delta": DELTA, "certificate": DEFAULT_CERTIFICATE}))
     needed = forecast(mechanism, parse_workload(case.workload, domain), Unit(), shares, case.rows)
     return {"expected_seconds": round(needed.seconds, 2), "expected_mb": round(needed.memory_mb)}
+
+
+_HEAD = ("mechanism", "columns", "rows", "workload", "epsilon", "processor seconds", "expected", "peak MB", "expected")
 
 
 def factors(run: dict[str, Any]) -> tuple[float, float]:
@@ -171,14 +165,11 @@ def _markdown(runs: list[dict[str, Any]]) -> str:
         mine = sorted((run for run in runs if run["tables"] == tables), key=lambda run: run["number"])
         within = [sum(1 / WITHIN <= factor <= WITHIN for factor in column) for column in zip(*map(factors, mine), strict=True)] or [0, 0]
         lines += [f"**{tables}**: of {len(mine)} runs {within[0]} within the factor in time, {within[1]} in memory.", ""]
-        lines += ["| mechanism | columns | rows | workload | epsilon | processor seconds | expected | peak MB | expected |"]
-        lines += ["|---|---|---|---|---|---|---|---|---|"]
-        lines += [
-            f"| {run['mechanism']} | {run['columns']} | {run['rows']:,} | {run['workload']} | {run['epsilon']:g} "
-            f"| {run['cpu_seconds']:.1f} | {run['expected_seconds']:.1f} | {run['peak_mb']} | {run['expected_mb']} |"
-            for run in mine
-        ]
-        lines.append("")
+        rows = []
+        for run in mine:
+            about = (run["mechanism"], run["columns"], f"{run['rows']:,}", run["workload"], f"{run['epsilon']:g}")
+            rows.append((*about, *(f"{run[name]:.1f}" for name in ("cpu_seconds", "expected_seconds")), run["peak_mb"], run["expected_mb"]))
+        lines += [*record.table(_HEAD, rows), ""]
     return "\n".join(lines)
 
 

@@ -11,7 +11,6 @@ a field in UNSEEN, which is what SECURITY.md lists.
 
 from __future__ import annotations
 
-import argparse
 import copy
 import io
 import json
@@ -29,6 +28,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from benchmarks import record
+from benchmarks.table import released
 from dpsynth_core.bundle import pack, unpack, verify
 from dpsynth_core.bundle.replay import replayed
 from dpsynth_core.bundle.reproduce import feasible, repeated
@@ -139,16 +140,11 @@ def bases(folder: Path) -> dict[str, Release]:
         "models": plain | {"mechanism": {"name": "independent"}, "models": [{"column": "sex"}], "unit": {"relation": "replace"}},
         "answers": plain | {"mechanism": {"name": "gaussian"}, "output": {}},
     }
-    made = {name: _run(Spec.from_json(obj)) for name, obj in specs.items()}
+    made = {name: released(synthesis.plan(Spec.from_json(obj))) for name, obj in specs.items()}
     cited = {"population": "people", "entry": 1, "hash": "0" * 64, "unit": made["whole"].spec.unit.model_dump()}
     ledger = cited | {"cap": {"epsilon": 20.0, "delta": 1e-5}, "earlier_caps": [], "restored": 0}
     made["whole"] = replace(made["whole"], ledger=ledger, despite="The limit was a typing error, as everybody can see.")
     return made
-
-
-def _run(spec: Spec) -> Release:
-    plan = synthesis.plan(spec)
-    return synthesis.synthesize(plan, synthesis.open_source(plan), synthesis.noise_for(spec), lambda _: None)
 
 
 def cases(name: str, release: Release, rng: random.Random) -> Iterator[Case]:
@@ -306,12 +302,12 @@ def _made(release: Release, files: Mapping[str, bytes], changed: Sequence[tuple[
     def make() -> Forged | None:
         document = json.loads(files[releases.DOCUMENT])
         document["versions"].update(OTHERS[versions])
-        honest = _written(document)
+        honest = releases.written(document)
         for path, value in changed:
             _changed(document, path, value)
-        if _written(document) == honest:
+        if releases.written(document) == honest:
             return None
-        forged: Mapping[str, bytes] | None = {**files, releases.DOCUMENT: _written(document)}
+        forged: Mapping[str, bytes] | None = {**files, releases.DOCUMENT: releases.written(document)}
         if manner != "alone":
             forged = (_rerun if manner == "rerun" else _copied)(release, document)
         if forged is None:
@@ -323,28 +319,24 @@ def _made(release: Release, files: Mapping[str, bytes], changed: Sequence[tuple[
     return make
 
 
-def _written(document: Document) -> bytes:
-    return releases.written(document)
-
-
 def _copied(release: Release, document: Document) -> dict[str, bytes] | None:
     """All other files anew from a document: of another plan, with the words that it calls for. None where it cannot be read."""
     with suppress(Exception):
         made = releases.from_json(document, release.codes, release.values, release.further)
-        if document["spec"] != json.loads(_written({"spec": release.spec.published()}))["spec"]:
+        if document["spec"] != json.loads(releases.written({"spec": release.spec.published()}))["spec"]:
             said = brands(made.plan, made.total, made.private, made.details)
             more = unmeasured_brands(made.plan, made.claims)
             words = statement(made.plan, made.rho_spent, made.private)
             return packed(replace(made, brands=(*said, *more), statement=words))
         written = packed(made)
-        return written | {releases.DOCUMENT: _written(document)}
+        return written | {releases.DOCUMENT: releases.written(document)}
     return None
 
 
 def _rerun(_release: Release, document: Document) -> dict[str, bytes] | None:
     """All of it anew by the mechanism. None where that cannot be done."""
     with suppress(Exception):
-        bundle = unpack.Bundle({releases.DOCUMENT: held(_written(document))}, document, "")
+        bundle = unpack.Bundle({releases.DOCUMENT: held(releases.written(document))}, document, "")
         return packed(repeated(bundle, feasible(bundle, None)).made)
     return None
 
@@ -401,10 +393,8 @@ def _swapped(release: Release, number: int, versions: str) -> Make:
 
 
 def main(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = record.options(__doc__, pairs=400, seed=random.SystemRandom().randrange(10**6))
     parser.add_argument("--cases", type=int, help="random ones of all (default: all)")
-    parser.add_argument("--pairs", type=int, default=400, help="random pairs")
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     options = parser.parse_args(arguments)
     rng, found, shown, wrong = random.Random(options.seed), Counter[tuple[str, str]](), Counter[str](), 0
     print(f"seed {options.seed}", flush=True)
@@ -426,10 +416,10 @@ def main(arguments: Sequence[str]) -> int:
                 print(f"WRONGLY CONSISTENT: {case.base}: {forged}, {case.change}, {case.manner}, {case.versions}", flush=True)
             elif said == CONSISTENT:
                 shown.update(map(unseen, forged))
-    print("| versions named | forged | " + " | ".join((CONSISTENT, PARTLY, INCONSISTENT, REFUSED)) + " |")
-    for versions in OTHERS:
-        counts = [found[versions, said] for said in (CONSISTENT, PARTLY, INCONSISTENT, REFUSED)]
-        print(f"| {versions} | {sum(counts):,} | " + " | ".join(f"{count:,}" for count in counts) + " |")
+    ends = (CONSISTENT, PARTLY, INCONSISTENT, REFUSED)
+    counts = {versions: [found[versions, said] for said in ends] for versions in OTHERS}
+    rows = [(versions, *(f"{count:,}" for count in (sum(some), *some))) for versions, some in counts.items()]
+    print("\n".join(record.table(("versions named", "forged", *ends), rows)))
     print("consistent, as SECURITY.md lists:", ", ".join(f"{field} {shown[field]}" for field in UNSEEN))
     print(f"wrongly called consistent: {wrong}")
     return 1 if wrong else 0

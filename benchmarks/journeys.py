@@ -16,9 +16,8 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -148,15 +147,15 @@ def _adult_codebook() -> str:
     return "\n".join(lines + [f"{name}\t{value}" for name in listed for value in sorted(set(table[name].dropna()) - {"?"})])
 
 
-def _with_adult(hand: Hand) -> None:
-    _with_table(hand, ADULT_FOLDER / "adult.csv", "Adults of 1994")
-
-
 def _with_table(hand: Hand, table: Path, population: str) -> None:
     hand.choose_file(table)
     hand.sees(re.compile(r"\d+ columns"))
     hand.type("Name of the population", population)
     hand.go_on("Domain")
+
+
+def _with_adult(hand: Hand) -> None:
+    _with_table(hand, ADULT_FOLDER / "adult.csv", "Adults of 1994")
 
 
 def _clinic(hand: Hand) -> None:
@@ -348,7 +347,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             measured[task.name] = _timed(task, Path(folder))
         print(json.dumps(measured[task.name]), file=sys.stderr)
     records = [measured[task.name] for task in TASKS if task.name in measured]
-    record.write(place, records, [_told(records)])
+    about = (
+        "Interactions (clicks, texts typed or pasted, files chosen) and seconds of each task, runs included, with the load of the machine"
+        " at its end, and the processor seconds of the server without runs. `python -m benchmarks.journeys`,"
+        f" {os.cpu_count()} cores. Beside them, what the test of the first version states."
+    )
+    shown = ("title", "interactions", "seconds", "load", "server_cpu_seconds", "day", "remark")
+    heads = ("task", "interactions", "seconds", "load", "processor seconds of the server", "day", "first version")
+    record.write(place, records, [about, "", *record.table(heads, ([one[key] for key in shown] for one in records))])
     return int(any(one["before"] is not None and one["interactions"] >= one["before"] for one in records))
 
 
@@ -369,31 +375,9 @@ def _timed(task: Task, folder: Path) -> dict[str, Any]:
         began, busy = time.monotonic(), cpu_ms(pid)
         task.run(hand)
         took, busy = time.monotonic() - began, cpu_ms(pid) - busy
-    return {
-        "name": task.name,
-        "title": task.title,
-        "interactions": hand.interactions,
-        "seconds": round(took, 1),
-        "server_cpu_seconds": round(busy / 1000, 1),
-        "before": task.before,
-        "remark": task.remark,
-        "day": datetime.now(UTC).date().isoformat(),
-        "load": round(os.getloadavg()[0], 1),
-    }
-
-
-def _told(records: Sequence[Mapping[str, Any]]) -> str:
-    """The records as Markdown."""
-    lines = [
-        "Interactions (clicks, texts typed or pasted, files chosen) and seconds of each task, runs included, with the load of the machine"
-        " at its end, and the processor seconds of the server without runs. `python -m benchmarks.journeys`,"
-        f" {os.cpu_count()} cores. Beside them, what the test of the first version states.",
-        "",
-        "| task | interactions | seconds | load | processor seconds of the server | day | first version |",
-        "|---|---:|---:|---:|---:|---|---|",
-    ]
-    shown = ("title", "interactions", "seconds", "load", "server_cpu_seconds", "day", "remark")
-    return "\n".join(lines + ["| " + " | ".join(str(one[key]) for key in shown) + " |" for one in records]) + "\n"
+    measured = {"interactions": hand.interactions, "seconds": round(took, 1), "server_cpu_seconds": round(busy / 1000, 1)}
+    made = {"day": record.now()[:10], "load": round(os.getloadavg()[0], 1)}
+    return {name: getattr(task, name) for name in ("name", "title", "before", "remark")} | measured | made
 
 
 if __name__ == "__main__":

@@ -16,10 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import record
-from benchmarks.programs import execute
+from benchmarks.programs import execute, synthesize
 from dpsynth_core.sources.demo import demo_domain, simulate
-
-PROGRAM = (sys.executable, "-m", "dpsynth_core")
 
 
 def main() -> int:
@@ -29,7 +27,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(dir=options.folder) as place:
         steps = measured(Path(place), options.records, options.rows, options.epsilon)
     kept = {**record.machine(), "records": options.records, "rows": options.rows, "epsilon": options.epsilon, "steps": steps}
-    record.write(options.results / "large_release", kept, [_markdown(kept)])
+    record.write(options.results / "large_release", kept, _lines(kept))
     return 0
 
 
@@ -37,32 +35,30 @@ def measured(place: Path, records: int, rows: int, epsilon: float) -> dict[str, 
     """Seconds, processor seconds, peak megabytes and the machine's load, by command; megabytes of files, by name."""
     simulate(records).to_parquet(place / "people.parquet")
     (place / "domain.json").write_text(json.dumps(demo_domain().to_json()), encoding="utf-8")
-    out, limits = place / "out", ("--memory", "8192", "--seconds", "7200")
-    table = (str(place / "people.parquet"), "--domain", str(place / "domain.json"), "--workload", "all-2way")
-    made = ("--epsilon", str(epsilon), "--rows", str(rows), "--out", str(out))
+    out, limits, program = place / "out", ("--memory", "8192", "--seconds", "7200"), (sys.executable, "-m", "dpsynth_core")
+    asked = {"workload": "all-2way", "epsilon": epsilon, "rows": rows}
     commands = {
-        "synthesize": ("synthesize", *table, *made),
-        "verify": ("verify", str(out / "release.zip"), *limits),
-        "reproduce": ("reproduce", str(out / "release.zip"), "--out", str(place / "again"), *limits),
+        "synthesize": synthesize(place / "people.parquet", place / "domain.json", out, **asked),
+        "verify": [*program, "verify", str(out / "release.zip"), *limits],
+        "reproduce": [*program, "reproduce", str(out / "release.zip"), "--out", str(place / "again"), *limits],
     }
-    costs = {name: asdict(execute([*PROGRAM, *command])) for name, command in commands.items()}
+    costs = {name: asdict(execute(command)) for name, command in commands.items()}
     return costs | {"files": {path.name: round(path.stat().st_size / 1e6, 1) for path in sorted(out.iterdir())}}
 
 
-def _markdown(record: dict[str, Any]) -> str:
-    lines = [
-        f"{record['rows']:,} synthetic rows from {record['records']:,} simulated people, 12 columns, all pairs, AIM,",
-        f"epsilon {record['epsilon']:g}.",
-        "Where the load is above the number of cores, seconds by the clock mean little.",
-        "",
-        "| command | seconds | processor seconds | peak MB | load |",
-        "|---|--:|--:|--:|--:|",
+def _lines(kept: dict[str, Any]) -> list[str]:
+    files, costs = kept["steps"]["files"], {name: cost for name, cost in kept["steps"].items() if name != "files"}
+    rows = [
+        (name, f"{cost['seconds']:,.0f}", f"{cost['cpu_seconds']:,.0f}", f"{cost['peak_mb']:,}", f"{cost['load']:.1f}")
+        for name, cost in costs.items()
     ]
-    for name, cost in record["steps"].items():
-        if name != "files":
-            lines.append(f"| {name} | {cost['seconds']:,.0f} | {cost['cpu_seconds']:,.0f} | {cost['peak_mb']:,} | {cost['load']:.1f} |")
-    sizes = ", ".join(f"{name} {size:,.0f} MB" for name, size in record["steps"]["files"].items())
-    return "\n".join([*lines, "", f"Files: {sizes}.", ""])
+    return [
+        f"{kept['rows']:,} synthetic rows from {kept['records']:,} simulated people, 12 columns, all pairs, AIM,",
+        f"epsilon {kept['epsilon']:g}.",
+        "Where the load is above the number of cores, seconds by the clock mean little.",
+        *("", *record.table(("command", "seconds", "processor seconds", "peak MB", "load"), rows)),
+        *("", f"Files: {', '.join(f'{name} {size:,.0f} MB' for name, size in files.items())}."),
+    ]
 
 
 if __name__ == "__main__":

@@ -7,13 +7,14 @@ Each time is the least of five, in seconds of this process and by the wall; the 
 
 from __future__ import annotations
 
-import argparse
 import os
 import sqlite3
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
+from benchmarks import record
 from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.store import balance, chain, database, ledger, seals
 from dpsynth_core.store.chain import Entry
@@ -25,13 +26,17 @@ REPEATS = 5
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Time the ledger.")
-    parser.add_argument("--entries", type=int, default=10_000)
-    options = parser.parse_args()
+    options = record.options(__doc__, entries=10_000).parse_args()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["DPSYNTH_HOME"] = f"{folder}/home"
         fill(options.entries)
-        for name, act in (("check", chain.verify), ("account", account), ("charge", charge), ("same file elsewhere", same_file)):
+        acts: dict[str, Callable[[], object]] = {
+            "check": chain.verify,
+            "account": lambda: balance.spent("people"),
+            "charge": charge,
+            "same file elsewhere": lambda: balance.same_file_elsewhere("f", "others"),
+        }
+        for name, act in acts.items():
             cpu, wall = least(act)
             print(f"{options.entries:,} entries, {name}: {cpu:.3f} s of processor, {wall:.3f} s by the wall")
 
@@ -42,13 +47,8 @@ def fill(entries: int) -> None:
     with database.transaction() as db:
         last = add(db, Entry(LOCAL_OWNER, "population", "people", epsilon=1000.0, delta=1e-9), Head())
         for number in range(1, entries):
-            run = Entry(LOCAL_OWNER, "reserve", "people", f"run {(number + 1) // 2}", "d" * 64, "add-remove", max_rows=1, accountant="zCDP")
-            run = (
-                Entry(**(vars(run) | {"kind": "touch"}))
-                if number % 2 == 0
-                else Entry(**(vars(run) | {"rho": RHO, "fingerprint": "f" * 64}))
-            )
-            last = add(db, run, last)
+            run = Entry(LOCAL_OWNER, "touch", "people", f"run {(number + 1) // 2}", "d" * 64, "add-remove", max_rows=1, accountant="zCDP")
+            last = add(db, replace(run, kind="reserve", rho=RHO, fingerprint="f" * 64) if number % 2 else run, last)
 
 
 def add(db: sqlite3.Connection, entry: Entry, last: Head) -> Head:
@@ -56,17 +56,9 @@ def add(db: sqlite3.Connection, entry: Entry, last: Head) -> Head:
     return Head(written.number, written.hash)
 
 
-def account() -> object:
-    return balance.spent("people")
-
-
 def charge() -> object:
     with database.transaction() as db:
         return ledger.reserve(db, LOCAL_OWNER, ledger.Charge("people", new_id(), "d" * 64, UnitSpec(), RHO, 1.0, 1e-9, "f"))
-
-
-def same_file() -> object:
-    return balance.same_file_elsewhere("f", "others")
 
 
 def least(act: Callable[[], object]) -> tuple[float, float]:

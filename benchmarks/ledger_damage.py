@@ -8,7 +8,6 @@ every try that broke that.
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import re
@@ -20,6 +19,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+from benchmarks import record
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.store import auditing, balance, database, ledger
@@ -37,16 +37,12 @@ CLOSE_BYTES = 256
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--tries", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
+    options = record.options(__doc__, tries=1000, seed=0).parse_args()
     with tempfile.TemporaryDirectory() as folder:
         tally = damaged(Path(folder), options.tries, options.seed)
-    print(f"| where | tried | {' | '.join(ENDS)} |\n|---|{'---|' * (1 + len(ENDS))}")
-    for where in PLACES:
-        counts = [tally[where, end] for end in ENDS]
-        print(f"| {where} | {sum(counts):,} | {' | '.join(f'{count:,}' for count in counts)} |")
+    counts = {where: [tally[where, end] for end in ENDS] for where in PLACES}
+    rows = [(where, *(f"{count:,}" for count in (sum(some), *some))) for where, some in counts.items()]
+    print("\n".join(record.table(("where", "tried", *ENDS), rows)))
 
 
 def damaged(folder: Path, tries: int, seed: int) -> Counter[tuple[str, str]]:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import re
 import sys
 import tempfile
 import time
@@ -29,6 +28,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks import invented, record
+from benchmarks.server import memory_mb
 from dpsynth_core.bundle.pack import zipped
 from dpsynth_core.foundation.content import stored
 from dpsynth_core.inference.rows import in_random_order
@@ -71,7 +71,7 @@ class Cost:
         cpu, wall = time.process_time(), time.perf_counter()
         yield
         self.cpu[step], self.wall[step] = round(time.process_time() - cpu, 2), round(time.perf_counter() - wall, 2)
-        self.peak_mb[step] = round(_peak_mb())
+        self.peak_mb[step] = round(memory_mb(os.getpid(), "VmHWM"))
 
 
 def main() -> int:
@@ -86,7 +86,7 @@ def main() -> int:
         tables = record.instead(tables, asdict(cost), "table", "rows", "written")
     kept = {**record.machine(), "epsilon": options.epsilon}
     kept["tables"] = sorted(tables, key=lambda one: (one["table"], one["written"], one["rows"]))
-    record.write(place, kept, [_markdown(kept)])
+    record.write(place, kept, _lines(kept))
     return 0
 
 
@@ -125,12 +125,6 @@ def write_people(path: Path, rows: int) -> None:
             writer.write_table(pa.Table.from_pandas(frame, schema=schema, preserve_index=False))
 
 
-def _peak_mb() -> float:
-    """Largest resident set of this process since it began (the kernel's VmHWM)."""
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    return int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) / 1024
-
-
 def _in_own_process(table: str, rows: int, written: int, epsilon: float) -> Cost:
     with tempfile.TemporaryDirectory() as folder, multiprocessing.get_context("spawn").Pool(1) as pool:
         if table == PEOPLE:
@@ -140,15 +134,14 @@ def _in_own_process(table: str, rows: int, written: int, epsilon: float) -> Cost
         return pool.apply(measured, (table, rows, written, epsilon, folder))
 
 
-def _markdown(record: dict[str, Any]) -> str:
-    about = f"Processor seconds of each step; {record['cores']} cores, {record['day']}, revision {record['versions']['revision']}."
-    heads = ("table", "its rows", "rows written", *STEPS, "wall seconds in all", "peak MB", "load")
-    lines = [f"{about} AIM, all pairs, epsilon {record['epsilon']:g}.", "", "| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
-    for one in record["tables"]:
+def _lines(kept: dict[str, Any]) -> list[str]:
+    about = f"Processor seconds of each step; {kept['cores']} cores, {kept['day']}, revision {kept['versions']['revision']}."
+    rows = []
+    for one in kept["tables"]:
         cells = [one["table"], f"{one['rows']:,}", f"{one['written']:,}", *(f"{one['cpu'][step]:.1f}" for step in STEPS)]
-        cells += [f"{sum(one['wall'].values()):.0f}", f"{max(one['peak_mb'].values()):,.0f}", f"{one['load']:.0f}"]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join([*lines, ""])
+        rows.append([*cells, f"{sum(one['wall'].values()):.0f}", f"{max(one['peak_mb'].values()):,.0f}", f"{one['load']:.0f}"])
+    heads = ("table", "its rows", "rows written", *STEPS, "wall seconds in all", "peak MB", "load")
+    return [f"{about} AIM, all pairs, epsilon {kept['epsilon']:g}.", "", *record.table(heads, rows)]
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def measure(mechanism: str, table: Table, epsilon: float, delta: float) -> dict[str, Any]:
     """One run. error: AIM Definition 2 in counts, of the rows or of the answers (`of`); without it, the reason why it was refused."""
-    about = {"mechanism": mechanism, "epsilon": epsilon, "delta": delta, "began": datetime.now(UTC).isoformat(timespec="seconds")}
+    about = {"mechanism": mechanism, "epsilon": epsilon, "delta": delta, "began": record.now()}
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         try:
@@ -94,25 +93,17 @@ def _table(name: str, workload: str, folder: Path) -> Table:
     return Table(data, domain_file, domain, workload, parse_workload(workload, domain))
 
 
-
-def _line(run: Mapping[str, Any]) -> str:
-    """One run as a line of a table in Markdown."""
+def _cells(run: Mapping[str, Any]) -> tuple[str, ...]:
     about = (run["table"], run["workload"], MECHANISMS[run["mechanism"]].card.title)
     if "refused" in run:
-        return _row((*about, "refused", run["refused"], "", "", ""))
-    numbers = (f"{run['seconds']:.0f}", f"{run['peak_mb']:.0f}", f"{run['load']:.1f}")
-    return _row((*about, f"{run['error']:.4f}", run["of"], *numbers))
-
-
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+        return (*about, "refused", run["refused"], "", "", "")
+    return (*about, f"{run['error']:.4f}", run["of"], f"{run['seconds']:.0f}", f"{run['peak_mb']:.0f}", f"{run['load']:.1f}")
 
 
 def _write(runs: Sequence[Mapping[str, Any]], options: argparse.Namespace) -> None:
     kept = {"epsilon": options.epsilon, "delta": options.delta, **record.machine(), "runs": list(runs)}
     head = f"One run each at epsilon {options.epsilon:g}, delta {options.delta:g}, on {os.cpu_count()} cores, {runs[-1]['began'][:10]}."
-    lines = [head, "", _row(HEAD), "|---" * len(HEAD) + "|", *map(_line, runs)]
-    record.write(options.results / "mechanisms", kept, lines)
+    record.write(options.results / "mechanisms", kept, [head, "", *record.table(HEAD, map(_cells, runs))])
 
 
 if __name__ == "__main__":

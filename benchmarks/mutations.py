@@ -10,7 +10,6 @@ is left in the end is printed: it may change nothing that anybody could notice, 
 
 from __future__ import annotations
 
-import argparse
 import ast
 import os
 import random
@@ -23,7 +22,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from benchmarks import record
+from benchmarks.table import ROOT
+
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv*", "__pycache__", ".*_cache", "test-artifacts")
 _PAIRS = (("<", ">="), (">", "<="), ("==", "!="), ("is", "is not"), ("in", "not in"))
 COMPARISONS = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1])}
@@ -125,11 +126,8 @@ def noticed_by(fault: Fault, tests: list[str], tier: str) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--faults", type=int, default=50)
-    parser.add_argument("--seed", type=int, default=28)
+    parser = record.options(__doc__, faults=50, seed=28, passes=list(PASSES))
     parser.add_argument("--only", type=int, nargs="*", help="these faults alone, by their numbers")
-    parser.add_argument("--passes", nargs="*", default=PASSES, help=f"of {', '.join(PASSES)}")
     options = parser.parse_args()
     left = dict(enumerate(drawn(options.faults, options.seed), 1))
     left = {number: left[number] for number in options.only or left}

@@ -44,28 +44,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         project = _prepared()
         with serving() as (url, pid):
             seconds_by_page = _switches(url, pid, project, options.rounds)
-    kept = {
+    kept: dict[str, Any] = {
         **record.machine(),
         "load": round(os.getloadavg()[0], 1),
         "rounds": options.rounds,
         "milliseconds": {page: _summary(switches) for page, switches in seconds_by_page.items()},
     }
-    record.write(options.results / "pages", kept, [_told(kept)])
+    about = (
+        f"From the click until the page is drawn, in milliseconds; the goal is {GOAL_MS}. `python -m benchmarks.pages`, {kept['day']},"
+        f" {kept['cores']} cores, load {kept['load']} at the end, {options.rounds} visits of each page."
+    )
+    heads = ("page", "first visit", "processor time of the server", "later visits, median", "at worst", "processor time of the server")
+    rows = ((page, *times.values()) for page, times in kept["milliseconds"].items())
+    record.write(options.results / "pages", kept, [about, "", *record.table(heads, rows)])
     return 0
-
-
-def _told(record: Mapping[str, Any]) -> str:
-    """The record as Markdown."""
-    lines = [
-        f"From the click until the page is drawn, in milliseconds; the goal is {GOAL_MS}. `python -m benchmarks.pages`, {record['day']},"
-        f" {record['cores']} cores, load {record['load']} at the end, {record['rounds']} visits of each page.",
-        "",
-        "| page | first visit | processor time of the server | later visits, median | at worst | processor time of the server |",
-        "|---|---:|---:|---:|---:|---:|",
-    ]
-    shown = ("first", "first_server_cpu", "median", "worst", "server_cpu")
-    lines += [f"| {page} | " + " | ".join(str(times[key]) for key in shown) + " |" for page, times in record["milliseconds"].items()]
-    return "\n".join(lines) + "\n"
 
 
 def _summary(switches: Sequence[tuple[float, float]]) -> dict[str, int]:

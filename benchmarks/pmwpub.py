@@ -92,9 +92,7 @@ def measure(program: str, table: str, epsilon: float) -> dict[str, Any]:
     setting, public = _setting(table or "0")
     _, name, settings = WITH.get(program, ("", program, {}))
     outcome = figures.run(name, setting, epsilon, settings, public=public)
-    model, total = outcome.finished.model, outcome.finished.total
-    errors = {"error": round(setting.model_error(model, total), 5), "mean_error": round(setting.mean_error(model, total), 5)}
-    return errors | {"seconds": round(outcome.seconds, 1), "cpu_seconds": round(outcome.cpu_seconds, 1)}
+    return setting.errors(outcome.finished) | outcome.costs()
 
 
 def judge(table: str) -> dict[str, Any]:
@@ -140,16 +138,15 @@ def _split(whole: Setting, bias: float) -> tuple[Codes, Codes]:
     return private, whole.codes[np.where(wanted, one, other)]
 
 
-def write(record: Mapping[str, Any], place: Path) -> None:
+def write(kept: Mapping[str, Any], place: Path) -> None:
     """The means as tables, with what they say about the paper's claims; a chart."""
-    frame, tables = pd.DataFrame(record["runs"]), pd.DataFrame(record["tables"])
+    frame, tables = pd.DataFrame(kept["runs"]), pd.DataFrame(kept["tables"])
     if frame.empty:
         return
     frame["title"] = [_title(program, table) for program, table in zip(frame["program"], frame["table"], strict=True)]
     text = [
-        f"Adult binned as in the AIM paper, {MARGINALS} random three-way marginals, {record['cores']} cores, runs of"
-        f" {min(frame['began'])[:10]} to {max(frame['began'])[:10]}. Of the model's own answers: largest error of any cell, as a fraction"
-        " of the people, and mean workload error (L1); means over runs (their number).",
+        f"Adult binned as in the AIM paper, {MARGINALS} random three-way marginals, {figures.days(kept)}. Of the model's own answers:"
+        " largest error of any cell, as a fraction of the people, and mean workload error (L1); means over runs (their number).",
         *("", *_runs(frame), "", *_public(tables), "", claims(frame, tables)),
     ]
     place.with_suffix(".md").write_text("\n".join(text) + "\n", encoding="utf-8")
@@ -161,31 +158,28 @@ def _title(program: str, table: str) -> str:
 
 
 def _runs(frame: pd.DataFrame) -> list[str]:
-    epsilons = sorted(frame["epsilon"].unique())
-    lines = [f"| program | {' | '.join(f'epsilon {epsilon:g}' for epsilon in epsilons)} | seconds (processor) at {epsilons[-1]:g} |"]
-    lines.append("|---" * (len(epsilons) + 2) + "|")
+    epsilons, rows = sorted(frame["epsilon"].unique()), []
     order = [*(_title(program, table) for program, table in product(WITH, TABLES)), *WITHOUT.values()]
     runs = {str(title): mine for title, mine in frame.groupby("title")}
     for title, mine in ((title, runs[title]) for title in order if title in runs):
         cells = [mine[mine["epsilon"] == epsilon] for epsilon in epsilons]
         entries = [f"{cell['error'].mean():.3f}, {cell['mean_error'].mean():.3f} ({len(cell)})" if len(cell) else "" for cell in cells]
         cost = f"{cells[-1]['seconds'].mean():.0f} ({cells[-1]['cpu_seconds'].mean():.0f})" if len(cells[-1]) else ""
-        lines.append(f"| {title} | {' | '.join(entries)} | {cost} |")
-    return lines
+        rows.append([title, *entries, cost])
+    heads = ("program", *(f"epsilon {epsilon:g}" for epsilon in epsilons), f"seconds (processor) at {epsilons[-1]:g}")
+    return record.table(heads, rows)
 
 
 def _public(tables: pd.DataFrame) -> list[str]:
-    lines = [
-        f"| public table (bias) | rows | as it is: largest, mean error | best mixture | check at epsilon {CHECKED_AT:g} | warns |",
-        "|---|---|---|---|---|---|",
-    ]
+    rows = []
     for one in tables.to_dict("records"):
         checked, best = one["checked"], one["best_mixture"]
         at_best = f"{best:.3f} or less" if best <= FLOOR else f"{best:.3f}"
         sentences = f"{checked['error']:.3f} ± {checked['half_width']:.3f}"
         as_it_is = f"{one['error']:.3f}, {one['mean_error']:.3f}"
-        lines.append(f"| {one['table']} | {one['rows']:,} | {as_it_is} | {at_best} | {sentences} | {'yes' if checked['poor'] else 'no'} |")
-    return lines
+        rows.append([one["table"], f"{one['rows']:,}", as_it_is, at_best, sentences, "yes" if checked["poor"] else "no"])
+    check = f"check at epsilon {CHECKED_AT:g}"
+    return record.table(("public table (bias)", "rows", "as it is: largest, mean error", "best mixture", check, "warns"), rows)
 
 
 def claims(frame: pd.DataFrame, tables: pd.DataFrame) -> str:
@@ -193,31 +187,23 @@ def claims(frame: pd.DataFrame, tables: pd.DataFrame) -> str:
     runs = {str(title): mine for title, mine in frame.groupby("title", sort=False)}
     sentences = [f"**The paper's claims** ({DECIDED})."]
     for field, meant in (("error", "largest"), ("mean_error", "mean")):
-        sentences += ["", f"| the {meant} error of | against {' | '.join(WITHOUT.values())} | PMW^Pub |", "|---" * (len(WITHOUT) + 2) + "|"]
+        rows = []
         for program, table in product(WITH, TABLES):
             mine, others = _title(program, table), [*WITHOUT.values(), *([_title("pmwpub", table)] if program != "pmwpub" else [])]
             if mine in runs:
-                entries = [by_epsilon(runs[mine], runs[other], field) if other in runs else "" for other in others]
-                sentences.append(f"| {mine} | {' | '.join(entries)} |")
+                rows.append([mine, *(by_epsilon(runs[mine], runs[other], field) if other in runs else "" for other in others)])
+        first, *others = WITHOUT.values()
+        sentences += ["", *record.table((f"the {meant} error of", f"against {first}", *others, "PMW^Pub"), rows)]
     warned = ", ".join(tables["table"][[checked["poor"] for checked in tables["checked"]]]) or "none"
     return "\n".join([*sentences, "", f"The check warns of these public tables: {warned}."])
 
 
 def _chart(frame: pd.DataFrame, tables: pd.DataFrame) -> alt.HConcatChart:
-    def panel(field: str, title: str) -> alt.LayerChart:
-        base = alt.Chart(frame).encode(
-            x=alt.X("epsilon:Q", title="epsilon", scale=alt.Scale(type="log")),
-            y=alt.Y(f"{field}:Q", title=title, scale=alt.Scale(type="log")),
-            color=alt.Color("title:N", title=None),
-            shape=alt.Shape("title:N", title=None),
-        )
-        means = base.mark_line(point=True).encode(y=f"mean({field}):Q")
-        return alt.layer(means, base.mark_point(size=12, opacity=0.4)).properties(width=320, height=280)
-
-    known = f"{len(tables)} public tables"
-    return alt.hconcat(panel("error", "Largest error of a cell"), panel("mean_error", "Mean workload error (L1)")).properties(
-        title=f"PMW^Pub on Adult with {known}, and what needs none"
-    )
+    panels = [
+        figures.chart(frame, frame["title"].tolist(), "epsilon", up, about)
+        for up, about in (("error", "Largest error of a cell"), ("mean_error", "Mean workload error (L1)"))
+    ]
+    return alt.hconcat(*panels).properties(title=f"PMW^Pub on Adult with {len(tables)} public tables, and what needs none")
 
 
 if __name__ == "__main__":

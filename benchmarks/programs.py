@@ -86,16 +86,16 @@ def versions(maker: str) -> dict[str, str]:
 
 def ours(mechanism: str, *more: str) -> Callable[[Table, float, float, Path], list[str]]:
     """The command line, as a user would type it; more: further options of it."""
+    return lambda table, epsilon, delta, folder: [
+        *synthesize(table.data, table.domain_file, folder, workload=table.workload_name, mechanism=mechanism, epsilon=epsilon, delta=delta),
+        *(*more, "--epsilon-reason", "A benchmark on a public table."),
+    ]
 
-    def command(table: Table, epsilon: float, delta: float, folder: Path) -> list[str]:
-        return [
-            *(sys.executable, "-m", "dpsynth_core", "synthesize", str(table.data), "--domain", str(table.domain_file)),
-            *("--workload", table.workload_name, "--mechanism", mechanism),
-            *("--epsilon", str(epsilon), "--delta", str(delta), "--out", str(folder), *more),
-            *("--epsilon-reason", "A benchmark on a public table."),
-        ]
 
-    return command
+def synthesize(data: Path, domain: Path, out: Path, **options: object) -> list[str]:
+    """One command of our command line; options: by their names."""
+    stated = (text for name, value in options.items() for text in (f"--{name}", str(value)))
+    return [sys.executable, "-m", "dpsynth_core", "synthesize", str(data), "--domain", str(domain), "--out", str(out), *stated]
 
 
 def _dpmm(mechanism: str) -> Callable[[Table, float, float, Path], list[str]]:

@@ -12,7 +12,6 @@ date does not fit its type (docs/databases.md); in DuckDB and SQLite none may fa
 
 from __future__ import annotations
 
-import argparse
 import random
 import sqlite3
 import sys
@@ -30,6 +29,7 @@ import duckdb
 import psycopg
 from psycopg import sql
 
+from benchmarks import record
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.databases import connect
 from dpsynth_core.sources.databases.connect import Connection
@@ -394,9 +394,7 @@ def tried(engine: str, there: Tables, queries: int, seed: int) -> Outcome:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--queries", type=int, default=10_000, help="in all (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=0)
+    parser = record.options(__doc__, queries=10_000, seed=0)
     parser.add_argument("--postgres", metavar="ADDRESS", help="of a database of a server; left out without")
     options = parser.parse_args()
     engines = ("duckdb", "sqlite", *(("postgres",) if options.postgres else ()))

@@ -26,13 +26,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import record
+from benchmarks.table import released, spec
 from dpsynth_core.evaluation.questions.answer import answer
 from dpsynth_core.evaluation.questions.breakdown import breakdown
 from dpsynth_core.evaluation.questions.known import Known
 from dpsynth_core.evaluation.questions.question import Question
 from dpsynth_core.evaluation.questions.worst import worst
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
 from dpsynth_core.report.explore import knowledge
 from dpsynth_core.sources.codes import CodesSource
@@ -119,12 +119,12 @@ def outcomes(options: argparse.Namespace, together: dict[str, list[bool]]) -> It
     codes, asked = people(), questions(options.questions)
     truth = Known(DOMAIN, codes, (), Total(float(PEOPLE), 0.0), {})
     true = [answer(truth, question).stated.value for _, question in asked]
-    plan = Plan.of(_spec(options))
+    budget = {"epsilon": options.epsilon, "certificate": options.certificate}
+    more = {"domain_origin": "public", "unit": {"relation": options.relation}}
+    plan = Plan.of(spec({"kind": "demo"}, DOMAIN, options.mechanism, budget, **more))
     for number in range(options.releases):
         print(f"release {number + 1}", file=sys.stderr, end="\r")
-        source = CodesSource(DOMAIN, codes)
-        release = synthesis.synthesize(plan, source, synthesis.noise_for(plan.spec), lambda _: None)
-        known = knowledge(release)
+        known = knowledge(released(plan, CodesSource(DOMAIN, codes)))
         for i, ((_, question), exact) in enumerate(zip(asked, true, strict=True)):
             answered = answer(known, question)
             low, high = answered.stated.low, answered.stated.high
@@ -156,21 +156,6 @@ def _worst_hold(known: Known, truth: Known) -> bool:
     return True
 
 
-def _spec(options: argparse.Namespace) -> Spec:
-    return Spec.from_json(
-        {
-            "population": "benchmark",
-            "data": {"kind": "demo"},
-            "domain": DOMAIN.to_json(),
-            "domain_origin": "public",
-            "unit": {"relation": options.relation},
-            "workload": {"kind": "all", "k": 2},
-            "budget": {"epsilon": options.epsilon, "delta": 1e-9, "certificate": options.certificate},
-            "mechanism": {"name": options.mechanism},
-        }
-    )
-
-
 def summary(results: Sequence[Outcome]) -> dict[str, float | None]:
     """coverage, and excess: how many times wider than needed for the level; None where no width at all was needed."""
     ratios = [one.off / one.half if one.half > 0 else float(one.off > 1e-9) for one in results]
@@ -190,13 +175,13 @@ def written(options: argparse.Namespace, results: Sequence[tuple[str, Outcome]],
     kept |= {"all": summary([outcome for _, outcome in results]), "versions": synthesis.versions()}
     name = f"questions_{options.mechanism}_{options.relation}_eps{options.epsilon:g}"
     record.write(options.results / name, kept)
-    lines = ["| kind, evidence | intervals | hold | times as wide as needed |", "|---|---|---|---|"]
-    for kind, one in [*kept["kinds"].items(), ("all", kept["all"])]:
-        excess = "any" if one["excess"] is None else f"{one['excess']:.2f}"
-        lines.append(f"| {kind} | {one['intervals']:,} | {one['coverage']:.1%} | {excess} |")
-    lines += ["", "| all intervals of one release at once | hold |", "|---|---|"]
-    lines += [f"| {kind} | {share:.1%} |" for kind, share in kept["together"].items()]
-    return "\n".join(lines)
+    rows = [
+        (kind, f"{one['intervals']:,}", f"{one['coverage']:.1%}", "any" if one["excess"] is None else f"{one['excess']:.2f}")
+        for kind, one in [*kept["kinds"].items(), ("all", kept["all"])]
+    ]
+    lines = record.table(("kind, evidence", "intervals", "hold", "times as wide as needed"), rows)
+    at_once = record.table(("all intervals of one release at once", "hold"), [(k, f"{share:.1%}") for k, share in kept["together"].items()])
+    return "\n".join([*lines, "", *at_once])
 
 
 if __name__ == "__main__":

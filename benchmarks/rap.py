@@ -15,7 +15,6 @@ import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +22,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from benchmarks import figures, record
+from benchmarks import fem, figures, record
 from benchmarks.claims import DECIDED, by_epsilon
+from benchmarks.figures import Program
 from dpsynth_core.research.inference.relaxed.relaxed_table import RelaxedTable, rounded
 
 NAME = "rap"
@@ -33,17 +33,12 @@ FEW = 15
 """Marginals of Figure 5 (a). The paper's are those that HDMM's authors chose; ours are drawn."""
 RELAXED_ROWS = (50, 100, 300, 1000, 3000)
 
-PROGRAMS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
-    "zero": ("naive answer 0", "", {}),
-    "rap": ("RAP", "rap", {}),
-    "rp": ("RP: all measured at once", "rap", {"rounds": 1}),
-    "fem": ("FEM", "fem", {}),
-    "hdmm": ("HDMM (answers)", "hdmm", {}),
-    "hdmm_pgm": ("HDMM+PGM", "hdmm_pgm", {}),
-    "residual_planner": ("ResidualPlanner (answers)", "residual_planner", {}),
-    "aim": ("AIM", "aim", {}),
+PROGRAMS = {
+    "zero": Program("naive answer 0"),
+    "rap": Program("RAP", "rap"),
+    "rp": Program("RP: all measured at once", "rap", {"rounds": 1}),
+    **{name: fem.PROGRAMS[name] for name in ("fem", "hdmm", "hdmm_pgm", "residual_planner", "aim")},
 }
-"""By name: title, mechanism, settings that are not at their default."""
 
 
 @dataclass(frozen=True)
@@ -86,21 +81,16 @@ def points(options: argparse.Namespace) -> Iterator[Point]:
 def measure(point: Point) -> dict[str, Any]:
     """One run with fresh noise. error: of the model's answers; rows_error: of as many rows as Adult has, if it makes rows; rounded: of
     rounded rows without refinement, by oversampling."""
-    setting = _setting(point.k, FEW if point.figure == "5a" else figures.MARGINALS)
-    _, mechanism, given = PROGRAMS[point.program]
-    if not mechanism:
+    setting = figures.adult(point.k, FEW if point.figure == "5a" else figures.MARGINALS)
+    program = PROGRAMS[point.program]
+    if not program.mechanism:
         return {"error": round(setting.zero_error(), 5), "seconds": 0.0, "cpu_seconds": 0.0}
-    given = {**given, **({"relaxed_rows": point.relaxed_rows} if point.relaxed_rows else {})}
-    if reason := figures.refusal(mechanism, setting, point.epsilon, given):
+    given = {**program.settings, **({"relaxed_rows": point.relaxed_rows} if point.relaxed_rows else {})}
+    if reason := figures.refusal(program.mechanism, setting, point.epsilon, given):
         return {"refused": reason}
-    outcome = figures.run(mechanism, setting, point.epsilon, given)
+    outcome = figures.run(program.mechanism, setting, point.epsilon, given)
     model, rng = outcome.finished.model, np.random.default_rng()
-    found: dict[str, Any] = {
-        "error": round(setting.model_error(model, outcome.finished.total), 5),
-        "mean_error": round(setting.mean_error(model, outcome.finished.total), 5),
-        "seconds": round(outcome.seconds, 1),
-        "cpu_seconds": round(outcome.cpu_seconds, 1),
-    }
+    found: dict[str, Any] = setting.errors(outcome.finished) | outcome.costs()
     if hasattr(model, "rows"):
         found["rows_error"] = round(setting.rows_error(model.rows(setting.rows, setting.workload.weights, rng)), 5)
     if point.figure == "5b" and isinstance(model, RelaxedTable):
@@ -109,23 +99,18 @@ def measure(point: Point) -> dict[str, Any]:
     return found
 
 
-@lru_cache(maxsize=1)
-def _setting(k: int, marginals: int) -> figures.Setting:
-    return figures.adult(k, marginals)
-
-
-def write(record: Mapping[str, Any], place: Path) -> None:
+def write(kept: Mapping[str, Any], place: Path) -> None:
     """Means as tables, with what they say about the paper's claims; a chart for each figure."""
-    frame = pd.DataFrame(record["runs"])
+    frame = pd.DataFrame(kept["runs"])
     if frame.empty:
         return
     frame["refused"] = frame.get("refused", np.nan)
     measured = frame.dropna(subset=["error"])
-    days = f"{min(frame['began'])[:10]} to {max(frame['began'])[:10]}"
+    tables = [("", *_TABLES[str(figure)](str(figure), k, part)) for (figure, k), part in frame.groupby(["figure", "k"])]
     text = [
-        f"Adult binned as in the AIM paper, delta = 1/N^2, {record['cores']} cores, runs of {days}. "
+        f"Adult binned as in the AIM paper, delta = 1/N^2, {figures.days(kept)}. "
         "Largest error of any cell, as a fraction of the people: mean over runs (their number).",
-        *(line for figure, k in sorted(set(zip(frame["figure"], frame["k"], strict=True))) for line in ("", *_table(figure, k, frame))),
+        *(line for table in tables for line in table),
         *("", claims(measured)),
     ]
     place.with_suffix(".md").write_text("\n".join(text) + "\n", encoding="utf-8")
@@ -133,46 +118,25 @@ def write(record: Mapping[str, Any], place: Path) -> None:
     alt.vconcat(*charts).resolve_scale(color="independent").save(place.with_suffix(".vl.json"), format="json")
 
 
-def _table(figure: str, k: int, frame: pd.DataFrame) -> Iterator[str]:
-    return _TABLES[figure](figure, k, frame[(frame["figure"] == figure) & (frame["k"] == k)])
+def _table_of_errors(figure: str, k: object, frame: pd.DataFrame) -> Iterator[str]:
+    about = f"Figure {figure}, {_BY_EPSILON[figure]} {k}-way marginals, by epsilon:"
+    return figures.table(about, {name: program.title for name, program in PROGRAMS.items()}, frame, "epsilon", figures.told(4))
 
 
-def _told(cell: pd.DataFrame, field: str = "error") -> str:
-    if cell["refused"].notna().any():
-        return "refused"
-    return f"{cell[field].mean():.4f} ({len(cell)})" if len(cell) else ""
-
-
-def _table_of_errors(figure: str, k: int, frame: pd.DataFrame) -> Iterator[str]:
-    epsilons = sorted(frame["epsilon"].unique())
-    yield f"Figure {figure}, {_BY_EPSILON[figure]} {k}-way marginals, by epsilon:"
-    yield ""
-    yield f"| program | {' | '.join(f'{epsilon:g}' for epsilon in epsilons)} | processor seconds at {epsilons[-1]:g} |"
-    yield "|---" * (len(epsilons) + 2) + "|"
-    for name, (title, _, _) in PROGRAMS.items():
-        mine = frame[frame["program"] == name]
-        if len(mine):
-            seconds = mine.loc[mine["epsilon"] == epsilons[-1], "cpu_seconds"].mean()
-            cost = "" if np.isnan(seconds) else f"{seconds:.0f}"
-            yield f"| {title} | {' | '.join(_told(mine[mine['epsilon'] == epsilon]) for epsilon in epsilons)} | {cost} |"
-
-
-def _table_of_rounding(_figure: str, k: int, frame: pd.DataFrame) -> Iterator[str]:
+def _table_of_rounding(_figure: str, k: object, frame: pd.DataFrame) -> Iterator[str]:
     yield f"Figure 5 (b), {k}-way marginals, epsilon 1: rows rounded from the relaxed table, by rows per relaxed row (runs: {len(frame)}):"
-    yield ""
-    yield f"| relaxed table | {' | '.join(map(str, OVERSAMPLING))} | as many rows as Adult, refined |"
-    yield "|---" * (len(OVERSAMPLING) + 2) + "|"
     means = [float(np.mean([each[str(times)] for each in frame["rounded"]])) for times in OVERSAMPLING]
-    yield f"| {frame['error'].mean():.4f} | {' | '.join(f'{mean:.4f}' for mean in means)} | {frame['rows_error'].mean():.4f} |"
+    cells = (f"{mean:.4f}" for mean in (frame["error"].mean(), *means, frame["rows_error"].mean()))
+    yield from ("", *record.table(("relaxed table", *map(str, OVERSAMPLING), "as many rows as Adult, refined"), [cells]))
 
 
-def _table_of_sizes(_figure: str, k: int, frame: pd.DataFrame) -> Iterator[str]:
+def _table_of_sizes(_figure: str, k: object, frame: pd.DataFrame) -> Iterator[str]:
     yield f"Figure 6, {k}-way marginals, epsilon 1, by relaxed rows n':"
-    yield ""
-    yield "| n' | error | seconds | processor seconds |"
-    yield "|---|---|---|---|"
-    for rows, part in frame.groupby("relaxed_rows"):
-        yield f"| {rows} | {_told(part)} | {part['seconds'].mean():.0f} | {part['cpu_seconds'].mean():.0f} |"
+    cells = [
+        (rows, figures.told(4)(part), *(f"{part[name].mean():.0f}" for name in ("seconds", "cpu_seconds")))
+        for rows, part in frame.groupby("relaxed_rows")
+    ]
+    yield from ("", *record.table(("n'", "error", "seconds", "processor seconds"), cells))
 
 
 _BY_EPSILON = {"2": f"{figures.MARGINALS} random", "5a": f"{FEW} random"}
@@ -187,7 +151,7 @@ def claims(frame: pd.DataFrame) -> str:
         for k, part in frame[frame["figure"] == figure].groupby("k"):
             for other in [name for name in PROGRAMS if name != "rap"]:
                 if comparison := by_epsilon(part[part["program"] == "rap"], part[part["program"] == other]):
-                    sentences.append(f"RAP's error against that of {PROGRAMS[other][0]} ({marginals} {k}-way): {comparison}.")
+                    sentences.append(f"RAP's error against that of {PROGRAMS[other].title} ({marginals} {k}-way): {comparison}.")
     for k, part in frame[frame["figure"] == "5b"].groupby("k"):
         five = float(np.mean([each["5"] for each in part["rounded"]])) / part["error"].mean() - 1
         close = "close, as claimed" if five < 0.1 else "not close"
@@ -202,15 +166,8 @@ def claims(frame: pd.DataFrame) -> str:
 
 
 def _chart_of_errors(frame: pd.DataFrame) -> alt.FacetChart:
-    base = alt.Chart(frame.assign(title=[PROGRAMS[name][0] for name in frame["program"]])).encode(
-        x=alt.X("epsilon:Q", scale=alt.Scale(type="log")),
-        color=alt.Color("title:N", title=None),
-        shape=alt.Shape("title:N", title=None),
-    )
-    across = alt.Y("mean(error):Q", title="Largest error of a cell", scale=alt.Scale(type="log"))
-    layers = alt.layer(base.mark_line(point=True).encode(y=across), base.mark_point(size=12, opacity=0.4).encode(y="error:Q"))
-    facets = layers.properties(width=320, height=240).facet(column=alt.Column("k:N", title="columns of a marginal"))
-    return facets.properties(title=f"Figure {frame['figure'].iloc[0]}, on Adult")
+    layers = figures.chart(frame, [PROGRAMS[name].title for name in frame["program"]], "epsilon")
+    return figures.by_columns(layers, f"Figure {frame['figure'].iloc[0]}, on Adult")
 
 
 def _chart_of_rounding(frame: pd.DataFrame) -> alt.LayerChart:

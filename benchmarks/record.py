@@ -9,7 +9,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -28,23 +28,33 @@ _HELP = {
 
 
 def parser(about: str | None, among: Mapping[str, Iterable[Any]] = MappingProxyType({}), **defaults: Any) -> argparse.ArgumentParser:
+    """Options of a program that keeps a record: `options`, and the folder of results."""
+    return options(about, among, **defaults, results=RESULTS)
+
+
+def options(about: str | None, among: Mapping[str, Iterable[Any]] = MappingProxyType({}), **defaults: Any) -> argparse.ArgumentParser:
     """Options by their defaults, of which each says what it reads: a list takes one value or more. about: the program's docstring.
     among: the values that options may have."""
     made = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name, default in {**defaults, "results": RESULTS}.items():
+    for name, default in defaults.items():
         several = isinstance(default, list | tuple)
         kind, about_it = type(default[0] if several else default), _HELP.get(name, "(default: %(default)s)")
-        options = list(among[name]) if name in among else None
+        choices = list(among[name]) if name in among else None
         made.add_argument(
             f"--{name}",
             type=Path if issubclass(kind, Path) else kind,
             nargs="*" if several else None,
             default=default,
-            choices=options,
-            metavar="NAME" if options and len(options) > 9 else None,
+            choices=choices,
+            metavar="NAME" if choices and len(choices) > 9 else None,
             help=about_it,
         )
     return made
+
+
+def now() -> str:
+    """The time as records have it: UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def machine() -> dict[str, Any]:
@@ -72,6 +82,15 @@ def write(place: Path, record: Any, lines: Iterable[str] = ()) -> None:
         print(text)
 
 
+def table(titles: Sequence[str], rows: Iterable[Iterable[object]]) -> list[str]:
+    """Lines of a table in Markdown."""
+    return [row(titles), "|" + "---|" * len(titles), *map(row, rows)]
+
+
+def row(cells: Iterable[object]) -> str:
+    return f"| {' | '.join(map(str, cells))} |"
+
+
 def opened(place: Path) -> dict[str, Any]:
     """The record of points, with its "runs", as of this machine; an empty one where there is none."""
     return (earlier(place) or {"runs": []}) | {"cores": os.cpu_count(), "versions": versions(OURS)}
@@ -93,7 +112,7 @@ def fill(
     for number in range(times):
         for point in wanted:
             if sum(point.items() <= run.items() for run in runs) <= number:
-                began = {"began": datetime.now(UTC).isoformat(timespec="seconds"), "load": round(os.getloadavg()[0], 1)}
+                began = {"began": now(), "load": round(os.getloadavg()[0], 1)}
                 runs.append({**point, **began, **measure(point)})
                 print(runs[-1], file=sys.stderr, flush=True)
                 write(place, record)

@@ -11,23 +11,21 @@ docs/scale.md.
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.optimize import nnls
 
-from benchmarks.table import RESULTS
+from benchmarks import record
 
 Count = Mapping[str, Any]
 """One entry of counting.json."""
 _NODES = (10, 100)
 _ROWS = (10**9, 10**10)
+_HEAD = ("engine", "file", "rows", "marginals", "processes", "fitted", "measured s", "predicted s")
 
 
 @dataclass(frozen=True)
@@ -49,14 +47,11 @@ class Model:
 
 def fit(counts: Sequence[Count]) -> Model:
     """The model of least relative errors."""
-    rows, blocks, started, seconds = (np.array(values, dtype=float) for values in zip(*map(_facts, counts), strict=True))
+    facts = [(count["rows"], count["blocks"], processes(count), count["processor"]) for count in counts]
+    rows, blocks, started, seconds = np.array(facts, dtype=float).T
     factors = np.stack([started, rows, rows * blocks], axis=1)
     solution, _ = nnls(factors / seconds[:, None], np.ones(len(seconds)))
     return Model(*map(float, solution))
-
-
-def _facts(count: Count) -> tuple[int, int, int, float]:
-    return count["rows"], count["blocks"], processes(count), count["processor"]
 
 
 def processes(count: Count) -> int:
@@ -66,11 +61,13 @@ def processes(count: Count) -> int:
 
 
 def main() -> None:
-    options = _parser().parse_args()
-    document = json.loads((options.results / "counting.json").read_text(encoding="utf-8"))
+    parser = record.parser(__doc__, processors=16)
+    parser.add_argument("--fit", type=int, default=10_000_000, help="rows up to which counts are fitted; the others are the check")
+    options = parser.parse_args()
+    document = record.earlier(options.results / "counting")
     blocks = max(count["blocks"] for count in document["counts"])
-    print("| engine | file | rows | marginals | processes | fitted | measured s | predicted s |\n|---|---|--:|--:|--:|:-:|--:|--:|")
     models: dict[tuple[str, str], Model] = {}
+    rows: list[Sequence[object]] = []
     for engine, form in (("arrow", "parquet"), ("arrow", "csv"), ("dask", "parquet"), ("dask", "csv")):
         counts = [count for count in document["counts"] if count["engine"].split()[0] == engine and count["form"] == form]
         fitted = [count for count in counts if count["rows"] <= options.fit]
@@ -80,25 +77,19 @@ def main() -> None:
         for count in counts:
             started = processes(count)
             predicted = model.processor(count["rows"], count["blocks"], started)
-            what = f"{engine} | {form} | {count['rows']:,} | {count['marginals']} | {started} | {'yes' if count in fitted else 'no'}"
-            print(f"| {what} | {count['processor']:,.1f} | {predicted:,.1f} |")
+            about = (engine, form, f"{count['rows']:,}", count["marginals"], started, "yes" if count in fitted else "no")
+            rows.append((*about, f"{count['processor']:,.1f}", f"{predicted:,.1f}"))
+    print("\n".join(record.table(_HEAD, rows)))
     print(f"\nAll {comb(15, 3)} marginals of three of 15 columns on nodes of {options.processors} processors, in seconds:\n")
-    print("| engine | file | rows | " + " | ".join(f"{nodes} nodes" for nodes in _NODES) + " |\n|---|---|--:|" + "--:|" * len(_NODES))
+    rows = []
     for (engine, form), model in models.items():
-        for rows in _ROWS if engine == "dask" else ():
-            times = [model.clock(rows, blocks, nodes * options.processors) for nodes in _NODES]
-            print(f"| {engine} | {form} | {rows:,} | " + " | ".join(f"{seconds:,.0f}" for seconds in times) + " |")
+        for number in _ROWS if engine == "dask" else ():
+            times = [f"{model.clock(number, blocks, nodes * options.processors):,.0f}" for nodes in _NODES]
+            rows.append((engine, form, f"{number:,}", *times))
+    print("\n".join(record.table(("engine", "file", "rows", *(f"{nodes} nodes" for nodes in _NODES)), rows)))
     for (engine, form), model in models.items():
         per_row = f"{model.row * 1e9:,.0f} ns a row, {model.block * 1e9:,.2f} ns a row and block"
         print(f"\n{engine}, {form}: {model.start:,.1f} s to start, {per_row}.")
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    parser.add_argument("--fit", type=int, default=10_000_000, help="rows up to which counts are fitted; the others are the check")
-    parser.add_argument("--processors", type=int, default=16, help="of a node")
-    return parser
 
 
 if __name__ == "__main__":

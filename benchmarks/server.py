@@ -59,22 +59,13 @@ def cpu_ms(pid: int) -> float:
     return 1000 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def resident_mb(pid: int) -> float:
-    """The resident set of a process now."""
-    return _status_mb(pid, "VmRSS")
-
-
-def peak_mb(pid: int) -> float:
-    """Its largest resident set since it began or since `forget_peak`."""
-    return _status_mb(pid, "VmHWM")
-
-
 def forget_peak(pid: int) -> None:
     """Let the kernel measure the largest resident set of one's own process anew."""
     Path(f"/proc/{pid}/clear_refs").write_text("5")
 
 
-def _status_mb(pid: int, field: str) -> float:
+def memory_mb(pid: int, field: str) -> float:
+    """The resident set of a process: VmRSS now, or VmHWM, the largest since it began or since `forget_peak`."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     return int(re.findall(rf"{field}:\s+(\d+) kB", status)[0]) / 1024
 

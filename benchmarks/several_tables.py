@@ -31,12 +31,12 @@ from scipy.stats import t as student
 
 from benchmarks import record
 from benchmarks.questions import DOMAIN, PEOPLE, people
+from benchmarks.table import spec
 from dpsynth_core.evaluation.questions.answer import answer
 from dpsynth_core.evaluation.questions.known import Known
 from dpsynth_core.evaluation.questions.question import Question, cell_values
 from dpsynth_core.mechanisms.steps import Finished, Measured, RowModel
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.release import synthesis
 from dpsynth_core.sources.codes import CodesSource
@@ -61,7 +61,9 @@ def trials(options: argparse.Namespace) -> Mapping[str, list[bool]]:
     codes = people()
     truth = Known(DOMAIN, codes, (), Total(float(PEOPLE), 0.0), {})
     true = [answer(truth, question).stated.value for question in ASKED]
-    plan, seen = _plan(options), defaultdict[str, list[bool]](list)
+    asked = {"domain_origin": "public", "unit": {"relation": "replace"}}
+    plan = Plan.of(spec({"kind": "demo"}, DOMAIN, options.mechanism, {"epsilon": options.epsilon}, **asked))
+    seen = defaultdict[str, list[bool]](list)
     rng = np.random.default_rng(20261122)
     for number in range(options.releases):
         print(f"release {number + 1}", file=sys.stderr, end="\r")
@@ -76,14 +78,9 @@ def _released(plan: Plan, codes: NDArray[np.int32], tables: int, rng: np.random.
     """For each question, the middle and half of the width of each rule's interval in one release."""
     noise = synthesis.noise_for(plan.spec)
     kernel = PrivacyKernel(CodesSource(DOMAIN, codes), plan.unit, plan.shares.rho, noise, plan.shares.delta, plan.shares.accountant)
-    measurements, finished = [], None
-    for step in plan.mechanism.steps(kernel, plan.workload):
-        if isinstance(step, Measured):
-            measurements.append(step.measurement)
-        elif isinstance(step, Finished):
-            finished = step
-    assert finished is not None
-    model = cast(RowModel, finished.model)
+    *steps, finished = plan.mechanism.steps(kernel, plan.workload)
+    measurements = [step.measurement for step in steps if isinstance(step, Measured)]
+    model = cast(RowModel, cast(Finished, finished).model)
     drawn = [model.rows(PEOPLE, plan.workload.weights, rng) for _ in range(tables)]
     known = Known(DOMAIN, drawn[0], measurements, Total(float(PEOPLE), 0.0), {})
     for question in ASKED:
@@ -120,34 +117,14 @@ def rules(tables: Sequence[NDArray[np.float64]]) -> dict[str, tuple[float, float
     return halves | {"spread: b / m": (middle, float(student.ppf(0.975, m - 1)) * math.sqrt(b / m))}
 
 
-def _plan(options: argparse.Namespace) -> Plan:
-    return Plan.of(
-        Spec.from_json(
-            {
-                "population": "benchmark",
-                "data": {"kind": "demo"},
-                "domain": DOMAIN.to_json(),
-                "domain_origin": "public",
-                "unit": {"relation": "replace"},
-                "workload": {"kind": "all", "k": 2},
-                "budget": {"epsilon": options.epsilon, "delta": 1e-9},
-                "mechanism": {"name": options.mechanism},
-            }
-        )
-    )
-
-
 def written(options: argparse.Namespace, seen: Mapping[str, list[bool]]) -> str:
     """Keep the record; returns it as a table."""
-    told = {
-        rule: {"intervals": len(results), "coverage": statistics.fmean(results)}
-        for rule, results in sorted(seen.items())
-    }
+    told = {rule: {"intervals": len(results), "coverage": statistics.fmean(results)} for rule, results in sorted(seen.items())}
     kept = {name: getattr(options, name) for name in ("mechanism", "epsilon", "releases", "tables")} | {"people": PEOPLE}
     kept |= {"rules": told, "versions": synthesis.versions()}
     record.write(options.results / f"several_tables_{options.mechanism}_eps{options.epsilon:g}", kept)
-    lines = ["| rule | intervals | hold |", "|---|---|---|"]
-    return "\n".join([*lines, *(f"| {rule} | {one['intervals']:,} | {one['coverage']:.1%} |" for rule, one in told.items())])
+    rows = [(rule, f"{one['intervals']:,}", f"{one['coverage']:.1%}") for rule, one in told.items()]
+    return "\n".join(record.table(("rule", "intervals", "hold"), rows))
 
 
 if __name__ == "__main__":

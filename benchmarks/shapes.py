@@ -25,7 +25,7 @@ import pandas as pd
 
 from benchmarks import invented, record
 from benchmarks.discovery import adult as adult_by_its_codebook
-from benchmarks.table import ADULT_FOLDER
+from benchmarks.table import ADULT_FOLDER, titanic
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Mechanism
@@ -40,7 +40,6 @@ from dpsynth_core.sources.demo import demo_domain, simulate
 from dpsynth_core.sources.detect import detect_format
 from dpsynth_core.sources.files import TableSource, opened
 from dpsynth_core.sources.formats import TableFormat
-from dpsynth_core.sources.guess import propose
 from dpsynth_core.statistics.distances import Marginals, scaled, workload_error
 from dpsynth_core.vocabulary.codebook import load_domain
 from dpsynth_core.vocabulary.domain import Domain
@@ -83,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(run, file=sys.stderr, flush=True)
                 runs = record.instead(record.earlier(place), run, "label", "table", "epsilon", "mechanism")
                 record.write(place, sorted(runs, key=_order))
-    record.write(place, record.earlier(place), _lines(record.earlier(place)))
+    record.write(place, record.earlier(place), record.table(_HEAD, _rows(record.earlier(place))))
     return 0
 
 
@@ -92,36 +91,36 @@ def _measured(source: CodesSource, workload: Workload, true: Marginals, mechanis
     errors, seconds = [], []
     for seed in range(runs):
         start = time.process_time()
-        errors.append(round(error(source, workload, true, mechanism, epsilon, seed), 5))
+        errors.append(round(_error(source, workload, true, mechanism, epsilon, seed), 5))
         seconds.append(round(time.process_time() - start, 2))
     return {"errors": errors, "seconds": seconds}
 
 
-def error(source: CodesSource, workload: Workload, true: Marginals, mechanism: Mechanism, epsilon: float, seed: int) -> float:
-    """Workload error of one run's rows, scaled to the people that there are."""
-    people = int(true[workload.cliques[0]].sum())
+def _error(source: CodesSource, workload: Workload, true: Marginals, mechanism: Mechanism, epsilon: float, seed: int) -> float:
     accountant = mechanism.card.accountant
     kernel = PrivacyKernel(source, Unit(), accountant.rho_from(epsilon, DELTA), SeededNoise(seed), accountant=accountant)
     *_, finished = mechanism.steps(kernel, workload)
     assert isinstance(finished, Finished)
-    codes = finished.model.rows(round(finished.total), workload.weights, np.random.default_rng(seed))  # type: ignore[attr-defined]
+    return rows_error(source, workload, true, finished, np.random.default_rng(seed))
+
+
+def rows_error(source: CodesSource, workload: Workload, true: Marginals, finished: Finished, rng: np.random.Generator) -> float:
+    """Workload error of the rows of a run, scaled to the people that there are."""
+    people = int(true[workload.cliques[0]].sum())
+    codes = finished.model.rows(round(finished.total), workload.weights, rng)  # type: ignore[attr-defined]
     return workload_error(workload, true, scaled(row_marginals(source.domain, codes, workload.cliques), people), people)
 
 
-def _stand_in(sizes: Sequence[int], rows: int, strength: float, seed: int) -> Callable[[Path], CodesSource]:
-    def read(_folder: Path) -> CodesSource:
-        domain = Domain.from_json({f"c{i}": size for i, size in enumerate(sizes)})
-        return CodesSource(domain, simulated.simulate(domain, rows, strength, seed))
+def _domain(sizes: Sequence[int]) -> Domain:
+    return Domain.from_json({f"c{i}": size for i, size in enumerate(sizes)})
 
-    return read
+
+def _stand_in(sizes: Sequence[int], rows: int, strength: float, seed: int) -> Callable[[Path], CodesSource]:
+    return lambda _: CodesSource(_domain(sizes), simulated.simulate(_domain(sizes), rows, strength, seed))
 
 
 def _classes(sizes: Sequence[int], rows: int, classes: int, seed: int) -> Callable[[Path], CodesSource]:
-    def read(_folder: Path) -> CodesSource:
-        domain = Domain.from_json({f"c{i}": size for i, size in enumerate(sizes)})
-        return CodesSource(domain, invented.of_classes(sizes, rows, classes, 0.5, np.random.default_rng(seed)))
-
-    return read
+    return lambda _: CodesSource(_domain(sizes), invented.of_classes(sizes, rows, classes, 0.5, np.random.default_rng(seed)))
 
 
 def _adult(folder: Path, rows: int | None = None) -> CodesSource:
@@ -142,10 +141,8 @@ def _celled(domain: Domain) -> Domain:
 
 
 def _titanic(folder: Path) -> CodesSource:
-    """With the kinds that its file suggests, for it is public."""
     path = folder / "titanic.csv"
-    guesses = propose(path, detect_format(path), is_public=True).value
-    return _coded(_celled(Domain(tuple(g.attribute for g in guesses if g.attribute is not None))), path, detect_format(path))
+    return _coded(_celled(titanic(folder)), path, detect_format(path))
 
 
 def _raw_adult(folder: Path) -> CodesSource:
@@ -173,14 +170,15 @@ def _order(run: Mapping[str, Any]) -> tuple[int, float, str, str]:
     return list(SHAPES).index(run["table"]), run["epsilon"], run["mechanism"], run["label"]
 
 
-def _lines(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    yield "| table | epsilon | mechanism | version | runs | error | processor seconds |"
-    yield "|---|---|---|---|---|---|---|"
+def _rows(runs: Sequence[Mapping[str, Any]]) -> Iterator[tuple[object, ...]]:
     for run in runs:
         errors, seconds = run["errors"], statistics.fmean(run["seconds"])
         spread = statistics.stdev(errors) / math.sqrt(len(errors)) if len(errors) > 1 else math.nan
-        about = f"| {run['table']} | {run['epsilon']:g} | {run['mechanism']} | {run['label']} | {len(errors)} "
-        yield about + f"| {statistics.fmean(errors):.4f} ± {spread:.4f} | {seconds:.1f} |"
+        about = (run["table"], f"{run['epsilon']:g}", run["mechanism"], run["label"], len(errors))
+        yield (*about, f"{statistics.fmean(errors):.4f} ± {spread:.4f}", f"{seconds:.1f}")
+
+
+_HEAD = ("table", "epsilon", "mechanism", "version", "runs", "error", "processor seconds")
 
 
 if __name__ == "__main__":

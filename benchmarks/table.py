@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,10 +18,16 @@ from numpy.typing import NDArray
 
 from dpsynth_core.cli.release_commands import parse_workload
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.release import synthesis
+from dpsynth_core.release.release import Release
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.detect import detect_format
 from dpsynth_core.sources.files import opened
+from dpsynth_core.sources.guess import propose
+from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.vocabulary.codebook import load_domain
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
@@ -65,6 +72,29 @@ class Table:
         form = detect_format(self.data)
         batches = opened(self.data, form).batches(self.domain.names)
         return pd.concat([pd.DataFrame(encode(self.domain, batch, form.notation)) for batch in batches], ignore_index=True)
+
+
+def spec(data: Mapping[str, Any], domain: Domain, mechanism: str, budget: dict[str, Any], **more: Any) -> Spec:
+    """A spec of all pairs of columns, at delta 1e-9; more: its other fields, in place of these."""
+    stated = {"population": "benchmark", "data": data, "domain": domain.to_json(), "workload": {"kind": "all", "k": 2}}
+    return Spec.from_json(stated | {"budget": {"delta": 1e-9} | budget, "mechanism": {"name": mechanism}} | more)
+
+
+def file_section(path: Path) -> dict[str, Any]:
+    """What a spec says of a file, as its first bytes suggest."""
+    return detect_format(path).section(path.resolve())
+
+
+def released(plan: Plan, source: MarginalSource | None = None) -> Release:
+    """One release with the noise that its spec asks for. source: other records than those that the spec names."""
+    return synthesis.synthesize(plan, source or synthesis.open_source(plan), synthesis.noise_for(plan.spec), lambda _: None)
+
+
+def titanic(folder: Path = ADULT_FOLDER) -> Domain:
+    """The domain that the file of passengers suggests, for it is public."""
+    path = folder / "titanic.csv"
+    guesses = propose(path, detect_format(path), is_public=True).value
+    return Domain(tuple(guess.attribute for guess in guesses if guess.attribute is not None))
 
 
 def add_table_options(parser: argparse.ArgumentParser) -> None:

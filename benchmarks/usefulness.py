@@ -24,7 +24,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmarks import record
-from benchmarks.table import ADULT_FOLDER
+from benchmarks.table import ADULT_FOLDER, released, spec
 from dpsynth_core.claims.models import training
 from dpsynth_core.claims.models.usefulness import MODELS
 from dpsynth_core.cli.release_commands import parse_workload
@@ -93,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for number in range(options.runs):
         print(f"run {number + 1}", file=sys.stderr)
         began = time.process_time()
-        release = synthesis.synthesize(plan, synthesis.open_source(plan), synthesis.noise_for(plan.spec), lambda _: None)
+        release = released(plan)
         seconds.append(time.process_time() - began)
         stated.extend(compared(release, people))
     _write(options, asked, stated, seconds, real(plan, people))
@@ -124,19 +124,9 @@ def real(plan: Plan, people: NDArray[np.int32]) -> dict[str, float]:
 
 def _spec(options: argparse.Namespace, asked: Asked) -> Spec:
     budget = {"epsilon": options.epsilon, "delta": options.delta, "certificate": DEFAULT_CERTIFICATE, "models": options.share}
-    return Spec.from_json(
-        {
-            "population": "benchmark",
-            "data": asked.data,
-            "unit": {"relation": options.relation},
-            "domain": asked.domain.to_json(),
-            "domain_origin": "public",
-            "workload": parse_workload(asked.workload, asked.domain).to_json(),
-            "models": [{"column": asked.column}],
-            "budget": budget,
-            "mechanism": {"name": asked.mechanism},
-        }
-    )
+    workload, models = parse_workload(asked.workload, asked.domain).to_json(), [{"column": asked.column}]
+    more = {"unit": {"relation": options.relation}, "domain_origin": "public", "workload": workload, "models": models}
+    return spec(asked.data, asked.domain, asked.mechanism, budget, **more)
 
 
 def _write(

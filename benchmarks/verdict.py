@@ -15,21 +15,17 @@ import statistics
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import numpy as np
 
 from benchmarks import record
-from benchmarks.table import ADULT_FOLDER
+from benchmarks.table import ADULT_FOLDER, file_section, released, spec, titanic
 from dpsynth_core.cli.release_commands import parse_workload
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, Spec
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Release
-from dpsynth_core.sources.detect import detect_format
-from dpsynth_core.sources.guess import propose
 from dpsynth_core.statistics.distances import marginal_errors
 from dpsynth_core.vocabulary.codebook import load_domain
-from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.tally import row_marginals
 
 TABLES = {"titanic": "titanic.csv", "adult": "adult-binned.csv"}
@@ -57,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     truth = synthesis.open_source(ours).counts(ours.workload.cliques)
 
     def made(plan: synthesis.Plan) -> tuple[Release, float]:
-        release = synthesis.synthesize(plan, synthesis.open_source(plan), synthesis.noise_for(plan.spec), lambda _: None)
+        release = released(plan)
         assert release.codes is not None, "this mechanism writes no rows"
         return release, statistics.fmean(marginal_errors(truth, row_marginals(plan.domain, release.codes, tuple(truth))).values())
 
@@ -71,27 +67,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _spec(options: argparse.Namespace, mechanism: str) -> Spec:
-    data = ADULT_FOLDER / TABLES[options.table]
-    form, domain = detect_format(data), _domain(options.table, data)
-    return Spec.from_json(
-        {
-            "population": "benchmark",
-            "data": {"path": str(data), "kind": form.kind, "delimiter": form.delimiter, "encoding": form.encoding},
-            "domain": domain.to_json(),
-            "domain_origin": "public",
-            "workload": parse_workload(options.workload, domain).to_json(),
-            "budget": {"epsilon": options.epsilon, "delta": options.delta, "certificate": DEFAULT_CERTIFICATE},
-            "mechanism": {"name": mechanism},
-        }
-    )
-
-
-def _domain(table: str, data: Path) -> Domain:
-    """As the field codes Adult; of Titanic what the file suggests, for it is public."""
-    if table == "adult":
-        return load_domain(ADULT_FOLDER / "adult-binned-domain.json")
-    guesses = propose(data, detect_format(data), is_public=True).value
-    return Domain(tuple(guess.attribute for guess in guesses if guess.attribute is not None))
+    domain = load_domain(ADULT_FOLDER / "adult-binned-domain.json") if options.table == "adult" else titanic()
+    workload = parse_workload(options.workload, domain).to_json()
+    budget = {"epsilon": options.epsilon, "delta": options.delta, "certificate": DEFAULT_CERTIFICATE}
+    return spec(file_section(ADULT_FOLDER / TABLES[options.table]), domain, mechanism, budget, domain_origin="public", workload=workload)
 
 
 def _stated(release: Release, error: float) -> Stated:

@@ -15,13 +15,12 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from benchmarks import record
 from benchmarks.invented import Invented, sizes, write
-from benchmarks.programs import OURS, execute, versions
+from benchmarks.programs import OURS, execute, synthesize, versions
 from dpsynth_core.release import times
 
 ROWS = 50_000
@@ -31,8 +30,6 @@ SIZES = {
     300: (2, 2, 3, 4, 5, 6, 8, 10, 12, 16),
 }
 """By number of columns, the numbers of values that they are drawn from."""
-LIMITS = {35: (240.0, 4096.0), 100: (600.0, 4096.0), 300: (3600.0, 8192.0)}
-"""Wall seconds and megabytes that a run of AIM on two cores may take."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -58,13 +55,10 @@ def table_of(columns: int, rows: int = ROWS) -> Invented:
 
 def measured(data: Path, domain: Path, columns: int, options: argparse.Namespace, mechanism: str, out: Path) -> dict[str, Any]:
     """One run: what the process cost, the phases that it states, the sizes of its files; or why it was refused."""
-    command = [
-        *(sys.executable, "-m", "dpsynth_core", "synthesize", str(data), "--domain", str(domain), "--workload", "all-2way"),
-        *("--mechanism", mechanism, "--epsilon", str(options.epsilon), "--out", str(out)),
-        *(part for pair in options.set for part in ("--set", pair)),
-    ]
+    command = synthesize(data, domain, out, workload="all-2way", mechanism=mechanism, epsilon=options.epsilon)
+    command += [part for pair in options.set for part in ("--set", pair)]
     asked = {"columns": columns, "rows": options.rows, "mechanism": mechanism, "epsilon": options.epsilon, "settings": options.set}
-    made = {"cores": os.cpu_count(), "began": datetime.now(UTC).isoformat(timespec="seconds"), "versions": versions(OURS)}
+    made = {"cores": os.cpu_count(), "began": record.now(), "versions": versions(OURS)}
     try:
         cost = execute(command)
     except RuntimeError as error:
@@ -91,20 +85,23 @@ def _markdown(runs: list[dict[str, Any]]) -> str:
         "The tables are invented (`benchmarks/invented.py`). Load: of the machine, in the last minute; above the number of cores, wall",
         "seconds mean little.",
         "",
-        "| columns | pairs | rows | mechanism | epsilon | rounds | seconds | processor seconds | peak MB | load "
-        "| release.json MB | bundle MB |",
-        "|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
+    rows = []
     for run in sorted(runs, key=lambda run: (run["columns"], run["mechanism"])):
         pairs = run["columns"] * (run["columns"] - 1) // 2
-        head = f"| {run['columns']} | {pairs:,} | {run['rows']:,} | {run['mechanism']} | {run['epsilon']:g} "
+        about = [run["columns"], f"{pairs:,}", f"{run['rows']:,}", run["mechanism"], f"{run['epsilon']:g}"]
         if "refused" in run:
-            lines.append(f"{head}| | refused: {run['refused']} | | | | | |")
+            rows.append([*about, "", f"refused: {run['refused']}", *[""] * 5])
             continue
-        size = run["files_mb"]
-        costs = f"| {run['rounds'] or ''} | {run['seconds']:,.0f} | {run['cpu_seconds']:,.0f} | {run['peak_mb']:,} | {run['load']:.1f} "
-        lines.append(f"{head}{costs}| {size.get('release.json', 0):.1f} | {size.get('release.zip', 0):.1f} |")
-    return "\n".join([*lines, ""])
+        costs = [run["rounds"] or "", f"{run['seconds']:,.0f}", f"{run['cpu_seconds']:,.0f}", f"{run['peak_mb']:,}", f"{run['load']:.1f}"]
+        rows.append([*about, *costs, *(f"{run['files_mb'].get(name, 0):.1f}" for name in ("release.json", "release.zip"))])
+    return "\n".join([*lines, *record.table(_HEAD, rows)])
+
+
+_HEAD = (
+    *("columns", "pairs", "rows", "mechanism", "epsilon", "rounds", "seconds", "processor seconds", "peak MB", "load"),
+    *("release.json MB", "bundle MB"),
+)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ PAIRS = all_kway(DOMAIN, 2)
 def setting(monkeypatch: pytest.MonkeyPatch) -> figures.Setting:
     source = people()
     small = figures.Setting(source, source.rows, PAIRS)  # type: ignore[arg-type]
-    monkeypatch.setattr(rap, "_setting", lambda _k, _marginals: small)
+    monkeypatch.setattr(figures, "adult", lambda _k, _marginals: small)
     return small
 
 
