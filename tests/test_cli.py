@@ -24,8 +24,8 @@ import pytest
 from dpsynth_core import cli
 from dpsynth_core.bundle import confined, unpack
 from dpsynth_core.cli import release_commands
-from dpsynth_core.cli.demo_table import PEOPLE
 from dpsynth_core.cli.release_commands import parse_workload
+from dpsynth_core.cli.table_options import PEOPLE
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry

@@ -38,8 +38,11 @@ def add(commands: Commands) -> None:
 
 def _verify(options: argparse.Namespace) -> int:
     from dpsynth_core.bundle import confined, verdicts
+    from dpsynth_core.bundle.signature import parse_key
 
-    key = None if options.key is None else _key(options.key)
+    key = options.key
+    if key is not None:  # or the name of a file that has it
+        key = parse_key(read_document(Path(key), "--key") if os.path.isfile(key) else key, "--key")
     report = confined.verified(options.bundle, _limits(options, Limits()), options.public)
     report = report if key is None else report.by(key)
     for check in report.checks:
@@ -56,13 +59,6 @@ def _verify(options: argparse.Namespace) -> int:
             stream.write(report.page.encode())
     print_result(f"{conclusions[report.verdict]} {report.unseen}".strip())
     return {verdicts.CONSISTENT: 0, verdicts.PARTLY: UNCHECKED, verdicts.INCONSISTENT: FAILED}[report.verdict]
-
-
-def _key(given: str) -> str:
-    """The key, or what a file holds where there is one of that name."""
-    from dpsynth_core.bundle.signature import parse_key
-
-    return parse_key(read_document(Path(given), "--key") if os.path.isfile(given) else given, "--key")
 
 
 def _limits(options: argparse.Namespace, default: Limits) -> Limits:

@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpsynth_core.cli.database_options import DATABASES, add_database_options, database_section, is_database, place
-from dpsynth_core.cli.demo_table import PEOPLE, demo_domain, is_demo
+from dpsynth_core.cli import table_options
 from dpsynth_core.cli.options import add_command
-from dpsynth_core.cli.table_options import FILES, add_table_options, stated_format
+from dpsynth_core.cli.table_options import DATABASES, FILES, PEOPLE, place
 from dpsynth_core.cli.terminal import print_message
 from dpsynth_core.foundation.errors import InputError, shown
 
@@ -24,25 +23,25 @@ def add(commands: Commands) -> None:
     parser = add_command(commands, "domain", _domain, about)
     parser.add_argument("data", metavar="FILE", type=place, help=f"{FILES}; {DATABASES}; a DDI codebook (.xml); or {PEOPLE}")
     parser.add_argument("--out", metavar="DOMAIN.json", type=Path, required=True, help="must not be there yet")
-    add_table_options(parser)
-    add_database_options(parser)
+    table_options.add_table_options(parser)
+    table_options.add_database_options(parser)
 
 
 def _declared(options: argparse.Namespace) -> dict[str, Any]:
-    if is_demo(options):
-        return demo_domain()
+    if table_options.is_demo(options):
+        return table_options.demo_domain()
     from dpsynth_core.foundation.documents import read_document
     from dpsynth_core.sources.files import declared_domain
     from dpsynth_core.vocabulary import ddi
 
-    if is_database(options):
+    if table_options.is_database(options):
         from dpsynth_core.sources.databases.connect import DatabaseTable
         from dpsynth_core.vocabulary.declared import domain_json
 
-        return domain_json(DatabaseTable(database_section(options)).declared)
+        return domain_json(DatabaseTable(table_options.database_section(options)).declared)
     if Path(options.data).suffix.lower() == ".xml":
         return ddi.declared_domain(read_document(options.data, "data"))
-    return declared_domain(options.data, stated_format(options))
+    return declared_domain(options.data, table_options.stated_format(options))
 
 
 def _domain(options: argparse.Namespace) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpsynth_core.cli.out_folder import BUNDLE, alone_in
+from dpsynth_core.cli.options import check_writable
 from dpsynth_core.cli.terminal import print_message, private_notes, shows_private
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.causes import cause_of
@@ -22,18 +24,13 @@ if TYPE_CHECKING:
     from dpsynth_core.release.release import Progress, Release
     from dpsynth_core.release.times import Times
 
+BUNDLE = "release.zip"
 _LONGEST_NAME = 255
 """Bytes, on most file systems."""
 
 
 def release(
-    spec: Spec,
-    out: Path,
-    population: str | None,
-    formats: Sequence[str],
-    assumed: str = "",
-    unstated: Sequence[str] = (),
-    notes: bool = False,
+    spec: Spec, out: Path, population: str | None, formats: Sequence[str], assumed: str, unstated: Sequence[str], notes: bool
 ) -> None:
     """Check everything, charge if asked to, make the release and write it with its rows in these formats.
 
@@ -52,6 +49,46 @@ def release(
         _charge_and_make(plan, out, population, formats, assumed, unstated, shows_private(notes))
 
 
+@contextmanager
+def alone_in(out: Path, formats: Sequence[str], population: str | None) -> Iterator[None]:
+    """Before anything is charged: the files of a release can be written in the folder of --out, where no other run writes meanwhile and
+    nothing is lost that another run made. What a run left half written that was killed is removed.
+
+    formats: of the rows. population: that is charged, None if none is. Raises InputError.
+    """
+    from dpsynth_core.foundation.private_files import remove_partial
+
+    check_writable(out)
+    descriptor = os.open(out, os.O_RDONLY)
+    try:
+        try:  # until the descriptor is closed, or this process ends
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError("--out", f"another run writes in {shown(out)}", "name another folder, or wait for its end") from None
+        except OSError:  # the file system has no locks for folders
+            pass
+        for name in (*(f"synthetic.{name}" for name in formats), "release.json", "times.json", BUNDLE):
+            if (out / name).is_dir():
+                raise InputError("--out", f"{shown(out / name)} is a folder", "remove it, or name another folder")
+        _check_population(out / "release.json", population)
+        remove_partial(out)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _check_population(document: Path, population: str | None) -> None:
+    """A release that another population was charged for is not replaced in silence."""
+    from dpsynth_core.foundation.documents import parse_json, read_document
+
+    charged = None
+    with suppress(InputError, AttributeError):  # it is no release
+        charged = parse_json(read_document(document, "--out"), "--out").get("ledger", {}).get("population")
+    if charged is not None and charged != population:
+        problem = f"it holds a release that was charged to the population {shown(charged)}"
+        raise InputError("--out", problem, "name another folder, or move that release")
+
+
 def _charge_and_make(
     plan: Plan, out: Path, population: str | None, formats: Sequence[str], assumed: str, unstated: Sequence[str], shown_here: bool
 ) -> None:
@@ -66,7 +103,10 @@ def _charge_and_make(
     private = [f"assumed, for your eyes only: {assumed}"] if assumed else []
     private += [f"warning, for your eyes only: {finding}" for finding in findings]
     lines = private_notes(private, shown_here)
-    lines += [f"note: {_unstated(unstated)}"] if unstated else []
+    if unstated:
+        named = ", ".join(map(repr, unstated[:5])) + (f" and {len(unstated) - 5} more" if len(unstated) > 5 else "")
+        cells = f"values that are missing or not declared get cells of their own in {named}"
+        lines.append(f'note: {cells} (state it: "missing" and "other" in the domain)')
     for sentence in (*sentences(plan), *precision.models_sentences(plan)):
         print_message(sentence)
     if len(plan.workload.cliques) >= proposals.MANY_TABLES:
@@ -86,20 +126,8 @@ def _charge_and_make(
     )
 
 
-def _unstated(columns: Sequence[str]) -> str:
-    named = ", ".join(repr(name) for name in columns[:5]) + (f" and {len(columns) - 5} more" if len(columns) > 5 else "")
-    return f'values that are missing or not declared get cells of their own in {named} (state it: "missing" and "other" in the domain)'
-
-
 def _make(
-    plan: Plan,
-    out: Path,
-    path: Path,
-    run: str,
-    touch: Callable[[], None],
-    lines: Sequence[str],
-    formats: Sequence[str],
-    timed: bool,
+    plan: Plan, out: Path, path: Path, run: str, touch: Callable[[], None], lines: Sequence[str], formats: Sequence[str], timed: bool
 ) -> None:
     """Make the release of a plan and write it; what was measured is kept at `path` until that is done. run: "" if nothing is charged.
     lines: what the curator should read now that nothing stands in the way any more. timed: whether to say how long it took."""
@@ -218,7 +246,6 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
     rows = "answers only" if made.codes is None else f"{made.rows} rows"
     if made.further:
         rows = f"{1 + len(made.further)} tables of {rows}"
-    if made.further:
         print_message(f"tables: {tables.explained(1 + len(made.further))}")
     for claim in CLAIMS:
         for line in claim.sentences(made.plan, made.claims[claim.name], made.final):

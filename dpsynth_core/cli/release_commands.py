@@ -5,16 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpsynth_core.cli.database_options import DATABASES, add_database_options, database_name, database_section, is_database, place
-from dpsynth_core.cli.demo_table import NAME, PEOPLE, SECTION, demo_domain, is_demo
-from dpsynth_core.cli.making import cited, release, show, spool_beside, write_files
+from dpsynth_core.cli import table_options
+from dpsynth_core.cli.making import alone_in, cited, release, show, spool_beside, write_files
 from dpsynth_core.cli.options import add_command, add_setting, number, settings, whole
-from dpsynth_core.cli.out_folder import alone_in
-from dpsynth_core.cli.table_options import FILES, add_engine_options, add_table_options, assumed, stated_engine, stated_format
+from dpsynth_core.cli.table_options import DATABASES, DEMO, FILES, PEOPLE, demo_domain, place
 from dpsynth_core.cli.terminal import PRIVATE_NOTES
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError, shown
@@ -68,9 +66,9 @@ def add(commands: Commands) -> None:
     make.add_argument("--other-copies", metavar="TEXT", default="", help=copies)
     looked = f"what you saw of the table without noise before you decided all this; may be repeated. {NOTHING} | {' | '.join(LOOKS)}"
     make.add_argument("--looked", metavar="WHAT", choices=(NOTHING, *LOOKS), action="append", help=f"{looked} (default: not stated)")
-    add_table_options(make)
-    add_engine_options(make)
-    add_database_options(make)
+    table_options.add_table_options(make)
+    table_options.add_engine_options(make)
+    table_options.add_database_options(make)
     add_setting(make)
     make.add_argument("--rows", metavar="N", help="how many rows to write (default: the noisy or public number of records)")
     make.add_argument("--tables", metavar="M", default="1", help="how many tables of rows to draw from the one measurement (default: 1)")
@@ -101,7 +99,7 @@ def _synthesize(options: argparse.Namespace) -> None:
     from dpsynth_core.sources import confined
     from dpsynth_core.sources.databases.address import is_address
 
-    demo = is_demo(options)
+    demo = table_options.is_demo(options)
     if not demo and not is_address(str(options.data)):
         confined.prepare(options.data)  # while the rest is imported
     from dpsynth_core.foundation.documents import read_document
@@ -111,24 +109,24 @@ def _synthesize(options: argparse.Namespace) -> None:
     from dpsynth_core.release.row_files import chosen
     from dpsynth_core.vocabulary.codebook import parse_domain, unstated_columns
 
-    formats, table = chosen(options.format), _table(options)
+    formats = chosen(options.format)
+    name, section, columns, assumed = _table(options)
     if options.domain is None and not demo:
         raise InputError("--domain", "it is missing", "name a file that says what the columns may contain; the command domain begins one")
     declared = json.dumps(demo_domain()) if options.domain is None else read_document(options.domain, "domain")
-    domain = parse_domain(declared).ordered_like(table.columns)
-    mechanism = registry.get(options.mechanism)
+    domain = parse_domain(declared).ordered_like(columns)
+    mechanism, looked = registry.get(options.mechanism), options.looked
+    if looked is not None and NOTHING in looked and len(looked) > 1:
+        raise InputError("--looked", f"{NOTHING} and something else cannot both be", "state what you saw, or that it was nothing")
+    rows = number(options.max_rows_per_person)
     spec = {
-        "name": table.name,
+        "name": name,
         "population": UNNAMED if options.population is None else options.population,
-        "data": table.section,
-        "unit": {
-            "relation": options.relation,
-            "person_column": options.person_column,
-            "max_rows_per_person": number(options.max_rows_per_person),
-        },
+        "data": section,
+        "unit": {"relation": options.relation, "person_column": options.person_column, "max_rows_per_person": rows},
         **({} if options.public is None else {"public": _public_table(options.public)}),
         "other_copies": options.other_copies,
-        "looks": _looks(options.looked),
+        "looks": None if looked is None else [look for look in looked if look != NOTHING],
         "domain_origin": options.domain_origin or "unstated",
         "domain_justification": options.origin_reason,
         "domain": domain.to_json(),
@@ -145,42 +143,28 @@ def _synthesize(options: argparse.Namespace) -> None:
         "output": {"rows": number(options.rows), "tables": number(options.tables), "seed": number(options.seed)},
     }
     sealed, unstated = Spec.from_json(spec), unstated_columns(declared)
-    release(sealed, options.out, options.population, formats, table.assumed, unstated, options.private_notes)
+    release(sealed, options.out, options.population, formats, assumed, unstated, options.private_notes)
 
 
-@dataclass(frozen=True)
-class _Table:
-    """section: of a spec. name: what a release of it is called. assumed: how it is written, as far as it was not stated."""
-
-    section: dict[str, Any]
-    columns: tuple[str, ...]
-    name: str
-    assumed: str
-
-
-def _table(options: argparse.Namespace) -> _Table:
-    """The table that is meant. Raises InputError."""
-    if is_demo(options):
-        return _Table(SECTION, tuple(column["name"] for column in demo_domain()["attributes"]), NAME, "")
-    if is_database(options):
+def _table(options: argparse.Namespace) -> tuple[str, dict[str, Any], tuple[str, ...], str]:
+    """What a release of the table is called, the spec's section about it, its columns, and how it is written, as far as that was not
+    stated. Raises InputError."""
+    if table_options.is_demo(options):
+        return "Simulated people", {"kind": DEMO}, tuple(column["name"] for column in demo_domain()["attributes"]), ""
+    if table_options.is_database(options):
+        from dpsynth_core.sources.databases.address import read
         from dpsynth_core.sources.databases.connect import DatabaseTable
 
-        section = database_section(options)
-        return _Table(section, DatabaseTable(section).names, database_name(options), "")
+        section = table_options.database_section(options)
+        name = options.table or Path(read(str(options.data)).base_name).stem or "release"
+        return name, section, DatabaseTable(section).names, ""
     from dpsynth_core.foundation.documents import base_name
     from dpsynth_core.sources.files import opened
 
-    form = stated_format(options)
-    section = form.section(options.data) | stated_engine(options)
+    form = table_options.stated_format(options)
+    section = form.section(options.data) | table_options.stated_engine(options)
     stem = "".join(sign if sign.isprintable() else "_" for sign in Path(base_name(str(options.data))).stem)
-    return _Table(section, opened(options.data, form).column_names(), stem.strip() or "release", assumed(options, form))
-
-
-def _looks(stated: list[str] | None) -> list[str] | None:
-    """What was seen of the table, as stated; None where nothing is."""
-    if stated is not None and NOTHING in stated and len(stated) > 1:
-        raise InputError("--looked", f"{NOTHING} and something else cannot both be", "state what you saw, or that it was nothing")
-    return stated if stated is None else [look for look in stated if look != NOTHING]
+    return stem.strip() or "release", section, opened(options.data, form).column_names(), table_options.assumed(options, form)
 
 
 def _model(text: str, domain: Domain) -> dict[str, Any]:
@@ -248,13 +232,14 @@ def _run(options: argparse.Namespace) -> None:
     if options.population is not None:
         spec = spec.model_copy(update={"population": options.population})
     unstated = without_statement(spec.domain)
-    release(spec, options.out, options.population, chosen(options.format), unstated=unstated, notes=options.private_notes)
+    release(spec, options.out, options.population, chosen(options.format), "", unstated, options.private_notes)
 
 
 def _recover(options: argparse.Namespace) -> None:
     """Finish the release of an interrupted run. Reads no record and charges nothing."""
     from dpsynth_core.release import recovery, spool
     from dpsynth_core.release.row_files import chosen
+    from dpsynth_core.store import spools
 
     path = _spool_of(options.run, options.out)
     kept = spool.read(path)
@@ -264,20 +249,12 @@ def _recover(options: argparse.Namespace) -> None:
         entry = cited(kept.run, kept.spec.digest())
         made = recovery.recover(kept, show, options.answers)
         interrupts.check()
-        write_files(replace(made, ledger=entry), options.out, None, formats, ours=_made_here(path, kept.run))
-    if not kept.run:
+        ours = os.path.realpath(path) == os.path.realpath(spools.spool_file(kept.run))  # a file from elsewhere could hold anybody's answers
+        write_files(replace(made, ledger=entry), options.out, None, formats, ours)
+    if kept.run:
+        spools.settle(kept.run)
+    else:
         path.unlink()
-        return
-    from dpsynth_core.store import spools
-
-    spools.settle(kept.run)
-
-
-def _made_here(path: Path, run: str) -> bool:
-    """Whether what was kept is where this installation keeps it. A file from elsewhere could hold anybody's answers."""
-    from dpsynth_core.store import spools
-
-    return os.path.realpath(path) == os.path.realpath(spools.spool_file(run))
 
 
 def _spool_of(run: str | None, out: Path) -> Path:

@@ -1,23 +1,78 @@
-"""Options that state how a table is written; the file's first bytes suggest the others, and the command says so."""
+"""Options that say which table is meant: a file, whose first bytes suggest how it is written unless that is stated; a table of a database;
+or `demo` in place of a file, the simulated people of `sources.demo` with a domain of their own."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.cli.options import number
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources.databases.address import is_address, read
 
 if TYPE_CHECKING:
-    from dpsynth_core.sources.detect_notation import Doubt
     from dpsynth_core.sources.formats import TableFormat
 
+DEMO = "demo"
+PEOPLE = f"{DEMO}: 50,000 simulated people with a domain of their own"
+DATABASES = "or the address of a database: a file that ends in .duckdb, .db or .sqlite, or postgresql://HOST/DATABASE"
 FILES = "a CSV, JSON lines, Parquet, Feather, Excel, ODS, SPSS, Stata or SAS file, or a folder of files of one kind"
 _FIELDS = {"missing": "missing_markers", "columns": "names"}
 """Options that are not called what they state."""
 STATED = ("encoding", "delimiter", "quoting", "decimal", "thousands", "date_format", "time_format", "columns", "sheet", "missing")
+_ENGINE, _OF_DATABASES = ("engine", "scheduler", "workers"), ("table", "query", "timeout")
+_OF_FILES = ("encoding", "delimiter", "quoting", "columns", "sheet", "time_format", *_ENGINE)
 _MARKS = {"point": ".", "comma": ",", "space": " ", "apostrophe": "'", "none": ""}
+
+
+def place(text: str) -> Path | str:
+    """A path; an address, or the name of the simulated people, as it is written. argparse calls it."""
+    return text if "://" in text or text == DEMO else Path(text)
+
+
+def is_demo(options: argparse.Namespace) -> bool:
+    """Whether the simulated people are meant, which are no path (`place`). InputError for a file of that name beside them, and for options
+    that say how a file is read."""
+    if options.data != DEMO:
+        return False
+    if Path(DEMO).exists():
+        remedy = f"write ./{DEMO} for what is here, or run this in another folder for the simulated people"
+        raise InputError("data", f"{DEMO!r} means the simulated people, and there is a file or folder of that name here", remedy)
+    _refuse(options, (*STATED, *_ENGINE), "the simulated people are in no file")
+    return True
+
+
+def demo_domain() -> dict[str, Any]:
+    """The domain of the simulated people, as a document."""
+    from dpsynth_core.sources import demo
+
+    return demo.demo_domain().to_json()
+
+
+def is_database(options: argparse.Namespace) -> bool:
+    """Whether the data are in a database. InputError for options of databases where they are not."""
+    if is_address(str(options.data)):
+        return True
+    _refuse(options, _OF_DATABASES, "the data are not in a database", "leave it out, or give the address of a database")
+    return False
+
+
+def database_section(options: argparse.Namespace) -> dict[str, Any]:
+    """The spec's section about the data. InputError."""
+    read(str(options.data))
+    _refuse(options, _OF_FILES, "databases do not have that")
+    named = {name: getattr(options, name) for name in _OF_DATABASES if getattr(options, name) is not None}
+    return {"path": str(options.data), "kind": "database"} | named | stated_notation(options)
+
+
+def _refuse(options: argparse.Namespace, names: Iterable[str], problem: str, remedy: str = "leave it out") -> None:
+    """InputError for the first of these options that is stated."""
+    for name in names:
+        if getattr(options, name, None) not in (None, "here"):
+            raise InputError(_option(name), problem, remedy)
 
 
 def add_table_options(parser: argparse.ArgumentParser) -> None:
@@ -34,6 +89,12 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--columns", metavar="NAMES", help="the table has no header: the names of its columns, separated by commas")
     parser.add_argument("--sheet", metavar="NAME", help="of a workbook (default: the first)")
     parser.add_argument("--missing", metavar="TEXT", action="append", help="counts as missing; may be repeated (default: the usual ones)")
+
+
+def add_database_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--table", metavar="NAME", help="of a database: the table or view, perhaps behind its schema and a point")
+    parser.add_argument("--query", metavar="SQL", help="of a database: one SELECT whose rows are the records")
+    parser.add_argument("--timeout", metavar="SECONDS", type=int, help="of a database: what one statement may take (default: 3600)")
 
 
 def add_engine_options(parser: argparse.ArgumentParser) -> None:
@@ -61,7 +122,9 @@ def stated_format(options: argparse.Namespace) -> TableFormat:
     given = {name: str(value) for name, value in notation.items() if name != "missing_markers"}
     found = suggestion(options.data, options.encoding, delimiter, given)
     for doubt in found.doubts:
-        raise InputError("data", doubt.question, f"state it: {_alternatives(doubt)}")
+        words = {sign: name for name, sign in _MARKS.items()}
+        answers = (" ".join(f"{_option(field)} {words.get(value, value)}" for field, value in said.items()) for _, said in doubt.answers)
+        raise InputError("data", doubt.question, f"state it: {', or '.join(answers)}")
     suggested = found.form
     stated: dict[str, object] = {}
     for name in STATED:
@@ -72,19 +135,12 @@ def stated_format(options: argparse.Namespace) -> TableFormat:
         stated[_FIELDS.get(name, name)] = given
     stated |= {name: value for name, value in notation.items() if name in stated}
     if "names" in stated:
-        stated["names"] = tuple(str(stated["names"]).split(","))
+        stated["names"] = tuple(options.columns.split(","))
     if "missing_markers" in stated:
         stated["missing_markers"] = frozenset(options.missing)
     if "delimiter" in stated:
         stated["delimiter"] = suggested.delimiter
     return replace(suggested, **stated)  # type: ignore[arg-type]
-
-
-def _alternatives(doubt: Doubt) -> str:
-    """The options that answer it, one way or the other."""
-    words = {sign: name for name, sign in _MARKS.items()}
-    answers = ([f"{_option(field)} {words.get(value, value)}" for field, value in stated.items()] for _, stated in doubt.answers)
-    return ", or ".join(" ".join(answer) for answer in answers)
 
 
 def stated_notation(options: argparse.Namespace) -> dict[str, object]:

@@ -100,15 +100,11 @@ def assess(workload: Workload, rho: float, unit: Unit, people: int | None) -> Zo
 def _outlook(kind: str, domain: Domain, cliques: Collection[Clique], noise: float, people: int | None) -> Outlook:
     every = [domain.cells(clique) for clique in cliques]
     cells = int(statistics.median_high(every))
-    return Outlook(
-        kind=kind,
-        tables=len(cliques),
-        cells=cells,
-        share=min(1.0, noise * cells / (2 * people)) if people else None,
-        typical=people / cells if people else None,
-        people_needed=math.ceil(noise * cells / (2 * READABLE)),
-        within=sum(_at_most(noise, cells) <= 2 * READABLE * people for cells in every) if people else 0,
-    )
+    needed = math.ceil(noise * cells / (2 * READABLE))
+    if not people:
+        return Outlook(kind, len(cliques), cells, share=None, typical=None, people_needed=needed, within=0)
+    within = sum(_at_most(noise, cells) <= 2 * READABLE * people for cells in every)
+    return Outlook(kind, len(cliques), cells, min(1.0, noise * cells / (2 * people)), people / cells, needed, within)
 
 
 def _at_most(noise: float, cells: int) -> float:

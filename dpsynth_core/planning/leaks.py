@@ -42,187 +42,107 @@ class Leak:
 
 
 def find(
-    spec: Spec,
-    releases: int,
-    same_file_elsewhere: Sequence[str] = (),
-    public_was_private: Sequence[str] = (),
-    condition: str = "",
+    spec: Spec, releases: int, same_file_elsewhere: Sequence[str] = (), public_was_private: Sequence[str] = (), condition: str = ""
 ) -> tuple[Leak, ...]:
     """The leaks of a plan, the worst first.
 
     releases: earlier charges on this population. same_file_elsewhere: other populations that were charged for the same file.
     public_was_private: populations that were charged for the file that is called public here.
     """
-    of_tables = (*_of_domain(spec), *_of_recoding(spec), *_of_public(spec, public_was_private))
-    of_spec = (*of_tables, *_of_rows(spec), *_of_budget(spec), *_of_unit(spec))
-    of_looking = (*_of_looks(spec), *_of_fit(spec))
-    leaks = [*of_spec, *_of_solver(condition), *of_looking, *_of_history(releases, same_file_elsewhere), *_of_copies(spec)]
+    of_tables = (*_of_domain(spec), *_of_public(spec, public_was_private), *_of_rows(spec), *_of_promise(spec))
+    leaks = [*of_tables, *_of_looks(spec, condition), *_of_history(spec, releases, same_file_elsewhere)]
     return tuple(sorted(leaks, key=lambda leak: -leak.severity))
 
 
 def _of_domain(spec: Spec) -> Iterator[Leak]:
-    if not origins.from_data(spec):
-        return
-    justified = is_reason(spec.domain_justification)
-    yield Leak(
-        "domain-from-data",
-        Severity.MEDIUM if justified else Severity.HIGH,
-        "Categories or bounds were read from the private table",
-        "A rare category or an extreme value can point to one person, and no noise covers it."
-        + (" Your reason is kept with the release, which is branded." if justified else ""),
-        "Paste a codebook, type the values from public knowledge, or write why reading them is harmless.",
-        "domain",
-    )
-
-
-def _of_recoding(spec: Spec) -> Iterator[Leak]:
+    if origins.from_data(spec):
+        justified = is_reason(spec.domain_justification)
+        title = "Categories or bounds were read from the private table"
+        why = "A rare category or an extreme value can point to one person, and no noise covers it."
+        why += " Your reason is kept with the release, which is branded." if justified else ""
+        fix = "Paste a codebook, type the values from public knowledge, or write why reading them is harmless."
+        yield Leak("domain-from-data", Severity.MEDIUM if justified else Severity.HIGH, title, why, fix, "domain")
     if sentences := folded(Domain.from_json(spec.domain)):
         shown = " ".join(sentences[:_SHOWN]) + (f" And so in {len(sentences) - _SHOWN} more cases." if len(sentences) > _SHOWN else "")
-        yield Leak(
-            "recoded",
-            Severity.NOTE,
-            "Some values count as others",
-            f"{shown} The rows will not tell them apart, and no error that is published says how many they were.",
-            "Give them a cell of their own, which costs a little accuracy.",
-            "domain",
-        )
+        why = f"{shown} The rows will not tell them apart, and no error that is published says how many they were."
+        fix = "Give them a cell of their own, which costs a little accuracy."
+        yield Leak("recoded", Severity.NOTE, "Some values count as others", why, fix, "domain")
 
 
 def _of_public(spec: Spec, was_private: Sequence[str]) -> Iterator[Leak]:
     if was_private:
-        yield Leak(
-            "public-was-private",
-            Severity.HIGH,
-            "The public table was private in an earlier release",
-            "The ledger knows this very file: its people were protected then. Used as public, nothing protects them.",
-            "Choose a table that was published, or none.",
-            "data",
-        )
+        title = "The public table was private in an earlier release"
+        why = "The ledger knows this very file: its people were protected then. Used as public, nothing protects them."
+        yield Leak("public-was-private", Severity.HIGH, title, why, "Choose a table that was published, or none.", "data")
     elif spec.public is not None:
-        yield Leak(
-            "assumed-public",
-            Severity.NOTE,
-            "A table is used as public on your word",
-            "Mechanisms that use it protect nobody in it; the release names it and says so.",
-            "Make sure that it was published, and that your private people are not in it.",
-            "data",
-        )
+        title = "A table is used as public on your word"
+        why = "Mechanisms that use it protect nobody in it; the release names it and says so."
+        fix = "Make sure that it was published, and that your private people are not in it."
+        yield Leak("assumed-public", Severity.NOTE, title, why, fix, "data")
 
 
 def _of_rows(spec: Spec) -> Iterator[Leak]:
     if spec.output.seed is not None:
-        yield Leak(
-            "seed",
-            Severity.HIGH,
-            "A seed is set, so the noise can be predicted",
-            "Whoever knows the seed can take the noise away again. The release is marked “not private”.",
-            "Remove the seed, except for tests on invented people.",
-            "mechanism",
-        )
+        title = "A seed is set, so the noise can be predicted"
+        why = "Whoever knows the seed can take the noise away again. The release is marked “not private”."
+        yield Leak("seed", Severity.HIGH, title, why, "Remove the seed, except for tests on invented people.", "mechanism")
     if spec.output.rows is not None and spec.unit.relation != REPLACE:
-        yield Leak(
-            "exact-rows",
-            Severity.MEDIUM,
-            "You ask for a fixed number of rows",
-            "If that is the exact size of the private table, it tells whether one person is in it.",
-            "Leave it empty to write as many rows as the noisy total says, or choose a round number.",
-            "mechanism",
-        )
+        title = "You ask for a fixed number of rows"
+        why = "If that is the exact size of the private table, it tells whether one person is in it."
+        fix = "Leave it empty to write as many rows as the noisy total says, or choose a round number."
+        yield Leak("exact-rows", Severity.MEDIUM, title, why, fix, "mechanism")
+
+
+def _of_promise(spec: Spec) -> Iterator[Leak]:
+    """What the guarantee says: of the number of people, of epsilon, of the unit."""
     if spec.unit.relation == REPLACE:
-        yield Leak(
-            "public-total",
-            Severity.NOTE,
-            "The number of people counts as public",
-            "Under “replace” the guarantee hides what a person's record says, not that the person is in the table, nor how many there are.",
-            "Choose “add or remove” if being in the table is itself sensitive.",
-            "data",
-        )
-
-
-def _of_budget(spec: Spec) -> Iterator[Leak]:
+        title = "The number of people counts as public"
+        hides = "what a person's record says, not that the person is in the table, nor how many there are."
+        fix = "Choose “add or remove” if being in the table is itself sensitive."
+        yield Leak("public-total", Severity.NOTE, title, f"Under “replace” the guarantee hides {hides}", fix, "data")
     if weakness.is_weak(spec.budget.epsilon):
         explained = is_reason(spec.budget.reason)
-        yield Leak(
-            "weak-epsilon",
-            Severity.MEDIUM if explained else Severity.HIGH,
-            f"Epsilon above {WEAK_EPSILON:g} is a weak promise",
-            "Someone who half suspects that a person is in the table could become all but certain."
-            + (" Your reason is published with the release." if explained else ""),
-            "Lower epsilon, or write why so weak a promise is right.",
-            "budget",
-        )
+        title = f"Epsilon above {WEAK_EPSILON:g} is a weak promise"
+        why = "Someone who half suspects that a person is in the table could become all but certain."
+        why += " Your reason is published with the release." if explained else ""
+        fix = "Lower epsilon, or write why so weak a promise is right."
+        yield Leak("weak-epsilon", Severity.MEDIUM if explained else Severity.HIGH, title, why, fix, "budget")
+    if spec.unit.person_column is None:
+        title = "One row per person is assumed, not enforced"
+        why = "Someone with several rows is protected less, in proportion to their number."
+        fix = "Name the column that identifies a person, and how many rows of each may count."
+        yield Leak("one-row-assumed", Severity.NOTE, title, why, fix, "data")
 
 
-def _of_looks(spec: Spec) -> Iterator[Leak]:
+def _of_looks(spec: Spec, condition: str) -> Iterator[Leak]:
+    """What is decided with the mechanism and goes with the release in these words, full sentences; and what nobody looked at."""
+    branded = "The release is branded with it."
+    if condition:
+        title = "The guarantee has a condition that nobody can check"
+        fix = "Choose a learner or an oracle that goes through the whole class, or leave the check of the public table out."
+        yield Leak("conditional", Severity.MEDIUM, title, f"{condition} {branded}", fix, "mechanism")
     if spec.looks and not spec.data.simulated:
         title = "The records were looked at before this plan"
         fix = "A look cannot be taken back. Where it matters, let somebody plan who has not seen the table."
-        yield _branded("after-looking", title, looks.sentence(spec.looks), fix)
-
-
-def _of_fit(spec: Spec) -> Iterator[Leak]:
+        yield Leak("after-looking", Severity.MEDIUM, title, f"{looks.sentence(spec.looks)} {branded}", fix, "mechanism")
     if spec.looks is not None and "outside" not in spec.looks and not spec.data.simulated:
-        yield Leak(
-            "not-compared",
-            Severity.NOTE,
-            "Nobody has checked that the table fits its domain",
-            "This gives nobody away. But what the table spells differently, such as F where your list has f, will count as “other”.",
-            "If the table is new to you, compare them on the Domain page. The release then says that it was looked at.",
-            "domain",
-        )
+        title = "Nobody has checked that the table fits its domain"
+        why = "This gives nobody away. But what the table spells differently, such as F where your list has f, will count as “other”."
+        fix = "If the table is new to you, compare them on the Domain page. The release then says that it was looked at."
+        yield Leak("not-compared", Severity.NOTE, title, why, fix, "domain")
 
 
-def _of_solver(condition: str) -> Iterator[Leak]:
-    if condition:
-        fix = "Choose a learner or an oracle that goes through the whole class, or leave the check of the public table out."
-        yield _branded("conditional", "The guarantee has a condition that nobody can check", condition, fix)
-
-
-def _branded(code: str, title: str, what: str, fix: str) -> Leak:
-    """What is decided with the mechanism, and goes with the release in these words: full sentences."""
-    return Leak(code, Severity.MEDIUM, title, f"{what} The release is branded with it.", fix, "mechanism")
-
-
-def _of_unit(spec: Spec) -> Iterator[Leak]:
-    if spec.unit.person_column is None:
-        yield Leak(
-            "one-row-assumed",
-            Severity.NOTE,
-            "One row per person is assumed, not enforced",
-            "Someone with several rows is protected less, in proportion to their number.",
-            "Name the column that identifies a person, and how many rows of each may count.",
-            "data",
-        )
-
-
-def _of_history(releases: int, same_file_elsewhere: Sequence[str]) -> Iterator[Leak]:
+def _of_history(spec: Spec, releases: int, same_file_elsewhere: Sequence[str]) -> Iterator[Leak]:
     if same_file_elsewhere:
-        yield Leak(
-            "same-file",
-            Severity.HIGH,
-            "The same table was charged to another population",
-            "These are the same people under two names: their losses add up, but the ledger caps them apart.",
-            "Give this project the population name that was used before.",
-            "data",
-        )
+        title = "The same table was charged to another population"
+        why = "These are the same people under two names: their losses add up, but the ledger caps them apart."
+        yield Leak("same-file", Severity.HIGH, title, why, "Give this project the population name that was used before.", "data")
     if releases > 0:
-        yield Leak(
-            "earlier-releases",
-            Severity.NOTE,
-            "There are earlier releases of this population" if releases > 1 else "There is an earlier release of this population",
-            "What was given away adds to what this one will; the ledger counts all together against the limit.",
-            "See the ledger for what each cost.",
-            "ledger",
-        )
-
-
-def _of_copies(spec: Spec) -> Iterator[Leak]:
+        title = "There are earlier releases of this population" if releases > 1 else "There is an earlier release of this population"
+        why = "What was given away adds to what this one will; the ledger counts all together against the limit."
+        yield Leak("earlier-releases", Severity.NOTE, title, why, "See the ledger for what each cost.", "ledger")
     if not spec.other_copies.strip() and not spec.data.simulated:
-        yield Leak(
-            "other-copies",
-            Severity.NOTE,
-            "It is not said what else is published about these people",
-            "An earlier release made elsewhere, totals in a paper or a preview in a repository can show what noise hides here.",
-            "Write down what you know of, or that you looked and know of nothing.",
-            "data",
-        )
+        title = "It is not said what else is published about these people"
+        why = "An earlier release made elsewhere, totals in a paper or a preview in a repository can show what noise hides here."
+        fix = "Write down what you know of, or that you looked and know of nothing."
+        yield Leak("other-copies", Severity.NOTE, title, why, fix, "data")

@@ -40,8 +40,6 @@ MIN_MECHANISM = 0.1
 """Share of a budget that the mechanism keeps at least, whatever is set aside: with less its tables are noise."""
 DISCOVERY_DELTA = 0.1
 """Share of delta that hides texts of single people while values are learnt."""
-
-
 LEARNING = "discovery"
 """Learning the values of columns; measured before the mechanism, and so no claim."""
 DISCOVERY = BudgetShare(DEFAULT_DISCOVERY, least=0.001, most=0.4, otherwise="list the values of all columns")
@@ -88,7 +86,10 @@ def budgeted(
     aside = set_aside(mechanism, budget, document or {})
     if unknown:
         aside[LEARNING] = DISCOVERY.checked(LEARNING, budget.discovery)
-    _check_together(aside)
+    if (together := math.fsum(aside.values())) > 1 - MIN_MECHANISM:
+        problem = f"the shares set aside are {100 * together:g}% of the budget together, and this is the largest of them"
+        remedy = f"lower them, so that the mechanism keeps {100 * MIN_MECHANISM:g}% or more"
+        raise InputError(f"budget.{max(aside, key=aside.__getitem__)}", problem, remedy)
     return divided(in_force(mechanism.card.accountant, budget.epsilon, budget.delta - delta), budget, aside, delta)
 
 
@@ -104,16 +105,6 @@ def divided(accountant: Accountant, budget: BudgetSpec, aside: Mapping[str, floa
     rho = accountant.rho_from(budget.epsilon, budget.delta - delta)
     parts = {name: share * rho for name, share in aside.items() if share}
     return Shares(rho, rho - math.fsum(parts.values()), delta, accountant, tuple(parts.items()))
-
-
-def _check_together(shares: Mapping[str, float]) -> None:
-    """InputError that names the largest of the shares that are set aside, by field of the budget, where they leave too little."""
-    together = math.fsum(shares.values())
-    if together <= 1 - MIN_MECHANISM:
-        return
-    largest = max(shares, key=shares.__getitem__)
-    problem = f"the shares set aside are {100 * together:g}% of the budget together, and this is the largest of them"
-    raise InputError(f"budget.{largest}", problem, f"lower them, so that the mechanism keeps {100 * MIN_MECHANISM:g}% or more")
 
 
 def portions(unknown: Sequence[Attribute], unit: Unit, shares: Shares, budget: BudgetSpec) -> tuple[Portion, ...]:
@@ -144,11 +135,7 @@ class Plan:
     @classmethod
     def of(cls, spec: Spec) -> Plan:
         """Check the meaning of every field and build what they describe. Raises InputError naming the field; opens no table."""
-        _check_names(spec)
-        _check_engine(spec)
-        rows = spec.unit.max_rows_per_person
-        if rows > 1 and spec.unit.person_column is None:
-            raise InputError("unit.max_rows_per_person", "it needs a column that tells people apart", "name unit.person_column, or use 1")
+        _check_data(spec)
         origins.check(spec)
         if spec.protects:
             weakness.check(spec.budget)
@@ -157,12 +144,12 @@ class Plan:
         check_person(domain, spec.unit.person_column)
         _check_unknown(spec, mechanism, domain)
         shares = budgeted(mechanism, spec.budget, domain.unknown, spec.claims)
-        if spec.output.rows is not None and not mechanism.card.makes_rows:
-            problem = f"{mechanism.card.title} gives answers and no rows"
-            raise InputError("output.rows", problem, "leave it out, or choose another mechanism")
-        _check_tables(spec, mechanism)
+        _check_output(spec, mechanism)
         workload = workloads.from_json(domain, spec.workload)
-        criteria = _criteria(spec, mechanism, workload)
+        if spec.criteria and not mechanism.card.publishes_tables:
+            problem = f"{mechanism.card.title} publishes no tables that they could be about"
+            raise InputError("criteria", problem, "remove them, or choose another mechanism")
+        criteria = read_criteria(spec.criteria, workload, answered=not mechanism.card.makes_rows)
         about_models = of_models(criteria)
         models.check_rows(spec.models, about_models, mechanism)
         models.targets(domain, spec.models, about_models)
@@ -231,14 +218,6 @@ def forecast(mechanism: Mechanism, workload: Workload, unit: Unit, shares: Share
     return replace(needed, fits=not why, reason=why)
 
 
-def _criteria(spec: Spec, mechanism: Mechanism, workload: Workload) -> tuple[AnyCriterion, ...]:
-    """What the spec's criteria mean. Raises InputError."""
-    if spec.criteria and not mechanism.card.publishes_tables:
-        problem = f"{mechanism.card.title} publishes no tables that they could be about"
-        raise InputError("criteria", problem, "remove them, or choose another mechanism")
-    return read_criteria(spec.criteria, workload, answered=not mechanism.card.makes_rows)
-
-
 def check_person(domain: Domain, person: str | None) -> None:
     """The values of the column that tells people apart are not released; a column of its name that no record has a part in may be."""
     if person in domain:
@@ -262,9 +241,16 @@ def _check_unknown(spec: Spec, mechanism: Mechanism, domain: Domain) -> None:
         raise InputError(field, problem, "list its values, or let this machine count")
 
 
-def _check_engine(spec: Spec) -> None:
-    """What goes with which engine."""
+def _check_data(spec: Spec) -> None:
+    """Names, and what goes with which table and engine."""
     data = spec.data
+    for field, text in (("name", spec.name), ("population", spec.population)):
+        if not text.strip() or not text.isprintable():
+            raise InputError(field, "it is empty or has control characters", "give a short name")
+    if (data.kind == STANDIN) != (data.standin is not None):
+        raise InputError("data.standin", "it goes with the kind standin, and only with it", "give both, or neither")
+    if not data.simulated and not data.path:
+        raise InputError("data.path", "no data file is named", "give the path of a CSV or Parquet file or folder")
     if data.engine is not None and not data.is_file:
         raise InputError("data.engine", "it counts files and folders only", "leave it out")
     for field, stated in (("data.scheduler", data.scheduler), ("data.workers", data.workers)):
@@ -272,21 +258,16 @@ def _check_engine(spec: Spec) -> None:
             raise InputError(field, "it goes with the engine dask", 'state "engine": "dask", or leave it out')
     if data.scheduler is not None and data.workers is not None:
         raise InputError("data.workers", "a cluster that runs already has its own", "state the scheduler or the workers, not both")
+    if spec.unit.max_rows_per_person > 1 and spec.unit.person_column is None:
+        raise InputError("unit.max_rows_per_person", "it needs a column that tells people apart", "name unit.person_column, or use 1")
 
 
-def _check_names(spec: Spec) -> None:
-    for field, text in (("name", spec.name), ("population", spec.population)):
-        if not text.strip() or not text.isprintable():
-            raise InputError(field, "it is empty or has control characters", "give a short name")
-    if (spec.data.kind == STANDIN) != (spec.data.standin is not None):
-        raise InputError("data.standin", "it goes with the kind standin, and only with it", "give both, or neither")
-    if not spec.data.simulated and not spec.data.path:
-        raise InputError("data.path", "no data file is named", "give the path of a CSV or Parquet file or folder")
-
-
-def _check_tables(spec: Spec, mechanism: Mechanism) -> None:
-    """That several tables of rows can be drawn, where they are asked for. Raises InputError."""
+def _check_output(spec: Spec, mechanism: Mechanism) -> None:
+    """That rows, and several tables of them, can be drawn where they are asked for."""
     tables, rows = spec.output.tables, spec.output.rows or 1
+    if spec.output.rows is not None and not mechanism.card.makes_rows:
+        problem = f"{mechanism.card.title} gives answers and no rows"
+        raise InputError("output.rows", problem, "leave it out, or choose another mechanism")
     if tables > 1 and not mechanism.card.makes_rows:
         problem = f"{mechanism.card.title} has no model that tables of rows could be drawn from"
         raise InputError("output.tables", problem, "leave it out, or choose a mechanism that makes rows")

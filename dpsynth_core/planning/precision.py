@@ -12,7 +12,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -36,12 +36,10 @@ from dpsynth_core.vocabulary.workload import Workload
 
 CONFIDENCE = 0.95
 """Share of cells whose noise stays within the half width that is shown."""
+_QUANTILE = float(ndtri((1 + CONFIDENCE) / 2))
 
 _DRAWN = np.unique(np.concatenate([np.linspace(0, 1, 41), np.geomspace(1e-4, 0.1, 19)]))
 """False-positive rates at which an attacker's curve is drawn: dense where it rises."""
-
-TENTH = 0.1
-
 
 @dataclass(frozen=True)
 class Sharing:
@@ -56,7 +54,7 @@ def sharings(workload: Workload) -> tuple[Sharing, ...]:
     every = len(workload.cliques)
     if every == 1:
         return (Sharing("the one table", 1),)
-    few = round(every * TENTH)
+    few = round(every / 10)
     middle = (Sharing(f"{few:,} of them", few),) if few > 1 else ()
     return (Sharing(f"all {every:,} tables", every), *middle, Sharing("one alone", 1))
 
@@ -68,24 +66,24 @@ def sigma(rho: float, unit: Unit, tables: int) -> float:
 
 def half_width(rho: float, unit: Unit, tables: int) -> float:
     """The "± x people" of a cell: `CONFIDENCE` of the cells are this close to their true count."""
-    return _quantile() * sigma(rho, unit, tables)
+    return _QUANTILE * sigma(rho, unit, tables)
 
 
 def certificate_margin(rho: float, unit: Unit, tables: int) -> float:
     """How far the certificate of `tables` errors, paid with rho, may be from the error of one of them: `CONFIDENCE`, in people who are
     in a wrong cell. The mean over all tables is known sqrt(tables) times better."""
-    return _quantile() * distance_sigma(unit, (1 - CERTIFIED_LARGEST - CERTIFIED_COLUMNS) * rho, tables) / 2
+    return _QUANTILE * distance_sigma(unit, (1 - CERTIFIED_LARGEST - CERTIFIED_COLUMNS) * rho, tables) / 2
 
 
 def largest_margin(rho: float, unit: Unit) -> float:
     """How far the certificate paid with rho may be from the largest error of a single share: `CONFIDENCE`, in people."""
-    return _quantile() * unit.query_l1 / math.sqrt(2 * CERTIFIED_LARGEST * rho)
+    return _QUANTILE * unit.query_l1 / math.sqrt(2 * CERTIFIED_LARGEST * rho)
 
 
 def models_margin(rho: float, unit: Unit, columns: int) -> float:
     """How far the measured number of people about whom a model of one of so many columns is right may be off: `CONFIDENCE`, in people. The
     number of people is taken to be known; where it is not, its noise comes on top."""
-    return _quantile() * unit.query_l1 * math.sqrt(PER_COLUMN * columns / (2 * rho))
+    return _QUANTILE * unit.query_l1 * math.sqrt(PER_COLUMN * columns / (2 * rho))
 
 
 def models_sentences(plan: Plan) -> list[str]:
@@ -106,7 +104,7 @@ def epsilon_for(wanted: float, delta: float, unit: Unit, tables: int, accountant
 
     Raises InputError where no usable epsilon is enough.
     """
-    rho = tables * (_quantile() * unit.marginal_l2 / wanted) ** 2 / 2 / measuring
+    rho = tables * (_QUANTILE * unit.marginal_l2 / wanted) ** 2 / 2 / measuring
     epsilon = accountant.epsilon_from(rho, delta)
     if epsilon > MAX_EPSILON:
         raise InputError("accuracy", f"it would need an epsilon above {MAX_EPSILON:g}", "ask for less accuracy, or for fewer tables")
@@ -136,13 +134,9 @@ def coverage(workload: Workload) -> Zoned[pd.DataFrame]:
     for clique in workload.cliques:
         pairs.update((name, name) for name in clique)
         pairs.update(combinations(clique, 2))
-    names = workload.domain.names
-    position = {name: i for i, name in enumerate(names)}
-
-    def count(a: str, b: str) -> int:
-        return pairs[(a, b) if position[a] <= position[b] else (b, a)]
-
-    return public(pd.DataFrame([{"row": a, "column": b, "marginals": count(a, b)} for a in names for b in names]))
+    pairs |= {(other, one): number for (one, other), number in pairs.items()}
+    both = product(workload.domain.names, repeat=2)
+    return public(pd.DataFrame([{"row": one, "column": other, "marginals": pairs[one, other]} for one, other in both]))
 
 
 def covered_pairs(workload: Workload) -> tuple[int, int]:
@@ -154,8 +148,8 @@ def covered_pairs(workload: Workload) -> tuple[int, int]:
 def largest(workload: Workload, most: int = 8) -> tuple[tuple[Clique, int], ...]:
     """The tables with most cells, and how many they have."""
     size = {attribute.name: attribute.size for attribute in workload.domain}
-    sized = ((math.prod([size[name] for name in clique]), clique) for clique in workload.cliques)
-    return tuple((clique, cells) for cells, clique in heapq.nsmallest(most, sized, key=lambda pair: -pair[0]))
+    sized = ((clique, math.prod([size[name] for name in clique])) for clique in workload.cliques)
+    return tuple(heapq.nsmallest(most, sized, key=lambda pair: -pair[1]))
 
 
 def attacker(rho: float, slack: float = 0.0, accountant: Accountant = ZCDP) -> Zoned[pd.DataFrame]:
@@ -166,7 +160,3 @@ def attacker(rho: float, slack: float = 0.0, accountant: Accountant = ZCDP) -> Z
 @lru_cache(maxsize=64)
 def _found(rho: float, slack: float, accountant: Accountant) -> NDArray[np.float64]:
     return meaning.power(accountant, rho, _DRAWN, slack)
-
-
-def _quantile() -> float:
-    return float(ndtri((1 + CONFIDENCE) / 2))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -62,18 +63,19 @@ def cost(workload: Workload, mechanism: Mechanism, shares: Shares, unit: Unit, p
     tables, columns = len(workload.cliques), len(workload.domain)
     measured = min(tables, 2 * columns)
     every, chosen = (precision.half_width(shares.mechanism, unit, number) for number in (tables, measured))
-    return Cost(tables, workload.cells, _passes(workload), every, chosen, forecast(mechanism, workload, unit, shares, people))
-
-
-def _passes(workload: Workload) -> int:
-    """As the kernel reads them: with the single columns of the domain."""
-    return passes(workload.domain, list(dict.fromkeys([*workload.cliques, *((name,) for name in workload.domain.names)])))
+    counted = dict.fromkeys([*workload.cliques, *((name,) for name in workload.domain.names)])  # as the kernel does, with single columns
+    read = passes(workload.domain, list(counted))
+    return Cost(tables, workload.cells, read, every, chosen, forecast(mechanism, workload, unit, shares, people))
 
 
 def proposals(domain: Domain, column: str | None = None) -> tuple[Proposal, ...]:
     """What tables over this domain can be for, the smallest first. column: of interest, the last one unless given."""
-    target = column if column in domain.names else domain.names[-1]
-    return tuple(_usable(domain, _made(domain, target)))
+    target, usable = column if column in domain.names else domain.names[-1], []
+    for proposal in _made(domain, target):
+        with suppress(InputError):  # a table of it would be too large
+            workloads.from_json(domain, proposal.form)
+            usable.append(proposal)
+    return tuple(usable)
 
 
 def _made(domain: Domain, column: str) -> Iterator[Proposal]:
@@ -87,25 +89,12 @@ def _made(domain: Domain, column: str) -> Iterator[Proposal]:
     if len(domain) < MANY_COLUMNS:
         text = "Whether relations differ between groups, whichever columns it is about."
         yield Proposal("triples", names.of_columns(3), text, {"kind": "all", "k": 3})
-    else:
-        yield _within_groups(domain)
-
-
-def _within_groups(domain: Domain) -> Proposal:
+        return
     groups = related(domain.names)
     tables = [clique for group in groups for clique in combinations(group, min(3, len(group)))]
     form = {"kind": "marginals", "marginals": [{"attributes": list(clique), "weight": 1.0} for clique in tables]}
     text = f"Every three of a group, in {len(groups):,} groups of columns that stand together and are named alike."
-    return Proposal("groups", "Tables of three columns within groups", text, form)
-
-
-def _usable(domain: Domain, made: Iterator[Proposal]) -> Iterator[Proposal]:
-    for proposal in made:
-        try:
-            workloads.from_json(domain, proposal.form)
-        except InputError:  # a table of it would be too large
-            continue
-        yield proposal
+    yield Proposal("groups", "Tables of three columns within groups", text, form)
 
 
 def related(names: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -113,8 +102,7 @@ def related(names: tuple[str, ...]) -> list[tuple[str, ...]]:
     alone: which columns go together in the records is not looked at."""
     runs: list[list[str]] = []
     for name in names:
-        alike = runs and _stem(runs[-1][-1]) == _stem(name)
-        if alike and len(runs[-1]) < GROUP:
+        if runs and _stem(runs[-1][-1]) == _stem(name) and len(runs[-1]) < GROUP:
             runs[-1].append(name)
         else:
             runs.append([name])

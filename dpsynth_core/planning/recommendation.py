@@ -146,18 +146,19 @@ def recommend(
         if forecast.fits and error is not None and registry.get(name).card.makes_rows:
             candidates[name] = (error, forecast)
     usual = FIXED if situation.noise <= SMALL_NOISE and FIXED in candidates else USUAL
-    ranked = sorted(candidates, key=lambda name: _rank(name, usual, candidates))
+    least = min((error.error for error, _ in candidates.values()), default=0.0)
+
+    def rank(name: str) -> tuple[float, ...]:
+        """Steps of `CLOSE` above the best error; among equals what need not be waited for, then the usual one, then the faster."""
+        error, forecast = candidates[name]
+        step = math.floor(math.log(error.error / least) / math.log(CLOSE))
+        return step, max(forecast.seconds, PATIENCE), name != usual, forecast.seconds
+
+    ranked = sorted(candidates, key=rank)
     best = ranked[:LISTED]
-    recommendations = [Recommendation(n, registry.get(n).card.title, *candidates[n], _reasons(n, usual, best, candidates)) for n in ranked]
-    return public(tuple(recommendations))
-
-
-def _rank(name: str, usual: str, candidates: Mapping[str, tuple[Expected, Forecast]]) -> tuple[float, ...]:
-    """Steps of `CLOSE` above the best error; among equals what need not be waited for, then the usual one, then the faster."""
-    error, forecast = candidates[name]
-    best = min(e.error for e, _ in candidates.values())
-    step = math.floor(math.log(error.error / best) / math.log(CLOSE))
-    return step, max(forecast.seconds, PATIENCE), name != usual, forecast.seconds
+    return public(
+        tuple(Recommendation(n, registry.get(n).card.title, *candidates[n], _reasons(n, usual, best, candidates)) for n in ranked)
+    )
 
 
 def _reasons(name: str, usual: str, ranked: Sequence[str], candidates: Mapping[str, tuple[Expected, Forecast]]) -> tuple[str, ...]:

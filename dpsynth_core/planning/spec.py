@@ -7,7 +7,7 @@ and opens no data file. Every mistake becomes one InputError that names the fiel
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -58,10 +58,13 @@ def _usable_path(path: str) -> str:
     return path
 
 
-def _known_kind(kind: str) -> str:
-    if kind not in KINDS:
-        raise ValueError(f"use one of {', '.join(KINDS)}")
-    return kind
+def _one_of(kinds: Collection[str]) -> AfterValidator:
+    def known(kind: str) -> str:
+        if kind not in kinds:
+            raise ValueError(f"use one of {', '.join(kinds)}")
+        return kind
+
+    return AfterValidator(known)
 
 
 class TableSpec(Part):
@@ -71,7 +74,7 @@ class TableSpec(Part):
     """
 
     path: Annotated[str, AfterValidator(_usable_path)] = ""
-    kind: Annotated[str, AfterValidator(_known_kind)] = "csv"
+    kind: Annotated[str, _one_of(KINDS)] = "csv"
     delimiter: str = ","
     encoding: str = "utf-8"
     quoting: Literal["lines", "none", "standard"] = "lines"
@@ -117,17 +120,11 @@ class DataSpec(TableSpec):
         return self.scheduler is not None or (is_uri(self.path) and not self.path.startswith(("duckdb://", "sqlite://")))
 
 
-def _known_file(kind: str) -> str:
-    if kind not in KINDS or not KINDS[kind].is_file:
-        raise ValueError(f"use one of {', '.join(name for name in KINDS if KINDS[name].is_file)}")
-    return kind
-
-
 class PublicSpec(TableSpec):
     """A public table of the same columns. sha256: of its content, "" where it is not fixed."""
 
     path: Annotated[str, AfterValidator(_usable_path)] = Field(min_length=1)
-    kind: Annotated[str, AfterValidator(_known_file)] = "csv"
+    kind: Annotated[str, _one_of([name for name in KINDS if KINDS[name].is_file])] = "csv"
     sha256: str = Field(default="", pattern="^([0-9a-f]{64})?$")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dpsynth_core.cli.out_folder import BUNDLE
+from dpsynth_core.cli.making import BUNDLE
 from tests.recipes import copied, run
 
 CLAIM = '''"""The number of records, counted once more."""
