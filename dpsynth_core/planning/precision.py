@@ -41,6 +41,7 @@ _QUANTILE = float(ndtri((1 + CONFIDENCE) / 2))
 _DRAWN = np.unique(np.concatenate([np.linspace(0, 1, 41), np.geomspace(1e-4, 0.1, 19)]))
 """False-positive rates at which an attacker's curve is drawn: dense where it rises."""
 
+
 @dataclass(frozen=True)
 class Sharing:
     """Between how many tables the budget is spread. title: how to call that on screen."""

@@ -10,7 +10,6 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.store import balance, fingerprints, jobs, ledger
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import StoreFault
-from dpsynth_core.store.heartbeat import beating
 from dpsynth_core.store.home import LOCAL_OWNER, new_id
 
 _FREE = "nothing was read and nothing charged"
@@ -67,7 +66,7 @@ def charged(
         jobs.touch(run)
         touched = True
 
-    with beating(run, on_loss=lambda: None):
+    with jobs.beating(run, on_loss=lambda: None):
         try:
             execute(run, touch)
         except BaseException as error:

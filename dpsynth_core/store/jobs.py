@@ -21,12 +21,14 @@ import json
 import os
 import signal
 import sqlite3
+import threading
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from dpsynth_core.store import launching, ledger, processes
+from dpsynth_core.store import ledger, processes
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.home import age, new_id, now, run_folder
 from dpsynth_core.store.ledger import Charge
@@ -49,7 +51,7 @@ RESULT = "release"
 
 _MINE = "pid = ? AND birth = ?"
 _CHARGED = "It may have read the private table, so that it stays charged and is not repeated."
-
+_LOST_RUN = "Its worker process died (killed, out of memory, or a restart). It had begun to read records, so its budget stays charged."
 
 Row = sqlite3.Row | dict[str, Any]
 
@@ -79,11 +81,10 @@ def submit(db: sqlite3.Connection, job: Job, charge: Charge | None) -> None:
     """Reserve what it charges and let it wait, both or neither. Raises CapExceeded, UnitDiffers and BooksLost."""
     if charge is not None:
         ledger.reserve(db, job.owner, charge)
-    fields = (job.id, job.owner, job.project, job.kind, job.document, job.digest, job.population, job.rho, charge is not None, job.workers)
     db.execute(
-        "INSERT INTO jobs (id, owner, project, kind, document, digest, population, rho, charged, workers, state, created)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'active', ?)",
-        (*fields, now()),
+        "INSERT INTO jobs (id, owner, project, kind, document, digest, population, rho, workers, charged, created, state)"
+        " VALUES (:id, :owner, :project, :kind, :document, :digest, :population, :rho, :workers, :charged, :created, 'active')",
+        {**vars(job), "charged": charge is not None, "created": now()},
     )
     db.executemany(
         "INSERT INTO points (job, number, forecast, state) VALUES (?, ?, ?, 'waiting')",
@@ -133,6 +134,31 @@ def beat(job: str) -> None:
     with transaction() as db:
         if db.execute(f"UPDATE workers SET heartbeat = ? WHERE job = ? AND {_MINE}", (now(), job, *_me())).rowcount != 1:
             raise NotMine
+
+
+@contextmanager
+def beating(job: str, on_loss: Callable[[], None] = lambda: os.killpg(os.getpgid(0), signal.SIGKILL)) -> Iterator[None]:
+    """While the body runs, say every few seconds, on a thread of its own, that this process works on the job. on_loss: what to do once it
+    should no longer, for the work was given to others: end this process and its children at once. A process that a person started in a
+    terminal may not end its group."""
+    ended = threading.Event()
+
+    def go_on() -> None:
+        while not ended.wait(HEARTBEAT_SECONDS):
+            try:
+                beat(job)
+            except NotMine:
+                if not ended.is_set():
+                    on_loss()
+                    return
+            except Exception:  # noqa: BLE001, S112 (a busy or full disk: the pid still tells that we live)
+                continue
+
+    threading.Thread(target=go_on, daemon=True).start()
+    try:
+        yield
+    finally:
+        ended.set()
 
 
 def take(job: str) -> int | None:
@@ -208,18 +234,14 @@ def pump() -> None:
     """Judge the workers by their processes, then start workers while there is room and work."""
     with transaction() as db:
         reconcile(db)
+    text = os.environ.get("DPSYNTH_CONCURRENT_RUNS", "1")  # how many runs may work at the same time
+    at_once = int(text) if text.isdigit() and int(text) > 0 else 1
     while True:
         with transaction() as db:
-            job = _start_next(db, concurrent_runs())
+            job = _start_next(db, at_once)
         if job is None:
             return
         _launch(job["id"])
-
-
-def concurrent_runs() -> int:
-    """How many runs may work at the same time: DPSYNTH_CONCURRENT_RUNS, default 1."""
-    text = os.environ.get("DPSYNTH_CONCURRENT_RUNS", "1")
-    return int(text) if text.isdigit() and int(text) > 0 else 1
 
 
 def reconcile(db: sqlite3.Connection) -> None:
@@ -277,9 +299,7 @@ def resume(db: sqlite3.Connection, job: str) -> None:
     """Let a job go on that was stopped or has ended."""
     kind = db.execute("SELECT kind FROM jobs WHERE id = ?", (job,)).fetchone()["kind"]
     marks = ", ".join("?" for _ in _AGAIN[kind])
-    db.execute(
-        f"UPDATE points SET state = 'waiting', attempts = 0, error = '' WHERE job = ? AND state IN ({marks})", (job, *_AGAIN[kind])
-    )
+    db.execute(f"UPDATE points SET state = 'waiting', attempts = 0, error = '' WHERE job = ? AND state IN ({marks})", (job, *_AGAIN[kind]))
     db.execute("UPDATE jobs SET state = 'active', finished = NULL, stop_asked = NULL WHERE id = ?", (job,))
     _end_if_finished(db, job)
 
@@ -317,7 +337,7 @@ def _start_next(db: sqlite3.Connection, runs: int) -> Row | None:
 
 
 def _launch(job: str) -> None:
-    launching.launch("dpsynth_core.store.worker", job)
+    processes.launch("dpsynth_core.store.worker", job)
 
 
 def _lives(worker: sqlite3.Row) -> bool:
@@ -361,9 +381,6 @@ def _judge(db: sqlite3.Connection, job: Row, point: Row, fate: str) -> None:
         "UPDATE points SET state = ?, error = ?, worker = NULL, finished = ? WHERE job = ? AND number = ?",
         (state, error, None if state == "waiting" else now(), job["id"], point["number"]),
     )
-
-
-_LOST_RUN = "Its worker process died (killed, out of memory, or a restart). It had begun to read records, so its budget stays charged."
 
 
 def _cancel_if_alone(db: sqlite3.Connection, job: str) -> None:

@@ -135,9 +135,7 @@ def uploads(owner: str, project: str, shelf: Shelf = "uploads") -> tuple[Path, .
     return tuple(sorted(path for path in directory.glob("*") if not path.name.startswith("."))) if directory.exists() else ()
 
 
-def replace_upload(
-    owner: str, project: str, name: str, content: BinaryIO, look_at: Callable[[Path], T], shelf: Shelf = "uploads"
-) -> T:
+def replace_upload(owner: str, project: str, name: str, content: BinaryIO, look_at: Callable[[Path], T], shelf: Shelf = "uploads") -> T:
     """Keep a file under the project in place of all others; what `look_at` makes of it. If that raises InputError, the file is not kept."""
     path = upload(owner, project, name, content, shelf=shelf)
     try:

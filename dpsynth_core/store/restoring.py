@@ -30,7 +30,10 @@ def restore(owner: str, reason: str, export: Sequence[Entry] = ()) -> Head:
     if problem := chain.check_chain(export).problem:
         raise InputError("ledger export", problem, "use one that `ledger check` finds whole")
     lost, rescued = _database()
-    accepted = [*lost, *_key()]
+    accepted = [*lost]
+    if not seals.key_is_sound():
+        seals.new_key()
+        accepted.append("its fingerprint.key was lost; files that were charged before are not recognised")
     with database.transaction() as db:
         _add(db, rescued)
         accepted += [problem for problem in (chain.verify_in(db, head.read()).problem,) if problem]
@@ -73,14 +76,6 @@ def _look() -> tuple[str, tuple[Entry, ...]]:
             return database.damage(db), entries
     except BooksLost as error:
         return error.problem, entries
-
-
-def _key() -> list[str]:
-    """Make sure that there is a key of the fingerprints; what was wrong with the one before."""
-    if seals.key_is_sound():
-        return []
-    seals.new_key()
-    return ["its fingerprint.key was lost; files that were charged before are not recognised"]
 
 
 def _add(db: sqlite3.Connection, export: Sequence[Entry]) -> int:

@@ -33,7 +33,6 @@ from dpsynth_core.release.spool import Spool
 from dpsynth_core.release.times import Stopwatch, Times
 from dpsynth_core.store import balance, failures, fingerprints, jobs, ledger, spools
 from dpsynth_core.store.faults import explained
-from dpsynth_core.store.heartbeat import beating
 from dpsynth_core.store.home import run_folder
 from dpsynth_core.tradeoffs.sweep import Sweep
 from dpsynth_core.tradeoffs.trial import Outcome, Trials
@@ -61,17 +60,16 @@ def work(row: sqlite3.Row) -> None:
 
     Raises NotMine when it was stopped meanwhile, and Interrupted out of a sweep, whose points are judged once this process is gone.
     """
-    with beating(row["id"]):
-        (_work_on_release if row["kind"] == jobs.RELEASE else _work_on_sweep)(row)
-    jobs.leave(row["id"])
-
-
-def _work_on_release(row: sqlite3.Row) -> None:
-    if (number := jobs.take(row["id"])) is not None:
-        try:
-            _try(row["id"], number, partial(_make_release, row))
-        except Interrupted:
-            jobs.give(row["id"], number, "cancelled")
+    job = row["id"]
+    with jobs.beating(job):
+        if row["kind"] == jobs.SWEEP:
+            _work_on_sweep(row)
+        elif (number := jobs.take(job)) is not None:
+            try:
+                _try(job, number, partial(_make_release, row))
+            except Interrupted:
+                jobs.give(job, number, "cancelled")
+    jobs.leave(job)
 
 
 def _work_on_sweep(row: sqlite3.Row) -> None:
@@ -103,19 +101,16 @@ def _try(job: str, number: int, attempt: Callable[[], Outcome | None]) -> None:
     except jobs.NotMine:
         raise
     except MemoryError:
-        failed = _TOO_MUCH
+        failed = (
+            "It needed more memory than a run may take here: twice what was forecast, and 2 GB. Other runs and the pages were not harmed. "
+            "Ask for fewer or smaller tables, or for fewer rows."
+        )
     except Exception as error:  # noqa: BLE001 (a run ends with a state, whatever happened)
         failed = str(cause_of(error) or f"It stopped on an internal error: {failures.describe(error)}.")
     else:
         jobs.give(job, number, "done", outcome=None if outcome is None else outcome.to_json())
         return
     jobs.give(job, number, "failed", failed)  # here, where what the attempt held is given back
-
-
-_TOO_MUCH = (
-    "It needed more memory than a run may take here: twice what was forecast, and 2 GB. Other runs and the pages were not harmed. Ask for "
-    "fewer or smaller tables, or for fewer rows."
-)
 
 
 def _limit(plan: Plan) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dpsynth_core.foundation import threads
-from dpsynth_core.store import launching
+from dpsynth_core.store import processes
 
 
 def test_another_number_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,6 +38,6 @@ def test_workers_have_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked
 
         def wait(self) -> None: ...
 
-    monkeypatch.setattr(launching.subprocess, "Popen", Process)
-    launching.launch("a.module", "an argument")
+    monkeypatch.setattr(processes.subprocess, "Popen", Process)
+    processes.launch("a.module", "an argument")
     assert {started[0][name] for name in threads.ONE_THREAD} == {had}

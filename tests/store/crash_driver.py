@@ -37,7 +37,7 @@ def dying(act: Callable[..., Any], at: int) -> Callable[..., Any]:
 
 
 def work(kind: str, name: str, at: int) -> None:
-    """Be the worker of a run, or one of a sweep, in a session of its own, as `launching.launch` would start it."""
+    """Be the worker of a run, or one of a sweep, in a session of its own, as `processes.launch` would start it."""
     os.setsid()
     jobs.HEARTBEAT_SECONDS = 1000.0  # its commits would make the steps' numbers depend on time
     jobs._launch = lambda *_: None
