@@ -3,7 +3,7 @@
     python -m benchmarks.criteria --runs 200
 
 Each run invents people, makes a release of them with a criterion of every kind, and compares error, bounds and outcome with the truth. The
-limit of a criterion is near its error, where it is hardest to tell. The noise is seeded: nobody's privacy is at stake.
+limit of a criterion is near its error, where it is hardest to tell. The noise is seeded: these people are invented.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What it costs to count all three-way marginals of 15 columns in a database, beside what somebody would write by hand.
+"""What it costs to count all three-way marginals of 15 columns in a database, beside what a person would write by hand.
 
     python -m benchmarks.databases --rows 1000000
     python -m benchmarks.databases --rows 10000000 --postgres postgresql://USER@HOST/DATABASE

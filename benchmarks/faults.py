@@ -158,7 +158,7 @@ def put_back(place: Place, earlier: Path) -> None:
 
 
 def altered(place: Place, _: Path) -> None:
-    """Somebody who can get around the triggers makes the last charge smaller."""
+    """A person who can get around the triggers makes the last charge smaller."""
     with closing(sqlite3.connect(place.database)) as books:
         triggers = [name for (name,) in books.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")]
         for name in triggers:
@@ -206,7 +206,7 @@ def damaged(damage: Callable[[Place, Path], None], tally: Damages) -> None:
 
 
 def undisturbed() -> float:
-    """Seconds that a run takes which nobody hurts."""
+    """Seconds that an undisturbed run takes."""
     place = Place()
     place.synthesize(*QUICK, out="first").wait()  # the process that the others are forked from starts here
     began = time.monotonic()

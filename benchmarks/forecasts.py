@@ -136,7 +136,7 @@ def compared(tables: str, number: int) -> dict[str, Any]:
 
 
 def expected_of(case: Case) -> dict[str, float]:
-    """The forecast of a case, by the number of people that somebody who knows its table would give."""
+    """The forecast of a case, by the number of people in its table."""
     table, mechanism = case.table("expected"), registry.get(case.mechanism)
     domain = Domain.from_json(dict(zip(table.names, table.sizes, strict=True)))
     shares = budgeted(mechanism, BudgetSpec.model_validate({"epsilon": case.epsilon, "delta": DELTA, "certificate": DEFAULT_CERTIFICATE}))

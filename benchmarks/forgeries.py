@@ -52,7 +52,7 @@ UNSEEN = (
     "spec.domain_origin", "spec.domain_justification", "spec.looks", "spec.other_copies", "spec.unit.person_column", "spec.criteria",
     "spec.budget.reason", "spec.workload", "spec.output.rows", "spec.output.tables",
 )
-"""Fields of release.json whose forgery nobody sees who has the bundle alone. A field stands for all that is in it, but for SEEN."""
+"""Fields of release.json whose forgery cannot be seen in the bundle alone. A field stands for all that is in it, but for SEEN."""
 SEEN = ("ledger.population", "ledger.unit")
 OTHERS = {"ours": {}, "numpy": {"numpy": "1.0"}, "program": {"dpsynth_core": "0.0.9+12345678"}}
 """Versions that a forger names."""
@@ -210,7 +210,7 @@ _GONE = object()
 
 
 def paths(value: Any, path: Path_ = ()) -> Iterator[Path_]:
-    """The places of all fields: leaves, and whatever holds them but the document itself."""
+    """The places of all fields: leaves, and what holds them but the document itself."""
     if path:
         yield path
     if isinstance(value, dict):

@@ -1,7 +1,7 @@
 """Invented tables of any width: columns depend on each other in groups, and the groups a little on each other.
 
 Every record has a hidden type; every group of columns a hidden value that follows from the type and chance; every column of the group
-follows from that value and chance; in `of_classes` all columns are one group. Nobody is in such a table, so its counts may be looked at.
+follows from that value and chance; in `of_classes` all columns are one group. No person is in such a table, so its counts may be looked at.
 """
 
 from __future__ import annotations

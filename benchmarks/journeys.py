@@ -36,7 +36,7 @@ _BEFORE = "4 min and the run; 2 clicks and a reason of one letter for the domain
 
 
 class Hand:
-    """Whoever does a task: every interaction is counted, and the page is waited for."""
+    """A person who does a task: every interaction is counted, and the page is waited for."""
 
     def __init__(self, page: Page, folder: Path) -> None:
         self.page, self.folder, self.interactions = page, folder, 0

@@ -5,7 +5,7 @@
 The places are drawn at random: one of each room, the others wherever they fall. A fault is one of: a comparison turned round, `and` for
 `or`, a `not` left out, `+` for `-`, `min` for `max`, the first branch never taken. Numbers stay: most are measured, or sizes on a page.
 Four passes, each over what is left: tests of the fault's own room in the tier `test`, all other tests of it, then both in `rest`. What
-is left in the end is printed: it may change nothing that anybody could notice, which a person has to judge.
+is left in the end is printed: it may change nothing that can be noticed, which a person has to judge.
 """
 
 from __future__ import annotations

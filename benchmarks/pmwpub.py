@@ -128,7 +128,7 @@ def _codes(domain: Domain, name: str) -> Codes:
 
 
 def _split(whole: Setting, bias: float) -> tuple[Codes, Codes]:
-    """As the paper samples: with replacement, the private table the same whatever the bias."""
+    """As the paper samples: with replacement, the private table the same for every bias."""
     rng = np.random.default_rng(0)
     private = whole.codes[rng.choice(whole.rows, int(0.9 * whole.rows))]
     sex = whole.codes[:, whole.domain.position("sex")]

@@ -108,7 +108,7 @@ class Scenario:
         return Scenario(number, domain, k, epsilon, rows, classes=round(classes), evenness=round(evenness, 3))
 
     def people(self, rows: int) -> pd.DataFrame:
-        """So many of them, as codes or values; the same each time, whatever else is drawn."""
+        """So many of them, as codes or values; the same each time, also where other things are drawn."""
         names = list(self.domain.names)
         if self.classes is not None and self.evenness is not None:
             rng = np.random.default_rng([self.number, 2])
@@ -190,7 +190,7 @@ def _measured(
     facts: dict[str, Any] = {"scenario": one.number, "rows": one.rows, "epsilon": one.epsilon, "delta": DELTA} | about
     facts |= {"strength": one.strength, "classes": one.classes, "evenness": one.evenness}
     facts |= {"columns": len(whole.domain), "tables": len(whole.workload.cliques), "cells": whole.workload.cells}
-    rho = ZCDP.rho_from(spec.budget.epsilon, spec.budget.delta)  # of every trial alike, whatever it is accounted in
+    rho = ZCDP.rho_from(spec.budget.epsilon, spec.budget.delta)  # of every trial alike, with any accountant
     situation = Situation.of(whole.workload, rho, whole.unit, one.rows)
     facts |= {"features": [round(f, 5) for f in situation.features()], "day": datetime.now(UTC).date().isoformat()}
     for point in sweep.points:

@@ -31,7 +31,7 @@ class Ended:
 
 @dataclass(frozen=True)
 class Command:
-    """A command at work. Its output goes to files, so that nobody has to read it meanwhile."""
+    """A command at work. Its output goes to files, which need not be read meanwhile."""
 
     process: ForkServerProcess
     stdout: Path

@@ -17,7 +17,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
-from dpsynth_core.store import balance, chain, exports, ledger, signing
+from dpsynth_core.store import auditing, balance, chain, ledger, signing
 
 
 @pytest.fixture(autouse=True)
@@ -134,7 +134,7 @@ def test_an_export_is_checked_by_whoever_gets_it(capsys: pytest.CaptureFixture[s
     capsys.readouterr()
     assert cli.main(["ledger", "export"]) == 0
     text = capsys.readouterr().out
-    assert exports.read(text) == chain.entries()
+    assert auditing.read(text) == chain.entries()
     Path("ledger.json").write_text(text)
     assert cli.main(["ledger", "check", "ledger.json"]) == 0
     Path("ledger.json").write_text(text.replace("people", "others"))

@@ -1,4 +1,4 @@
-"""`verify` and `reproduce`: what somebody does with a release bundle, from the bundle alone."""
+"""`verify` and `reproduce`: what a recipient does with a release bundle, from the bundle alone."""
 
 from __future__ import annotations
 

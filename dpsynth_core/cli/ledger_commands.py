@@ -44,9 +44,9 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _export(options: argparse.Namespace) -> None:
-    from dpsynth_core.store import chain, exports
+    from dpsynth_core.store import auditing, chain
 
-    write = exports.to_csv if options.format == "csv" else exports.to_json
+    write = auditing.to_csv if options.format == "csv" else auditing.to_json
     print_text(write(chain.entries()))
 
 
@@ -66,6 +66,6 @@ def _key(_: argparse.Namespace) -> None:
 
 
 def _read_export(path: Path) -> tuple[Entry, ...]:
-    from dpsynth_core.store import exports
+    from dpsynth_core.store import auditing
 
-    return exports.read(read_document(path, "EXPORT"))
+    return auditing.read(read_document(path, "EXPORT"))

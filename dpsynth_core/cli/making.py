@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.cli.options import check_writable
-from dpsynth_core.cli.terminal import print_message, private_notes, shows_private
+from dpsynth_core.cli.terminal import print_message
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.causes import cause_of
 from dpsynth_core.foundation.errors import CapacityError, ChargedError, InputError, shown
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from dpsynth_core.release.times import Times
 
 BUNDLE = "release.zip"
+PRIVATE_NOTES = "--private-notes"
 _LONGEST_NAME = 255
 """Bytes, on most file systems."""
 
@@ -46,7 +48,8 @@ def release(
         signing.check()
     plan = synthesis.plan(spec)
     with alone_in(out, formats, population):
-        _charge_and_make(plan, out, population, formats, assumed, unstated, shows_private(notes))
+        person = notes or sys.stderr.isatty()  # what says something of single records without noise must not stay in a log
+        _charge_and_make(plan, out, population, formats, assumed, unstated, person)
 
 
 @contextmanager
@@ -100,9 +103,11 @@ def _charge_and_make(
     check_formats(plan, formats)
     spool.check_room(plan, out, "--out")
     findings = (*synthesis.survey(plan).value.sentences(), *synthesis.recoded(plan).value)
-    private = [f"assumed, for your eyes only: {assumed}"] if assumed else []
-    private += [f"warning, for your eyes only: {finding}" for finding in findings]
-    lines = private_notes(private, shown_here)
+    lines = [f"assumed, for your eyes only: {assumed}"] if assumed else []
+    lines += [f"warning, for your eyes only: {finding}" for finding in findings]
+    if not shown_here:  # one line whether there are some or not
+        told = "what was assumed of the table and found in it without noise, and how long the run took, is said on a terminal alone"
+        lines = [f"note: {told}, or with {PRIVATE_NOTES}"]
     if unstated:
         named = ", ".join(map(repr, unstated[:5])) + (f" and {len(unstated) - 5} more" if len(unstated) > 5 else "")
         cells = f"values that are missing or not declared get cells of their own in {named}"

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.cli import table_options
-from dpsynth_core.cli.making import alone_in, cited, release, show, spool_beside, write_files
+from dpsynth_core.cli.making import PRIVATE_NOTES, alone_in, cited, release, show, spool_beside, write_files
 from dpsynth_core.cli.options import add_command, add_setting, number, settings, whole
 from dpsynth_core.cli.table_options import DATABASES, DEMO, FILES, PEOPLE, demo_domain, place
-from dpsynth_core.cli.terminal import PRIVATE_NOTES
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.planning.looks import LOOKS, NOTHING
@@ -249,7 +248,7 @@ def _recover(options: argparse.Namespace) -> None:
         entry = cited(kept.run, kept.spec.digest())
         made = recovery.recover(kept, show, options.answers)
         interrupts.check()
-        ours = os.path.realpath(path) == os.path.realpath(spools.spool_file(kept.run))  # a file from elsewhere could hold anybody's answers
+        ours = os.path.realpath(path) == os.path.realpath(spools.spool_file(kept.run))  # one from elsewhere could hold others' answers
         write_files(replace(made, ledger=entry), options.out, None, formats, ours)
     if kept.run:
         spools.settle(kept.run)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
 
 BAD_INPUT, FAILED, VIOLATED, UNCHECKED, UNPRINTED = 2, 1, 3, 4, 5
@@ -14,23 +13,6 @@ BAD_INPUT, FAILED, VIOLATED, UNCHECKED, UNPRINTED = 2, 1, 3, 4, 5
 def print_message(line: str) -> None:
     """To stderr, without the control characters that a column name may hold."""
     print(_printable(line), file=sys.stderr, flush=True)
-
-
-PRIVATE_NOTES = "--private-notes"
-_NOT_SHOWN = (
-    "note: what was assumed of the table and found in it without noise, and how long the run took, is said on a terminal alone, or with "
-    f"{PRIVATE_NOTES}"
-)
-
-
-def shows_private(asked: bool) -> bool:
-    """Whether a person reads stderr: what says something of single records without noise must not stay in a log."""
-    return asked or sys.stderr.isatty()
-
-
-def private_notes(lines: Sequence[str], shown: bool) -> list[str]:
-    """What to print of such lines. Where they are not shown, one line that says so whether there are some or not."""
-    return list(lines) if shown else [_NOT_SHOWN]
 
 
 def print_result(line: str) -> None:

@@ -58,7 +58,7 @@ class Outlook:
 
 @dataclass(frozen=True)
 class Feasibility:
-    """noise: expected absolute error of a cell of a measured table, in people, whatever their number.
+    """noise: expected absolute error of a cell of a measured table, in people; it does not depend on their number.
 
     smallest_group: people that a cell needs for noise to miss it by no more than `READABLE_GROUP` of them, with 95 % confidence.
     """

@@ -115,7 +115,7 @@ def _of_promise(spec: Spec) -> Iterator[Leak]:
 
 
 def _of_looks(spec: Spec, condition: str) -> Iterator[Leak]:
-    """What is decided with the mechanism and goes with the release in these words, full sentences; and what nobody looked at."""
+    """What is decided with the mechanism and goes with the release in these words, full sentences; and what was not looked at."""
     branded = "The release is branded with it."
     if condition:
         title = "The guarantee has a condition that nobody can check"

@@ -1,11 +1,11 @@
 """Looks: what of the private table its curator was shown without noise before a plan was sealed.
 
 Columns, values, settings or a mechanism that are chosen because of what was seen carry it into the release, and no budget counts that. So a
-plan names the looks, and its release is branded with them, whatever came of them: nobody can tell afterwards.
+plan names the looks, and its release is branded with them, also where they changed nothing: that cannot be told afterwards.
 
 A look is everything for the curator's eyes that is worked out from the records without noise, before the charge, and that a choice of
 what is published could follow from. Not a look: how many lines cannot be read, and what the first bytes suggest about a file's format.
-All that can follow from those is how the file is read, which is not published; and a promise about lines needs somebody who knows that they
+All that can follow from those is how the file is read, which is not published; and a promise about lines needs a person who knows that they
 are read.
 """
 

@@ -61,9 +61,21 @@ def _megabytes(plan: Plan) -> tuple[float, float, float]:
 
 
 def free_mb() -> float | None:
-    """What this process has and may still get; None where the system does not say."""
-    limits = [limit for limit in (_unused_memory(), _address_space()) if limit is not None]
-    return min(limits) / MEGABYTE if limits else None
+    """What this process has and may still get: of the machine or, in a container, of its control group, and of a limit on its address
+    space, of which what is reserved is not memory. None where the system does not say."""
+    reserved, held, left = 0, 0, list[float]()
+    with suppress(OSError, ValueError, IndexError):
+        reserved, held = (int(pages) * resource.getpagesize() for pages in Path("/proc/self/statm").read_text().split()[:2])
+    with suppress(OSError, ValueError, IndexError):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        left.append(next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")))
+    with suppress(OSError, ValueError):  # the limit is a word where there is none
+        group = Path("/sys/fs/cgroup")
+        left.append(int((group / "memory.max").read_text()) - int((group / "memory.current").read_text()))
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit != resource.RLIM_INFINITY:
+        left.append(limit - reserved)
+    return (min(left) + held) / MEGABYTE if left else None
 
 
 def values(plan: Plan) -> int:
@@ -91,33 +103,3 @@ def _remedy(plan: Plan, rows: bool) -> str:
     names = {parameter.name for parameter in parameters(plan.mechanism)}
     knob = next((name for name in ("max_size_mb", "relaxed_rows", "rounds", "records") if name in names), None)
     return "use fewer or smaller tables" + (f", or a smaller {knob}" if knob else "")
-
-
-def _unused_memory() -> float | None:
-    """Bytes: of the machine or, in a container, of its control group; with what this process holds already."""
-    used = _resident()
-    available: list[float] = []
-    with suppress(OSError, ValueError, IndexError):
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        available.append(next(1024.0 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")))
-    with suppress(OSError, ValueError):  # the limit is a word where there is none
-        group = Path("/sys/fs/cgroup")
-        available.append(float(int((group / "memory.max").read_text()) - int((group / "memory.current").read_text())))
-    return min(available) + used if available else None
-
-
-def _address_space() -> float | None:
-    """Bytes that a limit on this process leaves, with what it holds already; its reserved address space is not memory."""
-    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if limit == resource.RLIM_INFINITY:
-        return None
-    with suppress(OSError, ValueError, IndexError):
-        reserved = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        return float(limit - reserved + _resident())
-    return float(limit)
-
-
-def _resident() -> float:
-    with suppress(OSError, ValueError, IndexError):
-        return float(int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize())
-    return 0.0

@@ -1,6 +1,6 @@
 """Where the columns and values of a domain came from: what the domain itself says, what its curator states, and both in words.
 
-Nothing is certified that nobody stated. A domain that was read from the private table says so in its own document, and goes on saying so
+Nothing is certified that was not stated. A domain that was read from the private table says so in its own document, and goes on saying so
 wherever that document is taken.
 """
 

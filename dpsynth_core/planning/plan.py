@@ -37,7 +37,7 @@ from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload
 
 MIN_MECHANISM = 0.1
-"""Share of a budget that the mechanism keeps at least, whatever is set aside: with less its tables are noise."""
+"""Share of a budget that the mechanism keeps at least: with less its tables are noise."""
 DISCOVERY_DELTA = 0.1
 """Share of delta that hides texts of single people while values are learnt."""
 LEARNING = "discovery"

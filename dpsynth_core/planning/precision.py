@@ -2,7 +2,7 @@
 split, which pairs the workload covers, what an attacker could learn. Nothing here reads records or draws noise.
 
 Noise is the Gaussian noise of a measured cell, sigma = l2 * sqrt(m / (2 rho)) when m tables share the budget rho equally. Every cell
-of a measured table gets the same sigma, whatever the table's size.
+of a measured table gets the same sigma; the table's size does not matter.
 """
 
 from __future__ import annotations

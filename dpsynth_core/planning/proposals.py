@@ -1,7 +1,7 @@
 """What readers may study, as workloads that are feasible for the columns, and what each of them, or any other, would cost.
 
 From public facts alone. With 100 columns there are 4,950 pairs and 161,700 triples: most of a budget, and of the time, would go to tables
-that nobody will look at. Such a table is offered triples with one column and within groups instead.
+that are not looked at. Such a table is offered triples with one column and within groups instead.
 """
 
 from __future__ import annotations

@@ -38,18 +38,15 @@ BASELINE = "independent"
 Model = Mapping[str, Any]
 """What the trials came to, as `benchmarks/recommendation.py` fits it."""
 CLOSE = 1.3
-"""Expected errors within this factor of the best count as equal: the model misses by more. In scenarios that the model does not know, the
-first choice then errs 5 % more than the best would, as with 1.5; 7 % with 1.2, and 6 % where AIM is always taken
-(`python -m benchmarks.recommendation judge`)."""
+"""Expected errors within this factor of the best count as equal: the model misses by more (docs/accuracy.md)."""
 USUAL, FIXED = MechanismSpec().name, "hdmm_pgm"
-"""Which comes first among equals, where nobody waits for it longer than for others (`PATIENCE`): the one that selects what it measures, or,
-where noise is at most `SMALL_NOISE`, the one whose plan is fixed, where that can be fitted."""
+"""Which comes first among equals, where it does not take longer than others (`PATIENCE`): the one that selects what it measures, or, where
+noise is at most `SMALL_NOISE`, the one whose plan is fixed, where that can be fitted."""
 SMALL_NOISE = 0.02
-"""There selections are not worth what they cost: in all ten of our scenarios with so little noise where the fixed plan fits, it errs 0.70
-to 0.95 times as much as AIM, and in its largest error 0.40 to 1.04 times. Where noise is larger it often errs more, up to 2.4 times."""
+"""There selections are not worth what they cost (docs/accuracy.md)."""
 _WHY_FIRST = {USUAL: "the usual choice", FIXED: "with so little noise it need not spend on choosing what to measure"}
 PATIENCE = 600.0
-"""Seconds. Whoever decides about a release waits so long without a thought, so that a shorter time says nothing for a mechanism."""
+"""Seconds. People who decide about a release wait so long anyway, so that a shorter time says nothing for a mechanism."""
 
 
 @dataclass(frozen=True)

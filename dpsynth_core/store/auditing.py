@@ -1,10 +1,17 @@
-"""The ledger in a few lines for its auditors: how long it is, where it ends, what each population's account says, what is wrong."""
+"""The ledger for its auditors: in a few lines, how long it is, where it ends, what each population's account says and what is wrong; and
+as a file, every entry of every owner, and nothing that tells whether a table changed between two."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import asdict, dataclass, fields, replace
 
+from dpsynth_core.foundation.documents import inert, parse_json
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store import balance, chain, seals
 from dpsynth_core.store.balance import Spent
 from dpsynth_core.store.chain import Entry, Verification
@@ -23,7 +30,7 @@ class Audit:
     entries: tuple[Entry, ...] = ()
 
     def holding(self, noted: str) -> Audit:
-        """The same with a problem if no entry has the hash that somebody noted."""
+        """The same with a problem if no entry has the hash that was noted."""
         wanted = noted.strip().lower()
         held = len(wanted) >= LEAST_DIGITS and any(entry.hash.startswith(wanted) for entry in self.entries)
         return self if held else replace(self, problem=f"no entry has the hash {noted.strip()[:64]!r} that was noted")
@@ -66,3 +73,27 @@ def _account(spent: Spent) -> str:
         f"population {spent.population!r}: epsilon {spent.epsilon:.4g} of {spent.cap_epsilon:g} at delta {spent.cap_delta:g},"
         f" charged by {spent.releases:,} run{'s' * (spent.releases != 1)}{unit}"
     )
+
+
+def to_json(entries: Sequence[Entry]) -> str:
+    """Every field of every entry: what `read` and `chain.check_chain` take."""
+    return json.dumps([asdict(entry) for entry in entries], indent=1)
+
+
+def read(text: str) -> tuple[Entry, ...]:
+    """The entries of a JSON export. Raises InputError if it is not one."""
+    with suppress(TypeError):
+        entries = tuple(Entry(**item) for item in parse_json(text, "ledger export"))
+        if all(chain.is_typed(vars(entry).values()) for entry in entries):
+            return entries
+    raise InputError("ledger export", "it is not a list of ledger entries", "use the JSON export of the ledger")
+
+
+def to_csv(entries: Sequence[Entry]) -> str:
+    """For reading in a spreadsheet; text that a spreadsheet would take for a formula gets a leading apostrophe."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(field.name for field in fields(Entry))
+    for entry in entries:
+        writer.writerow(inert(value) if isinstance(value, str) else value for value in asdict(entry).values())
+    return out.getvalue()

@@ -59,7 +59,7 @@ def spent_by_all() -> tuple[Spent, ...]:
 
 
 def same_file_elsewhere(fingerprint: str, population: str) -> tuple[str, ...]:
-    """Other populations against which anybody charged the same data file: a reason for a warning. Raises BooksLost."""
+    """Other populations that were charged for the same data file: a reason for a warning. Raises BooksLost."""
     others = [entry for entry in accounts.standing(chain.whole()) if entry.population != population]
     ours = seals.seals(fingerprint, [entry.run for entry in others])
     return tuple(sorted({entry.population for entry, seal in zip(others, ours, strict=True) if entry.fingerprint == seal}))

@@ -94,7 +94,7 @@ def submit(db: sqlite3.Connection, job: Job, charge: Charge | None) -> None:
 
 def started_meanwhile(db: sqlite3.Connection, job: Job, seen: Collection[str] | None) -> str | None:
     """The id of a job of the same project and document that is not among those in `seen`, which the curator knew of when deciding: it was
-    started in a second tab, or by a second click. None where there is none, or nobody said what was seen."""
+    started in a second tab, or by a second click. None where there is no such job, or `seen` is not known."""
     if seen is None:
         return None
     rows = db.execute(
@@ -227,7 +227,7 @@ def leave(job: str) -> None:
         _cancel_if_alone(db, job)
 
 
-# What anybody may do
+# What every process may do
 
 
 def pump() -> None:

@@ -111,7 +111,7 @@ def list(owner: str, project: str | None = None) -> tuple[Run, ...]:
 
 
 def queue_position(owner: str, run: str) -> int:
-    """How many runs, of whomever, start before this queued one; 0 if it is the next or not queued."""
+    """How many runs, of all owners, start before this queued one; 0 if it is the next or not queued."""
     with reading() as db:
         row = owned(db, "run", owner, run)
         if row["state"] != "queued":

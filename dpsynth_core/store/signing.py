@@ -78,18 +78,9 @@ def _key() -> Ed25519PrivateKey:
 
 
 def _read(path: Path) -> Ed25519PrivateKey:
+    """From an ordinary file that no other account can read; nothing is followed or waited for. Raises StoreFault."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-    content = _content(path)
-    if len(content) == _BYTES:
-        secret = Ed25519PrivateKey.from_private_bytes(content[:_SECRET_BYTES])
-        if _public(secret) == content[_SECRET_BYTES:]:
-            return secret
-    raise StoreFault(FIELD, f"its {NAME} is damaged", _REMEDY)
-
-
-def _content(path: Path) -> bytes:
-    """Of an ordinary file that no other account can read; nothing is followed or waited for. Raises StoreFault."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -101,9 +92,14 @@ def _content(path: Path) -> bytes:
         if found.st_mode & _OTHERS:
             problem = f"its {NAME} is open to other accounts of this machine, who may have signed with it"
             raise StoreFault(FIELD, problem, f"if no one read it, make it yours alone (chmod 600); else {_REMEDY.split(', or ')[1]}")
-        return os.read(descriptor, _BYTES + 1)
+        content = os.read(descriptor, _BYTES + 1)
     finally:
         os.close(descriptor)
+    if len(content) == _BYTES:
+        secret = Ed25519PrivateKey.from_private_bytes(content[:_SECRET_BYTES])
+        if _public(secret) == content[_SECRET_BYTES:]:
+            return secret
+    raise StoreFault(FIELD, f"its {NAME} is damaged", _REMEDY)
 
 
 def _public(secret: Ed25519PrivateKey) -> bytes:

@@ -105,7 +105,7 @@ def _try(job: str, number: int, attempt: Callable[[], Outcome | None]) -> None:
             "It needed more memory than a run may take here: twice what was forecast, and 2 GB. Other runs and the pages were not harmed. "
             "Ask for fewer or smaller tables, or for fewer rows."
         )
-    except Exception as error:  # noqa: BLE001 (a run ends with a state, whatever happened)
+    except Exception as error:  # noqa: BLE001 (a run ends with a state, also after a mistake of ours)
         failed = str(cause_of(error) or f"It stopped on an internal error: {failures.describe(error)}.")
     else:
         jobs.give(job, number, "done", outcome=None if outcome is None else outcome.to_json())

@@ -36,9 +36,9 @@ def _made() -> Path:
         os.chdir(place)
         try:
             assert cli.main(["run", "spec.json", "--out", "out", "--population", "people"]) == 0
-            from dpsynth_core.store import chain, exports
+            from dpsynth_core.store import auditing, chain
 
-            (place / "home" / "export.json").write_text(exports.to_json(chain.entries()))
+            (place / "home" / "export.json").write_text(auditing.to_json(chain.entries()))
         finally:
             os.chdir(before)
     return place

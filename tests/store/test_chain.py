@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.store import auditing, balance, chain, exports, ledger
+from dpsynth_core.store import auditing, balance, chain, ledger
 from dpsynth_core.store.chain import COLUMNS, Entry, check_chain
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import BooksLost
@@ -112,7 +112,7 @@ def test_what_would_not_read_as_it_was_written_is_never_written(fields: dict[str
 
 def test_json_export_can_be_verified_by_its_reader() -> None:
     reserve("r1", 1 / 3)
-    read_back = exports.read(exports.to_json(chain.entries()))
+    read_back = auditing.read(auditing.to_json(chain.entries()))
     assert read_back == chain.entries()
     assert check_chain(read_back).ok
 
@@ -122,13 +122,13 @@ def test_json_export_can_be_verified_by_its_reader() -> None:
 )
 def test_what_is_no_export_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="ledger export"):
-        exports.read(text)
+        auditing.read(text)
 
 
 def test_csv_export_holds_every_entry_and_no_formula() -> None:
     with transaction() as db:
         ledger.reserve(db, "ann", replace(charge("r1", 0.01, population="=cmd|' /C calc'!A0"), note="@SUM(1)"))
-    rows = list(csv.DictReader(io.StringIO(exports.to_csv(chain.entries()))))
+    rows = list(csv.DictReader(io.StringIO(auditing.to_csv(chain.entries()))))
     assert [row["kind"] for row in rows] == ["population", "reserve"]
     assert float(rows[1]["rho"]) == 0.01
     assert rows[1]["population"].startswith("'=")
@@ -141,7 +141,7 @@ def test_exports_do_not_show_whether_a_table_changed_between_two_runs() -> None:
         reserve(run, 0.01, fingerprint=file)
     touch("r1")
     runs_of: dict[str, set[str]] = {}
-    for item in json.loads(exports.to_json(chain.entries())):
+    for item in json.loads(auditing.to_json(chain.entries())):
         if item["fingerprint"]:
             runs_of.setdefault(item["fingerprint"], set()).add(item["run"])
     assert [len(runs) for runs in runs_of.values()] == [1, 1, 1]
@@ -179,4 +179,4 @@ def test_a_clock_that_goes_back_is_noted(monkeypatch: pytest.MonkeyPatch) -> Non
     assert chain.verify().ok
     (note,) = [line for line in auditing.audit().lines if line.startswith("note: ")]
     assert "entry 3 is dated before the entry before it" in note
-    assert check_chain(exports.read(exports.to_json(chain.entries()))).set_back == (3,)
+    assert check_chain(auditing.read(auditing.to_json(chain.entries()))).set_back == (3,)

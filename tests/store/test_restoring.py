@@ -15,7 +15,7 @@ import pytest
 from benchmarks import ledger_damage
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import auditing, balance, chain, exports, head, projects, runs, seals
+from dpsynth_core.store import auditing, balance, chain, head, projects, runs, seals
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.faults import BooksLost
@@ -277,7 +277,7 @@ def test_an_export_brings_back_what_the_database_lacks(home: Path) -> None:
     reserve("r1", RHO)
     old = copy(home)
     reserve("r2", RHO, fingerprint="same")
-    export = exports.read(exports.to_json(chain.entries()))
+    export = auditing.read(auditing.to_json(chain.entries()))
     put_back(home, old)
     restore("local", REASON, export)
     assert chain.entries()[:3] == export

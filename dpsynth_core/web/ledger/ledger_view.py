@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.store import accounts, auditing, balance, chain, exports, ledger, runs, signing
+from dpsynth_core.store import accounts, auditing, balance, chain, ledger, runs, signing
 from dpsynth_core.store.balance import Spent
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.web.shell import frame, numbers
@@ -125,7 +125,7 @@ def entries(owner: str, names: tuple[str, ...]) -> None:
             },
         )
         with st.container(horizontal=True):
-            for kind, write, media in (("CSV", exports.to_csv, "text/csv"), ("JSON", exports.to_json, "application/json")):
+            for kind, write, media in (("CSV", auditing.to_csv, "text/csv"), ("JSON", auditing.to_json, "application/json")):
                 content, name = partial(lambda write: write(chain.entries()), write), f"ledger.{kind.lower()}"
                 st.download_button(f"Export {kind}", content, name, media, icon=":material/download:", on_click="ignore")
         st.caption("Anyone can check the JSON export: every hash covers the entry and the hash before it.")
