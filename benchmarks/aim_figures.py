@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import statistics
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -84,7 +83,7 @@ def named(name: str) -> Mechanism:
     return registry.configured(registry.get(plain), {registry.PRESET: registry.PAPER} if plain != name else {})
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> None:
     options = record.parser(
         __doc__,
         {"tables": SHAPES, "workloads": WORKLOADS, "mechanisms": (*MECHANISMS, *PUBLISHED)},
@@ -97,7 +96,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = [asdict(point) for point in points(options)]
     place = options.results / NAME
     record.fill(record.opened(place), asked, options.runs, lambda point: measure(Point(**point)), write, place)
-    return 0
 
 
 def points(options: argparse.Namespace) -> Iterator[Point]:
@@ -246,4 +244,4 @@ def _share(best: pd.Series[bool]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

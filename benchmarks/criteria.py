@@ -78,7 +78,7 @@ class Trial:
         return self.at_most <= self.error - hardly, self.at_least > self.error + hardly
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = record.parser(__doc__, runs=200, people=3_000, epsilon=2.0, mechanism="independent", name="criteria")
     options = parser.parse_args(arguments)
     training_time.ROUNDS = _TREES
@@ -88,7 +88,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"run {number + 1}", file=sys.stderr)
         trials += _trials(options, number)
     _write(options, trials)
-    return 0
 
 
 def _trials(options: argparse.Namespace, number: int) -> list[Trial]:
@@ -184,4 +183,4 @@ which is at most 1.3, and whether coverage is compatible with 95 % (p above 0.01
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -10,7 +10,6 @@ window is closed; and its processor seconds. Needs Linux and the development pac
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -27,7 +26,7 @@ _AT_ONCE_MS = 600_000
 _SETTLED_SECONDS = 5.0
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = record.parser(__doc__, rows=[1_000_000, 10_000_000], label="now")
     parser.add_argument("--place", type=Path, help="folder on whose disk all of it is (default: where temporary files are)")
     options = parser.parse_args(arguments)
@@ -43,7 +42,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kept = options.results / "downloads"
     records = record.instead(record.earlier(kept), {**record.machine(), "label": options.label, "downloads": taken}, "label")
     record.write(kept, records, _lines(records))
-    return 0
 
 
 def _released(rows: int) -> str:
@@ -103,4 +101,4 @@ def _lines(records: Sequence[dict[str, Any]]) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

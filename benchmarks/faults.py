@@ -12,29 +12,115 @@ Prints both as Markdown.
 
 from __future__ import annotations
 
+import importlib
 import json
+import multiprocessing
+import os
 import random
+import resource
 import shutil
 import signal
 import sqlite3
+import sys
 import tempfile
 import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 
-from benchmarks import record, warm_commands
-from benchmarks.warm_commands import Command, Ended
+from benchmarks import record
+from benchmarks.table import ROOT
 
 DOMAIN = {"a": 4, "b": 5, "c": 3}
 SIZES = (16_000, 200_000, 300_000)
 """Bytes that a file may have when the disk counts as full: too few for the ledger, for its log, and for the rows of the release."""
 
+_FORKS = multiprocessing.get_context("forkserver")
+"""Commands are forked from a process that has imported everything: starting Python anew each time would take longer than the runs."""
+
 QUICK = ("--mechanism", "independent", "--workload", "all-1way")
 LONG = ("--workload", "all-2way", "--set", "rounds_per_attribute=40", "--rows", "40000")
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A command that has ended. code: of the exit, negative for a signal."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command at work. Its output goes to files, which need not be read meanwhile."""
+
+    process: ForkServerProcess
+    stdout: Path
+    stderr: Path
+
+    def running(self) -> bool:
+        return self.process.is_alive()
+
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal, unless the command has ended."""
+        if self.process.is_alive() and self.process.pid is not None:
+            os.kill(self.process.pid, number)
+
+    def wait(self) -> Ended:
+        self.process.join()
+        code = self.process.exitcode
+        self.process.close()
+        return Ended(-1 if code is None else code, self.stdout.read_text(errors="replace"), self.stderr.read_text(errors="replace"))
+
+
+def _warm_up() -> None:
+    """Start the process that the others are forked from. It imports every module of the program that a command can need."""
+    os.environ["PYTHONPATH"] = str(ROOT)
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+    package = ROOT / "dpsynth_core"
+    modules = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in sorted(package.rglob("*.py"))]
+    needed = [name for name in modules if ".web" not in name and ".charts" not in name and not name.endswith(("__main__", "__init__"))]
+    _FORKS.set_forkserver_preload([name for name in needed if not name.endswith("_process")])
+
+
+def _start(folder: Path, *arguments: str, file_limit: int | None = None) -> Command:
+    """Start `python -m dpsynth_core ARGUMENTS` in a folder whose `home` is its DPSYNTH_HOME.
+
+    file_limit: the largest file that the process can write, in bytes; what it writes beyond fails as on a full disk.
+    """
+    place = folder / "output"
+    place.mkdir(exist_ok=True)
+    number = len(list(place.iterdir()))
+    stdout, stderr = place / f"{number}.out", place / f"{number}.err"
+    stdout.touch()
+    stderr.touch()
+    process = _FORKS.Process(target=_command, args=(folder, arguments, stdout, stderr, file_limit), daemon=False)
+    process.start()
+    return Command(process, stdout, stderr)
+
+
+def _command(folder: Path, arguments: tuple[str, ...], stdout: Path, stderr: Path, file_limit: int | None) -> NoReturn:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    for descriptor, path in ((1, stdout), (2, stderr)):
+        opened = os.open(path, os.O_WRONLY | os.O_APPEND)
+        os.dup2(opened, descriptor)
+        os.close(opened)
+    if file_limit is not None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # an error, as of a full disk, and not a death
+        resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit))
+    os.chdir(folder)
+    os.environ["DPSYNTH_HOME"] = str(folder / "home")
+    sys.argv = ["dpsynth_core", *arguments]
+    importlib.import_module("dpsynth_core.__main__")
+    raise AssertionError("the command line ends its process")
 
 
 @dataclass
@@ -68,11 +154,11 @@ class Place:
         (self.folder / "domain.json").write_text(json.dumps(DOMAIN))
 
     def run(self, *arguments: str) -> Ended:
-        return warm_commands.start(self.folder, *arguments).wait()
+        return _start(self.folder, *arguments).wait()
 
     def synthesize(self, *more: str, out: str = "out", file_limit: int | None = None) -> Command:
         arguments = ("synthesize", "people.csv", "--domain", "domain.json", "--epsilon", "1", "--out", out, "--population", "people", *more)
-        return warm_commands.start(self.folder, *arguments, file_limit=file_limit)
+        return _start(self.folder, *arguments, file_limit=file_limit)
 
     def answers(self) -> bool:
         """Whether an answer of the kernel is on disk in a spool."""
@@ -221,7 +307,7 @@ def main() -> None:
     parser = record.options(__doc__, times=10)
     parser.add_argument("--only", default="", help="the cases whose name contains this")
     options = parser.parse_args()
-    warm_commands.warm_up()
+    _warm_up()
     seconds = undisturbed()
     cases: dict[str, Callable[[Place], Ended]] = {
         "kill -9": signalled(seconds, signal.SIGKILL),

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -63,7 +62,7 @@ class Point:
     program: str
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> None:
     options = record.parser(
         __doc__,
         {"figures": (1, 2), "k": (2, 3, 4, 5), "programs": PROGRAMS},
@@ -77,7 +76,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     place = options.results / NAME
     asked = (asdict(point) for point in points(options))
     record.fill(record.opened(place), asked, options.runs, lambda point: measure(Point(**point)), write, place)
-    return 0
 
 
 def points(options: argparse.Namespace) -> Iterator[Point]:
@@ -183,4 +181,4 @@ def _chart(figure: int, frame: pd.DataFrame) -> alt.FacetChart:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

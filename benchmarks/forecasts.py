@@ -105,7 +105,7 @@ WIDE = (
 TABLES = {"fitted": FITTED, "held-out": HELD_OUT, "wide": WIDE}
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = record.parser(__doc__, {"tables": TABLES}, tables="held-out")
     parser.add_argument("--again", action="store_true", help="forecast the recorded runs anew, and run nothing")
     parser.add_argument("--numbers", type=int, nargs="+", help="which of them (default: all)")
@@ -114,13 +114,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.again:
         runs = [{**run, **expected_of(TABLES[run["tables"]][run["number"]])} for run in record.earlier(place)]
         record.write(place, runs, [_markdown(runs)])
-        return 0
+        return
     for number in options.numbers or range(len(TABLES[options.tables])):
         run = compared(options.tables, number)
         print(_line(run), file=sys.stderr, flush=True)
         runs = record.instead(record.earlier(place), run, "tables", "number")  # read anew: others may measure beside this
         record.write(place, runs, [_markdown(runs)])
-    return 0
 
 
 def compared(tables: str, number: int) -> dict[str, Any]:
@@ -174,4 +173,4 @@ def _markdown(runs: list[dict[str, Any]]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -20,7 +20,7 @@ from benchmarks.programs import execute, synthesize
 from dpsynth_core.sources.demo import demo_domain, simulate
 
 
-def main() -> int:
+def main() -> None:
     parser = record.parser(__doc__, records=1_000_000, rows=10_000_000, epsilon=1.0)
     parser.add_argument("--folder", type=Path, help="for the files, which take gigabytes (default: the usual temporary folder)")
     options = parser.parse_args()
@@ -28,7 +28,6 @@ def main() -> int:
         steps = measured(Path(place), options.records, options.rows, options.epsilon)
     kept = {**record.machine(), "records": options.records, "rows": options.rows, "epsilon": options.epsilon, "steps": steps}
     record.write(options.results / "large_release", kept, _lines(kept))
-    return 0
 
 
 def measured(place: Path, records: int, rows: int, epsilon: float) -> dict[str, dict[str, Any]]:
@@ -62,4 +61,4 @@ def _lines(kept: dict[str, Any]) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

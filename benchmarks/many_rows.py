@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -74,7 +73,7 @@ class Cost:
         self.peak_mb[step] = round(memory_mb(os.getpid(), "VmHWM"))
 
 
-def main() -> int:
+def main() -> None:
     parser = record.parser(__doc__, rows=[10_000, 100_000, 1_000_000, 10_000_000], epsilon=1.0)
     parser.add_argument("--table", choices=(PEOPLE, *SHAPES), default=PEOPLE)
     parser.add_argument("--written", type=int, help="synthetic rows (default: as many as the table has)")
@@ -87,7 +86,6 @@ def main() -> int:
     kept = {**record.machine(), "epsilon": options.epsilon}
     kept["tables"] = sorted(tables, key=lambda one: (one["table"], one["written"], one["rows"]))
     record.write(place, kept, _lines(kept))
-    return 0
 
 
 def measured(table: str, rows: int, written: int, epsilon: float, folder: str) -> Cost:
@@ -145,4 +143,4 @@ def _lines(kept: dict[str, Any]) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

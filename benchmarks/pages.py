@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import os
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -37,7 +36,7 @@ _WATCH = """() => new Promise(done => {
 })"""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> None:
     options = record.parser(__doc__, rounds=3).parse_args(arguments)
     with tempfile.TemporaryDirectory() as place:
         os.environ["DPSYNTH_HOME"] = str(Path(place) / "home")
@@ -57,7 +56,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     heads = ("page", "first visit", "processor time of the server", "later visits, median", "at worst", "processor time of the server")
     rows = ((page, *times.values()) for page, times in kept["milliseconds"].items())
     record.write(options.results / "pages", kept, [about, "", *record.table(heads, rows)])
-    return 0
 
 
 def _summary(switches: Sequence[tuple[float, float]]) -> dict[str, int]:
@@ -113,4 +111,4 @@ def _switches(url: str, pid: int, project: str, rounds: int) -> Mapping[str, lis
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

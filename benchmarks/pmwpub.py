@@ -29,8 +29,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmarks import figures, record
-from benchmarks.claims import DECIDED, by_epsilon
-from benchmarks.figures import Setting
+from benchmarks.figures import DECIDED, Setting, by_epsilon
 from benchmarks.table import ADULT_FOLDER
 from dpsynth_core.inference.model import WeightedRecords
 from dpsynth_core.mechanisms.public_check import FLOOR
@@ -61,7 +60,7 @@ WITHOUT = {"aim": "AIM", "mwem_pgm": "MWEM+PGM", "dualquery": "DualQuery"}
 Codes = NDArray[np.int32]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> None:
     options = record.parser(
         __doc__,
         {"tables": TABLES, "programs": (*WITH, *WITHOUT)},
@@ -77,7 +76,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             kept["tables"].append(judge(table))
             print(kept["tables"][-1], file=sys.stderr, flush=True)
     record.fill(kept, points(options), options.runs, lambda point: measure(**point), write, place)
-    return 0
 
 
 def points(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
@@ -207,4 +205,4 @@ def _chart(frame: pd.DataFrame, tables: pd.DataFrame) -> alt.HConcatChart:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -72,13 +72,12 @@ class Outcome:
         return self.off <= self.half + 1e-9
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> None:
     relation = "add-remove"
     parser = record.parser(__doc__, mechanism="aim", relation=relation, epsilon=2.0, certificate=0.05, releases=200, questions=40)
     options = parser.parse_args(arguments)
     together: dict[str, list[bool]] = defaultdict(list)
     print(written(options, list(outcomes(options, together)), together))
-    return 0
 
 
 def people(seed: int = 1) -> NDArray[np.int32]:
@@ -185,4 +184,4 @@ def written(options: argparse.Namespace, results: Sequence[tuple[str, Outcome]],
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

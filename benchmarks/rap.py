@@ -23,8 +23,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import fem, figures, record
-from benchmarks.claims import DECIDED, by_epsilon
-from benchmarks.figures import Program
+from benchmarks.figures import DECIDED, Program, by_epsilon
 from dpsynth_core.research.inference.relaxed.relaxed_table import RelaxedTable, rounded
 
 NAME = "rap"

@@ -65,7 +65,7 @@ RIDGE = 1e-2
 """Pulls coefficients towards 0 where the table says little; features are standardised."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> None:
     options = _parser().parse_args(arguments)
     if options.command == "measure":
         measure(range(*options.scenarios), options.mechanisms, options.longest, options.table)
@@ -73,7 +73,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         fit(options.table, options.out)
     else:
         judge(options.table)
-    return 0
 
 
 @dataclass(frozen=True)
@@ -316,6 +315,6 @@ def _parser() -> argparse.ArgumentParser:
 
 if __name__ == "__main__":
     try:
-        sys.exit(main())
+        main()
     except InputError as problem:
         sys.exit(str(problem))

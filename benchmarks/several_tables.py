@@ -50,10 +50,9 @@ RELEASE = "noisy counts of the release"
 _NORMAL = statistics.NormalDist().inv_cdf(0.975)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> None:
     options = record.parser(__doc__, mechanism="independent", epsilon=1.0, releases=200, tables=5).parse_args(arguments)
     print(written(options, trials(options)))
-    return 0
 
 
 def trials(options: argparse.Namespace) -> Mapping[str, list[bool]]:
@@ -128,4 +127,4 @@ def written(options: argparse.Namespace, seen: Mapping[str, list[bool]]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -58,7 +58,7 @@ class Shape:
     read: Callable[[Path], CodesSource]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = record.parser(__doc__, label="now", epsilons=[0.1, 0.5, 1.0, 10.0], mechanisms=["aim", "independent", "mst"], runs=5)
     parser.add_argument("--tables", nargs="+", choices=SHAPES, default=[name for name in SHAPES if "cells" not in name])
     parser.add_argument("--set", nargs="*", metavar="NAME=VALUE", default=[], help="of all mechanisms")
@@ -83,7 +83,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 runs = record.instead(record.earlier(place), run, "label", "table", "epsilon", "mechanism")
                 record.write(place, sorted(runs, key=_order))
     record.write(place, record.earlier(place), record.table(_HEAD, _rows(record.earlier(place))))
-    return 0
 
 
 def _measured(source: CodesSource, workload: Workload, true: Marginals, mechanism: Mechanism, epsilon: float, runs: int) -> dict[str, Any]:
@@ -182,4 +181,4 @@ _HEAD = ("table", "epsilon", "mechanism", "version", "runs", "error", "processor
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

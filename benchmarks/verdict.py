@@ -45,7 +45,7 @@ class Stated:
     high: float
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = record.parser(__doc__, epsilon=1.0, delta=1e-9, workload="all-2way", mechanism="aim", runs=20)
     parser.add_argument("table", choices=TABLES)
     options = parser.parse_args(arguments)
@@ -63,7 +63,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         stated.append(_stated(*made(ours)))
         real.append(made(independent)[1])
     _write(options, stated, real)
-    return 0
 
 
 def _spec(options: argparse.Namespace, mechanism: str) -> Spec:
@@ -103,4 +102,4 @@ def _write(options: argparse.Namespace, stated: Sequence[Stated], real: Sequence
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

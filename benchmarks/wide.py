@@ -32,7 +32,7 @@ SIZES = {
 """By number of columns, the numbers of values that they are drawn from."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = record.parser(__doc__, columns=list(SIZES), rows=ROWS, mechanisms=["aim"], epsilon=1.0)
     parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="a parameter of the mechanism; may be repeated")
     options = parser.parse_args(arguments)
@@ -45,7 +45,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 runs = record.instead(record.earlier(kept), run, "columns", "mechanism", "rows")
                 print(_line(run), file=sys.stderr, flush=True)
                 record.write(kept, runs, [_markdown(runs)])
-    return 0
 
 
 def table_of(columns: int, rows: int = ROWS) -> Invented:
@@ -105,4 +104,4 @@ _HEAD = (
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

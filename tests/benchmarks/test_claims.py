@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from benchmarks.claims import LESS, MORE, UNDECIDED, by_epsilon, verdict
+from benchmarks.figures import LESS, MORE, UNDECIDED, by_epsilon, verdict
 
 
 def test_only_runs_that_do_not_overlap_decide() -> None:
