@@ -101,9 +101,9 @@ def _synthesize(options: argparse.Namespace) -> None:
     demo = table_options.is_demo(options)
     if not demo and not is_address(str(options.data)):
         confined.prepare(options.data)  # while the rest is imported
-    from dpsynth_core.foundation.documents import read_document
+    from dpsynth_core.foundation.documents import parse_json, read_document
     from dpsynth_core.mechanisms import registry
-    from dpsynth_core.planning.spec import Spec, read_json
+    from dpsynth_core.planning.spec import Spec
     from dpsynth_core.planning.unit_spec import UNNAMED
     from dpsynth_core.release.row_files import chosen
     from dpsynth_core.vocabulary.codebook import parse_domain, unstated_columns
@@ -136,7 +136,7 @@ def _synthesize(options: argparse.Namespace) -> None:
             "models": number(options.models_share),
             "reason": options.epsilon_reason,
         },
-        "criteria": [] if options.criteria is None else read_json(options.criteria, "--criteria"),
+        "criteria": [] if options.criteria is None else parse_json(read_document(options.criteria, "--criteria"), "--criteria"),
         "models": [_model(text, domain) for text in options.model],
         "mechanism": {"name": options.mechanism, "settings": registry.settings(mechanism, settings(options.set))},
         "output": {"rows": number(options.rows), "tables": number(options.tables), "seed": number(options.seed)},

@@ -262,7 +262,7 @@ class Spec(Part):
 
 def load_spec(path: Path) -> Spec:
     """Read a spec from a file; relative paths of tables in it start from that file's folder."""
-    obj = read_json(path, "spec")
+    obj = parse_json(read_document(path, "spec"), "spec")
     for part in ("data", "public"):
         if isinstance(obj, dict) and isinstance(table := obj.get(part), dict) and isinstance(name := table.get("path"), str) and name:
             check_path(name, f"{part}.path")
@@ -270,11 +270,6 @@ def load_spec(path: Path) -> Spec:
                 continue
             obj = {**obj, part: {**table, "path": str(path.parent / Path(name).expanduser())}}
     return Spec.from_json(obj)
-
-
-def read_json(path: Path, field: str) -> Any:
-    """The content of a JSON file, for messages called `field`. Raises InputError."""
-    return parse_json(read_document(path, field), field)
 
 
 _REMEDIES: Mapping[str, tuple[str, str]] = {

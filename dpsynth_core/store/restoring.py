@@ -29,8 +29,7 @@ def restore(owner: str, reason: str, export: Sequence[Entry] = ()) -> Head:
     check_reason("--reason", reason, "why the books may go on as they are (it is kept in the ledger)")
     if problem := chain.check_chain(export).problem:
         raise InputError("ledger export", problem, "use one that `ledger check` finds whole")
-    lost, rescued = _database()
-    accepted = [*lost]
+    accepted, rescued = _database()
     if not seals.key_is_sound():
         seals.new_key()
         accepted.append("its fingerprint.key was lost; files that were charged before are not recognised")
