@@ -22,7 +22,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dpsynth_core.claims.criteria.criterion import MUST, Decided
+from dpsynth_core.claims.criteria.criterion import MUST, NOT_MET, UNDECIDED, UNMEASURED, Decided
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.bounds import SUPPORTED, bounds
 from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, RESIDUALS, Headline, Statements
@@ -115,8 +115,9 @@ def judge(
     poor = tuple(label(clique) for clique in reversed(ordered) if not limits[clique] <= LIMIT)
     domain = statements.evidence.domain
     needs_reason = any(one.needs_reason for one in decided)
+    shown = not any(one.is_must(NOT_MET, UNMEASURED, UNDECIDED) for one in decided)
     return Verdict(
-        kind=WITHHOLD if needs_reason and not despite else _kind(sizes, columns, private, all(one.shown for one in decided)),
+        kind=WITHHOLD if needs_reason and not despite else _kind(sizes, columns, private, shown),
         tables=len(limits),
         within=len(good),
         bounded=headline.bounded,
@@ -126,9 +127,9 @@ def judge(
         columns=columns,
         simpler=tuple(_simpler(headline)),
         private=private,
-        failed=tuple(one.criterion.sentence(domain) for one in decided if one.failed),
-        unmeasured=tuple(one.criterion.sentence(domain) for one in decided if one.unmeasured),
-        undecided=tuple(one.criterion.sentence(domain) for one in decided if one.doubtful),
+        failed=tuple(one.criterion.sentence(domain) for one in decided if one.is_must(NOT_MET)),
+        unmeasured=tuple(one.criterion.sentence(domain) for one in decided if one.is_must(UNMEASURED)),
+        undecided=tuple(one.criterion.sentence(domain) for one in decided if one.is_must(UNDECIDED)),
         musts=sum(one.criterion.importance == MUST for one in decided),
         despite=despite if needs_reason else "",
         noise=headline.noise,

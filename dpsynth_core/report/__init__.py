@@ -12,7 +12,6 @@ from weakref import WeakKeyDictionary
 
 import pandas as pd
 
-from dpsynth_core.claims.criteria.words import percent
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation import verdict as verdicts
 from dpsynth_core.evaluation.quality import Headline, Statements
@@ -29,6 +28,7 @@ from dpsynth_core.report.rule import goodness, learnt
 from dpsynth_core.report.sections import claim_facts
 from dpsynth_core.report.verdict import comparison, despite, fit_for, reasons, ruling, unfit_for
 from dpsynth_core.report.words import noise, protected
+from dpsynth_core.statistics.distances import percent
 from dpsynth_core.statistics.evidence import Evidence
 from dpsynth_core.vocabulary.workload import Workload
 

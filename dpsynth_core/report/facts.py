@@ -8,13 +8,13 @@ from collections.abc import Sequence
 import pandas as pd
 
 from dpsynth_core.claims.certificate import CERTIFICATE
-from dpsynth_core.claims.criteria.words import percent
 from dpsynth_core.evaluation.quality import Headline, within
 from dpsynth_core.planning import discovery, origins
 from dpsynth_core.planning.unit_spec import UNNAMED
 from dpsynth_core.release import tables
 from dpsynth_core.release.release import Release
 from dpsynth_core.report.rule import learnt, rule_facts
+from dpsynth_core.statistics.distances import percent
 from dpsynth_core.vocabulary.domain import Domain
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import pandas as pd
 
-from dpsynth_core.claims.criteria.words import percent
 from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.evaluation.verdict import Verdict
 from dpsynth_core.privacy import meaning
@@ -23,6 +22,7 @@ from dpsynth_core.report.rule import learnt
 from dpsynth_core.report.sections import sections
 from dpsynth_core.report.svg import escape
 from dpsynth_core.report.verdict import comparison, despite, fit_for, reasons, ruling, unfit_for
+from dpsynth_core.statistics.distances import percent
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.filled import RowColumn
 from dpsynth_core.vocabulary.recoding import outside_rule

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpsynth_core.claims.criteria.words import percent
 from dpsynth_core.foundation.visible import shortened, visible
+from dpsynth_core.statistics.distances import percent
 
 _BARS = 10
 _LABEL, _BAR_WIDTH, _ROW = 300, 360, 22

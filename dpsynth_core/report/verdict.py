@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from dpsynth_core.claims.criteria.words import percent
 from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, RESIDUALS
 from dpsynth_core.evaluation.verdict import LIMIT, PARTLY, PUBLISH, UNSHOWN, Purpose, Simpler, Verdict
+from dpsynth_core.statistics.distances import percent
 from dpsynth_core.vocabulary import names
 
 _ADVICE = "Fewer tables, fewer or wider groups, or a larger budget would help."

@@ -59,6 +59,16 @@ def scaled(marginals: Marginals, total: float) -> dict[Clique, NDArray[np.float6
     return {r: _fractions(table) * total for r, table in marginals.items()}
 
 
+def possible(share: float, least: float = 0.0) -> float:
+    """The part of an estimate of a share that can be; least: -1 of a difference."""
+    return min(1.0, max(least, share))
+
+
+def percent(share: float) -> str:
+    """A share for reading; small ones with two digits after the point."""
+    return f"{share:.1%}" if share >= 0.00995 or share == 0 else f"{share:.2%}"
+
+
 def _fractions(table: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.float64]:
     """The table divided by its sum; an empty table stays zero."""
     total = float(table.sum())

@@ -69,7 +69,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dpsynth_core.claims.criteria.form import AMONG, OFF_BY, Entry, Field
+from dpsynth_core.claims.criteria.criterion import AMONG, OFF_BY, Entry, Field
 from dpsynth_core.claims.criteria.statistics import Share
 from dpsynth_core.vocabulary.domain import Domain
 

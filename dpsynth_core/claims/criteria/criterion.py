@@ -8,15 +8,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.claims.criteria.form import Field
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.statistics.distances import percent, possible
 from dpsynth_core.statistics.intervals import Interval, Noisy
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.kinds.kind import is_number
@@ -25,9 +26,56 @@ from dpsynth_core.vocabulary.workload import Workload
 
 MUST, SHOULD = "must", "should"
 MET, NOT_MET, UNDECIDED, UNMEASURED = "met", "not met", "undecided", "not measured"
+UNKNOWN = Interval(math.nan, 0.0, math.inf)
+TOO_SMALL = "Too small a group to measure at this budget."
+MAX_NAME = 200
 Importance = Literal["must", "should"]
 Entries = Mapping[str, Any]
-MAX_NAME = 200
+
+
+class Entry(Enum):
+    """What an entry of a criterion's JSON holds, which decides how the wizard draws it."""
+
+    PERCENT = auto()
+    """A share of people."""
+    AMOUNT = auto()
+    """A number above 0 in the unit of a column."""
+    QUANTILE = auto()
+    """A share of people below something; the median where nothing is stated."""
+    NUMBER = auto()
+    """A column of numbers."""
+    NUMBERS = auto()
+    """A few more columns of numbers."""
+    PEOPLE = auto()
+    """A condition on people (`conditions`)."""
+    TABLES = auto()
+    """Tables of the workload."""
+    PREDICTED = auto()
+    """A column that models can predict."""
+    MODEL = auto()
+    """A model of that column, by name."""
+    NEAR = auto()
+    """How near a guess of a number has to be."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """An entry. usual: what a new criterion says. least: of shares of people."""
+
+    name: str
+    label: str
+    holds: Entry
+    usual: float | None = None
+    least: float = 0.0
+
+    @classmethod
+    def amount(cls, usual: float) -> Field:
+        """How far off a number of a column may be."""
+        return cls("tolerance", "Off by at most", Entry.AMOUNT, usual)
+
+
+OFF_BY = "Off by at most, in % of people"
+AMONG = Field("among", "Among (all people if empty)", Entry.PEOPLE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,64 +90,106 @@ class Published:
         return self.tables([clique]).get(clique)
 
 
-class Criterion(Protocol):
-    """One condition. importance: `MUST` or `SHOULD`. name: what its author calls it, "" for nothing; hostile text.
-    limit: the largest error that is allowed, in the words of `unit_of_error`."""
+@dataclass(frozen=True)
+class Criterion:
+    """One condition, and the words for one whose error is to stay within a limit. form: the entries of its JSON; the limit is the first one
+    with a `usual` value. is_share: whether errors and limit are shares of people, to be shown in per cent. by_size: whether a smaller group
+    is known less well. importance: `MUST` or `SHOULD`. name: what its author calls it, "" for nothing; hostile text."""
 
     kind: ClassVar[str]
     title: ClassVar[str]
     form: ClassVar[tuple[Field, ...]]
-    by_size: ClassVar[bool]
-    """Whether a smaller group is known less well."""
+    is_share: ClassVar[bool] = True
+    by_size: ClassVar[bool] = True
 
-    @property
-    def importance(self) -> Importance: ...
+    importance: Importance
+    name: str
 
-    @property
-    def name(self) -> str: ...
+    if TYPE_CHECKING:  # of some kinds fields, of others the same for all
 
-    @property
-    def limit(self) -> float: ...
+        @property
+        def limit(self) -> float:
+            """The largest error that is allowed."""
 
-    @property
-    def unit_of_error(self) -> str:
-        """What errors and limit are, after a number: "of the people in a wrong cell"."""
+        @property
+        def unit_of_error(self) -> str:
+            """What errors and limit are, after a number: "of the people in a wrong cell"."""
 
-    @property
-    def is_share(self) -> bool:
-        """Whether errors and limit are shares of people, to be shown in per cent."""
+    @classmethod
+    def read(cls, entries: Entries, workload: Workload, field: str) -> Self:
+        """From its JSON. Raises InputError naming an entry of `field`."""
+        raise NotImplementedError
+
+    @classmethod
+    def common(cls, entries: Entries, field: str) -> tuple[Importance, str]:
+        """Importance and name. Raises InputError for those, and for entries that the kind does not have."""
+        everything = ("kind", "importance", "name", *(one.name for one in cls.form))
+        unknown = next((name for name in entries if name not in everything), None)
+        if unknown is not None:
+            raise InputError(f"{field}.{shown(unknown)[1:-1]}", "this entry is unknown", f"use {', '.join(everything)}")
+        importance, name = entries.get("importance", MUST), entries.get("name", "")
+        if importance not in (MUST, SHOULD):
+            raise InputError(f"{field}.importance", f"{shown(importance)} is unknown", f'use "{MUST}" or "{SHOULD}"')
+        if not isinstance(name, str) or len(name) > MAX_NAME or not (name == "" or name.isprintable()):
+            raise InputError(f"{field}.name", "it is no short text", f"write at most {MAX_NAME} characters on one line, or leave it out")
+        return importance, name
 
     def sentence(self, domain: Domain) -> str:
         """The condition in words, without its limit; names and values in it are hostile text."""
+        raise NotImplementedError
 
     def needs(self, workload: Workload) -> Sequence[Clique]:
         """The tables that the kernel has to count for it."""
+        raise NotImplementedError
 
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
         """How far above what is measured the upper bound is expected to be, with so many people. rho: what is spent on it."""
+        raise NotImplementedError
 
     def amount(self, error: float) -> str:
-        """An error or a limit in words; see `words.Within`, also for those that follow."""
+        """An error or a limit with its unit."""
+        return f"{percent(possible(error)) if self.is_share else f'{error:.3g}'} {self.unit_of_error}"
 
-    def requirement(self) -> str: ...
+    def requirement(self) -> str:
+        """What must hold, after the sentence."""
+        return f"within {self.amount(self.limit)}"
 
-    def finding(self, interval: Interval) -> str: ...
+    def finding(self, interval: Interval) -> str:
+        """What was measured, where it says anything."""
+        if self.is_share and interval.at_most >= 1 and interval.at_least <= 0:
+            return TOO_SMALL
 
-    def uncertainty(self, margin: float) -> str: ...
+        def written(error: float) -> str:
+            return percent(possible(error)) if self.is_share else f"{max(0.0, error):.3g}"
 
-    def rule(self, margin: float) -> str: ...
+        low = f"at least {written(interval.at_least)} and " if interval.at_least > 0 else ""
+        return f"Measured: {written(interval.error)}; {low}at most {written(interval.at_most)}, with 95% confidence each."
 
-    def hopeless(self, margin: float) -> bool: ...
+    def uncertainty(self, margin: float) -> str:
+        """How far off a measurement may be."""
+        return self.amount(margin)
+
+    def rule(self, margin: float) -> str:
+        """When it will be met, not met or undecided, if the measurement is uncertain by so much."""
+        low, high = (self.amount(self.limit + sign * margin) for sign in (-1, 1))
+        return f"Measured below {low}, it is met; above {high}, not met; in between it stays undecided."
+
+    def hopeless(self, margin: float) -> bool:
+        """Whether it can hardly come out as met, however good the rows are."""
+        return margin >= self.limit
 
 
-class MeasuredCriterion(Criterion, Protocol):
+@dataclass(frozen=True)
+class MeasuredCriterion(Criterion):
     """One that the kernel is asked about. Others follow from what is measured anyway (`models`)."""
 
     def answers(self, workload: Workload) -> int:
         """How many answers of the kernel decide it."""
+        raise NotImplementedError
 
     def measure(self, kernel: SealedKernel, published: Published) -> Interval:
         """Spend all that `kernel` has left on the error of what is published."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -112,55 +202,26 @@ class Decided:
 
     @property
     def outcome(self) -> str:
-        """`MET` only if the error is within the limit with all its noise, `NOT_MET` only if it is above it with all its noise;
-        `UNMEASURED` where nobody looked."""
+        """`MET` only if the error is within the limit with all its noise, `NOT_MET` only if it is above it with all its noise."""
         if self.interval is None:
             return UNMEASURED
         if self.interval.at_most <= self.criterion.limit:
             return MET
         return NOT_MET if self.interval.at_least > self.criterion.limit else UNDECIDED
 
+    def is_must(self, *outcomes: str) -> bool:
+        """Whether it must be met, and came out as one of these."""
+        return self.criterion.importance == MUST and self.outcome in outcomes
+
     @property
     def failed(self) -> bool:
         """Whether the release is not what its plan says it must be."""
-        return self.criterion.importance == MUST and self.outcome == NOT_MET
-
-    @property
-    def unmeasured(self) -> bool:
-        """Whether it must be met, and nobody looked."""
-        return self.criterion.importance == MUST and self.outcome == UNMEASURED
+        return self.is_must(NOT_MET)
 
     @property
     def needs_reason(self) -> bool:
         """Whether the release is not to be published unless somebody says why."""
-        return self.failed or self.unmeasured
-
-    @property
-    def shown(self) -> bool:
-        """Whether it is met, if it must be."""
-        return self.criterion.importance != MUST or self.outcome == MET
-
-    @property
-    def doubtful(self) -> bool:
-        """Whether it must be met, and the noise leaves open whether it is."""
-        return self.criterion.importance == MUST and self.outcome == UNDECIDED
-
-
-UNKNOWN = Interval(math.nan, 0.0, math.inf)
-
-
-def common(entries: Entries, field: str, form: Sequence[Field]) -> tuple[Importance, str]:
-    """Importance and name of any criterion. Raises InputError for those, and for entries that its kind does not have."""
-    everything = ("kind", "importance", "name", *(one.name for one in form))
-    unknown = next((name for name in entries if name not in everything), None)
-    if unknown is not None:
-        raise InputError(f"{field}.{shown(unknown)[1:-1]}", "this entry is unknown", f"use {', '.join(everything)}")
-    importance, name = entries.get("importance", MUST), entries.get("name", "")
-    if importance not in (MUST, SHOULD):
-        raise InputError(f"{field}.importance", f"{shown(importance)} is unknown", f'use "{MUST}" or "{SHOULD}"')
-    if not isinstance(name, str) or len(name) > MAX_NAME or not (name == "" or name.isprintable()):
-        raise InputError(f"{field}.name", "it is no short text", f"write at most {MAX_NAME} characters on one line, or leave it out")
-    return importance, name
+        return self.is_must(NOT_MET, UNMEASURED)
 
 
 def positive(entries: Entries, name: str, field: str, below: float = math.inf) -> float:

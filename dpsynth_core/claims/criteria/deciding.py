@@ -10,10 +10,19 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from dpsynth_core.claims.claim import AnswersEnd, Asked, BudgetShare, Claim, Final, Received
-from dpsynth_core.claims.criteria.criterion import MET, MUST, NOT_MET, UNDECIDED, UNMEASURED, Criterion, Decided, Published
+from dpsynth_core.claims.criteria.criterion import (
+    MET,
+    MUST,
+    NOT_MET,
+    TOO_SMALL,
+    UNDECIDED,
+    UNMEASURED,
+    Criterion,
+    Decided,
+    Published,
+)
 from dpsynth_core.claims.criteria.models import ModelCriterion
 from dpsynth_core.claims.criteria.registry import decide, measured, need_models
-from dpsynth_core.claims.criteria.words import TOO_SMALL
 from dpsynth_core.claims.models.usefulness import MODELS, guesses
 from dpsynth_core.claims.outcome import Nothing, Open, alike, expect, some
 from dpsynth_core.foundation.errors import InputError

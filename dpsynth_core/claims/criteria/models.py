@@ -17,12 +17,11 @@ from typing import Any, ClassVar, Self
 import scipy
 
 from dpsynth_core.claims.criteria.conditions import known_column
-from dpsynth_core.claims.criteria.criterion import UNKNOWN, Entries, common
-from dpsynth_core.claims.criteria.form import Entry, Field
-from dpsynth_core.claims.criteria.words import TOO_SMALL, Within, percent, possible
+from dpsynth_core.claims.criteria.criterion import TOO_SMALL, UNKNOWN, Criterion, Entries, Entry, Field
 from dpsynth_core.claims.models.usefulness import PER_COLUMN, Guesses
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.statistics.distances import percent, possible
 from dpsynth_core.statistics.intervals import CONFIDENCE, Interval, Noisy, fraction
 from dpsynth_core.vocabulary.domain import Domain, column_field
 from dpsynth_core.vocabulary.kinds.kind import is_number
@@ -38,15 +37,14 @@ _GUESSED = (
 
 
 @dataclass(frozen=True)
-class ModelCriterion(Within):
+class ModelCriterion(Criterion):
     """column: that is guessed. model: its name. tolerance: how near a guess at a number has to be, None where the plan says it or no number
-    is guessed. least: what the share has to be at least."""
+    is guessed. least: what the share has to be at least, the first entry of the form. lowest: below which no such share is. noise: of its
+    count, in deviations of a measured one. Errors are what is missing, and people read shares."""
 
-    kind: ClassVar[str]
-    title: ClassVar[str]
-    form: ClassVar[tuple[Field, ...]]
-    """The least share first."""
-    unit_of_error: ClassVar[str]
+    lowest: ClassVar[float]
+    noise: ClassVar[float]
+    found: ClassVar[str]
 
     column: str
     model: str
@@ -54,20 +52,16 @@ class ModelCriterion(Within):
     least: float
 
     @classmethod
-    def _read(cls, entries: Entries, workload: Workload, field: str, least: float) -> Self:
-        importance, name = common(entries, field, cls.form)
+    def read(cls, entries: Entries, workload: Workload, field: str) -> Self:
+        least = _share(entries, cls.form[0].name, field, cls.lowest)
+        common = cls.common(entries, field)
         column = known_column(entries.get("column"), workload.domain, f"{field}.column", "name the column that is guessed")
         model, tolerance = entries.get("model", BOOSTING), entries.get("tolerance")
         if model not in (known := models_of(workload.domain, column)):
             raise InputError(f"{field}.model", f"{shown(model)} is no model of {column_field(column)}", f"use one of {', '.join(known)}")
         if tolerance is not None and not (is_number(tolerance) and tolerance > 0):
             raise InputError(f"{field}.tolerance", f"{shown(tolerance)} cannot be used", "give a number above 0, or leave it out")
-        return cls(importance, name, column, str(model), None if tolerance is None else float(tolerance), least)
-
-    @property
-    def limit(self) -> float:
-        """The largest error, which is what is missing."""
-        raise NotImplementedError
+        return cls(*common, column, str(model), None if tolerance is None else float(tolerance), least)
 
     def sentence(self, domain: Domain) -> str:  # noqa: ARG002
         near = "" if self.tolerance is None else f", to within {self.tolerance:g},"
@@ -83,64 +77,62 @@ class ModelCriterion(Within):
 
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:  # noqa: ARG002
         """See `Criterion.margin`. rho: what measures the models of its column."""
-        return float(scipy.special.ndtri(CONFIDENCE)) * self._deviation * unit.query_l1 * math.sqrt(PER_COLUMN / (2 * rho)) / people
+        return float(scipy.special.ndtri(CONFIDENCE)) * self.noise * unit.query_l1 * math.sqrt(PER_COLUMN / (2 * rho)) / people
 
-    @property
-    def _deviation(self) -> float:
-        """Of its count, in deviations of a measured one."""
-        return 1.0
+    def share(self, error: float) -> str:
+        """What people read of an error."""
+        raise NotImplementedError
+
+    def amount(self, error: float) -> str:
+        return f"{self.share(error)} {self.unit_of_error}"
+
+    def requirement(self) -> str:
+        return f"right for at least {self.amount(self.limit)}"
+
+    def finding(self, interval: Interval) -> str:
+        if interval.at_most >= 1 and interval.at_least <= self.lowest:
+            return TOO_SMALL
+        value, least, most = map(self.share, (interval.error, interval.at_most, interval.at_least))
+        return f"Measured: {self.found.format(value)}; at least {least} and at most {most}, with 95% confidence each."
 
     def uncertainty(self, margin: float) -> str:
         return f"{percent(possible(margin))} of the people"
 
     def rule(self, margin: float) -> str:
-        """See `Within.rule`: errors are what is missing, and people read shares."""
         low, high = (self.amount(self.limit + sign * margin) for sign in (1, -1))
         return f"Measured {high} or more, it is met; less than {low}, not met; in between it stays undecided."
 
 
 @dataclass(frozen=True)
 class ModelRight(ModelCriterion):
-    """The share of the people about whom a model is right. Errors are the share about whom it is wrong."""
+    """The share of the people about whom a model is right, e.g. {"kind": "model", "column": "income", "at_least": 0.8}. Errors are the
+    share about whom it is wrong."""
 
     kind: ClassVar[str] = "model"
     title: ClassVar[str] = "Models: how often one guesses a column right"
     form: ClassVar[tuple[Field, ...]] = (Field("at_least", "Right for at least, in % of people", Entry.PERCENT, 0.7), *_GUESSED)
     unit_of_error: ClassVar[str] = "of the people"
-
-    @classmethod
-    def read(cls, entries: Entries, workload: Workload, field: str) -> ModelRight:
-        """From its JSON, e.g. {"kind": "model", "column": "income", "at_least": 0.8}. Raises InputError."""
-        return cls._read(entries, workload, field, _share(entries, "at_least", field, 0.0))
+    lowest: ClassVar[float] = 0.0
+    noise: ClassVar[float] = 1.0
+    found: ClassVar[str] = "right for {}"
 
     @property
     def limit(self) -> float:
         return round(1 - self.least, 12)
 
-    def amount(self, error: float) -> str:
-        return f"{percent(possible(1 - error))} {self.unit_of_error}"
-
-    def requirement(self) -> str:
-        return f"right for at least {self.amount(self.limit)}"
-
-    def finding(self, interval: Interval) -> str:
-        if interval.at_most >= 1 and interval.at_least <= 0:
-            return TOO_SMALL
-        value, least, most = (percent(possible(1 - error)) for error in (interval.error, interval.at_most, interval.at_least))
-        return f"Measured: right for {value}; at least {least} and at most {most}, with 95% confidence each."
+    def share(self, error: float) -> str:
+        return percent(possible(1 - error))
 
     def stated(self, guesses: Guesses) -> Interval:
         low, high = fraction(guesses.right, guesses.people, float(scipy.special.ndtri(CONFIDENCE)))
-        if not math.isfinite(low):
-            return UNKNOWN
         value = guesses.right.value / guesses.people.value
-        return Interval(*(1 - min(1.0, max(0.0, share)) for share in (value, high, low)))
+        return Interval(*(1 - possible(share) for share in (value, high, low))) if math.isfinite(low) else UNKNOWN
 
 
 @dataclass(frozen=True)
 class ModelGain(ModelCriterion):
-    """By how much the share about whom a model is right is above that of the best guess that looks at nothing; `least` may be below 0.
-    Errors are that difference with the other sign."""
+    """By how much the share about whom a model is right is above that of the best guess that looks at nothing, e.g. {"kind": "model-gain",
+    "column": "income", "above_guess": 0.02}; `least` may be below 0. Errors are that difference with the other sign."""
 
     kind: ClassVar[str] = "model-gain"
     title: ClassVar[str] = "Models: how much more often than the best constant guess"
@@ -149,27 +141,16 @@ class ModelGain(ModelCriterion):
         *_GUESSED,
     )
     unit_of_error: ClassVar[str] = "of the people, beside the best guess that looks at nothing"
-
-    @classmethod
-    def read(cls, entries: Entries, workload: Workload, field: str) -> ModelGain:
-        """From its JSON, e.g. {"kind": "model-gain", "column": "income", "above_guess": 0.02}. Raises InputError."""
-        return cls._read(entries, workload, field, _share(entries, "above_guess", field, -1.0))
+    lowest: ClassVar[float] = -1.0
+    noise: ClassVar[float] = math.sqrt(2)
+    found: ClassVar[str] = "{} beside that guess"
 
     @property
     def limit(self) -> float:
         return -self.least
 
-    def amount(self, error: float) -> str:
-        return f"{possible(-error, -1.0):+.1%} {self.unit_of_error}"
-
-    def requirement(self) -> str:
-        return f"right for at least {self.amount(self.limit)}"
-
-    def finding(self, interval: Interval) -> str:
-        if interval.at_most >= 1 and interval.at_least <= -1:
-            return TOO_SMALL
-        value, least, most = (f"{possible(-error, -1.0):+.1%}" for error in (interval.error, interval.at_most, interval.at_least))
-        return f"Measured: {value} beside that guess; at least {least} and at most {most}, with 95% confidence each."
+    def share(self, error: float) -> str:
+        return f"{possible(-error, -1.0):+.1%}"
 
     def stated(self, guesses: Guesses) -> Interval:
         more = guesses.right.value - guesses.guess.value
@@ -177,16 +158,9 @@ class ModelGain(ModelCriterion):
         low, high = fraction(Noisy(more, deviation), guesses.people, float(scipy.special.ndtri(CONFIDENCE)))
         return Interval(-more / guesses.people.value, -high, -low) if math.isfinite(low) else Interval(math.nan, -1.0, math.inf)
 
-    @property
-    def _deviation(self) -> float:
-        return math.sqrt(2)
-
     def hopeless(self, margin: float) -> bool:
         """No gain is as large as 1."""
         return margin - self.limit >= 1
-
-
-KINDS = (ModelRight, ModelGain)
 
 
 def models_of(domain: Domain, column: str) -> tuple[str, str]:

@@ -18,17 +18,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
 from dpsynth_core.claims.criteria.conditions import Condition, read_among
-from dpsynth_core.claims.criteria.criterion import UNKNOWN, Entries, Published, common, positive
-from dpsynth_core.claims.criteria.form import AMONG, Entry, Field, amount
+from dpsynth_core.claims.criteria.criterion import AMONG, UNKNOWN, Entries, Entry, Field, MeasuredCriterion, Published, positive
 from dpsynth_core.claims.criteria.statistics import number_column
-from dpsynth_core.claims.criteria.words import Within
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.mechanisms.rounds import sigma_for
 from dpsynth_core.privacy.interface import SealedKernel
@@ -48,13 +46,14 @@ _ROUNDED = 1e-9
 
 
 @dataclass(frozen=True)
-class Quantile(Within):
-    """p: the share of the group below the quantile. tolerance: in the column's unit. among: the group; who has no value is left out."""
+class Quantile(MeasuredCriterion):
+    """E.g. {"kind": "quantile", "column": "age", "p": 0.9, "tolerance": 10, "among": {"sex": "f"}}. p: the share of the group below the
+    quantile. tolerance: in the column's unit. among: the group; who has no value is left out."""
 
     kind: ClassVar[str] = "quantile"
     title: ClassVar[str] = "The median or another quantile of a column of numbers"
     form: ClassVar[tuple[Field, ...]] = (
-        amount(10.0),
+        Field.amount(10.0),
         Field("column", "Column", Entry.NUMBER),
         Field("p", "Share of people below it, in %: 50 for the median", Entry.QUANTILE),
         AMONG,
@@ -70,21 +69,20 @@ class Quantile(Within):
     among: Condition
 
     @classmethod
-    def read(cls, entries: Entries, workload: Workload, field: str) -> Quantile:
-        """From its JSON, e.g. {"kind": "quantile", "column": "age", "p": 0.9, "tolerance": 10, "among": {"sex": "f"}}. Raises InputError.
-        """
-        importance, name = common(entries, field, cls.form)
+    def read(cls, entries: Entries, workload: Workload, field: str) -> Self:
+        importance, name = cls.common(entries, field)
         column = number_column(entries.get("column"), workload.domain, f"{field}.column")
         if (recoded := workload.domain[column].other_as) is not None:
             problem = f"numbers beyond the bounds of {column_field(column)} count as {shown(recoded.label)}, so that no edge bounds them"
             raise InputError(f"{field}.column", problem, "give them a cell of their own or the nearest group, or name another column")
-        p = _on_grid(positive({"p": _MEDIAN, **entries}, "p", field, 1.0))
+        p = positive({"p": _MEDIAN, **entries}, "p", field, 1.0)
+        on_grid = min(SUM_STEPS - 1, max(1, round(p * SUM_STEPS))) / SUM_STEPS  # as weights of sums can be exactly: rounding moves nobody
         tolerance = positive(entries, "tolerance", field)
         narrowest = float(np.diff(np.array(workload.domain[column].edges, dtype=np.float64)).min())
         if tolerance < narrowest:
             problem = f"within {tolerance:g} of a number there need not be an edge of any bin of {column_field(column)}"
             raise InputError(f"{field}.tolerance", problem, f"use {narrowest:g} or more, or narrower bins")
-        return cls(importance, name, column, p, tolerance, read_among(entries, workload.domain, field))
+        return cls(importance, name, column, on_grid, tolerance, read_among(entries, workload.domain, field))
 
     def sentence(self, domain: Domain) -> str:
         what = "median" if self.p == _MEDIAN else f"{100 * self.p:.4g}% quantile"
@@ -170,8 +168,3 @@ def bracket(attribute: Attribute, shares: NDArray[np.float64], p: float, toleran
     last = int(np.searchsorted(edges, quantile + tolerance + slack, side="right")) - 1
     near = edges[first] <= quantile + slack and edges[last] >= quantile - slack
     return (first, last) if near else None
-
-
-def _on_grid(p: float) -> float:
-    """The nearest share that weights of sums can be exactly, so that rounding moves nobody: less than a millionth away."""
-    return min(SUM_STEPS - 1, max(1, round(p * SUM_STEPS))) / SUM_STEPS

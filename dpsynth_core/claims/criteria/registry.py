@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
 
-from dpsynth_core.claims.criteria import models, regression
 from dpsynth_core.claims.criteria.criterion import Criterion, Decided, MeasuredCriterion, Published
-from dpsynth_core.claims.criteria.form import Field
-from dpsynth_core.claims.criteria.models import ModelCriterion
+from dpsynth_core.claims.criteria.models import ModelCriterion, ModelGain, ModelRight
 from dpsynth_core.claims.criteria.quantile import Quantile
+from dpsynth_core.claims.criteria.regression import CoefficientSign, CoefficientWithin
 from dpsynth_core.claims.criteria.statistics import Mean, Share
-from dpsynth_core.claims.criteria.subgroup import SubgroupWithin
-from dpsynth_core.claims.criteria.tables import TablesWithin
+from dpsynth_core.claims.criteria.tables import SubgroupWithin, TablesWithin
 from dpsynth_core.foundation.errors import CapacityError, InputError, shown
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.vocabulary.measurement import Clique
@@ -24,24 +21,10 @@ MAX_CELLS, MAX_TOGETHER = 1_000_000, 20_000_000
 """Cells of a table that is counted for criteria alone, and of all such tables of a release, each counted once."""
 
 AnyCriterion = MeasuredCriterion | ModelCriterion
-
-
-class Kind(Protocol):
-    """What the class of a criterion says of its kind. form: as it is read and drawn."""
-
-    @property
-    def kind(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def form(self) -> tuple[Field, ...]: ...
-    @property
-    def by_size(self) -> bool: ...
-
-    def read(self, entries: Mapping[str, Any], workload: Workload, field: str) -> AnyCriterion: ...
-
-
-_KINDS: tuple[Kind, ...] = (TablesWithin, SubgroupWithin, Share, Mean, Quantile, *regression.KINDS, *models.KINDS)
+_KINDS: tuple[type[AnyCriterion], ...] = (
+    *(TablesWithin, SubgroupWithin, Share, Mean, Quantile, CoefficientWithin, CoefficientSign),
+    *(ModelRight, ModelGain),
+)
 KINDS = {kind.kind: kind for kind in _KINDS}
 
 
@@ -101,7 +84,7 @@ def of_models(criteria: Iterable[AnyCriterion]) -> dict[str, ModelCriterion]:
 
 def need_models(listed: Sequence[object]) -> list[bool]:
     """Of each entry of a spec's list, read or not, whether models decide it."""
-    kinds = [name for name, kind in KINDS.items() if isinstance(kind, type) and issubclass(kind, ModelCriterion)]
+    kinds = [name for name, kind in KINDS.items() if issubclass(kind, ModelCriterion)]
     return [isinstance(one, Mapping) and one.get("kind") in kinds for one in listed]
 
 

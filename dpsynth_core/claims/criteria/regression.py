@@ -31,10 +31,8 @@ import scipy
 from numpy.typing import NDArray
 
 from dpsynth_core.claims.criteria.conditions import Condition, read_among
-from dpsynth_core.claims.criteria.criterion import UNKNOWN, Entries, Published, common, positive
-from dpsynth_core.claims.criteria.form import AMONG, Entry, Field, amount
+from dpsynth_core.claims.criteria.criterion import AMONG, UNKNOWN, Entries, Entry, Field, MeasuredCriterion, Published, positive
 from dpsynth_core.claims.criteria.statistics import measured_sum, number_column
-from dpsynth_core.claims.criteria.words import Within
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.rounds import sigma_for
 from dpsynth_core.privacy.interface import SealedKernel
@@ -59,7 +57,7 @@ _DECIDING_FAILURE = 0.8
 _ROUNDED = 1e-9
 """A variance, beside the square of the range, that may be nothing but rounding."""
 
-
+_TOLERANCE = Field.amount(1.0)
 _COLUMNS = (
     Field("outcome", "Column that depends", Entry.NUMBER),
     Field("on", "On the column", Entry.NUMBER),
@@ -69,11 +67,9 @@ _COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Coefficient(Within):
+class Coefficient(MeasuredCriterion):
     """outcome: y. on: x. beside: what it is adjusted for. among: the group. limit: the largest error."""
 
-    kind: ClassVar[str]
-    form: ClassVar[tuple[Field, ...]]
     is_share: ClassVar[bool] = False
 
     outcome: str
@@ -83,8 +79,9 @@ class Coefficient(Within):
     limit: float
 
     @classmethod
-    def _read(cls, entries: Entries, workload: Workload, field: str, limit: float) -> Self:
-        importance, name = common(entries, field, cls.form)
+    def read(cls, entries: Entries, workload: Workload, field: str) -> Self:
+        limit = positive(entries, "tolerance", field) if _TOLERANCE in cls.form else 0.0
+        importance, name = cls.common(entries, field)
         outcome, on = (number_column(entries.get(one), workload.domain, f"{field}.{one}") for one in ("outcome", "on"))
         if outcome == on:
             raise InputError(f"{field}.on", f"{column_field(on)} is the outcome too", "name another column")
@@ -135,10 +132,8 @@ class Coefficient(Within):
     def _cells(self, domain: Domain, clique: Clique) -> tuple[list[Floats], Floats, NDArray[np.bool_]]:
         """The regressors with x last, y, and whether somebody counts, of every cell of the table."""
         sizes = domain.sizes(clique)
-        numbers = [
-            np.broadcast_to(expand(middles(domain[name]), (name,), clique), sizes)
-            for name in (*self.beside, self.on, self.outcome)
-        ]
+        columns = (*self.beside, self.on, self.outcome)
+        numbers = [np.broadcast_to(expand(middles(domain[name]), (name,), clique), sizes) for name in columns]
         members = np.logical_and.reduce([self.among.on(domain, clique), *(~np.isnan(one) for one in numbers)])
         *regressors, y = (np.where(members, one, 0.0) for one in numbers)
         return regressors, y, members
@@ -146,16 +141,11 @@ class Coefficient(Within):
 
 @dataclass(frozen=True)
 class CoefficientWithin(Coefficient):
-    """How far the release's coefficient is off."""
+    """How far the release's coefficient is off, e.g. {"kind": "regression", "outcome": "income", "on": "age", "tolerance": 50}."""
 
     kind: ClassVar[str] = "regression"
     title: ClassVar[str] = "A regression coefficient"
-    form: ClassVar[tuple[Field, ...]] = (amount(1.0), *_COLUMNS)
-
-    @classmethod
-    def read(cls, entries: Entries, workload: Workload, field: str) -> CoefficientWithin:
-        """From its JSON, e.g. {"kind": "regression", "outcome": "income", "on": "age", "tolerance": 50}. Raises InputError."""
-        return cls._read(entries, workload, field, positive(entries, "tolerance", field))
+    form: ClassVar[tuple[Field, ...]] = (_TOLERANCE, *_COLUMNS)
 
     def _interval(self, slope: float, one_side: Range, either_side: Range) -> Interval:  # noqa: ARG002
         low, high = either_side
@@ -165,16 +155,12 @@ class CoefficientWithin(Coefficient):
 
 @dataclass(frozen=True)
 class CoefficientSign(Coefficient):
-    """Whether the real coefficient has the sign of the release's. Errors are how far it is on the other side of 0."""
+    """Whether the real one has the sign of the release's, e.g. {"kind": "regression-sign", "outcome": "income", "on": "age"}. Errors
+    are how far it is on the other side of 0."""
 
     kind: ClassVar[str] = "regression-sign"
     title: ClassVar[str] = "The sign of a regression coefficient"
     form: ClassVar[tuple[Field, ...]] = _COLUMNS
-
-    @classmethod
-    def read(cls, entries: Entries, workload: Workload, field: str) -> CoefficientSign:
-        """From its JSON, e.g. {"kind": "regression-sign", "outcome": "income", "on": "age"}. Raises InputError."""
-        return cls._read(entries, workload, field, 0.0)
 
     def requirement(self) -> str:
         return "of the sign that it has in the rows"
@@ -195,9 +181,6 @@ class CoefficientSign(Coefficient):
             return UNKNOWN
         ends = sorted(-math.copysign(1.0, slope) * (slope + one) for one in one_side)
         return Interval(sum(ends) / 2, *ends)
-
-
-KINDS = (CoefficientWithin, CoefficientSign)
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,14 +246,9 @@ def _measured(kernel: SealedKernel, clique: Clique, stated: Stated) -> Sums:
     for one, other in pairs:
         part = stated.directions[one] * (stated.left if other == _LEFT else stated.directions[other])
         failure = _DECIDING_FAILURE if (one, other) == (last, _LEFT) else (1 - _DECIDING_FAILURE) / (rest + 1)
-        sums[one, other] = _sum(kernel, clique, part, rho * shares.get((one, other), (1 - _DECIDES - _SPREAD) / rest), failure)
+        noisy, scale = measured_sum(kernel, clique, part, rho * shares.get((one, other), (1 - _DECIDES - _SPREAD) / rest))
+        sums[one, other] = Measured(scale * noisy.value, scale * noisy.sigma, scale, failure)
     return sums
-
-
-def _sum(kernel: SealedKernel, clique: Clique, part: Floats, rho: float, failure: float) -> Measured:
-    """The sum of a part over all people, measured for rho in units of the largest part."""
-    noisy, scale = measured_sum(kernel, clique, part, rho)
-    return Measured(scale * noisy.value, scale * noisy.sigma, scale, failure)
 
 
 def _reach(failure: float, sides: int) -> float:

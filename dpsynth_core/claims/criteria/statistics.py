@@ -10,39 +10,35 @@ already; otherwise a tenth of the budget measures it, `_PEOPLE`. Groups of a dif
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
 from dpsynth_core.claims.criteria.conditions import EVERYBODY, Condition, check_open, known_column, read_condition
-from dpsynth_core.claims.criteria.criterion import UNKNOWN, Entries, Published, common, positive
-from dpsynth_core.claims.criteria.form import AGAINST, AMONG, OFF_BY, Entry, Field, amount
-from dpsynth_core.claims.criteria.words import Within
+from dpsynth_core.claims.criteria.criterion import AMONG, OFF_BY, UNKNOWN, Entries, Entry, Field, MeasuredCriterion, Published, positive
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.rounds import sigma_for
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.intervals import CONFIDENCE, Interval, Noisy, Ratio, absolute
-from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain, column_field
 from dpsynth_core.vocabulary.marginals import expand
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.middles import middles
 from dpsynth_core.vocabulary.workload import Workload
 
+_GROUPS = (AMONG, Field("against", "Compared with (nobody if empty)", Entry.PEOPLE))
 _PEOPLE = 0.1
 """Share of a group's budget that measures how many people are in it."""
-_GROUPS = ("among", "against")
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Statistic(Within):
+class Statistic(MeasuredCriterion):
     """groups: one, or two whose difference is meant; all people where a group has no condition. limit: how far the release may be off."""
 
     groups: tuple[Condition, ...]
@@ -90,35 +86,30 @@ class Statistic(Within):
         deviation = math.hypot(*(sigma_for(part, unit.sum_l2(0.0, 1.0)) for part in each))
         return float(scipy.special.ndtri(CONFIDENCE)) * self._widest(domain) * deviation / people
 
-    def _partial(self, domain: Domain, group: Condition) -> bool:
+    def _partial(self, domain: Domain, group: Condition) -> bool:  # noqa: ARG002
         """Whether somebody may not be in the group, or has no value."""
-        columns = [domain[name] for name in self._columns()]
-        return bool(group.cells) or any(self._without_value(column) for column in columns)
-
-    def _without_value(self, column: Attribute) -> bool:  # noqa: ARG002
-        return False
+        return bool(group.cells)
 
 
 @dataclass(frozen=True)
 class Share(Statistic):
-    """The share of people in some cells. of: those cells."""
+    """The share of people in some cells, e.g. {"kind": "share", "of": {"sick": "yes"}, "among": {"sex": "f"}, "tolerance": 0.02}. of: those
+    cells."""
 
     kind: ClassVar[str] = "share"
     title: ClassVar[str] = "A share of people"
     form: ClassVar[tuple[Field, ...]] = (
         Field("tolerance", OFF_BY, Entry.PERCENT, 0.02),
         Field("of", "People with", Entry.PEOPLE),
-        AMONG,
-        AGAINST,
+        *_GROUPS,
     )
     unit_of_error: ClassVar[str] = "of the people"
 
     of: Condition = EVERYBODY
 
     @classmethod
-    def read(cls, entries: Entries, workload: Workload, field: str) -> Share:
-        """From its JSON, e.g. {"kind": "share", "of": {"sick": "yes"}, "among": {"sex": "f"}, "tolerance": 0.02}. Raises InputError."""
-        importance, name = common(entries, field, cls.form)
+    def read(cls, entries: Entries, workload: Workload, field: str) -> Self:
+        importance, name = cls.common(entries, field)
         of = read_condition(entries.get("of"), workload.domain, f"{field}.of")
         groups = _groups(entries, workload.domain, field)
         for group in groups:
@@ -140,19 +131,19 @@ class Share(Statistic):
 
 @dataclass(frozen=True)
 class Mean(Statistic):
-    """The mean of a column of numbers, everybody counting as the middle of their cell; who has none is left out."""
+    """The mean of a column of numbers, e.g. {"kind": "mean", "column": "age", "tolerance": 0.5}. Everybody counts as the middle of their
+    cell; who has none is left out."""
 
     kind: ClassVar[str] = "mean"
     title: ClassVar[str] = "The mean of a column of numbers"
-    form: ClassVar[tuple[Field, ...]] = (amount(1.0), Field("column", "Column", Entry.NUMBER), AMONG, AGAINST)
+    form: ClassVar[tuple[Field, ...]] = (Field.amount(1.0), Field("column", "Column", Entry.NUMBER), *_GROUPS)
     is_share: ClassVar[bool] = False
 
     column: str = ""
 
     @classmethod
-    def read(cls, entries: Entries, workload: Workload, field: str) -> Mean:
-        """From its JSON, e.g. {"kind": "mean", "column": "age", "tolerance": 0.5}. Raises InputError."""
-        importance, name = common(entries, field, cls.form)
+    def read(cls, entries: Entries, workload: Workload, field: str) -> Self:
+        importance, name = cls.common(entries, field)
         column = number_column(entries.get("column"), workload.domain, f"{field}.column")
         return cls(importance, name, _groups(entries, workload.domain, field), positive(entries, "tolerance", field), column)
 
@@ -174,8 +165,8 @@ class Mean(Statistic):
         values = middles(domain[self.column])
         return float(np.nanmax(values) - np.nanmin(values))
 
-    def _without_value(self, column: Attribute) -> bool:
-        return column.size > column.values
+    def _partial(self, domain: Domain, group: Condition) -> bool:
+        return bool(group.cells) or domain[self.column].size > domain[self.column].values
 
 
 def _stated(shares: Floats | None, members: NDArray[np.bool_], counts_as: Floats) -> float | None:
@@ -210,18 +201,12 @@ def measured_sum(kernel: SealedKernel, clique: Clique, parts: Floats, rho: float
 
 
 def _groups(entries: Entries, domain: Domain, field: str) -> tuple[Condition, ...]:
-    groups = tuple(_read_groups(entries, domain, field))
+    if "against" in entries and "among" not in entries:
+        raise InputError(f"{field}.against", "it needs a group that is compared", "add “among”, or leave it out")
+    groups = tuple(read_condition(entries[name], domain, f"{field}.{name}") for name in ("among", "against") if name in entries)
     if len(set(groups)) < len(groups):
         raise InputError(f"{field}.against", "both groups are the same", "name another group")
     return groups or (EVERYBODY,)
-
-
-def _read_groups(entries: Mapping[str, object], domain: Domain, field: str) -> Iterator[Condition]:
-    if "against" in entries and "among" not in entries:
-        raise InputError(f"{field}.against", "it needs a group that is compared", "add “among”, or leave it out")
-    for name in _GROUPS:
-        if name in entries:
-            yield read_condition(entries[name], domain, f"{field}.{name}")
 
 
 def _compared(what: str, groups: tuple[Condition, ...], domain: Domain) -> str:

@@ -1,51 +1,55 @@
-"""The criterion "each of these tables has at most so many people in a wrong cell".
+"""Criteria on tables: at most so many people are in a wrong cell of each, of all people or of a group.
 
 The kernel measures ||M_r(D) - T p_r||_1 for all k tables at once, as the certificate does: one person moves each by marginal_l1 at most.
+Within a group, D is its records, p_r the shares among its rows and T a noisy number of people in it. T takes 1 / (1 + sqrt(k)) of the
+budget, which makes the sum of both variances smallest.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
-from dpsynth_core.claims.criteria.criterion import UNKNOWN, Entries, Published, common, positive
-from dpsynth_core.claims.criteria.form import OFF_BY, Entry, Field
-from dpsynth_core.claims.criteria.words import Within
+from dpsynth_core.claims.criteria.conditions import Condition, read_condition
+from dpsynth_core.claims.criteria.criterion import OFF_BY, UNKNOWN, Entries, Entry, Field, MeasuredCriterion, Published, positive
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.mechanisms.rounds import distance_sigma
+from dpsynth_core.mechanisms.rounds import distance_sigma, sigma_for
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.statistics.intervals import CONFIDENCE, Interval, largest
+from dpsynth_core.statistics.intervals import CONFIDENCE, Interval, Noisy, largest
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import project
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
 
 _NAMED = 4
 
+Tables = Mapping[Clique, NDArray[np.float64]]
+
 
 @dataclass(frozen=True)
-class TablesWithin(Within):
-    """tables: of the workload, () for all of it. limit: share of people in a wrong cell, of each table."""
+class TablesWithin(MeasuredCriterion):
+    """Each of these tables, e.g. {"kind": "tables", "tables": [["age", "sex"]], "limit": 0.05}. tables: of the workload, () for all of it.
+    limit: share of people in a wrong cell, of each table."""
 
     kind: ClassVar[str] = "tables"
     title: ClassVar[str] = "Tables of the workload"
-    form: ClassVar[tuple[Field, ...]] = (
-        Field("limit", OFF_BY, Entry.PERCENT, 0.1),
-        Field("tables", "Which tables", Entry.TABLES),
-    )
+    form: ClassVar[tuple[Field, ...]] = (Field("limit", OFF_BY, Entry.PERCENT, 0.1), Field("tables", "Which tables", Entry.TABLES))
     unit_of_error: ClassVar[str] = "of the people in the wrong group"
 
     tables: tuple[Clique, ...]
     limit: float
 
     @classmethod
-    def read(cls, entries: Entries, workload: Workload, field: str) -> TablesWithin:
-        """From its JSON, e.g. {"kind": "tables", "tables": [["age", "sex"]], "limit": 0.05}. Raises InputError."""
-        importance, name = common(entries, field, cls.form)
-        return cls(importance, name, _tables(entries.get("tables"), workload, f"{field}.tables"), positive(entries, "limit", field, 1.0))
+    def read(cls, entries: Entries, workload: Workload, field: str) -> Self:
+        common, tables = cls.common(entries, field), _tables(entries.get("tables"), workload, f"{field}.tables")
+        return cls(*common, tables, positive(entries, "limit", field, 1.0))
 
     def sentence(self, domain: Domain) -> str:  # noqa: ARG002
         if not self.tables:
@@ -62,17 +66,83 @@ class TablesWithin(Within):
 
     def measure(self, kernel: SealedKernel, published: Published) -> Interval:
         cliques = self.needs(published.workload)
-        tables = published.tables(cliques)
-        sigma = distance_sigma(kernel.unit, kernel.rho_left, len(cliques))
-        noisy = kernel.measure_errors({r: tables.get(r, np.zeros(kernel.domain.sizes(r))) * published.people.value for r in cliques}, sigma)
-        if len(tables) < len(cliques):
-            return UNKNOWN
-        masses = max(float(np.abs(table).sum()) for table in tables.values())
-        return largest([noisy[r] for r in cliques], sigma, published.people, round(masses, 12))
+        return _measured(kernel, kernel, cliques, published.tables(cliques), published.people, published.people.value)
 
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
         sure = CONFIDENCE if unit.total_is_public else (1 + CONFIDENCE) / 2
         return float(scipy.special.ndtri(sure)) * distance_sigma(unit, rho, len(self.needs(workload))) / (2 * people)
+
+
+@dataclass(frozen=True)
+class SubgroupWithin(MeasuredCriterion):
+    """Every table within a group, e.g. {"kind": "subgroup", "where": {"sex": "f"}, "limit": 0.1}. where: who is in the group. limit: share
+    of its people in a wrong cell, of each table."""
+
+    kind: ClassVar[str] = "subgroup"
+    title: ClassVar[str] = "A subgroup, in every table"
+    form: ClassVar[tuple[Field, ...]] = (Field("limit", OFF_BY, Entry.PERCENT, 0.2), Field("where", "Who is in it", Entry.PEOPLE))
+    unit_of_error: ClassVar[str] = "of these people in the wrong group"
+
+    where: Condition
+    limit: float
+
+    @classmethod
+    def read(cls, entries: Entries, workload: Workload, field: str) -> Self:
+        common, where = cls.common(entries, field), read_condition(entries.get("where"), workload.domain, f"{field}.where")
+        return cls(*common, where, positive(entries, "limit", field, 1.0))
+
+    def sentence(self, domain: Domain) -> str:
+        return f"every table of the workload among people with {self.where.sentence(domain)}"
+
+    def needs(self, workload: Workload) -> tuple[Clique, ...]:
+        """Each table with the columns of the condition beside it, and these alone."""
+        wide = [workload.domain.clique({*clique, *self.where.columns}) for clique in workload.cliques]
+        return tuple(dict.fromkeys([*wide, workload.domain.clique(self.where.columns)]))
+
+    def answers(self, workload: Workload) -> int:  # noqa: ARG002
+        return 2
+
+    def measure(self, kernel: SealedKernel, published: Published) -> Interval:
+        cliques, domain = published.workload.cliques, kernel.domain
+        people_sigma = sigma_for(kernel.rho_left * _people_share(len(cliques)), kernel.unit.sum_l2(0.0, 1.0))
+        over = domain.clique(self.where.columns)
+        people = kernel.measure_sum(over, self.where.on(domain, over).astype(np.float64), 0.0, 1.0, people_sigma)
+        among = kernel.among(dict(self.where.cells))
+        return _measured(kernel, among, cliques, self._shares(published, domain), Noisy(people, people_sigma), max(0.0, people))
+
+    def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
+        counting = _people_share(len(workload.cliques))
+        people_sigma = sigma_for(counting * rho, unit.sum_l2(0.0, 1.0))
+        deviation = math.hypot(distance_sigma(unit, (1 - counting) * rho, len(workload.cliques)), people_sigma)
+        return float(scipy.special.ndtri((1 + CONFIDENCE) / 2)) * deviation / (2 * people)
+
+    def _shares(self, published: Published, domain: Domain) -> Tables:
+        """What the release says of each table within the group, as fractions of it; nothing where it says nothing."""
+        stated: dict[Clique, NDArray[np.float64]] = {}
+        wide = {clique: domain.clique({*clique, *self.where.columns}) for clique in published.workload.cliques}
+        tables = published.tables(list(dict.fromkeys(wide.values())))
+        for clique, over in wide.items():
+            inside = np.where(self.where.on(domain, over), tables[over], 0.0) if over in tables else np.zeros(())
+            if (group := float(inside.sum())) > 0:
+                stated[clique] = project(inside, over, clique) / group
+        return stated
+
+
+def _people_share(tables: int) -> float:
+    return 1 / (1 + math.sqrt(tables))
+
+
+def _measured(
+    kernel: SealedKernel, asked: SealedKernel, cliques: Sequence[Clique], shares: Tables, people: Noisy, rows: float
+) -> Interval:
+    """The largest error of the tables, measured with all that the kernel has left. asked: the same kernel or that of a group. rows: how
+    many people the published shares are multiplied by."""
+    sigma = distance_sigma(kernel.unit, kernel.rho_left, len(cliques))
+    noisy = asked.measure_errors({r: shares.get(r, np.zeros(kernel.domain.sizes(r))) * rows for r in cliques}, sigma)
+    if len(shares) < len(cliques):
+        return UNKNOWN
+    mass = max(float(np.abs(table).sum()) for table in shares.values())
+    return largest([noisy[r] for r in cliques], sigma, people, round(mass, 12))
 
 
 def _tables(listed: object, workload: Workload, field: str) -> tuple[Clique, ...]:
@@ -84,17 +154,13 @@ def _tables(listed: object, workload: Workload, field: str) -> tuple[Clique, ...
     for number, columns in enumerate(listed):
         if not all(isinstance(name, str) for name in columns):
             raise InputError(f"{field}.{number}", "a column is not a text", "name the columns of the table")
-        clique = _clique(columns, workload, f"{field}.{number}")
+        try:
+            clique = workload.domain.clique(columns)
+        except InputError as error:
+            raise InputError(f"{field}.{number}", error.problem, error.remedy) from None
         if clique not in asked:
             raise InputError(f"{field}.{number}", "the workload does not ask for this table", "add it to the workload, or name another")
         if clique in cliques:
             raise InputError(f"{field}.{number}", "this table is listed twice", "name it once")
         cliques.append(clique)
     return tuple(cliques)
-
-
-def _clique(columns: list[str], workload: Workload, field: str) -> Clique:
-    try:
-        return workload.domain.clique(columns)
-    except InputError as error:
-        raise InputError(field, error.problem, error.remedy) from None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from dpsynth_core.claims.criteria.criterion import MUST
-from dpsynth_core.claims.criteria.form import Entry as Holds
+from dpsynth_core.claims.criteria.criterion import Entry as Holds
 from dpsynth_core.claims.criteria.models import ModelCriterion
 from dpsynth_core.claims.criteria.registry import KINDS, AnyCriterion, need_models
 from dpsynth_core.planning.plan import Shares

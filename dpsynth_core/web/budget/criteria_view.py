@@ -9,10 +9,9 @@ from typing import Any
 import streamlit as st
 
 from dpsynth_core.claims.criteria import deciding as words
-from dpsynth_core.claims.criteria.criterion import MUST, SHOULD
+from dpsynth_core.claims.criteria.criterion import MUST, SHOULD, Field
+from dpsynth_core.claims.criteria.criterion import Entry as Holds
 from dpsynth_core.claims.criteria.deciding import CRITERIA
-from dpsynth_core.claims.criteria.form import Entry as Holds
-from dpsynth_core.claims.criteria.form import Field
 from dpsynth_core.claims.criteria.models import models_of
 from dpsynth_core.claims.criteria.registry import KINDS
 from dpsynth_core.claims.criteria.regression import MOST_BESIDE

@@ -12,8 +12,7 @@ from dpsynth_core.claims.criteria.conditions import Condition
 from dpsynth_core.claims.criteria.criterion import MUST, Criterion, Decided
 from dpsynth_core.claims.criteria.models import ModelGain, ModelRight
 from dpsynth_core.claims.criteria.statistics import Share
-from dpsynth_core.claims.criteria.subgroup import SubgroupWithin
-from dpsynth_core.claims.criteria.tables import TablesWithin
+from dpsynth_core.claims.criteria.tables import SubgroupWithin, TablesWithin
 from dpsynth_core.statistics.intervals import Interval
 
 SHARES: list[Criterion] = [
