@@ -31,8 +31,7 @@ import pyarrow as pa
 from benchmarks import record
 from benchmarks.table import released
 from dpsynth_core.bundle import pack, unpack, verify
-from dpsynth_core.bundle.replay import replayed
-from dpsynth_core.bundle.reproduce import feasible, repeated
+from dpsynth_core.bundle.reproduce import feasible, repeated, replayed
 from dpsynth_core.bundle.verdicts import CONSISTENT, INCONSISTENT, PARTLY
 from dpsynth_core.foundation.content import Content, held
 from dpsynth_core.foundation.errors import InputError

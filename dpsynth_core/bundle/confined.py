@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from pydantic import TypeAdapter
+
 from dpsynth_core.bundle.pack import checked_name
-from dpsynth_core.bundle.verdicts import INCONSISTENT, REPLAYED, SKIPPED, Check, Report, Summary
+from dpsynth_core.bundle.verdicts import INCONSISTENT, REPLAYED, SKIPPED, Check, Report
 from dpsynth_core.foundation import confined
 from dpsynth_core.foundation.confined import Ended, Work
 from dpsynth_core.foundation.confinement import Limits
@@ -38,7 +40,7 @@ def verified(bundle: Path | bytes, limits: Limits = USUAL, public: Path | None =
     limits, InputError where it fails otherwise; the second then leaves its question open.
     """
     try:
-        report = _report(confined.answer(*_asked("verified", bundle), **_within(limits)))
+        report = TypeAdapter(Report).validate_python(confined.answer(*_asked("verified", bundle), **_within(limits)))
     except Ended as ended:
         raise _unanswered("checking it", ended) from None
     if report.verdict == INCONSISTENT:
@@ -85,14 +87,6 @@ def _asked(function: str, bundle: Path | bytes, *public: Path | None) -> tuple[A
 
 def _within(limits: Limits) -> dict[str, Any]:
     return {"limits": limits, "patience": _WAIT * limits.seconds}
-
-
-def _report(answer: dict[str, Any]) -> Report:
-    summary = answer["summary"]
-    if summary is not None:
-        facts = tuple((name, text) for name, text in summary["facts"])
-        summary = Summary(tuple(summary["warnings"]), summary["statement"], facts)
-    return Report(**answer | {"summary": summary, "checks": tuple(Check(**check) for check in answer["checks"])})
 
 
 def _unanswered(what: str, ended: Ended) -> InputError:

@@ -5,7 +5,8 @@ its answers (`transcript.replaying`).
 All of the release comes out the same to the last bit with the same versions of Python and the libraries on the same kind of
 processor, unless a time limit ended a search for records, which another machine, or a busier one, would have ended elsewhere. With other
 versions sums may be rounded differently: the fit then differs in its last digits, some rows in their values, and an adaptive
-mechanism can even come to ask for something else than was answered, which is an error and not a release.
+mechanism can even come to ask for something else than was answered, which is an error and not a release. `replayed` says whether a release
+is what comes out; as that takes as long as the run itself took without its table, it is no part of `verify`.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dpsynth_core.bundle.unpack import DAMAGE, Bundle, plan_of
+from dpsynth_core.bundle.verdicts import FAILED, PASSED, REPLAYED, SKIPPED, Check
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.foundation.content import digest_written
-from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.mechanisms.mechanism import UsesPublic
+from dpsynth_core.foundation.errors import CapacityError, InputError, OracleError
+from dpsynth_core.mechanisms.mechanism import Timed, UsesPublic
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis, tables
@@ -32,6 +34,7 @@ FREE = frozenset({"created", "ledger", "versions"})
 """The parts of release.json that follow from nothing else in a bundle; and so do the spec, the answers with their charges, and the seed of
 the rows, which are what everything else follows from. A curator's reason (`despite`) is taken over too."""
 ROWS = "rows"
+_MOST_NAMED = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,3 +121,42 @@ def _different(bundle: Bundle, made: Release) -> list[str]:
     if ours_in != theirs_in:
         parts.append(ROWS)
     return sorted(set(parts))
+
+
+def replayed(bundle: Bundle, public: Path | None = None) -> Check:
+    """The answer to `verdicts.REPLAYED`, for a bundle in which `verify` saw nothing wrong. public: the public table, where one was used.
+
+    A difference is wrong where the same program, with the same libraries on the same kind of processor, is sure to come to the same.
+    Raises InputError for a public table that cannot be used.
+    """
+    try:
+        plan = feasible(bundle, public)
+    except (NeedsPublic, CapacityError) as reason:
+        return Check(REPLAYED, SKIPPED, str(reason))
+    try:
+        again = repeated(bundle, plan)
+    except OracleError as reason:
+        return Check(REPLAYED, SKIPPED, str(reason))
+    except InputError as reason:
+        return _doubt(bundle, f"run again, the mechanism does not come to an end: {reason.problem}")
+    except (*DAMAGE, RuntimeError):
+        return _doubt(bundle, "run again, the mechanism fails on the published answers")
+    if again.different:
+        names = ", ".join(name[:60] for name in again.different[:_MOST_NAMED])
+        return _doubt(bundle, f"run again on the published answers, the mechanism comes to something else: {names}")
+    answers = f"{len(again.made.transcript):,} published answers"
+    if not again.made.branded(INTERRUPTED):
+        return Check(REPLAYED, PASSED, f"run again on the {answers}, the mechanism comes to this very release")
+    same = f"the {answers} are the first ones that the mechanism asks for, and every noisy table among them is here"
+    if again.complete:
+        same = f"it holds every noisy table of the {answers}; they are all that the mechanism asks for, so that more can be made of them"
+    return Check(REPLAYED, PASSED, same)
+
+
+def _doubt(bundle: Bundle, problem: str) -> Check:
+    """Wrong, unless another version, processor or time limit may be why."""
+    if others := other_versions(bundle.document.get("versions", {})):
+        return Check(REPLAYED, SKIPPED, f"{problem}; others here: {', '.join(others)}")
+    if isinstance(plan_of(bundle).mechanism, Timed):
+        return Check(REPLAYED, SKIPPED, f"{problem}; a search may have ended by its time limit")
+    return Check(REPLAYED, FAILED, problem)

@@ -51,7 +51,9 @@ def read(place: Path, limit: int = MAX_BYTES) -> Bundle:
     """A ZIP, or the folder it was unpacked into. limit: bytes of all files. Raises InputError, CapacityError."""
     try:
         if place.is_dir():
-            _check_unpacked(place)
+            if (place / PACKED).is_file() and not (place / MANIFEST).is_file():
+                problem = f"the folder {str(place)!r} is what a run wrote, and its bundle is a file in it"
+                raise InputError(_FIELD, problem, f"give {str(place / PACKED)!r}")
             return _bundle(_from_folder(place, limit), "")
         if place.exists() and not place.is_file():  # a pipe or device could be read for ever
             raise InputError(_FIELD, f"{str(place)!r} is no file", "give the release.zip that was published")
@@ -63,13 +65,6 @@ def read(place: Path, limit: int = MAX_BYTES) -> Bundle:
         raise
     except (OSError, ValueError):
         raise InputError(_FIELD, f"the file {str(place)!r} cannot be read", "check its path and permissions") from None
-
-
-def _check_unpacked(place: Path) -> None:
-    """That a folder is not the one that a run wrote, whose bundle lies in it."""
-    if (place / PACKED).is_file() and not (place / MANIFEST).is_file():
-        problem = f"the folder {str(place)!r} is what a run wrote, and its bundle is a file in it"
-        raise InputError(_FIELD, problem, f"give {str(place / PACKED)!r}")
 
 
 def read_bytes(content: bytes, limit: int = MAX_BYTES) -> Bundle:

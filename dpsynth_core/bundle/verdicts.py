@@ -73,7 +73,12 @@ class Report:
 
     def replayed(self, again: Check) -> Report:
         """The same with the answer to the question REPLAYED. If the mechanism comes to the same, so do the numbers that follow from it."""
-        return replace(self, checks=tuple(_settled(check, again) for check in self.checks))
+        follow = (BOUNDS, *(claim.question for claim in CLAIMS)) if again.verdict == PASSED else ()
+        checks = {check.question: check for check in self.checks} | {again.question: again}
+        for check in self.checks:
+            if check.verdict == SKIPPED and check.question in follow:
+                checks[check.question] = Check(check.question, PASSED, "the mechanism, run again, comes to the same")
+        return replace(self, checks=tuple(checks.values()))
 
     @property
     def unseen(self) -> str:
@@ -84,11 +89,3 @@ class Report:
     def unchecked(self) -> tuple[str, ...]:
         """The questions that stay open."""
         return tuple(check.question for check in self.checks if check.verdict == SKIPPED)
-
-
-def _settled(check: Check, again: Check) -> Check:
-    if check.question == again.question:
-        return again
-    if again.verdict == PASSED and check.verdict == SKIPPED and check.question in (BOUNDS, *(claim.question for claim in CLAIMS)):
-        return Check(check.question, PASSED, "the mechanism, run again, comes to the same")
-    return check

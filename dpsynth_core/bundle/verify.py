@@ -14,22 +14,10 @@ from typing import Any
 import pyarrow as pa
 
 from dpsynth_core import report
-from dpsynth_core.bundle.checks import bounds, charges, files, rows, words
+from dpsynth_core.bundle.checks import charges, files, rows, words
 from dpsynth_core.bundle.checks.opened import Opened
 from dpsynth_core.bundle.unpack import DAMAGE, Bundle, plan_of
-from dpsynth_core.bundle.verdicts import (
-    ABSENT,
-    BOUNDS,
-    FAILED,
-    PASSED,
-    REPLAYED,
-    SIGNED,
-    SKIPPED,
-    WHOSE,
-    Check,
-    Report,
-    Summary,
-)
+from dpsynth_core.bundle.verdicts import ABSENT, BOUNDS, FAILED, PASSED, REPLAYED, SIGNED, SKIPPED, WHOSE, Check, Report, Summary
 from dpsynth_core.claims.claim import Claim
 from dpsynth_core.claims.outcome import Nothing, Open, Wrong
 from dpsynth_core.claims.registry import CLAIMS
@@ -115,7 +103,7 @@ _CHECKS: Mapping[str, Callable[[Opened], str]] = {
     "Do the rows keep to the domain?": rows.rows_in_domain,
     "Do both tables of rows agree?": rows.same_rows,
     "Are impossible combinations absent?": rows.possible_rows,
-    BOUNDS: bounds.bounds_follow,
+    BOUNDS: rows.bounds_follow,
     **{claim.question: partial(_follows, claim) for claim in CLAIMS},
     "Are the rows near the noisy tables?": rows.near_tables,
     "Is the guarantee stated as planned?": words.guarantee,

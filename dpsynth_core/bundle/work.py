@@ -14,8 +14,7 @@ from queue import Queue
 from typing import Any
 
 from dpsynth_core.bundle import unpack
-from dpsynth_core.bundle.replay import replayed
-from dpsynth_core.bundle.reproduce import reproduce
+from dpsynth_core.bundle.reproduce import replayed, reproduce
 from dpsynth_core.bundle.unpack import Bundle
 from dpsynth_core.bundle.verify import verify
 from dpsynth_core.foundation.content import PART_BYTES

@@ -39,12 +39,15 @@ from dpsynth_core.mechanisms.rounds import distance_sigma
 from dpsynth_core.privacy import questions
 from dpsynth_core.privacy.events import Gaussian
 from dpsynth_core.privacy.interface import Kernel, SealedKernel
-from dpsynth_core.statistics.distances import IN_WRONG_CELL
+from dpsynth_core.statistics.distances import IN_WRONG_CELL, possible
 from dpsynth_core.statistics.quantiles import margin, normal
 from dpsynth_core.statistics.subsampling import Cells, gather, sample_size
 from dpsynth_core.statistics.totals import Total, measured_total
 from dpsynth_core.vocabulary.marginals import at_least
 from dpsynth_core.vocabulary.measurement import Clique
+
+Tables = Mapping[Clique, NDArray[np.float64]]
+"""Marginals as fractions."""
 
 CONFIDENCE = 0.95
 ROWS, ANSWERS = "rows", "answers"
@@ -129,13 +132,13 @@ class Largest:
 
 def certify(
     kernel: Kernel,
-    published: Mapping[Clique, NDArray[np.float64]],
+    published: Tables,
     released_total: Total | None,
     of: str,
     threshold: int | None = None,
     columns: Columns | None = None,
 ) -> Certificate:
-    """Spend all that `kernel` has left on measuring the errors of `published`: fractions by marginal, the rows' or the answers'.
+    """Spend all that `kernel` has left on measuring the errors of `published`, the rows' tables or the answers.
 
     released_total: the number of records, if it was released before. threshold: the workload's. columns: those of the release, for the
     yardstick.
@@ -144,25 +147,20 @@ def certify(
     rho, yardstick = kernel.rho_left, CERTIFIED_COLUMNS if columns is not None else 0.0
     sigma = distance_sigma(kernel.unit, (1 - CERTIFIED_LARGEST - yardstick) * rho, len(published))
     noisy = kernel.measure_errors({r: fractions * total.value for r, fractions in published.items()}, sigma)
-    alone = None if columns is None else _columns_alone(kernel, columns, published, total, yardstick * rho)
+    alone = None
+    if columns is not None:
+        sigma_alone = distance_sigma(kernel.unit, yardstick * rho, len(published))
+        distances = kernel.measure_errors({r: columns.product(r) * total.value for r in published}, sigma_alone)
+        alone = columns.stated(math.fsum(distances.values()) / len(distances), sigma_alone, published, total)
     max_sigma = kernel.unit.query_l1 / math.sqrt(2 * kernel.rho_left)
     answers = {r: fractions * total.value for r, fractions in _at_threshold(published, threshold).items()}
     largest = Largest(kernel.measure_largest_error(answers, max_sigma, threshold), max_sigma, threshold)
     return state(noisy, published, total, sigma, kernel.rho_spent, of, largest, alone)
 
 
-def _columns_alone(
-    kernel: Kernel, columns: Columns, published: Mapping[Clique, NDArray[np.float64]], total: Total, rho: float
-) -> ColumnsAlone:
-    """Measure how far the products of the columns are off in the tables that are published."""
-    sigma = distance_sigma(kernel.unit, rho, len(published))
-    noisy = kernel.measure_errors({r: columns.product(r) * total.value for r in published}, sigma)
-    return columns.stated(math.fsum(noisy.values()) / len(noisy), sigma, published, total)
-
-
 def state(
     noisy: Mapping[Clique, float],
-    published: Mapping[Clique, NDArray[np.float64]],
+    published: Tables,
     total: Total,
     sigma: float,
     rho: float,
@@ -180,6 +178,9 @@ def state(
 
     mean_error, mean_bound = IN_WRONG_CELL * mean / total.value, bound(mean, sigma / math.sqrt(k), mean_mass)
     cells = gather(published.values()) if of == ROWS else None
+    # a wrong T can move the largest published share; a share of rows is off by 1 at most
+    heaviest = max(float(np.abs(fractions).max()) for fractions in _at_threshold(published, largest.threshold).values())
+    max_bound = _bound(largest.error, largest.sigma, heaviest, total, 1)
     return Certificate(
         of=of,
         marginals=tuple(
@@ -199,13 +200,13 @@ def state(
         sigma=sigma,
         rho=rho,
         max_error=largest.error / total.value,
-        max_bound95=_largest_bound(largest, published, total, of),
+        max_bound95=min(1.0, max_bound) if of == ROWS else max_bound,
         max_sigma=largest.sigma,
         columns=columns,
     )
 
 
-def mean_bound(certificate: Certificate, published: Mapping[Clique, NDArray[np.float64]]) -> float:
+def mean_bound(certificate: Certificate, published: Tables) -> float:
     """The 95 % bound on the mean error of some of its marginals, those in `published` (fractions). It is below the mean of their bounds:
     noise averages out. For all of them it is `Certificate.mean_bound95`."""
     distances = [one.error / IN_WRONG_CELL * certificate.total.value for one in certificate.marginals if one.attributes in published]
@@ -214,16 +215,9 @@ def mean_bound(certificate: Certificate, published: Mapping[Clique, NDArray[np.f
     return IN_WRONG_CELL * _bound(math.fsum(distances) / k, certificate.sigma / math.sqrt(k), mass, certificate.total, 1)
 
 
-def _at_threshold(published: Mapping[Clique, NDArray[np.float64]], threshold: int | None) -> dict[Clique, NDArray[np.float64]]:
+def _at_threshold(published: Tables, threshold: int | None) -> Tables:
     """The published answers to the queries of the workload, cells or thresholds."""
     return {r: at_least(fractions, threshold or len(r)) for r, fractions in published.items()}
-
-
-def _largest_bound(largest: Largest, published: Mapping[Clique, NDArray[np.float64]], total: Total, of: str) -> float:
-    """As `_bound`, with the largest published share as the mass that a wrong T can move. A share of rows is off by 1 at most."""
-    heaviest = max(float(np.abs(fractions).max()) for fractions in _at_threshold(published, largest.threshold).values())
-    bound = _bound(largest.error, largest.sigma, heaviest, total, 1)
-    return min(1.0, bound) if of == ROWS else bound
 
 
 def _sample(cells: Cells | None, error: float) -> float | None:
@@ -303,7 +297,7 @@ class ErrorsMeasured(Claim[Certificate]):
 CERTIFICATE = ErrorsMeasured()
 
 
-def _check_measured_of(received: Received, certificate: Certificate, released: Mapping[Clique, NDArray[np.float64]]) -> None:
+def _check_measured_of(received: Received, certificate: Certificate, released: Tables) -> None:
     """That its errors were measured of what is published, by the digest that stands beside the kernel's answer. What is made of rows is
     the same on every machine; what is made of noisy tables may be rounded otherwise."""
     asked = {clique: fractions * certificate.total.value for clique, fractions in released.items()}
@@ -323,9 +317,7 @@ def _largest(received: Received, certificate: Certificate) -> Largest:
     return Largest(certificate.max_error * certificate.total.value, certificate.max_sigma, received.plan.workload.threshold)
 
 
-def _recomputed_columns(
-    received: Received, certificate: Certificate, released: Mapping[Clique, NDArray[np.float64]]
-) -> ColumnsAlone | None:
+def _recomputed_columns(received: Received, certificate: Certificate, released: Tables) -> ColumnsAlone | None:
     """The yardstick, from its measured errors; None where such a release has none."""
     stated, sigma = certificate.columns, received.plan.columns_sigma
     operations = [answer.operation for answer in received.answers]
@@ -352,7 +344,7 @@ def _sentence(certificate: Certificate, share: float) -> str:
     if certificate.sample is not None:
         part = min(1.0, certificate.sample / certificate.total.value)
         sample = f" That is as accurate as publishing a random {certificate.sample:,.0f} of the records would be ({part:.0%} of them)."
-    mean, most = (min(1.0, max(0.0, one)) for one in (certificate.mean_error, certificate.mean_bound95))
+    mean, most = possible(certificate.mean_error), possible(certificate.mean_bound95)
     return (
         f"{share:.0%} of the budget measured how far the {what} are from the private table: on average over the "
         f"{len(certificate.marginals):,} tables, {mean:.1%} of people are in the wrong group; with 95% confidence, {most:.1%} at most."

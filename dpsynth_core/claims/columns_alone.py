@@ -51,9 +51,7 @@ _DRAWS = 200
 
 
 Distance = Annotated[
-    float,
-    BeforeValidator(lambda distance: IN_WRONG_CELL * distance),
-    PlainSerializer(lambda share: share / IN_WRONG_CELL),
+    float, BeforeValidator(lambda distance: IN_WRONG_CELL * distance), PlainSerializer(lambda share: share / IN_WRONG_CELL)
 ]
 """A share of people in a wrong cell, written as the L1 distance of fractions."""
 
@@ -133,7 +131,12 @@ class Columns:
 
     def _left(self, noise: Mapping[str, float], total: Total) -> dict[str, _Left]:
         """What is left of so much noise in the columns. noise: in records."""
-        return {name: _left(share, noise[name] / total.value) for name, share in self.shares.items()}
+        left = {}
+        for name, share in self.shares.items():
+            sigma = noise[name] / total.value
+            draws = nearest_distributions(share + sigma * np.random.default_rng(_DRAWS).standard_normal((_DRAWS, share.size)))
+            left[name] = _Left(sigma, np.asarray(draws.std(axis=0)), float((draws > 0).sum(axis=1).mean()))
+        return left
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,11 +147,6 @@ class _Left:
     sigma: float
     deviations: Array
     filled: float
-
-
-def _left(share: Array, sigma: float) -> _Left:
-    draws = nearest_distributions(share + sigma * np.random.default_rng(_DRAWS).standard_normal((_DRAWS, share.size)))
-    return _Left(sigma, np.asarray(draws.std(axis=0)), float((draws > 0).sum(axis=1).mean()))
 
 
 def nearest_distributions(rows: Array) -> Array:
@@ -167,12 +165,9 @@ def of(evidence: Evidence, sigma: float, cliques: Mapping[Clique, Array]) -> Col
     published = evidence.published(wanted)
     if not wanted or len(published) < len(wanted):
         return None
-    shares = {name: _distribution(table) for (name,), table in published.items()}
+    shares = {}
+    for (name,), table in published.items():
+        kept = np.maximum(table, 0.0)
+        shares[name] = np.asarray(kept / kept.sum() if kept.sum() > 0 else np.full(kept.shape, 1 / kept.size))  # even where nothing is left
     measured = {name: evidence.measured((name,)) for name in shares}
     return Columns(evidence.domain, shares, {name: one.deviation for name, one in measured.items() if one is not None}, sigma)
-
-
-def _distribution(table: Array) -> Array:
-    """A noisy table without its negative cells, summing to 1; even where nothing is left."""
-    kept = np.maximum(table, 0.0)
-    return np.asarray(kept / kept.sum() if kept.sum() > 0 else np.full(kept.shape, 1 / kept.size))

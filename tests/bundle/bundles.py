@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dpsynth_core.bundle import unpack, verdicts, verify
-from dpsynth_core.bundle.replay import replayed
+from dpsynth_core.bundle.reproduce import replayed
 from dpsynth_core.foundation.content import Content
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis, tables

@@ -16,7 +16,7 @@ import pytest
 from dpsynth_core import cli
 from dpsynth_core.bundle import confined, unpack
 from dpsynth_core.bundle.confined import verified
-from dpsynth_core.bundle.replay import replayed
+from dpsynth_core.bundle.reproduce import replayed
 from dpsynth_core.bundle.verdicts import CONSISTENT, FAILED
 from dpsynth_core.bundle.verify import verify
 from dpsynth_core.foundation import confinement

@@ -16,8 +16,7 @@ import pytest
 
 from benchmarks import forgeries
 from dpsynth_core.bundle import unpack
-from dpsynth_core.bundle.replay import replayed
-from dpsynth_core.bundle.reproduce import FREE, NeedsPublic, reproduce
+from dpsynth_core.bundle.reproduce import FREE, NeedsPublic, replayed, reproduce
 from dpsynth_core.bundle.verdicts import CONSISTENT, FAILED, INCONSISTENT, PARTLY, PASSED, REPLAYED, SKIPPED
 from dpsynth_core.claims.certificate import CERTIFICATE
 from dpsynth_core.foundation.errors import InputError

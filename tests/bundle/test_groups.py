@@ -16,6 +16,7 @@ from dpsynth_core.release import document
 from dpsynth_core.release.recovery import answers_only
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.spool import Kept
+from dpsynth_core.report.marginals import group_labels
 from tests.bundle import pack
 from tests.bundle.bundles import DOMAIN, failed, files, repacked, run, spec
 
@@ -61,7 +62,7 @@ def test_its_noisy_tables_say_which_values_are_together() -> None:
     lines = list(csv.reader(io.StringIO(files(packed())[f"marginals/{number + 1:04d}.csv"].decode())))
     assert lines[0][:-1] == list(measurement.clique)
     place = measurement.clique.index(measurement.groups[0].name)
-    assert {line[place] for line in lines[1:]} == set(measurement.groups[0].labels(made().domain["age"].cell_labels(), True))
+    assert {line[place] for line in lines[1:]} == set(group_labels(measurement.groups[0], made().domain["age"].cell_labels(), True))
     lines = list(csv.DictReader(io.StringIO(files(packed())["marginals/groups.csv"].decode())))
     assert [line["value"] for line in lines if line["groups"] == measurement.groups[0].name] == list(
         made().domain["age"].cell_labels()

@@ -19,7 +19,7 @@ import pytest
 
 from dpsynth_core import report
 from dpsynth_core.bundle import unpack, verify
-from dpsynth_core.bundle.checks.csv_rows import CsvRows
+from dpsynth_core.bundle.checks.opened import CsvRows
 from dpsynth_core.bundle.reproduce import reproduce
 from dpsynth_core.bundle.verdicts import ABSENT, CONSISTENT, FAILED, INCONSISTENT, PARTLY, PASSED, SKIPPED, Report
 from dpsynth_core.foundation.errors import InputError

@@ -17,7 +17,7 @@ import pytest
 
 from dpsynth_core import report
 from dpsynth_core.bundle import unpack, verdicts, verify
-from dpsynth_core.bundle.replay import replayed
+from dpsynth_core.bundle.reproduce import replayed
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis

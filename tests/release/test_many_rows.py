@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpsynth_core.bundle import unpack, verdicts, verify
-from dpsynth_core.bundle.checks import csv_rows
+from dpsynth_core.bundle.checks import opened
 from dpsynth_core.bundle.checks import rows as checks_of_rows
 from dpsynth_core.bundle.reproduce import reproduce
 from dpsynth_core.foundation.content import held
@@ -51,7 +51,7 @@ SPEC = {
 def few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoding, "BATCH_ROWS", 100)
     monkeypatch.setattr(rows, "GROUP_ROWS", 90)
-    monkeypatch.setattr(csv_rows, "_BLOCK_BYTES", 512)
+    monkeypatch.setattr(opened, "_BLOCK_BYTES", 512)
     monkeypatch.setattr(checks_of_rows, "_COMPARED_ROWS", 70)
 
 

@@ -11,13 +11,7 @@ from dpsynth_core.claims.outcome import Open, Wrong, alike, expect, some
 from dpsynth_core.mechanisms import public_check
 from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.release.release import INTERRUPTED
-from dpsynth_core.release.statement import (
-    NOT_PRIVATE,
-    brands,
-    interrupted_brand,
-    statement,
-    unmeasured_brands,
-)
+from dpsynth_core.release.statement import NOT_PRIVATE, brands, interrupted_brand, statement, unmeasured_brands
 
 _PROMISE = re.compile(r"\([^()]*\)-differential")
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")

@@ -83,12 +83,8 @@ def check_rows(models: Sequence[ModelSpec], criteria: Mapping[str, Predicted], m
     """That there will be rows to train on. Raises InputError."""
     if (models or criteria) and not mechanism.card.makes_rows:
         problem = f"{mechanism.card.title} makes no rows that models could be trained on"
-        raise InputError(_first(models, criteria), problem, "leave them out, or choose a mechanism that makes rows")
-
-
-def _first(models: Sequence[ModelSpec], criteria: Mapping[str, Predicted]) -> str:
-    """The field of a spec that asks for models."""
-    return "models" if models else next(iter(criteria))
+        asking = "models" if models else next(iter(criteria))
+        raise InputError(asking, problem, "leave them out, or choose a mechanism that makes rows")
 
 
 def targets(domain: Domain, models: Sequence[ModelSpec], criteria: Mapping[str, Predicted] | None = None) -> tuple[Target, ...]:

@@ -3,21 +3,24 @@
 The only file that knows scikit-learn, which is loaded when the first model is trained. One thread and a fixed seed: the same rows give
 the same model with the same versions on the same kind of processor. Parameters are rounded to 2^-20, so that a difference in the last
 digits of a sum on another machine nearly always gives the same model too; whether it did, the model's SHA-256 says.
+
+What models see of a column is a function of its code: a table with one row for each, made from synthetic rows and the domain alone. So
+whatever a model makes of it is a function of the code too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.claims.models.features import Ranked, indicators, ranked
 from dpsynth_core.claims.models.targets import Target, ends
 from dpsynth_core.claims.models.training_time import TRAINING_ROWS, rounds
 from dpsynth_core.foundation import threads
+from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.predictors import (
     BOOSTING,
@@ -40,6 +43,12 @@ _FARTHEST = 2.0**30
 """Limits of a guess, in ranges of a column: further than any guess is."""
 _SCALE = 2.0**20
 """Steps of a score of 1: of log odds, or of the whole range of a column of numbers."""
+
+
+MOST_GROUPS = 255
+"""Values of one column that trees tell apart at most, as scikit-learn's histograms do."""
+MOST_INDICATORS = 64
+"""Values of one column that have a coefficient each in a linear model; rarer ones share one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,11 +77,6 @@ class _Lesson:
         return np.eye(self.classes)[self.answers] if self.classes else self.answers[:, None]
 
     @property
-    def outputs(self) -> int:
-        """Of a predictor."""
-        return self.classes or 1
-
-    @property
     def features(self) -> tuple[str, ...]:
         return tuple(name for name in self.domain.names if name != self.target.column)
 
@@ -88,13 +92,15 @@ def names(target: Target) -> tuple[str, str]:
 def majority(domain: Domain, codes: NDArray[np.int32], target: Target) -> Model:
     """The best guess that looks at nothing: the most frequent class, or the number that is near enough most often. In synthetic rows."""
     counts = np.bincount(codes[:, domain.position(target.column)], minlength=target.attribute.size).astype(np.int64)
+    decision: Decision
     if target.tolerance is None:
-        return _constant(target, counts, Largest(np.arange(target.attribute.size)), target.attribute.cell_labels()[int(counts.argmax())])
-    within = _within(target)
-    near = [int(counts[(within.least <= guess) & (guess <= within.most)].sum()) for guess in within.least.tolist()]
-    best = within.least[[int(np.argmax(near))]]
-    first, last = ends(target.attribute)
-    return _constant(target, best, within, f"{first[0] + float(best[0]) / _SCALE * _range(first, last):.4g}")
+        start, decision, guess = counts, Largest(np.arange(target.attribute.size)), target.attribute.cell_labels()[int(counts.argmax())]
+    else:
+        decision = _within(target)
+        near = [int(counts[(decision.least <= guess) & (guess <= decision.most)].sum()) for guess in decision.least.tolist()]
+        start, (first, last) = decision.least[[int(np.argmax(near))]], ends(target.attribute)
+        guess = f"{first[0] + float(start[0]) / _SCALE * _range(first, last):.4g}"
+    return Model(MAJORITY, Predictor(target.column, Additive(start, {}), decision), guess)
 
 
 def trained(domain: Domain, codes: NDArray[np.int32], target: Target) -> tuple[Model, Model]:
@@ -114,10 +120,6 @@ def certainties(model: Model, codes: Codes, rows: int) -> NDArray[np.float64]:
     scores = model.predictor.scores.of(codes, rows) / _SCALE
     weights = np.exp(scores - scores.max(axis=1, keepdims=True))
     return np.asarray(1 / weights.sum(axis=1))
-
-
-def _constant(target: Target, start: NDArray[np.int64], decision: Decision, guess: str) -> Model:
-    return Model(MAJORITY, Predictor(target.column, Additive(start, {}), decision), guess)
 
 
 def _within(target: Target) -> Within:
@@ -158,7 +160,7 @@ def _boosted(lesson: _Lesson) -> Predictor:
 def _forest(lesson: _Lesson, columns: Mapping[str, Ranked], model: Any) -> Predictor:
     """The trees as scikit-learn keeps them (`_predictors`: for each round, the trees of the classes), in whole numbers."""
     first = int(lesson.classes == 2)  # of two classes scikit-learn scores the second alone
-    start = np.zeros(lesson.outputs)
+    start = np.zeros(lesson.classes or 1)
     start[first:] = np.ravel(model._baseline_prediction)
     width = max(len(one.ranks) for one in columns.values())
     trees = [_tree(one.nodes, first + k, list(columns.values()), width) for by_class in model._predictors for k, one in enumerate(by_class)]
@@ -186,20 +188,72 @@ def _linear(lesson: _Lesson) -> Predictor:
     seen = hstack([csr_array(table)[lesson.column(name)] for name, table in tables.items()], format="csr")
     model = (LogisticRegression(max_iter=_FITTING_STEPS) if lesson.classes else Ridge()).fit(seen, lesson.answers)
     first = int(lesson.classes == 2)
-    coefficients, start = np.zeros((lesson.outputs, seen.shape[1])), np.zeros(lesson.outputs)
+    coefficients, start = np.zeros((lesson.classes or 1, seen.shape[1])), np.zeros(lesson.classes or 1)
     coefficients[first:], start[first:] = np.atleast_2d(model.coef_), model.intercept_
-    scores = Additive(_whole(start), dict(_added(tables, coefficients)))
-    return Predictor(lesson.target.column, scores, lesson.decision)
-
-
-def _added(tables: Mapping[str, NDArray[np.float64]], coefficients: NDArray[np.float64]) -> Iterator[tuple[str, NDArray[np.int64]]]:
-    """What each code of each column adds to the scores."""
-    begin = 0
-    for name, table in tables.items():
-        end = begin + table.shape[1]
-        yield name, _whole(table @ coefficients[:, begin:end].T)
-        begin = end
+    of_columns = np.split(coefficients, np.cumsum([table.shape[1] for table in tables.values()])[:-1], axis=1)
+    added = {name: _whole(table @ own.T) for (name, table), own in zip(tables.items(), of_columns, strict=True)}
+    return Predictor(lesson.target.column, Additive(_whole(start), added), lesson.decision)
 
 
 def _whole(values: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.rint(np.asarray(values) * _SCALE).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """A column as trees see it. groups: of each code, int64 of shape (size,). ranks: of each group, the number that is compared."""
+
+    groups: NDArray[np.int64]
+    ranks: NDArray[np.float64]
+
+
+def ranked(attribute: Attribute, codes: NDArray[np.int32], outcomes: NDArray[np.float64]) -> Ranked:
+    """Numbers and ordered values in their order, others ordered by how the outcomes differ between them.
+
+    codes: of the column, shape (rows,). outcomes: shape (rows, outputs): what is to be predicted, as a number or one indicator a class.
+    """
+    if _in_order(attribute):  # neighbours together
+        groups = np.arange(attribute.size, dtype=np.int64) * min(MOST_GROUPS, attribute.size) // attribute.size
+        return Ranked(groups, np.arange(int(groups.max()) + 1, dtype=np.float64))
+    groups = _most_frequent(attribute, codes, MOST_GROUPS)
+    number = int(groups.max()) + 1
+    weight = np.bincount(groups[codes], minlength=number).astype(np.float64)
+    sums = np.stack([np.bincount(groups[codes], weights=column, minlength=number) for column in outcomes.T], axis=1)
+    means = np.divide(sums, weight[:, None], out=np.tile(outcomes.mean(axis=0), (number, 1)), where=weight[:, None] > 0)
+    order = np.lexsort((np.arange(number), _along(means - outcomes.mean(axis=0), weight)))
+    ranks = np.empty(number)
+    ranks[order] = np.arange(number)
+    return Ranked(groups, ranks)
+
+
+def _along(differences: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Each group's place in the direction in which the groups' mean outcomes differ most."""
+    _, _, directions = np.linalg.svd(differences * np.sqrt(weight)[:, None], full_matrices=False)
+    first = directions[0]
+    return np.asarray(differences @ (first * np.sign(first[np.abs(first).argmax()])))
+
+
+def indicators(attribute: Attribute, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+    """A column as linear models see it, shape (size, features): one indicator for each value, and of ordered values also their place."""
+    groups = _most_frequent(attribute, codes, MOST_INDICATORS)
+    table = np.eye(int(groups.max()) + 1)[groups]
+    if not _in_order(attribute) or attribute.values < 2:
+        return table
+    place = np.zeros(attribute.size)
+    place[: attribute.values] = np.linspace(-1, 1, attribute.values)
+    return np.column_stack([table, place])
+
+
+def _in_order(attribute: Attribute) -> bool:
+    """Whether the order of its codes means something."""
+    return attribute.about.ordered and not attribute.is_coded
+
+
+def _most_frequent(attribute: Attribute, codes: NDArray[np.int32], most: int) -> NDArray[np.int64]:
+    """The group of each code: rare ones together."""
+    if attribute.size <= most:
+        return np.arange(attribute.size, dtype=np.int64)
+    often = np.argsort(-np.bincount(codes, minlength=attribute.size), kind="stable")
+    groups = np.full(attribute.size, most - 1, dtype=np.int64)
+    groups[often[: most - 1]] = np.arange(most - 1)
+    return groups

@@ -24,17 +24,17 @@ from pydantic import TypeAdapter
 from dpsynth_core.claims.claim import Asked, BudgetShare, Claim, Final, Received
 from dpsynth_core.claims.models import training
 from dpsynth_core.claims.models.targets import Target
-from dpsynth_core.claims.models.training import Model
 from dpsynth_core.claims.outcome import Nothing, Wrong, alike, expect, some
 from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.privacy.interface import SealedKernel
-from dpsynth_core.statistics import intervals as bounds
+from dpsynth_core.statistics.distances import possible
 from dpsynth_core.statistics.evidence import Evidence
-from dpsynth_core.statistics.intervals import Noisy
+from dpsynth_core.statistics.intervals import Noisy, fraction
 from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import ROUNDING
+from dpsynth_core.vocabulary.predictors import Predictor
 
 CONFIDENCE = 0.95
 PER_COLUMN = 3
@@ -112,10 +112,13 @@ def measure(
 
     codes: of the rows, shape (rows, attributes of the domain). total: the number of records as it was released.
     """
-    models = [(*training.trained(domain, codes, target), training.majority(domain, codes, target)) for target in targets]
+    predictors, known = list[Predictor](), list[Trained]()
+    for target in targets:
+        named, majority = training.trained(domain, codes, target), training.majority(domain, codes, target)
+        predictors += [model.predictor for model in (*named, majority)]
+        known.append(Trained(target, {model.name: model.predictor.sha256 for model in named}, majority.guess))
     sigma = kernel.unit.query_l1 * math.sqrt(PER_COLUMN * len(targets) / (2 * kernel.rho_left))
-    noisy = kernel.measure_right([model.predictor for of_one in models for model in of_one], sigma)
-    return state([_known(target, of_one) for target, of_one in zip(targets, models, strict=True)], noisy, sigma, total)
+    return state(known, kernel.measure_right(predictors, sigma), sigma, total)
 
 
 def state(trained: Sequence[Trained], noisy: NDArray[np.float64], sigma: float, total: Total) -> tuple[Usefulness, ...]:
@@ -150,30 +153,18 @@ def state(trained: Sequence[Trained], noisy: NDArray[np.float64], sigma: float, 
 
 def guesses(usefulness: Sequence[Usefulness]) -> dict[tuple[str, str], Guesses]:
     """What criteria can be decided by: by column and name of the model, the counts as they were measured."""
-
-    def counted(number: float, one: Usefulness) -> Noisy:
-        return Noisy(number, math.sqrt(one.sigma**2 + ROUNDING))
-
-    return {
-        (one.column, one.model): Guesses(counted(one.right, one), counted(one.majority_right, one), Noisy(one.total.value, one.total.sigma))
-        for one in usefulness
-    }
+    counted = {}
+    for one in usefulness:
+        right, guess = (Noisy(number, math.sqrt(one.sigma**2 + ROUNDING)) for number in (one.right, one.majority_right))
+        counted[one.column, one.model] = Guesses(right, guess, Noisy(one.total.value, one.total.sigma))
+    return counted
 
 
 def share(count: float, sigma: float, total: Total) -> Share:
     """A noisy count as a share of the people. Noise is normal noise in whole numbers: its variance is that much larger."""
     noisy, people = Noisy(count, math.sqrt(sigma**2 + ROUNDING)), Noisy(total.value, total.sigma)
-    low, high = bounds.fraction(noisy, people, normal((1 + CONFIDENCE) / 2))
-    return Share(_within(count / total.value), _within(low), _within(high))
-
-
-def _within(number: float) -> float:
-    return min(1.0, max(0.0, number))
-
-
-def _known(target: Target, models: Sequence[Model]) -> Trained:
-    *named, majority = models
-    return Trained(target, {model.name: model.predictor.sha256 for model in named}, majority.guess)
+    low, high = fraction(noisy, people, normal((1 + CONFIDENCE) / 2))
+    return Share(possible(count / total.value), possible(low), possible(high))
 
 
 class Models(Claim[tuple[Usefulness, ...]]):
@@ -184,9 +175,7 @@ class Models(Claim[tuple[Usefulness, ...]]):
     share = BudgetShare(default=0.02, least=0.001, most=0.4, otherwise="ask for no models")
     purpose = "measuring how often models are right"
     announced = "training models on the synthetic rows, and measuring how often they are right"
-    unmeasured = (
-        "The run was interrupted before it was measured how often models are right, although a share of the budget was for it."
-    )
+    unmeasured = "The run was interrupted before it was measured how often models are right, although a share of the budget was for it."
     question = "Does it follow how often models are right?"
     title = "What is a model worth that is trained on these rows?"
     noun = "models"
@@ -224,14 +213,10 @@ class Models(Claim[tuple[Usefulness, ...]]):
         if codes is None:
             raise Wrong("there are no rows that models could be trained on")
         digests = {(one.column, one.model): one.model_sha256 for one in stated}
-        trained = [
-            Trained(
-                target,
-                {name: digests[target.column, name] for name in training.names(target)},
-                training.majority(received.plan.domain, codes.astype(np.int32), target).guess,
-            )
-            for target in targets
-        ]
+        trained = list[Trained]()
+        for target in targets:
+            guess = training.majority(received.plan.domain, codes.astype(np.int32), target).guess
+            trained.append(Trained(target, {name: digests[target.column, name] for name in training.names(target)}, guess))
         recomputed = state(trained, answers[0].value, float(answers[0].arguments[0]), _people(received))
         different = [a.column for a, b in zip(recomputed, stated, strict=True) if not alike(asdict(a), asdict(b))]
         expect(not different, f"what is said of {some(different)} does not follow from what was measured")
