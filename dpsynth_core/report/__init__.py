@@ -18,13 +18,12 @@ from dpsynth_core.evaluation.quality import Headline, Statements
 from dpsynth_core.evaluation.verdict import Verdict
 from dpsynth_core.foundation.zones import Zoned, combine, released
 from dpsynth_core.release.release import INTERRUPTED, Release
-from dpsynth_core.report import codebook, error_table, marginals
+from dpsynth_core.report import table_files
 from dpsynth_core.report.card import card
 from dpsynth_core.report.explore import EXPLORE, can_answer, explore_page, knowledge
-from dpsynth_core.report.facts import facts, sample_reading, sentence, trusted
+from dpsynth_core.report.facts import facts, goodness, learnt, sample_reading, sentence, trusted
 from dpsynth_core.report.notebook import NOTEBOOK, notebook
 from dpsynth_core.report.page import html
-from dpsynth_core.report.rule import goodness, learnt
 from dpsynth_core.report.sections import claim_facts
 from dpsynth_core.report.verdict import comparison, despite, fit_for, reasons, ruling, unfit_for
 from dpsynth_core.report.words import noise, protected
@@ -49,17 +48,16 @@ def evidence(release: Release) -> Zoned[Evidence]:
 def statements(release: Release) -> Zoned[Statements]:
     """What its errors are judged from."""
     plan = release.plan
-    return combine(
-        lambda e: Statements(
-            evidence=e,
+    return released(
+        Statements(
+            evidence=release.final.released,
             workload=answered_workload(release),
             bounds=release.bounds,
             certificate=release.certificate,
             mechanism=plan.spec.mechanism.name,
             rho=plan.shares.mechanism,
             unit=plan.unit,
-        ),
-        evidence(release),
+        )
     )
 
 
@@ -94,20 +92,14 @@ _QUALITY: WeakKeyDictionary[Release, Zoned[Quality]] = WeakKeyDictionary()
 def quality_of(release: Release) -> Zoned[Quality]:
     """Judged from released values alone; once, for a release never changes, and several of its files say it."""
     if release not in _QUALITY:
-        _QUALITY[release] = _quality_of(release)
+        stated = statements(release)
+        table = quality.marginal_table(stated)
+        headline = quality.headline(stated, table)
+        ruled: Zoned[Verdict | None] = released(None)
+        if not learnt(release):
+            ruled = combine(lambda s, head: verdicts.judge(s, head, release.private, release.criteria, release.despite), stated, headline)
+        _QUALITY[release] = combine(Quality, headline, table, ruled)
     return _QUALITY[release]
-
-
-def _quality_of(release: Release) -> Zoned[Quality]:
-    stated = statements(release)
-    table = quality.marginal_table(stated)
-    headline = quality.headline(stated, table)
-    ruled = combine(lambda s, head: None if learnt(release) else _judged(release, s, head), stated, headline)
-    return combine(Quality, headline, table, ruled)
-
-
-def _judged(release: Release, stated: Statements, headline: Headline) -> Verdict:
-    return verdicts.judge(stated, headline, release.private, release.criteria, release.despite)
 
 
 def verdict_facts(release: Release) -> list[tuple[str, str]]:
@@ -121,12 +113,8 @@ def verdict_facts(release: Release) -> list[tuple[str, str]]:
 
 def report_page(release: Release) -> Zoned[bytes]:
     """The HTML report alone."""
-    return _page(release, quality_of(release))
-
-
-def _page(release: Release, judged: Zoned[Quality]) -> Zoned[bytes]:
     pairs = quality.pair_map(statements(release))
-    return combine(lambda q, p: html(release, q.headline, q.table, p, q.verdict).encode(), judged, pairs)
+    return combine(lambda q, p: html(release, q.headline, q.table, p, q.verdict).encode(), quality_of(release), pairs)
 
 
 def sealed_spec(release: Release) -> Zoned[bytes]:
@@ -138,15 +126,15 @@ def parts(release: Release) -> dict[str, Zoned[bytes]]:
     """Everything a release bundle holds besides the rows and release.json, by file name."""
     judged = quality_of(release)
     files: dict[str, Zoned[bytes]] = {
-        REPORT: _page(release, judged),
+        REPORT: report_page(release),
         CARD: combine(lambda q: card(release, q.headline, q.verdict).encode(), judged),
         SPEC: sealed_spec(release),
-        MARGINALS: released(marginals.parquet(release)),
-        ERRORS: released(error_table.csv(release)),
-        DOMAIN: released(codebook.domain_json(release)),
-        CODEBOOK: released(codebook.codebook_csv(release)),
+        MARGINALS: released(table_files.marginals_parquet(release)),
+        ERRORS: released(table_files.errors_csv(release)),
+        DOMAIN: released(table_files.domain_json(release)),
+        CODEBOOK: released(table_files.codebook_csv(release)),
         NOTEBOOK: notebook(release),
     }
     if can_answer(release):
         files[EXPLORE] = explore_page(release, judged.value.claim)
-    return files | {name: released(content) for name, content in marginals.csv_files(release).items()}
+    return files | {name: released(content) for name, content in table_files.marginal_csvs(release).items()}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.evaluation.verdict import Verdict
 from dpsynth_core.foundation.visible import escaped, visible
 from dpsynth_core.release.release import Release
-from dpsynth_core.report.facts import facts, first, sample_reading, sentence
-from dpsynth_core.report.noun import counted
+from dpsynth_core.report.facts import counted, facts, first, sample_reading, sentence
 from dpsynth_core.report.sections import sections
 from dpsynth_core.report.verdict import comparison, despite, fit_for, reasons, ruling, unfit_for
 from dpsynth_core.report.words import MISUSES, NOT_PROTECTED, READING, USES, assumptions, checks, protected
@@ -17,7 +16,7 @@ from dpsynth_core.vocabulary.filled import Filled, RowColumn
 
 
 def card(release: Release, headline: Headline, verdict: Verdict | None) -> str:
-    """The data card, in Markdown, for a repository's front page. verdict: None for a rule."""
+    """verdict: None for a rule."""
     warning = [] if release.private else ["**NOT PRIVATE: made with predictable noise. Do not publish.**", ""]
     lines = [
         f"# Synthetic data: {plain(release.spec.name)}",
@@ -27,13 +26,13 @@ def card(release: Release, headline: Headline, verdict: Verdict | None) -> str:
         *([] if verdict is None or not verdict.despite else [plain(despite(verdict)), ""]),
         plain(f"{sentence(headline)} {sample_reading(headline)} {counted(release.spec.unit)}"),
         "",
-        *_sections(release),
+        *(line for part in sections(release) for line in _card_list(part.title, [*filter(None, [part.reading]), *part.lines])),
         *_card_list("What is protected, and how strongly", protected(release)),
         "## The guarantee",
         "",
         plain(release.statement),
         "",
-        *_warnings(release),
+        *_card_list("Warnings", [brand.sentence for brand in release.brands] or ["None."]),
         *_card_list("What was assumed", assumptions(release)),
         *_card_list("What the data are for", [*([] if verdict is None else fit_for(verdict)), *USES]),
         *_card_list("What they are not for", [*([] if verdict is None else unfit_for(verdict)), *MISUSES]),
@@ -41,18 +40,9 @@ def card(release: Release, headline: Headline, verdict: Verdict | None) -> str:
         *_card_list("What is not protected", NOT_PROTECTED),
         *_card_list("How to check it", checks()),
         *_card_list("Facts", [f"{key}: {value}" for key, value in facts(release)]),
-        *_card_list("Columns", [f"{c.name}: {_about(c)}{_column(c)}" for c in release.domain.columns]),
+        *_card_list("Columns", [f"{c.name}: {_about(c)}" for c in release.domain.columns]),
     ]
     return "\n".join(lines)
-
-
-def _sections(release: Release) -> Iterator[str]:
-    for part in sections(release):
-        yield from _card_list(part.title, [*([part.reading] if part.reading else []), *part.lines])
-
-
-def _warnings(release: Release) -> list[str]:
-    return _card_list("Warnings", [brand.sentence for brand in release.brands] or ["None."])
 
 
 def _card_list(title: str, items: Iterable[str]) -> list[str]:
@@ -64,12 +54,7 @@ def plain(text: str) -> str:
     return escaped(" ".join(visible(text).split()))
 
 
-def _about(attribute: RowColumn) -> str:
-    return f"{attribute.label}; " if attribute.label else ""
-
-
-def _column(column: RowColumn) -> str:
-    """What can be in it."""
-    if isinstance(column, Filled):
-        return column.in_words()
-    return f"{column.kind}, {column.size} cells ({first(column.cell_labels())})"
+def _about(column: RowColumn) -> str:
+    """Its label, and what can be in it."""
+    cells = column.in_words() if isinstance(column, Filled) else f"{column.kind}, {column.size} cells ({first(column.cell_labels())})"
+    return f"{column.label}; {cells}" if column.label else cells

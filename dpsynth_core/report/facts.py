@@ -1,21 +1,21 @@
-"""What both documents of a release state in numbers, as plain text: the headline, which tables to trust, the facts."""
+"""What both documents of a release state in numbers, as plain text: the headline, which tables to trust, the facts; of a rule that was
+learnt, how good it is and what its guarantee rests on. Names and labels are hostile text."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
 from dpsynth_core.claims.certificate import CERTIFICATE
 from dpsynth_core.evaluation.quality import Headline, within
 from dpsynth_core.planning import discovery, origins
-from dpsynth_core.planning.unit_spec import UNNAMED
+from dpsynth_core.planning.unit_spec import UNNAMED, UnitSpec
 from dpsynth_core.release import tables
 from dpsynth_core.release.release import Release
-from dpsynth_core.report.rule import learnt, rule_facts
-from dpsynth_core.statistics.distances import percent
-from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.statistics.distances import percent, possible
 
 
 def sample_reading(headline: Headline) -> str:
@@ -87,11 +87,12 @@ def byline(release: Release) -> str:
 def facts(release: Release) -> list[tuple[str, str]]:
     """What a reader asks first, as pairs of name and text."""
     spec, mechanism = release.spec, release.plan.mechanism
+    columns, filled = f"{len(release.domain.column_names):,}", len(release.domain.filled)
     return [
         ("Population", spec.population),
         ("Synthetic rows", f"{release.rows:,} ({release.row_policy})" if release.rows else "none: answers only"),
         *([("Tables of rows", tables.explained(1 + len(release.further)))] if release.further else []),
-        ("Columns", _columns(release.domain)),
+        ("Columns", f"{columns}, of which {filled:,} filled in without measuring anything" if filled else columns),
         (
             "Privacy budget",
             f"epsilon {spec.budget.epsilon:g}, delta {spec.budget.delta:g}"
@@ -99,7 +100,7 @@ def facts(release: Release) -> list[tuple[str, str]]:
         ),
         ("Neighbouring tables", f"{spec.unit.relation}; rows of one person: {spec.unit.max_rows_per_person:,} at most"),
         ("Mechanism", f"{mechanism.card.title} ({mechanism.card.paper})"),
-        *rule_facts(release),
+        *_rule_facts(release),
         ("Measurements", f"{len(release.measurements):,} noisy marginals"),
         ("Certificate", _certified(release)),
         ("Where the domain came from", origins.clause(spec)),
@@ -107,12 +108,6 @@ def facts(release: Release) -> list[tuple[str, str]]:
         ("Made", release.created),
         ("SHA-256 of the spec", spec.digest()),
     ]
-
-
-def _columns(domain: Domain) -> str:
-    """How many the rows have, and how many of them say nothing about anybody."""
-    number = f"{len(domain.column_names):,}"
-    return f"{number}, of which {len(domain.filled):,} filled in without measuring anything" if domain.filled else number
 
 
 def _certified(release: Release) -> str:
@@ -125,3 +120,44 @@ def _certified(release: Release) -> str:
 def first(labels: Sequence[str], limit: int = 6) -> str:
     """The first labels, and a sign that there are more."""
     return ", ".join(labels[:limit]) + (", …" if len(labels) > limit else "")
+
+
+def counted(unit: UnitSpec) -> str:
+    """Whether numbers count people or records: what is meant by people where a person may own several; "" where everybody owns one.
+    Report, data card, explore.html and the Results page show this sentence."""
+    if unit.max_rows_per_person == 1:
+        return ""
+    return (
+        f"Counts, shares and means are of records, at most {unit.max_rows_per_person:,} of a person, also where they say people: whoever "
+        "owns more records counts for more. The guarantee is for people."
+    )
+
+
+def learnt(release: Release) -> str:
+    """The rule as a sentence; "" where none was asked for."""
+    return str(release.details.get("rule", {}).get("sentence", ""))
+
+
+def _rule_facts(release: Release) -> list[tuple[str, str]]:
+    """Pairs of name and text for the list of facts; none where no rule was asked for."""
+    rule = release.details.get("rule")
+    if rule is None:
+        return []
+    guarantee = f"{rule['guarantee'][0].upper()}{rule['guarantee'][1:]}."
+    return [("Rule", learnt(release)), ("How good the rule is", goodness(rule)), ("What was guaranteed", guarantee)]
+
+
+def goodness(rule: Mapping[str, Any]) -> str:
+    """How often the rule is wrong or holds, as measured with noise."""
+    if "wrong" in rule:
+        without = possible(rule["wrong_without_rule"])
+        return f"It is wrong for {_measured(rule['wrong'])}; always giving the more common answer would be wrong for about {without:.1%}."
+    if "holds" in rule:
+        return f"It holds for {_measured(rule['holds'])}."
+    return "There is no rule."
+
+
+def _measured(stated: Mapping[str, Any]) -> str:
+    if stated["within"] >= 1:
+        return "nobody knows how many of the people: the noise is larger than the table"
+    return f"{possible(stated['share']):.1%} of the people, ± {possible(stated['within']):.1%} with 95% confidence"

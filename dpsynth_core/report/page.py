@@ -16,9 +16,7 @@ from dpsynth_core.privacy import meaning
 from dpsynth_core.release.release import Release
 from dpsynth_core.report import svg as drawing
 from dpsynth_core.report import words
-from dpsynth_core.report.facts import byline, facts, first, sample_reading, sentence
-from dpsynth_core.report.noun import counted
-from dpsynth_core.report.rule import learnt
+from dpsynth_core.report.facts import byline, counted, facts, first, learnt, sample_reading, sentence
 from dpsynth_core.report.sections import sections
 from dpsynth_core.report.svg import escape
 from dpsynth_core.report.verdict import comparison, despite, fit_for, reasons, ruling, unfit_for
@@ -53,9 +51,10 @@ _HEADS = (
 def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.DataFrame, verdict: Verdict | None) -> str:
     """The report as one page without scripts, external files or unescaped text. table, pairs: as `quality.marginal_table` and
     `quality.pair_map` make them. verdict: None for a rule."""
-    title = f"Synthetic data: {release.spec.name}"
+    odds, shares = words.odds(release), release.plan.shares
+    warnings = _html_list("warnings", [brand.sentence for brand in release.brands])
     return Template(_FRAME.read_text(encoding="utf-8")).substitute(
-        title=escape(title),
+        title=escape(f"Synthetic data: {release.spec.name}"),
         badge="" if release.private else '<p class="alarm">NOT PRIVATE: made with predictable noise. Do not publish.</p>',
         byline=escape(f"{byline(release)} {counted(release.spec.unit)}".strip()),
         claim=escape(learnt(release) if verdict is None else ruling(verdict)),
@@ -63,11 +62,11 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
         despite="" if verdict is None or not verdict.despite else f"\n<p>{escape(despite(verdict))}</p>",
         sentence=escape(f"{sentence(headline)} {sample_reading(headline)}".strip()),
         sections=_sections(release),
-        warnings=_warnings([brand.sentence for brand in release.brands]),
+        warnings=f"<h2>Warnings</h2>{warnings}" if release.brands else "",
         protected=_html_list("protected", words.protected(release)),
         symbols="".join(f"<p>{escape(line)}</p>" for line in words.symbols(release)),
-        tradeoff=_tradeoff(release),
-        accountant=escape(release.plan.shares.accountant.name),
+        tradeoff=drawing.tradeoff(*meaning.tradeoff(shares.accountant, release.rho, shares.slack), [(0.01, odds.at_1), (0.1, odds.at_10)]),
+        accountant=escape(shares.accountant.name),
         statement=escape(release.statement),
         trusted=escape(_trusted(table)),
         noise=escape(words.noise(release)),
@@ -85,38 +84,23 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
     )
 
 
-def _warnings(sentences: Sequence[str]) -> str:
-    return f"<h2>Warnings</h2>{_html_list('warnings', sentences)}" if sentences else ""
-
-
 def _sections(release: Release) -> str:
     parts = ((part.title, part.reading, _html_list(part.name, part.lines)) for part in sections(release))
     return "".join(f"\n<h2>{title}</h2><p>{escape(reading)}</p>{lines}" for title, reading, lines in parts)
 
 
-def _tradeoff(release: Release) -> str:
-    odds = words.odds(release)
-    shares = release.plan.shares
-    curve = meaning.tradeoff(shares.accountant, release.rho, shares.slack)
-    return drawing.tradeoff(*curve, [(0.01, odds.at_1), (0.1, odds.at_10)])
-
-
 def _trusted(table: pd.DataFrame) -> str:
-    """How many tables keep to each of a few limits; the strictest first."""
+    """How many tables keep to each of a few limits, and by name the worst of those that are fit for a rough picture at best."""
     if table["limit"].isna().all():
         return "Nothing that was released says how far any table is off. Take all of them for guesses."
     counts = [(limit, int((table["limit"] <= limit).sum())) for limit in _LIMITS]
     within = ", ".join(f"{count:,} within {percent(limit)}" for limit, count in counts)
-    return f"Of {len(table):,} tables asked for, with 95% confidence for each: {within} of people in the wrong group. {_doubtful(table)}"
-
-
-def _doubtful(table: pd.DataFrame) -> str:
-    """By name, the tables that are fit for a rough picture at best, the worst first."""
     poor = table[~(table["limit"] <= _ROUGH)]
-    if poor.empty:
-        return f"None is further off than {percent(_ROUGH)}."
     named, more = ", ".join(poor["marginal"].head(_NAMED)), len(poor) - _NAMED
-    return f"Take these for a rough picture at best: {named}" + (f", and {more:,} more (see Every table)." if more > 0 else ".")
+    doubtful = f"Take these for a rough picture at best: {named}" + (f", and {more:,} more (see Every table)." if more > 0 else ".")
+    if poor.empty:
+        doubtful = f"None is further off than {percent(_ROUGH)}."
+    return f"Of {len(table):,} tables asked for, with 95% confidence for each: {within} of people in the wrong group. {doubtful}"
 
 
 def _charts(table: pd.DataFrame, pairs: pd.DataFrame) -> str:
@@ -139,44 +123,23 @@ def _html_pairs(pairs: Sequence[tuple[str, str]]) -> str:
 def _html_tables(table: pd.DataFrame) -> str:
     listed_rows = table.head(_TABLES_SHOWN)
     head = "".join(f'<th scope="col"{"" if name in _TEXTS else " class=n"}>{name}</th>' for name in _HEADS)
-    body = "".join(_html_table_row(row) for row in listed_rows.itertuples())
+    row: Any
+    body = ""
+    for row in listed_rows.itertuples():
+        shares = (row.error, row.limit, row.together, row.bound, row.gaussian, row.residuals)
+        numbers = "".join(f"<td class=n>{'–' if math.isnan(share) else format(share, '.1%')}</td>" for share in shares)
+        body += f"<tr><td>{escape(row.marginal)}</td><td class=n>{row.cells:,}</td><td class=s>{escape(row.support)}</td>{numbers}</tr>"
     more = f"<p>{len(table) - len(listed_rows):,} further tables are in errors.csv.</p>" if len(table) > len(listed_rows) else ""
     return f"<table class=wide><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 
-def _html_table_row(row: Any) -> str:
-    cells = (
-        f"<td>{escape(row.marginal)}</td>",
-        f"<td class=n>{row.cells:,}</td>",
-        f"<td class=s>{escape(row.support)}</td>",
-        f"<td class=n>{_number(row.error, '.1%')}</td>",
-        f"<td class=n>{_number(row.limit, '.1%')}</td>",
-        f"<td class=n>{_number(row.together, '.1%')}</td>",
-        f"<td class=n>{_number(row.bound, '.1%')}</td>",
-        f"<td class=n>{_number(row.gaussian, '.1%')}</td>",
-        f"<td class=n>{_number(row.residuals, '.1%')}</td>",
-    )
-    return f"<tr>{''.join(cells)}</tr>"
-
-
-def _about(attribute: RowColumn) -> str:
-    return f"<br><small>{escape(attribute.label)}</small>" if attribute.label else ""
-
-
 def _html_columns(domain: Domain) -> str:
     head = "<tr><th>Column</th><th>Kind</th><th>Cells</th><th>First cells</th><th>Values outside</th></tr>"
-    body = "".join(
-        f"<tr><td>{escape(a.name)}{_about(a)}</td><td class=s>{escape(a.kind)}</td><td class=n>{a.size:,}</td>"
-        f"<td>{escape(first(a.cell_labels()))}</td><td>{escape(outside_rule(a))}</td></tr>"
-        for a in domain
-    )
-    body += "".join(
-        f"<tr><td>{escape(one.name)}{_about(one)}</td><td class=s>{escape(one.kind)}</td><td class=n>–</td>"
-        f"<td></td><td>{escape(one.in_words())}</td></tr>"
-        for one in domain.filled
-    )
+    described: list[tuple[RowColumn, str, str, str]] = [(a, f"{a.size:,}", first(a.cell_labels()), outside_rule(a)) for a in domain]
+    described += [(one, "–", "", one.in_words()) for one in domain.filled]
+    body = ""
+    for one, size, cells, outside in described:
+        about = f"<br><small>{escape(one.label)}</small>" if one.label else ""
+        body += f"<tr><td>{escape(one.name)}{about}</td><td class=s>{escape(one.kind)}</td><td class=n>{size}</td>"
+        body += f"<td>{escape(cells)}</td><td>{escape(outside)}</td></tr>"
     return f"<table class=wide><thead>{head}</thead><tbody>{body}</tbody></table>"
-
-
-def _number(value: float, form: str) -> str:
-    return "–" if math.isnan(value) else format(value, form)

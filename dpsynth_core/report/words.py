@@ -111,18 +111,18 @@ def assumptions(release: Release) -> list[str]:
 def _assumptions(release: Release) -> Iterator[str]:
     spec, unit = release.spec, release.spec.unit
     rows = unit.max_rows_per_person
+    most = "1 row" if rows == 1 else f"{rows:,} rows"
     if unit.person_column is None:
         yield "One row is one person. Someone with several rows is protected for each row, not for all of them together."
     else:
-        yield f"The column “{unit.person_column}” tells people apart; of each, {_rows(rows)} at most were used and no others."
+        yield f"The column “{unit.person_column}” tells people apart; of each, {most} at most were used and no others."
         if unit.person_column in release.domain.column_names:
             yield "The rows have new identifiers there. They do not say which rows would belong to one person."
     if unit.relation == REPLACE and rows == 1:
         yield "The number of records is public."
     yield origins.sentence(spec)
     yield from discovery.sentences(release.plan)
-    reason = spec.domain_justification.strip()
-    if reason:
+    if reason := spec.domain_justification.strip():
         yield f"The curator's words on that: “{reason}”"
     if reason := weakness.sentence(spec.budget):
         yield reason
@@ -138,16 +138,10 @@ def _assumptions(release: Release) -> Iterator[str]:
     if spec.public is not None:
         yield f"The table “{Path(spec.public.path).name}” was used as public; nothing here protects the people in it."
     yield "The noise came from the operating system's randomness." if release.private else "The noise was predictable. This is not private."
-    yield _ledger(release)
-    if not spec.data.simulated:
-        yield _copies(spec)
-
-
-def _copies(spec: Spec) -> str:
-    """What else is published about the people, which no ledger of this program knows."""
-    if answer := spec.other_copies.strip():
-        return f"Asked what else is published about the same people, the curator answered: “{answer}”"
-    return "Nobody said whether anything else is published about the same people."
+    yield _ledger(release.ledger)
+    if not spec.data.simulated:  # and no ledger of this program knows it
+        asked, answer = "Asked what else is published about the same people, the curator answered", spec.other_copies.strip()
+        yield f"{asked}: “{answer}”" if answer else "Nobody said whether anything else is published about the same people."
 
 
 def _looks(spec: Spec) -> str:
@@ -159,30 +153,22 @@ def _looks(spec: Spec) -> str:
     return looks.sentence(spec.looks)
 
 
-def _rows(number: int) -> str:
-    return "1 row" if number == 1 else f"{number:,} rows"
-
-
-def _ledger(release: Release) -> str:
-    cited = release.ledger
+def _ledger(cited: Mapping[str, Any]) -> str:
+    """The bound is stated and not what was spent of it so far: only a bound that was fixed beforehand holds for runs chosen one by one."""
     if not cited:
         return "No ledger has this release: whether the same people are in other releases, and what that adds up to, is not known here."
-    return "".join(_cited(cited))
-
-
-def _cited(cited: Mapping[str, Any]) -> Iterator[str]:
-    """The bound is stated and not what was spent of it so far: only a bound that was fixed beforehand holds for runs chosen one by one."""
     cap, earlier = cited["cap"], [f"ε = {old['epsilon']:g} at δ = {old['delta']:g}" for old in cited["earlier_caps"]]
     unit = UnitSpec.model_validate(cited["unit"]).words
-    yield (
+    said = (
         f"The curator's ledger caps what all releases about “{cited['population']}” together, this one and later ones included, may show "
         f"of {unit}: ε = {cap['epsilon']:g} at δ = {cap['delta']:g}. Releases elsewhere are not counted."
     )
     if earlier:
-        yield f" This cap was changed after runs had been charged to it; before, it was {', then '.join(earlier)}."
+        said += f" This cap was changed after runs had been charged to it; before, it was {', then '.join(earlier)}."
     if cited["restored"]:
         times = "once" if cited["restored"] == 1 else f"{cited['restored']:,} times"
-        yield f" A person accepted that ledger {times} although it was not whole, so that charges may be missing from it."
+        said += f" A person accepted that ledger {times} although it was not whole, so that charges may be missing from it."
+    return said
 
 
 def checks(bundle: str = "BUNDLE.zip") -> list[str]:

@@ -10,7 +10,7 @@ import pytest
 from dpsynth_core.evaluation.quality import SUPPORT
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.parameters import parameters
-from dpsynth_core.report import error_table
+from dpsynth_core.report import table_files
 from dpsynth_core.store import database
 from tests.app.demo_project import ROOT, open_page, project, words
 
@@ -45,7 +45,7 @@ def test_the_guide_says_why_there_are_no_scores_of_closeness() -> None:
     app.session_state["guide_tab"] = "Not protected"
     app.run()
     assert "can look safe where there is no privacy" in words(app)
-    assert not [name for name in error_table.COLUMNS if re.search("closest|nearest|dcr|nndr", name)]
+    assert not [name for name in table_files.ERRORS if re.search("closest|nearest|dcr|nndr", name)]
 
 
 def test_the_frame_of_a_page_reads_projects_and_runs_once(monkeypatch: pytest.MonkeyPatch) -> None:

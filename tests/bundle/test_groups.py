@@ -16,7 +16,7 @@ from dpsynth_core.release import document
 from dpsynth_core.release.recovery import answers_only
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.spool import Kept
-from dpsynth_core.report.marginals import group_labels
+from dpsynth_core.report.table_files import group_labels
 from tests.bundle import pack
 from tests.bundle.bundles import DOMAIN, failed, files, repacked, run, spec
 

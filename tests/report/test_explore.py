@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from dpsynth_core import report
 from dpsynth_core.report import explore
-from dpsynth_core.report.noun import counted
+from dpsynth_core.report.facts import counted
 from tests.golden import goldens
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpsynth_core.report.marginals import group_labels
+from dpsynth_core.report.table_files import group_labels
 from dpsynth_core.vocabulary.groups import Groups
 
 

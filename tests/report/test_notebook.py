@@ -23,7 +23,7 @@ from dpsynth_core.evaluation.questions.question import Question
 from dpsynth_core.release import document as releases
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.rows import HeldRows
-from dpsynth_core.report import codebook
+from dpsynth_core.report import table_files
 from dpsynth_core.report.explore import knowledge
 from dpsynth_core.report.notebook import notebook
 from dpsynth_core.sources.decoding import decode
@@ -145,7 +145,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ran]:
 def unpacked(release: Release, folder: Path) -> Path:
     """What the notebook reads of a bundle, without the pages for people."""
     rows = {name: pack.written(write) for name, write in releases.row_writers(release).items() if name != releases.ROWS_PARQUET}
-    parts = {"codebook.csv": codebook.codebook_csv(release), "domain.json": codebook.domain_json(release)}
+    parts = {"codebook.csv": table_files.codebook_csv(release), "domain.json": table_files.domain_json(release)}
     parts |= rows | {"release.json": releases.document(release), report.NOTEBOOK: notebook(release).value}
     for name, content in parts.items():
         (folder / name).write_bytes(content)

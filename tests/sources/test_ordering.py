@@ -14,7 +14,7 @@ from dpsynth_core.bundle import unpack, verdicts, verify
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
-from dpsynth_core.report.codebook import codebook_csv
+from dpsynth_core.report.table_files import codebook_csv
 from dpsynth_core.report.words import assumptions
 from dpsynth_core.sources import ordering
 from dpsynth_core.sources.codec import encode

@@ -25,8 +25,7 @@ from dpsynth_core.foundation.zones import Zoned, released
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.tables import FIRST
 from dpsynth_core.report.answers import CELLS_NAMED, FEW, PHRASES, decimals
-from dpsynth_core.report.noun import counted
-from dpsynth_core.report.rule import learnt
+from dpsynth_core.report.facts import counted, learnt
 from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.statistics.totals import known_total
 from dpsynth_core.vocabulary.attribute import Attribute
@@ -62,7 +61,9 @@ def explore_page(release: Release, claim: Sequence[str]) -> Zoned[bytes]:
     """The page of a release, byte for byte the same whenever it is made. claim: the verdict on it in words."""
     before, after = frame()
     data = _data(release, knowledge(release)) | {"claim": list(claim), "warnings": [brand.sentence for brand in release.brands]}
-    return released((before + _inert(data) + after).encode())
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    inert = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")  # no character means anything in HTML
+    return released((before + inert + after).encode())
 
 
 def frame() -> tuple[str, str]:
@@ -78,30 +79,20 @@ def frame() -> tuple[str, str]:
 def is_framed(page: bytes) -> bool:
     """Whether this is our frame, of this version or an earlier one, around JSON that cannot leave its block: then only our own script
     can run, whatever the JSON says."""
-    begin, end = _place(page)
+    begin = page.find(_BEGIN.encode()) + len(_BEGIN)
+    end = page.find(b"<", begin)  # of the JSON, where the next tag begins
     ours = sha256("".join(frame()).encode()).hexdigest()
     return begin >= len(_BEGIN) and end > 0 and sha256(page[:begin] + page[end:]).hexdigest() in {ours, *EARLIER_FRAMES}
-
-
-def _place(page: bytes) -> tuple[int, int]:
-    """Where the JSON begins, and where the next tag does."""
-    begin = page.find(_BEGIN.encode()) + len(_BEGIN)
-    return begin, page.find(b"<", begin)
 
 
 def _hash(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-def _inert(value: Any) -> str:
-    """JSON in ASCII without a character that means anything in HTML."""
-    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
 def _data(release: Release, known: Known) -> dict[str, Any]:
     domain = release.domain
-    codes = None if known.codes is None or known.codes.shape[0] * _row_bytes(domain) > CODE_BYTES else _codes(domain, known.codes)
+    row_bytes = sum(_bytes_of(attribute.size) for attribute in domain)
+    codes = None if known.codes is None or len(known.codes) * row_bytes > CODE_BYTES else _codes(domain, known.codes)
     limits = sorted(known.limits, key=lambda table: (domain.cells(table), table))
     wanted = dict.fromkeys((*limits, *(m.clique for m in known.measurements if known.codes is not None)))
     tables = [] if known.codes is None or codes is not None else _smallest((domain.cells(table), table) for table in wanted)
@@ -180,10 +171,6 @@ def _bytes_of(cells: int) -> int:
     return 1 if cells <= _NARROW else 2 if cells <= _WIDE else 4
 
 
-def _row_bytes(domain: Iterable[Attribute]) -> int:
-    return sum(_bytes_of(attribute.size) for attribute in domain)
-
-
 def _codes(domain: Iterable[Attribute], codes: NDArray[np.integer]) -> list[str]:
     """Each column's codes, little-endian numbers of as many bytes as it needs, as base64."""
     return [b64encode(codes[:, i].astype(f"<u{_bytes_of(a.size)}").tobytes()).decode() for i, a in enumerate(domain)]
@@ -200,8 +187,8 @@ def _tables(known: Known, codes: NDArray[np.integer], cliques: list[Clique]) -> 
 
 def _limit(known: Known, clique: Clique) -> dict[str, Any]:
     limit = known.limits[clique]
-    shares = {"alone": limit.alone, "beside": limit.beside, "together": limit.together}
-    return {"columns": _positions(known, clique), "support": limit.support, **{name: _short(share) for name, share in shares.items()}}
+    shares = {name: _short(getattr(limit, name)) for name in ("alone", "beside", "together")}
+    return {"columns": _positions(known, clique), "support": limit.support, **shares}
 
 
 def _short(number: float) -> float:

@@ -21,9 +21,7 @@ from dpsynth_core.evaluation.questions.question import cell_values
 from dpsynth_core.foundation.zones import Zoned, released
 from dpsynth_core.release.release import Release
 from dpsynth_core.report.card import plain
-from dpsynth_core.report.facts import byline
-from dpsynth_core.report.noun import counted
-from dpsynth_core.report.rule import learnt
+from dpsynth_core.report.facts import byline, counted, learnt
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.measurement import Clique
 
@@ -45,10 +43,8 @@ _TOGETHER = (
 def notebook(release: Release) -> Zoned[bytes]:
     """The notebook in the format of Jupyter, version 4.5, without outputs."""
     facts, truths = _facts(release), _truths(release)
-    cells = [
-        _cell(number, kind, Template(source).substitute(facts[kind]))
-        for number, (kind, source) in enumerate(_fitting(truths), start=1)
-    ]
+    filled = ((kind, Template(source).substitute(facts[kind])) for kind, source in _fitting(truths))
+    cells = [_cell(number, kind, source) for number, (kind, source) in enumerate(filled, start=1)]
     about = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}, "language_info": {"name": "python"}}
     document = {"cells": cells, "metadata": about, "nbformat": 4, "nbformat_minor": 5}
     return released((json.dumps(document, indent=1) + "\n").encode())
@@ -57,13 +53,10 @@ def notebook(release: Release) -> Zoned[bytes]:
 def _fitting(truths: Mapping[str, bool]) -> Iterator[tuple[str, str]]:
     """Kind and source of the cells for such a release."""
     _, *parts = _OPENING.split(_CELLS.read_text(encoding="utf-8"))
-    for kind, wanted, unwanted, source in zip(*(iter(parts),) * 4, strict=True):
-        if all(truths[name] for name in _listed(wanted)) and not any(truths[name] for name in _listed(unwanted)):
+    for kind, *conditions, source in zip(*(iter(parts),) * 4, strict=True):
+        wanted, unwanted = ([truths[name] for name in names.split(", ")] if names else [] for names in conditions)
+        if all(wanted) and not any(unwanted):
             yield kind, source.strip("\n")
-
-
-def _listed(names: str | None) -> list[str]:
-    return names.split(", ") if names else []
 
 
 def _cell(number: int, kind: str, source: str) -> dict[str, Any]:
@@ -76,6 +69,8 @@ def _cell(number: int, kind: str, source: str) -> dict[str, Any]:
 def _truths(release: Release) -> dict[str, bool]:
     """What cells ask of a release."""
     rows, (column, _, number) = release.codes is not None, _examples(release)
+    bounded = any(bound.support != UNBOUNDED and math.isfinite(bound.tight) for bound in release.bounds.values())
+    limited = release.certificate.of == ROWS if release.certificate and _certified(release) else bounded
     return {
         "private": release.private,
         "criteria": bool(release.criteria),
@@ -83,18 +78,11 @@ def _truths(release: Release) -> dict[str, bool]:
         "rows": rows,
         "tables": bool(release.further),
         "columns": rows and column is not None,
-        "limits": rows and column is not None and _limited(release),
+        "limits": rows and column is not None and limited,
         "numbers": rows and number is not None,
         "measured": not learnt(release) and bool(_smallest(release)),
         "numeric_table": _numeric_table(release) is not None,
     }
-
-
-def _limited(release: Release) -> bool:
-    """Whether anything says how far the tables of the rows are off."""
-    if _certified(release):
-        return release.certificate is not None and release.certificate.of == ROWS
-    return any(bound.support != UNBOUNDED and math.isfinite(bound.tight) for bound in release.bounds.values())
 
 
 def _facts(release: Release) -> dict[str, dict[str, str]]:

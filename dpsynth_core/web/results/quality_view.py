@@ -17,7 +17,7 @@ from dpsynth_core.evaluation.verdict import LIMIT, PARTLY, PUBLISH, UNSHOWN, WIT
 from dpsynth_core.foundation.zones import Zone, Zoned, combine
 from dpsynth_core.release import tables as several
 from dpsynth_core.report import percent
-from dpsynth_core.report.noun import counted
+from dpsynth_core.report.facts import counted
 from dpsynth_core.web.results import claims_view, real_models_view, results_view
 from dpsynth_core.web.results.open_runs import OpenRun, curator_toggle, judged, truth_for
 from dpsynth_core.web.shell import frame

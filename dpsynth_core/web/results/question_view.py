@@ -26,7 +26,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import released
 from dpsynth_core.report import can_answer
 from dpsynth_core.report.answers import breakdown_sentences, line_texts, line_titles, sentences, subgroup_texts, worst_sentences
-from dpsynth_core.report.noun import counted
+from dpsynth_core.report.facts import counted
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.results.open_runs import OpenRun, knowledge

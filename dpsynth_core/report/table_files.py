@@ -1,0 +1,215 @@
+"""What a release knows as tables for programs: its noisy marginals, the errors of its tables, its columns with their cells.
+
+A marginal is one CSV, with an index and the values of groups beside them, and a part of one Parquet file. Texts in CSV that a spreadsheet
+would run get an apostrophe.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from dpsynth_core.evaluation.bounds import UNBOUNDED
+from dpsynth_core.evaluation.questions.question import cell_values
+from dpsynth_core.planning import origins
+from dpsynth_core.planning.discovery import of_column
+from dpsynth_core.release.document import csv_bytes
+from dpsynth_core.release.release import Release
+from dpsynth_core.statistics.distances import IN_WRONG_CELL
+from dpsynth_core.statistics.evidence import label
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.groups import Groups
+from dpsynth_core.vocabulary.kinds.registry import KINDS
+from dpsynth_core.vocabulary.measurement import Measurement
+from dpsynth_core.vocabulary.middles import behind
+from dpsynth_core.vocabulary.order import sentence
+from dpsynth_core.vocabulary.recoding import outside_rule, written
+
+INDEX, GROUPS = "marginals/index.csv", "marginals/groups.csv"
+FEW = 3
+"""Values that a group of no neighbours is called by, at most; more are counted."""
+ERRORS = {
+    "attributes": "string",
+    "measured_error": "float64",
+    "measured_bound95": "float64",
+    "measured_simultaneous95": "float64",
+    "support": "string",
+    "prior_bound95": "float64",
+    "paper_bound95": "float64",
+}
+"""Columns of `errors`, with their types."""
+_CODEBOOK = pa.schema(
+    [
+        *((name, pa.string()) for name in ("column", "kind")),
+        ("cell", pa.int64()),
+        *((name, pa.string()) for name in ("label", "written_as")),
+        *((name, pa.float64()) for name in ("at_least", "at_most")),
+        *((name, pa.string()) for name in ("values_outside", "domain_from")),
+    ]
+)
+
+
+def marginal_csvs(release: Release) -> dict[str, bytes]:
+    """A CSV for each measurement and the index, by file name."""
+    tables = {_file(number): _table(release, m) for number, m in enumerate(release.measurements)}
+    about = {INDEX: _index(release)} | ({GROUPS: _groups(release)} if any(m.groups for m in release.measurements) else {})
+    return {name: csv_bytes(table) for name, table in {**about, **tables}.items()}
+
+
+def marginals_parquet(release: Release) -> bytes:
+    """All measurements in one long table: measurement, attributes, cell (labels), noisy_count, noise_standard_deviation."""
+    texts, numbers = pa.list_(pa.string()), pa.float64()
+    columns = [("measurement", pa.int32()), ("attributes", texts), ("cell", texts), ("noisy_count", numbers)]
+    schema = pa.schema([*columns, ("noise_standard_deviation", numbers)])
+    out = io.BytesIO()
+    with pq.ParquetWriter(out, schema) as writer:
+        for number, m in enumerate(release.measurements):
+            size = m.values.size
+            cells = list(zip(*_cells(release.domain, m), strict=True)) if m.clique else [()]
+            writer.write_table(
+                pa.table([[number + 1] * size, [list(m.clique)] * size, cells, _counts(release, m), [m.deviation] * size], schema=schema)
+            )
+    return out.getvalue()
+
+
+def _file(number: int) -> str:
+    return f"marginals/{number + 1:04d}.csv"
+
+
+def _cells(domain: Domain, measurement: Measurement) -> list[list[str]]:
+    """Labels of each attribute's cell, one list per attribute, in the order of the flattened values."""
+    index = np.indices(measurement.values.shape).reshape(len(measurement.clique), measurement.values.size)
+    grouped = {groups.name: _labels(domain, groups) for groups in measurement.groups}
+    labels = [grouped[name] if name in grouped else domain[name].cell_labels() for name in measurement.clique]
+    return [[names[code] for code in codes] for names, codes in zip(labels, index, strict=True)]
+
+
+def _table(release: Release, measurement: Measurement) -> pa.Table:
+    names = _distinct([*measurement.clique, "noisy_count"])
+    columns = [pa.array(labels, pa.string()) for labels in _cells(release.domain, measurement)]
+    return pa.table([*columns, pa.array(_counts(release, measurement))], names=names)
+
+
+def _counts(release: Release, measurement: Measurement) -> NDArray[np.float64]:
+    """The flattened values. Where they are what is published, and not what rows were made from, impossible cells hold 0."""
+    as_measured = release.codes is not None or bool(measurement.groups)
+    return (measurement.values if as_measured else release.domain.cleared(measurement.clique, measurement.values)).ravel()
+
+
+def _distinct(names: Iterable[str]) -> list[str]:
+    """The names, with underscores added to the last ones where a column happens to be called the same."""
+    taken: list[str] = []
+    for name in names:
+        while name in taken:
+            name += "_"
+        taken.append(name)
+    return taken
+
+
+def _labels(domain: Domain, groups: Groups) -> list[str]:
+    attribute = domain[groups.column]
+    return group_labels(groups, attribute.cell_labels(), KINDS[attribute.kind].ordered)
+
+
+def group_labels(groups: Groups, cells: Sequence[str], ordered: bool) -> list[str]:
+    """What each group is called: by its values where they are few, the first and the last of neighbours, or their number. cells: the
+    labels of the column's. ordered: whether neighbouring cells are neighbours in meaning."""
+    return [_label([cells[cell] for cell in group], ordered and group[-1] - group[0] + 1 == len(group)) for group in groups.members]
+
+
+def _label(cells: list[str], neighbours: bool) -> str:
+    if neighbours and len(cells) > 1:
+        return f"{cells[0]} … {cells[-1]}"
+    return " | ".join(cells) if len(cells) <= FEW else f"{len(cells):,} other values"
+
+
+def _groups(release: Release) -> pa.Table:
+    """Which values are in which group, one line each."""
+    every = dict.fromkeys(groups for m in release.measurements for groups in m.groups)
+    lines = [
+        (one.name, one.column, label, value)
+        for one in every
+        for cells in (release.domain[one.column].cell_labels(),)
+        for label, group in zip(_labels(release.domain, one), one.members, strict=True)
+        for value in (cells[cell] for cell in group)
+    ]
+    return pa.table(dict(zip(("groups", "column", "group", "value"), map(list, zip(*lines, strict=True)), strict=True)))
+
+
+def _index(release: Release) -> pa.Table:
+    rows = release.measurements
+    sizes, deviations = [m.values.size for m in rows], [m.deviation for m in rows]
+    described = {"file": [_file(i) for i in range(len(rows))], "columns": [label(m.clique) for m in rows], "cells": sizes}
+    return pa.table(described | {"noise_standard_deviation": deviations})
+
+
+def errors(release: Release) -> pd.DataFrame:
+    """Measured by the certificate, and bounded beforehand: one line per marginal of the workload, all as L1 on fractions; largest bound
+    first. Missing where nothing was measured or nothing is known."""
+    certified = {one.attributes: one for one in release.certificate.marginals} if release.certificate else {}
+    lines: list[tuple[str | float | None, ...]] = []
+    for clique in dict.fromkeys([*certified, *release.bounds]):
+        measured, prior = certified.get(clique), release.bounds.get(clique)
+        stated = (measured.error, measured.bound95, measured.simultaneous95) if measured else (None, None, None)
+        bounds = (prior.tight, prior.paper) if prior and prior.support != UNBOUNDED else (None, None)
+        lines.append((label(clique), *stated, prior.support if prior else None, *bounds))
+    frame = pd.DataFrame(lines, columns=list(ERRORS)).astype(ERRORS)
+    frame[[name for name, kind in ERRORS.items() if kind == "float64"]] /= IN_WRONG_CELL
+    return frame.sort_values(["measured_bound95", "prior_bound95"], ascending=False, kind="stable", ignore_index=True)
+
+
+def errors_csv(release: Release) -> bytes:
+    return csv_bytes(pa.Table.from_pandas(errors(release), preserve_index=False))
+
+
+def domain_json(release: Release) -> bytes:
+    """The domain as the spec has it, for this program."""
+    return (json.dumps(release.domain.to_json(), indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def _outside(release: Release, attribute: Attribute) -> str:
+    """What happened to values outside, where the values come from if they were learnt, and which order of columns names it."""
+    by_name = {a.name: a for a in release.domain}
+    rules = [rule.order for rule in release.domain.impossible if rule.order is not None and attribute.name in rule.attributes]
+    parts = (outside_rule(attribute), of_column(release.plan, attribute.name), *(sentence(rule, by_name) for rule in rules))
+    return " ".join(part for part in parts if part)
+
+
+def _ranges(attribute: Attribute) -> Iterator[tuple[float | None, float | None]]:
+    """The smallest and the largest number of each cell; None where a cell has no numbers."""
+    values = cell_values(attribute)
+    if values is None:
+        values = np.full(attribute.size, np.nan)
+    least, most = values, values
+    if attribute.is_number:
+        edges = np.array(attribute.edges, dtype=np.float64)
+        least, most = behind(edges[:-1], attribute), behind(edges[1:] - attribute.scale.whole, attribute)
+    for value, low, high in zip(values.tolist(), least.tolist(), most.tolist(), strict=True):
+        yield (None, None) if math.isnan(value) else (low, high)
+
+
+def codebook_csv(release: Release) -> bytes:
+    """One line per cell: column, kind, cell (number from 0), label, how rows show it where that is something else, its smallest and largest
+    number, and what happened to values outside; and what a column is about, where some column says so. Then where the domain came from."""
+    came_from = origins.clause(release.spec)
+    lines: list[tuple[str, str, int | None, str, str, float | None, float | None, str, str]] = [
+        (attribute.name, attribute.kind, number, label, written(attribute, number), least, most, _outside(release, attribute), came_from)
+        for attribute in release.domain
+        for number, (label, (least, most)) in enumerate(zip(attribute.cell_labels(), _ranges(attribute), strict=True))
+    ]
+    lines += [(one.name, one.kind, None, one.text, "", None, None, one.in_words(), came_from) for one in release.domain.filled]
+    table = pa.table([pa.array(column, kind) for column, kind in zip(zip(*lines, strict=True), _CODEBOOK.types, strict=True)], _CODEBOOK)
+    if any(column.label for column in release.domain.columns):
+        about = [attribute.label for attribute in release.domain for _ in attribute.cell_labels()]
+        about += [one.label for one in release.domain.filled]
+        table = table.add_column(1, "about", pa.array(about, pa.string()))
+    return csv_bytes(table)
