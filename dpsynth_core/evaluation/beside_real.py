@@ -20,7 +20,7 @@ from dpsynth_core.claims.models.targets import Target
 from dpsynth_core.claims.models.training import Model
 from dpsynth_core.claims.models.training_time import TRAINING_ROWS
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.predictors import CHUNK_ROWS, Codes
+from dpsynth_core.vocabulary.predictors import CHUNK_ROWS
 
 MOST_RECORDS = 2 * TRAINING_ROWS
 """Records that are looked at: half of them to train on."""
@@ -46,9 +46,7 @@ class BesideReal:
     calibration: pd.DataFrame
 
 
-def compared(
-    domain: Domain, synthetic: NDArray[np.int32], records: NDArray[np.int32], target: Target, column: str
-) -> BesideReal | None:
+def compared(domain: Domain, synthetic: NDArray[np.int32], records: NDArray[np.int32], target: Target, column: str) -> BesideReal | None:
     """synthetic, records: codes, shape (rows, attributes of the domain), the records in random order. column: whose values are told apart.
     None where there are too few records to hold some out."""
     if len(records) < FEWEST_RECORDS:
@@ -56,12 +54,14 @@ def compared(
     known, held_out = np.array_split(records, 2)
     by_rows = {SYNTHETIC: training.trained(domain, synthetic, target), REAL: training.trained(domain, known, target)}
     models = [(one, trained) for trained, both in by_rows.items() for one in both]
+    codes, labels = held_out[:, domain.position(column)], domain[column].cell_labels()
+    values: dict[str, Sequence[object]] = {"value": list(labels), "position": list(range(len(labels)))}
     asked = [(one.name, trained, *_asked(domain, one, held_out, target)) for one, trained in models]
     return BesideReal(
         len(held_out),
         len(known[:TRAINING_ROWS]),
         pd.DataFrame([{"model": name, "trained": trained, "share": float(right.mean())} for name, trained, right, _ in asked]),
-        pd.concat([_by_value(domain, held_out, column, right).assign(model=name, trained=trained) for name, trained, right, _ in asked]),
+        pd.concat([_shares(codes, right, len(labels), values).assign(model=name, trained=trained) for name, trained, right, _ in asked]),
         pd.concat([_calibration(sure, right).assign(model=name, trained=trained) for name, trained, right, sure in asked]),
     )
 
@@ -70,22 +70,14 @@ def _asked(
     domain: Domain, model: Model, people: NDArray[np.int32], target: Target
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64] | None]:
     """About whom it is right, and how certain it was, None of numbers."""
-    chunks = [_by_name(domain, people[start : start + CHUNK_ROWS]) for start in range(0, len(people), CHUNK_ROWS)]
-    rows = [len(chunk[target.column]) for chunk in chunks]
+    parts = [people[start : start + CHUNK_ROWS] for start in range(0, len(people), CHUNK_ROWS)]
+    chunks = [{name: codes[:, place] for place, name in enumerate(domain.names)} for codes in parts]
+    rows = list(map(len, parts))
     right = [model.predictor.right(chunk, number) for chunk, number in zip(chunks, rows, strict=True)]
     if target.tolerance is not None:
         return np.concatenate(right), None
     sure = [training.certainties(model, chunk, number) for chunk, number in zip(chunks, rows, strict=True)]
     return np.concatenate(right), np.concatenate(sure)
-
-
-def _by_name(domain: Domain, codes: NDArray[np.int32]) -> Codes:
-    return {name: codes[:, place] for place, name in enumerate(domain.names)}
-
-
-def _by_value(domain: Domain, people: NDArray[np.int32], column: str, right: NDArray[np.bool_]) -> pd.DataFrame:
-    codes, labels = people[:, domain.position(column)], domain[column].cell_labels()
-    return _shares(codes, right, len(labels), {"value": list(labels), "position": list(range(len(labels)))})
 
 
 def _calibration(sure: NDArray[np.float64] | None, right: NDArray[np.bool_]) -> pd.DataFrame:

@@ -50,9 +50,7 @@ def least_squares(domain: Domain, measurements: Collection[Measurement], clique:
     return Measurement(clique, best.values, math.sqrt(variance), math.sqrt(max(best.variances.values())))
 
 
-def combined_parts(
-    domain: Domain, measurements: Collection[Measurement], clique: Clique, total: float | None = None
-) -> Combined | None:
+def combined_parts(domain: Domain, measurements: Collection[Measurement], clique: Clique, total: float | None = None) -> Combined | None:
     """The same with the precision of each part. total: the number of records where it is public, which the estimate then adds up to."""
     whole = final(measurements, clique)
     if whole is not None:
@@ -63,7 +61,8 @@ def combined_parts(
     for m in measurements:
         shared = tuple(name for name in clique if name in m.clique)
         weight = cells / (m.values.size * m.deviation**2)
-        lifted[shared] = lifted.get(shared, 0.0) + weight * _lifted(m, clique, cells)
+        summed = project(m.values, m.clique, shared)  # and spread evenly over the others: along axes of length 1
+        lifted[shared] = lifted.get(shared, 0.0) + weight * expand(summed * (summed.size / cells), shared, clique)
         precision[shared] = precision.get(shared, 0.0) + weight
     if clique not in precision:
         return None
@@ -78,13 +77,6 @@ def combined_parts(
         values = values + _depending(mean, [name in part for name in clique])
         variances[part] = 1 / weight
     return Combined(clique, values, variances)
-
-
-def _lifted(measurement: Measurement, clique: Clique, cells: int) -> NDArray[np.float64]:
-    """The measurement summed down to the shared columns and spread evenly over the others of `clique`; axes of length 1 where even."""
-    shared = tuple(name for name in clique if name in measurement.clique)
-    summed = project(measurement.values, measurement.clique, shared)
-    return expand(summed * (summed.size / cells), shared, clique)
 
 
 def _depending(table: NDArray[np.float64], inside: Collection[bool]) -> NDArray[np.float64]:

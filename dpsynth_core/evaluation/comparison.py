@@ -1,4 +1,5 @@
-"""Compare synthetic rows with the noisy marginals that they were made from, from released values alone.
+"""Compare synthetic rows with the noisy marginals that they were made from, from released values alone, in as few cells as a picture has
+room for.
 
 Everything is zone-tagged. Without `truth` the results are released; with it (curator-only true counts) they are curator-only.
 How far off each marginal is, is said in `quality`.
@@ -7,14 +8,15 @@ How far off each marginal is, is said in `quality`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpsynth_core.evaluation.grouping import CellGroups, group
 from dpsynth_core.foundation.zones import Zoned, combine
 from dpsynth_core.statistics.evidence import Evidence
+from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.marginals import project
 from dpsynth_core.vocabulary.measurement import Clique
 
@@ -45,9 +47,8 @@ def _one_way(evidence: Evidence, column: str, truth: Mapping[Clique, NDArray[np.
         parts.append(_series(groups, MEASURED, measured.values, measured.deviation))
     if truth is not None:
         parts.append(_series(groups, PRIVATE, truth[clique].astype(np.float64), 0.0))
-    return (
-        pd.concat(parts, ignore_index=True) if parts else _series(groups, SYNTHETIC, np.zeros(evidence.domain.sizes(clique)), 0.0).head(0)
-    )
+    nothing = _series(groups, SYNTHETIC, np.zeros(evidence.domain.sizes(clique)), 0.0).head(0)
+    return pd.concat(parts, ignore_index=True) if parts else nothing
 
 
 def _best_known(evidence: Evidence, clique: Clique) -> NDArray[np.float64]:
@@ -57,17 +58,9 @@ def _best_known(evidence: Evidence, clique: Clique) -> NDArray[np.float64]:
 
 
 def _series(groups: CellGroups, name: str, counts: NDArray[np.float64], deviation: float) -> pd.DataFrame:
-    counts_by_group, half = groups.sum(counts), 1.96 * deviation * np.sqrt(groups.widths)
-    return pd.DataFrame(
-        {
-            "cell": groups.labels,
-            "position": np.arange(len(groups.labels)),
-            "series": name,
-            "count": counts_by_group,
-            "low": np.maximum(0, counts_by_group - half),
-            "high": counts_by_group + half,
-        }
-    )
+    count, half = groups.sum(counts), 1.96 * deviation * np.sqrt(groups.widths)
+    about = {"cell": groups.labels, "position": np.arange(len(groups.labels)), "series": name}
+    return pd.DataFrame({**about, "count": count, "low": np.maximum(0, count - half), "high": count + half})
 
 
 def two_way(evidence: Zoned[Evidence], first: str, second: str, truth: Truth | None = None) -> dict[str, Zoned[pd.DataFrame]]:
@@ -98,12 +91,55 @@ def _long(table: NDArray[np.float64], sides: Sequence[CellGroups], transposed: b
     down, across = (sides[1], sides[0]) if transposed else (sides[0], sides[1])
     grouped = grouped.T if transposed else grouped
     i, j = (index.ravel() for index in np.indices(grouped.shape))
-    return pd.DataFrame(
-        {
-            "row": np.array(down.labels, dtype=object)[i],
-            "column": np.array(across.labels, dtype=object)[j],
-            "row_position": i,
-            "column_position": j,
-            "count": grouped.ravel(),
-        }
-    )
+    labels = {"row": np.array(down.labels, dtype=object)[i], "column": np.array(across.labels, dtype=object)[j]}
+    return pd.DataFrame({**labels, "row_position": i, "column_position": j, "count": grouped.ravel()})
+
+
+@dataclass(frozen=True)
+class CellGroups:
+    """`cells[i]` are the codes shown under `labels[i]`; every code of the attribute is in exactly one group."""
+
+    labels: tuple[str, ...]
+    cells: tuple[NDArray[np.intp], ...]
+
+    @property
+    def widths(self) -> NDArray[np.float64]:
+        return np.array([len(codes) for codes in self.cells], dtype=np.float64)
+
+    def sum(self, counts: NDArray[np.float64], axis: int = 0) -> NDArray[np.float64]:
+        """Counts added up within each group along one axis."""
+        order = np.concatenate(self.cells)
+        starts = np.concatenate([[0], np.cumsum([len(codes) for codes in self.cells])[:-1]])
+        return np.add.reduceat(np.take(counts, order, axis=axis), starts, axis=axis)
+
+
+def is_ordered(attribute: Attribute) -> bool:
+    """Whether neighbouring cells of the attribute lie next to each other in meaning."""
+    return attribute.about.ordered
+
+
+def group(attribute: Attribute, counts: NDArray[np.float64], limit: int) -> CellGroups:
+    """At most `limit` groups: neighbours together for ordered attributes, the smallest cells together for the others.
+
+    counts: public or released counts per cell, never private ones; used only to find which categories are the largest.
+    """
+    labels = attribute.cell_labels()
+    if len(labels) <= limit:
+        return CellGroups(labels, tuple(np.array([code]) for code in range(len(labels))))
+    return _neighbours(attribute, labels, limit) if is_ordered(attribute) else _largest(labels, counts, limit)
+
+
+def _neighbours(attribute: Attribute, labels: Sequence[str], limit: int) -> CellGroups:
+    """Runs of equal length; the cells for other and missing values stay alone at the end."""
+    special = [np.array([code]) for code in range(attribute.values, attribute.size)]
+    length = -(-attribute.values // (limit - len(special)))
+    runs = [np.arange(start, min(start + length, attribute.values)) for start in range(0, attribute.values, length)]
+    cells = (*runs, *special)
+    spans = (labels[codes[0]] if len(codes) == 1 else f"{labels[codes[0]]} … {labels[codes[-1]]}" for codes in cells)
+    return CellGroups(tuple(spans), cells)
+
+
+def _largest(labels: Sequence[str], counts: NDArray[np.float64], limit: int) -> CellGroups:
+    order = np.argsort(-counts, kind="stable")
+    kept, rest = np.sort(order[: limit - 1]), np.sort(order[limit - 1 :])
+    return CellGroups((*(labels[code] for code in kept), f"({len(rest):,} smaller cells)"), (*(np.array([code]) for code in kept), rest))

@@ -10,7 +10,6 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,7 +22,7 @@ from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, UNSUPPORTED, Bo
 from dpsynth_core.evaluation.comparison import Truth
 from dpsynth_core.foundation.zones import Zoned, combine
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.statistics.distances import in_wrong_cell, largest_gap
+from dpsynth_core.statistics.distances import in_wrong_cell, largest_gap, possible
 from dpsynth_core.statistics.evidence import Evidence, label
 from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.statistics.subsampling import expected_error, gather
@@ -85,57 +84,47 @@ def marginal_table(statements: Zoned[Statements], truth: Truth | None = None) ->
 
 
 def _marginal_table(statements: Statements, truth: Mapping[Clique, NDArray[np.int64]] | None) -> pd.DataFrame:
-    cliques = statements.workload.cliques
+    cliques, evidence, certified = statements.workload.cliques, statements.evidence, _certified(statements.measured)
     published = statements.published(cliques)
-    frame = pd.DataFrame([_described(statements.evidence, clique) for clique in cliques], index=pd.Index(cliques, tupleize_cols=False))
-    frame = frame.join(_certified(statements.measured, cliques)).join(_bounded(statements.bounds, cliques, statements.evidence))
-    frame["limit"] = frame["certified"].fillna(frame["bound"])
-    for name, errors in _yardsticks(statements, published).items():
-        frame[name] = np.minimum(1.0, [errors.get(clique, math.nan) for clique in cliques])
+    rows = []
+    for clique in cliques:
+        measurement = evidence.measured(clique)
+        error, low, limit, together = certified.get(clique, (math.nan,) * 4)
+        support, bound, paper = _bounded(statements, clique)
+        about = {"marginal": label(clique), "columns": len(clique), "cells": evidence.domain.cells(clique)}
+        about["sigma"] = measurement.deviation if measurement else math.nan
+        errors = {"error": error, "low": low, "together": together, "support": support, "bound": bound, "paper": paper}
+        rows.append(about | errors | {"limit": bound if math.isnan(limit) else limit})
+    frame = pd.DataFrame(rows)
+    for name, stated in _yardsticks(statements, published).items():
+        frame[name] = np.minimum(1.0, [stated.get(clique, math.nan) for clique in cliques])
     if truth is not None:
-        frame["true"] = [_true_error(published.get(clique), truth[clique]) for clique in cliques]
+        exact = {r: truth[r] / max(1, truth[r].sum()) for r in published}
+        frame["true"] = [min(1.0, in_wrong_cell(exact[r], published[r])) if r in published else math.nan for r in cliques]
     by = "limit" if truth is None else "true"
     frame = frame.sort_values([by, "cells"], ascending=False, na_position="last", kind="stable", ignore_index=True)
     frame.insert(0, "rank", np.arange(len(frame)))
-    return frame.drop(columns="certified")
+    return frame
 
 
-def _described(evidence: Evidence, clique: Clique) -> dict[str, Any]:
-    measurement = evidence.measured(clique)
+def _certified(certificate: Certificate | None) -> dict[Clique, tuple[float, float, float, float]]:
+    """Of each table: its error, what it is at least, at most, and at most for all tables at once."""
+    if certificate is None:
+        return {}
+    below = normal(0.95) * certificate.deviation
     return {
-        "marginal": label(clique),
-        "columns": len(clique),
-        "cells": evidence.domain.cells(clique),
-        "sigma": measurement.deviation if measurement else math.nan,
+        one.attributes: (_share(one.error), _share(one.error - below), _share(one.bound95), _share(one.simultaneous95))
+        for one in certificate.marginals
     }
 
 
-def _certified(certificate: Certificate | None, cliques: Sequence[Clique]) -> pd.DataFrame:
-    names = ["error", "low", "certified", "together"]
-    stated = {}
-    if certificate:
-        below = normal(0.95) * certificate.deviation
-        for one in certificate.marginals:
-            stated[one.attributes] = [_share(share) for share in (one.error, one.error - below, one.bound95, one.simultaneous95)]
-    rows = [stated.get(clique, [math.nan] * len(names)) for clique in cliques]
-    return pd.DataFrame(rows, columns=names, index=_index(cliques))
-
-
-def _bounded(bounds: Mapping[Clique, Bound], cliques: Sequence[Clique], evidence: Evidence) -> pd.DataFrame:
-    rows: list[list[str | float]] = []
-    for clique in cliques:
-        bound = bounds.get(clique)
-        if bound is None:
-            rows.append([MEASURED if evidence.measured(clique) else GUESS, math.nan, math.nan])
-        else:
-            limits = (math.nan if math.isinf(limit) else _share(limit) for limit in (bound.tight, bound.paper))
-            rows.append([_SUPPORT[bound.support], *limits])
-    return pd.DataFrame(rows, columns=["support", "bound", "paper"], index=_index(cliques))
-
-
-def _index(cliques: Sequence[Clique]) -> pd.Index:
-    """Of cliques as they are: pandas would make a MultiIndex of tuples."""
-    return pd.Index(list[Any](cliques), tupleize_cols=False)
+def _bounded(statements: Statements, clique: Clique) -> tuple[str, float, float]:
+    """How a table is known, and its two bounds, the tight one and the paper's."""
+    bound = statements.bounds.get(clique)
+    if bound is None:
+        return MEASURED if statements.evidence.measured(clique) else GUESS, math.nan, math.nan
+    tight, paper = (math.nan if math.isinf(limit) else _share(limit) for limit in (bound.tight, bound.paper))
+    return _SUPPORT[bound.support], tight, paper
 
 
 def _yardsticks(statements: Statements, published: Mapping[Clique, Array]) -> dict[str, Mapping[Clique, float]]:
@@ -148,10 +137,6 @@ def _yardsticks(statements: Statements, published: Mapping[Clique, Array]) -> di
         "residuals": baselines.residual_planner(workload, rho, unit, total) if statements.mechanism != "residual_planner" else {},
         "sample": {r: expected_error(gather([table]), round(sample)) for r, table in published.items()} if sample else {},
     }
-
-
-def _true_error(published: Array | None, counts: NDArray[np.int64]) -> float:
-    return math.nan if published is None else min(1.0, in_wrong_cell(counts / max(1, counts.sum()), published))
 
 
 @dataclass(frozen=True)
@@ -241,7 +226,7 @@ def _headline(statements: Statements, table: pd.DataFrame) -> Headline:
 
 def _share(stated: float | None) -> float:
     """The part of an estimate of a share that can be; NaN where there is none."""
-    return math.nan if stated is None else min(1.0, max(0.0, stated))
+    return math.nan if stated is None else possible(stated)
 
 
 def true_largest(statements: Zoned[Statements], truth: Truth) -> Zoned[dict[int | None, float]]:
@@ -287,9 +272,8 @@ def _largest_stated(statements: Statements) -> pd.DataFrame:
 def _largest_true(statements: Statements, truth: Mapping[Clique, NDArray[np.int64]]) -> pd.DataFrame:
     cliques, threshold = statements.workload.cliques, statements.workload.threshold
     published = statements.published(cliques)
-    stated_cliques = cliques if len(published) == len(cliques) else ()
-    exact = {r: truth[r] / max(1, truth[r].sum()) for r in stated_cliques}
-    rows = [{"marginal": label(r), "true": largest_gap({r: exact[r]}, published, threshold)} for r in stated_cliques]
+    exact = {r: truth[r] / max(1, truth[r].sum()) for r in cliques} if len(published) == len(cliques) else {}
+    rows = [{"marginal": label(r), "true": largest_gap({r: shares}, published, threshold)} for r, shares in exact.items()]
     return pd.DataFrame(rows, columns=["marginal", "true"]).assign(error=math.nan, low=math.nan, limit=math.nan)
 
 
@@ -352,16 +336,12 @@ def _pair_map(statements: Statements) -> pd.DataFrame:
             part = domain.clique({a, b})
             source = part if part in table else smallest.get(part)
             limit = math.nan if source is None else table[source]
-            rows.append({"row": a, "column": b, "limit": limit, "basis": _basis(part, source)})
+            basis = "not asked for" if source is None else "asked for" if part == source else f"inside {label(source)}"
+            rows.append({"row": a, "column": b, "limit": limit, "basis": basis})
     return pd.DataFrame(rows)
-
-
-def _basis(part: Clique, source: Clique | None) -> str:
-    return "not asked for" if source is None else "asked for" if part == source else f"inside {label(source)}"
 
 
 def marginal_limits(statements: Statements) -> dict[Clique, float]:
     """The 95 % limit of every table of the workload: the certificate's, else what the noisy tables bound; NaN where neither does."""
-    cliques = statements.workload.cliques
-    certified = _certified(statements.measured, cliques)["certified"]
-    return dict(zip(cliques, certified.fillna(_bounded(statements.bounds, cliques, statements.evidence)["bound"]), strict=True))
+    certified = {clique: limit for clique, (_, _, limit, _) in _certified(statements.measured).items()}
+    return {clique: certified[clique] if clique in certified else _bounded(statements, clique)[1] for clique in statements.workload.cliques}

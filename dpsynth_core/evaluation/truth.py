@@ -14,25 +14,18 @@ from numpy.typing import NDArray
 from dpsynth_core.foundation.zones import Zoned, combine, curator_only
 from dpsynth_core.sources.sampling import SampledSource
 from dpsynth_core.sources.source import MarginalSource, counted
-from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 
 
 def of_own_cells(domain: Domain, unfolded: Zoned[dict[Clique, NDArray[np.int64]]]) -> Zoned[dict[Clique, NDArray[np.int64]]]:
     """The counts of a domain's cells without what was recoded into them. unfolded: counts over `domain.unfolded()`."""
-    return combine(lambda counts: {clique: table[_kept(domain, clique)] for clique, table in counts.items()}, unfolded)
-
-
-def _kept(domain: Domain, clique: Clique) -> tuple[NDArray[np.intp], ...]:
-    """Where the cells of the domain's marginal are in that of the unfolded domain."""
-    return np.ix_(*(_cells_kept(domain[name]) for name in clique))
-
-
-def _cells_kept(attribute: Attribute) -> NDArray[np.intp]:
-    unfolded = attribute.unfolded()
-    extra = [code for code, wanted in ((unfolded.other_code, attribute.other), (unfolded.missing_code, attribute.missing)) if wanted]
-    return np.array([*range(attribute.values), *extra], dtype=np.intp)
+    kept = dict[str, NDArray[np.intp]]()  # of each column, where its cells are among the unfolded ones
+    for attribute in domain:
+        whole = attribute.unfolded()
+        extra = [code for code, wanted in ((whole.other_code, attribute.other), (whole.missing_code, attribute.missing)) if wanted]
+        kept[attribute.name] = np.array([*range(attribute.values), *extra], dtype=np.intp)
+    return combine(lambda counts: {r: table[np.ix_(*(kept[name] for name in r))] for r, table in counts.items()}, unfolded)
 
 
 def true_records(source: MarginalSource, most: int) -> Zoned[NDArray[np.int32]]:

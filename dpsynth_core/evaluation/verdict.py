@@ -27,6 +27,7 @@ from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.bounds import SUPPORTED, bounds
 from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, RESIDUALS, Headline, Statements
 from dpsynth_core.planning import feasibility
+from dpsynth_core.statistics.distances import possible
 from dpsynth_core.statistics.evidence import label
 from dpsynth_core.statistics.totals import known_total
 from dpsynth_core.vocabulary.measurement import Clique, subsets
@@ -103,9 +104,7 @@ class Verdict:
         return held
 
 
-def judge(
-    statements: Statements, headline: Headline, private: bool, decided: Sequence[Decided] = (), despite: str = ""
-) -> Verdict:
+def judge(statements: Statements, headline: Headline, private: bool, decided: Sequence[Decided] = (), despite: str = "") -> Verdict:
     """The verdict on a release. headline: as `quality.headline` makes it. private: whether its noise was. decided: the plan's criteria.
     despite: why it is published although a criterion that must be met is not, or was not measured."""
     limits = quality.marginal_limits(statements)
@@ -187,7 +186,7 @@ def _simpler(head: Headline) -> Iterable[Simpler]:
     if not head.certified:
         return
     if (alone := head.columns) is not None:
-        yield _compared(head, INDEPENDENT, *(min(1.0, max(0.0, share)) for share in (alone.error, alone.low95, alone.high95)))
+        yield _compared(head, INDEPENDENT, possible(alone.error), possible(alone.low95), possible(alone.high95))
     for series, error in ((GAUSSIAN, head.gaussian), (RESIDUALS, head.residuals)):
         if not math.isnan(error):
             yield _compared(head, series, error, error, error)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsynth_core.evaluation.grouping import group, is_ordered
+from dpsynth_core.evaluation.comparison import group, is_ordered
 from dpsynth_core.vocabulary.domain import Attribute
 
 

@@ -9,16 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.evaluation.questions.evidence import (
-    Estimated,
-    Interval,
-    Noisy,
-    Product,
-    agreeing,
-    difference,
-    moved,
-    within,
-)
+from dpsynth_core.evaluation.questions.evidence import Estimated, Interval, Noisy, Product, agreeing, difference, moved, within
 from dpsynth_core.evaluation.questions.known import ALPHA, LIMIT_ALPHA, Known, Limit
 from dpsynth_core.evaluation.questions.question import (
     COUNT,
@@ -78,10 +69,21 @@ def answer(known: Known, question: Question) -> Answer:
     if question.statistic == TABLE:
         cells = asked.table()
         everybody = Stated(1.0, 1.0, 1.0, None if known.codes is None else 1.0)
-        whole = _Asked(known, Question(SHARE, cells=question.among)).share() if question.among else everybody
+        whole = _Asked(known, Question(SHARE, cells=question.among)).mean() if question.among else everybody
         return asked.answered(whole, cells)
-    ways: dict[str, Callable[[], Stated]] = {COUNT: asked.count, SHARE: asked.share, MEDIAN: asked.median, DIFFERENCE: asked.difference}
+    ways: dict[str, Callable[[], Stated]] = {COUNT: asked.count, MEDIAN: asked.median, DIFFERENCE: asked.difference}
     return asked.answered(ways.get(question.statistic, asked.mean)())
+
+
+@dataclass(frozen=True, eq=False)
+class _Mean:
+    """A mean over a group, v over g (see `evidence`). rows: what they say of it. possible: the least and the largest that it can be; NaN
+    where it is of nothing."""
+
+    v: Product
+    g: Product
+    rows: _Weighed | None
+    possible: Interval
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,54 +158,29 @@ class _Asked:
             limited = max(0.0, total.value - self.known.doubt) * low, (total.value + self.known.doubt) * high
         return self._stated(rows, counted, limited, estimate)
 
-    def share(self) -> Stated:
-        """How many of the group are in the cells."""
-        return self._share(self.question.cells, self.question.among)
-
-    def _share(self, cells: Cells, among: Cells) -> Stated:
-        return self._mean_over(*self._share_products(cells, among), self._share_rows(cells, among), (0.0, 1.0))
-
     def mean(self) -> Stated:
-        """Of the numbers that stand for the column's cells."""
-        return self._mean(self.question.among)
+        """Of the numbers that stand for the column's cells, or how many of the group are in the cells that are asked about."""
+        over = self.over(self.question.among)
+        if math.isnan(over.possible[0]):
+            return Stated(None, None, None)
+        return self._mean_of(over.rows, None if self.noisy is None else self.noisy.mean(over.v, over.g), over.possible)
 
-    def _mean(self, among: Cells) -> Stated:
-        return self._mean_over(*self._mean_products(among), self._mean_rows(among), self._range(among))
-
-    def _share_products(self, cells: Cells, among: Cells) -> tuple[Product, Product]:
-        group = weights(self.known.domain, among)
-        return _times(group, weights(self.known.domain, cells)), group
-
-    def _mean_products(self, among: Cells) -> tuple[Product, Product]:
-        column, values = self.question.column, self._values()
-        group = _times(weights(self.known.domain, among), {column: np.isfinite(values).astype(np.float64)})
-        return _times(group, {column: np.nan_to_num(values)}), group
-
-    def _values(self) -> Vector:
-        values = cell_values(self.known.domain[self.question.column])
+    def over(self, among: Cells) -> _Mean:
+        """The mean of the question's column over a group, or the share of it that is in the question's cells."""
+        known, column, group = self.known, self.question.column, weights(self.known.domain, among)
+        if self.question.statistic == SHARE or not column:
+            cells = _times(group, weights(known.domain, self.question.cells))
+            inside, whole = self._rows_share(cells), self._rows_share(group)
+            rows = None if inside is None or whole is None else (np.array([0.0, 1.0]), np.array([whole - inside, inside]))
+            return _Mean(cells, group, rows, (0.0, 1.0))
+        values = cell_values(known.domain[column])
         assert values is not None, "the question was checked"
-        return values
-
-    def _range(self, among: Cells) -> Interval:
-        """The least and the largest number that stands for a cell of the group."""
-        values = self._values()
-        chosen = values[list(among.get(self.question.column, range(values.size)))]
-        finite = chosen[np.isfinite(chosen)]
-        return (float(finite.min()), float(finite.max())) if finite.size else (math.nan, math.nan)
-
-    def _share_rows(self, cells: Cells, among: Cells) -> _Weighed | None:
-        """Values 0 and 1, and the rows' shares of everybody that have them."""
-        group = weights(self.known.domain, among)
-        inside, whole = self._rows_share(_times(group, weights(self.known.domain, cells))), self._rows_share(group)
-        return None if inside is None or whole is None else (np.array([0.0, 1.0]), np.array([whole - inside, inside]))
-
-    def _mean_rows(self, among: Cells) -> _Weighed | None:
-        known, values = self.known, self._values()
-        if known.codes is None:
-            return None
-        counts = known.rows_in(weights(known.domain, among), (self.question.column,))
         usable = np.isfinite(values) & (self._inside(among) > 0)
-        return values[usable], counts[usable] / max(1, len(known.codes))
+        counts = None if known.codes is None else known.rows_in(group, (column,))[usable] / max(1, len(known.codes))
+        counted = _times(group, {column: np.isfinite(values).astype(np.float64)})
+        possible = (float(values[usable].min()), float(values[usable].max())) if usable.any() else (math.nan, math.nan)
+        rows = None if counts is None else (values[usable], counts)
+        return _Mean(_times(counted, {column: np.nan_to_num(values)}), counted, rows, possible)
 
     def _inside(self, among: Cells) -> Vector:
         column = self.question.column
@@ -213,15 +190,8 @@ class _Asked:
         known = self.known
         return None if known.codes is None else float(known.rows_in(group, ())) / max(1, len(known.codes))
 
-    def _mean_over(
-        self, v: Product, g: Product, rows: _Weighed | None, possible: Interval
-    ) -> Stated:
-        """A mean over a group: from the rows, from noisy counts, from the limit."""
-        if math.isnan(possible[0]):
-            return Stated(None, None, None)
-        return self._mean_of(rows, None if self.noisy is None else self.noisy.mean(v, g), possible)
-
     def _mean_of(self, rows: _Weighed | None, estimated: Estimated | None, possible: Interval) -> Stated:
+        """A mean over a group: from the rows, from noisy counts, from the limit."""
         counted = None if estimated is None else within(estimated.interval(self.z), *possible)
         limited = None if self.limit is None or rows is None else moved(*rows, self.limit)
         return self._stated(_mean(rows), counted, limited, None if estimated is None else self._estimate(estimated, possible))
@@ -234,33 +204,20 @@ class _Asked:
 
     def difference(self) -> Stated:
         """Of the means or shares of two groups."""
-        groups = self.question.among, self.question.versus
-        if self.question.column:
-            products = [self._mean_products(group) for group in groups]
-            rows = [self._mean_rows(group) for group in groups]
-            ranges = [self._range(group) for group in groups]
-        else:
-            products = [self._share_products(self.question.cells, group) for group in groups]
-            rows = [self._share_rows(self.question.cells, group) for group in groups]
-            ranges = [(0.0, 1.0), (0.0, 1.0)]
-        (low1, high1), (low2, high2) = ranges
+        one, other = self.over(self.question.among), self.over(self.question.versus)
+        (low1, high1), (low2, high2) = one.possible, other.possible
         if math.isnan(low1 + low2):
             return Stated(None, None, None)
         counted = limited = estimate = None
-        if self.noisy is not None:
-            counted = within(self._counted_difference(products), low1 - high2, high1 - low2)
-            estimate = _less(*(self._estimate(self.noisy.mean(v, g), one) for (v, g), one in zip(products, ranges, strict=True)))
-        if self.limit is not None and rows[0] is not None and rows[1] is not None:
-            one, other = moved(*rows[0], self.limit), moved(*rows[1], self.limit)
-            limited = one[0] - other[1], one[1] - other[0]
-        return self._stated(_less(*map(_mean, rows)), counted, limited, estimate)
-
-    def _counted_difference(self, products: list[tuple[Product, Product]]) -> Interval:
-        noisy = self.noisy
-        assert noisy is not None
-        (v1, g1), (v2, g2) = products
-        first, second = noisy.mean(v1, g1), noisy.mean(v2, g2)
-        return difference(first, second, None if noisy.table.bounded else _covariance(noisy, first, second, products), self.z)
+        if (noisy := self.noisy) is not None:
+            first, second = noisy.mean(one.v, one.g), noisy.mean(other.v, other.g)
+            covariance = None if noisy.table.bounded else _covariance(noisy, first, second, one, other)
+            counted = within(difference(first, second, covariance, self.z), low1 - high2, high1 - low2)
+            estimate = _less(self._estimate(first, one.possible), self._estimate(second, other.possible))
+        if self.limit is not None and one.rows is not None and other.rows is not None:
+            (least1, most1), (least2, most2) = moved(*one.rows, self.limit), moved(*other.rows, self.limit)
+            limited = least1 - most2, most1 - least2
+        return self._stated(_less(_mean(one.rows), _mean(other.rows)), counted, limited, estimate)
 
     def median(self) -> Stated:
         """The first cell with which half of the group is reached, of those that have an order."""
@@ -335,18 +292,12 @@ def _less(first: float | None, second: float | None) -> float | None:
     return None if first is None or second is None else first - second
 
 
-def _covariance(noisy: Noisy, first: Estimated, second: Estimated, products: list[tuple[Product, Product]]) -> float:
+def _covariance(noisy: Noisy, first: Estimated, second: Estimated, one: _Mean, other: _Mean) -> float:
     """Of the noise of  v1 - theta1 g1  and  v2 - theta2 g2."""
     if math.isnan(first.value) or math.isnan(second.value):
         return 0.0
-    (v1, g1), (v2, g2) = products
-    covariance = noisy.covariance
-    return (
-        covariance(v1, v2)
-        - second.value * covariance(v1, g2)
-        - first.value * covariance(g1, v2)
-        + first.value * second.value * covariance(g1, g2)
-    )
+    mixed = noisy.covariance(one.v, other.v) - second.value * noisy.covariance(one.v, other.g)
+    return mixed - first.value * noisy.covariance(one.g, other.v) + first.value * second.value * noisy.covariance(one.g, other.g)
 
 
 def _cell_estimates(noisy: Noisy, group: Product, columns: tuple[str, ...]) -> list[Estimated]:

@@ -170,20 +170,14 @@ def difference(first: Estimated, second: Estimated, covariance: float | None, z:
     (low1, high1), (low2, high2) = first.interval(z), second.interval(z)
     if math.isinf(low1) or math.isinf(low2):
         return -math.inf, math.inf
+    correlation = -1.0
+    if covariance is not None:
+        variances = [e.above_above - 2 * e.value * e.above_below + e.value**2 * e.below_below for e in (first, second)]
+        scale = math.sqrt(max(0.0, variances[0]) * max(0.0, variances[1]))
+        correlation = max(-1.0, min(1.0, covariance / scale)) if scale > 0 else 0.0
+
+    def margin(a: float, b: float) -> float:
+        return math.sqrt(max(0.0, a**2 + b**2 - 2 * correlation * a * b))
+
     one, other = first.value, second.value
-    correlation = -1.0 if covariance is None else _correlation(first, second, covariance)
-    return (
-        one - other - _added(one - low1, high2 - other, correlation),
-        one - other + _added(high1 - one, other - low2, correlation),
-    )
-
-
-def _correlation(first: Estimated, second: Estimated, covariance: float) -> float:
-    variances = [e.above_above - 2 * e.value * e.above_below + e.value**2 * e.below_below for e in (first, second)]
-    scale = math.sqrt(max(0.0, variances[0]) * max(0.0, variances[1]))
-    return max(-1.0, min(1.0, covariance / scale)) if scale > 0 else 0.0
-
-
-def _added(first: float, second: float, correlation: float) -> float:
-    """The margin of a difference of two numbers with these margins."""
-    return math.sqrt(max(0.0, first**2 + second**2 - 2 * correlation * first * second))
+    return one - other - margin(one - low1, high2 - other), one - other + margin(high1 - one, other - low2)

@@ -90,19 +90,15 @@ def known(
     bounds: Mapping[Clique, Bound],
     certificate: Certificate | None,
 ) -> Known:
-    """From the parts of a release."""
+    """From the parts of a release. Limits of rows are the certificate's where there is one that says anything, else what the mechanism's
+    choices say of tables that no noisy table contains. Bounds of measured tables say nothing here that their counts do not say better.
+    """
     total = certificate.total if total is None and certificate is not None else total
-    return Known(domain, codes, measurements, total, {} if codes is None else _limits(bounds, certificate))
-
-
-def _limits(bounds: Mapping[Clique, Bound], certificate: Certificate | None) -> dict[Clique, Limit]:
-    """The certificate's where there is one that says anything, else what the mechanism's choices say of tables that no noisy table
-    contains. Bounds of measured tables say nothing here that their noisy counts do not say better."""
+    limits = {clique: Limit(INFERRED, bound.tight, 1.0) for clique, bound in bounds.items() if bound.support == UNSUPPORTED}
     if certificate is not None and certificate.of == ROWS and not certificate.says_nothing:
         kept = TOTAL_ALPHA if certificate.total.sigma else 0.0
         levels = ALPHA - kept, LIMIT_ALPHA - kept, (LIMIT_ALPHA - kept) / len(certificate.marginals)
-        return {
-            one.attributes: Limit(CERTIFIED, *(table_bound(certificate, one, 1 - level) for level in levels))
-            for one in certificate.marginals
-        }
-    return {clique: Limit(INFERRED, bound.tight, 1.0) for clique, bound in bounds.items() if bound.support == UNSUPPORTED}
+        limits = {}
+        for one in certificate.marginals:
+            limits[one.attributes] = Limit(CERTIFIED, *(table_bound(certificate, one, 1 - level) for level in levels))
+    return Known(domain, codes, measurements, total, {} if codes is None else limits)

@@ -16,11 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.evaluation.combination import Combined
 from dpsynth_core.evaluation.questions.evidence import agreeing
 from dpsynth_core.evaluation.questions.known import ALPHA, LIMIT_ALPHA, Known
 from dpsynth_core.statistics.quantiles import normal
-from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.tally import row_marginals
 
@@ -91,7 +89,11 @@ def _subgroups(known: Known, table: Clique, rows: NDArray[np.float64] | None, z:
     assert known.total is not None
     total, estimate, sizes = known.total.value, known.estimate(table), known.domain.sizes(table)
     noisy = None if estimate is None else estimate.values.ravel()
-    margin = 0.0 if estimate is None else z * math.sqrt(_cell_variance(known.domain, estimate))
+    margin = 0.0
+    if estimate is not None:  # all cells of a table have the same noise
+        sides = {name: 1 / known.domain[name].size for name in table}
+        of_parts = ((v, math.prod(1 - sides[n] if n in part else sides[n] for n in table)) for part, v in estimate.variances.items())
+        margin = z * math.sqrt(math.fsum(variance * level for variance, level in of_parts))
     values = np.maximum(noisy, 0.0) if rows is None and noisy is not None else (rows if rows is not None else np.zeros(0)) * total
     limit = known.limits[table].together if table in known.limits and rows is not None else 1.0
     subgroups = []
@@ -107,11 +109,3 @@ def _subgroups(known: Known, table: Clique, rows: NDArray[np.float64] | None, z:
             codes = tuple(int(code) for code in np.unravel_index(cell, sizes))
             subgroups.append((int(cell), Subgroup(table, codes, float(values[cell]), float(low), float(high), noisy is not None)))
     return subgroups
-
-
-def _cell_variance(domain: Domain, estimate: Combined) -> float:
-    """Of each cell of a table from noisy counts: they all have the same."""
-    return math.fsum(
-        variance * math.prod(1 - 1 / domain[name].size if name in part else 1 / domain[name].size for name in estimate.clique)
-        for part, variance in estimate.variances.items()
-    )

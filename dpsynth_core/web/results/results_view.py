@@ -8,8 +8,7 @@ import streamlit as st
 
 from dpsynth_core import charts, report
 from dpsynth_core.evaluation import comparison
-from dpsynth_core.evaluation.comparison import DIFFERENCE, MEASURED, PRIVATE, SYNTHETIC
-from dpsynth_core.evaluation.grouping import is_ordered
+from dpsynth_core.evaluation.comparison import DIFFERENCE, MEASURED, PRIVATE, SYNTHETIC, is_ordered
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning import precision
 from dpsynth_core.release.rows import Rows
