@@ -51,7 +51,6 @@ ROWS_CSV, ROWS_PARQUET, CODES, DOCUMENT = tables.FIRST, "synthetic.parquet", "co
 ROW_FILES = (ROWS_CSV, ROWS_PARQUET)
 
 
-
 def to_json(release: Release) -> dict[str, Any]:
     """The document release.json: all of the release but its rows."""
     spec, accountant = release.spec, release.plan.shares.accountant
@@ -165,8 +164,11 @@ def write_csv(rows: Rows, stream: BinaryIO, for_spreadsheets: bool = False) -> N
     That changes values, so it is off where programs read the file.
     """
     for number, batch in enumerate(rows.batches()):
-        readable = with_readable_times(batch)
-        table = _without_formulas(readable) if for_spreadsheets else readable
+        table = with_readable_times(batch)
+        if for_spreadsheets:
+            texts = (pa.string(), pa.large_string())
+            columns = [pc.replace_substring_regex(c, FORMULA, r"'\1") if c.type in texts else c for c in table.columns]
+            table = pa.table(columns, names=[inert(name) for name in table.column_names])
         pcsv.write_csv(table, stream, pcsv.WriteOptions(include_header=number == 0))
 
 
@@ -190,9 +192,8 @@ def row_writers(release: Release) -> dict[str, Writer]:
     """What writes the files of the rows, by name; nothing for answers only."""
     if (values := release.values) is None:
         return {}
-    further: dict[str, Writer] = {tables.name(number): partial(write_csv, rows) for number, rows in enumerate(release.further, start=2)}
     writers: dict[str, Writer] = {ROWS_CSV: partial(write_csv, values), ROWS_PARQUET: partial(write_parquet, values)}
-    return writers | further
+    return writers | {tables.name(number): partial(write_csv, rows) for number, rows in enumerate(release.further, start=2)}
 
 
 def holds_rows(file: str) -> bool:
@@ -301,16 +302,7 @@ def _bound(item: Mapping[str, Any]) -> Bound:
 
 
 def _reason(text: object) -> str:
-    if not isinstance(text, str):
-        raise InputError("despite", "it is no text", "the release is damaged")
-    if not is_one_paragraph(text):
-        raise InputError("despite", "it is too long, or has characters that are not seen", "the release is damaged")
+    if not isinstance(text, str) or not is_one_paragraph(text):
+        problem = "it is too long, or has characters that are not seen" if isinstance(text, str) else "it is no text"
+        raise InputError("despite", problem, "the release is damaged")
     return text
-
-
-def _without_formulas(table: pa.Table) -> pa.Table:
-    columns = [
-        pc.replace_substring_regex(column, FORMULA, r"'\1") if column.type in (pa.string(), pa.large_string()) else column
-        for column in table.columns
-    ]
-    return pa.table(columns, names=[inert(name) for name in table.column_names])

@@ -20,9 +20,9 @@ _PHASE_OF_STEP = {Measured: "measure", Fitted: "fit", Finished: "finish"}
 class Journal:
     """The history of one run, and what it measured. on_event is called with each entry as it is made and may raise to stop the run."""
 
-    def __init__(self, on_event: Callable[[Progress], None], stopwatch: Stopwatch) -> None:
+    def __init__(self, on_event: Callable[[Progress], None] = lambda _: None, stopwatch: Stopwatch | None = None) -> None:
         self._on_event = on_event
-        self._stopwatch = stopwatch
+        self._stopwatch = stopwatch or Stopwatch()
         self.history: list[Progress] = []
         self.measurements: list[Measurement] = []
 

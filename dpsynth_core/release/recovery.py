@@ -6,7 +6,7 @@ is no model: what was measured until then is released as it is, noisy tables wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
 
@@ -14,14 +14,12 @@ from dpsynth_core.claims.claim import AnswersEnd
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.privacy.events import Event
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.journal import Journal
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.spool import Kept
 from dpsynth_core.release.statement import brands, interrupted_brand, public_details, statement
-from dpsynth_core.release.times import Stopwatch
-from dpsynth_core.release.transcript import RecordedAnswer, replaying
+from dpsynth_core.release.transcript import replaying
 from dpsynth_core.statistics.totals import known_total
 from dpsynth_core.vocabulary.measurement import Measurement
 
@@ -49,7 +47,7 @@ def answers_only(plan: Plan, kept: Kept) -> Release:
     answers, paid = kept.answers, kept.paid
     with suppress(AnswersEnd):  # it ended while values were learnt: then no table was measured
         kernel = replaying(plan.domain, plan.unit, plan.shares, answers, paid)
-        plan, _ = synthesis.learnt(plan, kernel, Journal(lambda _: None, Stopwatch()))
+        plan, _ = synthesis.learnt(plan, kernel, Journal())
     measurements = tuple(answer.value for answer in answers if isinstance(answer.value, Measurement))
     if not any(measurement.clique for measurement in measurements):
         raise InputError("run", "it had measured no table yet", "nothing of it can be kept")
@@ -58,13 +56,18 @@ def answers_only(plan: Plan, kept: Kept) -> Release:
     records = total.value if total else 1.0
     spent = float(sum(map(plan.shares.accountant.cost, paid), Fraction()))
     details = {"settings": plan.settings} | public_details(plan.public)
+    history, charges, so_far = list[Progress](), iter(paid), Fraction()
+    for answer in answers:
+        so_far += sum((plan.shares.accountant.cost(next(charges)) for _ in range(answer.charges)), Fraction())
+        if isinstance(answer.value, Measurement):
+            history.append(Progress.measured(answer.value, float(so_far)))
     return Release(
         plan=plan,
         codes=None,
         values=None,
         total=records,
         measurements=measurements,
-        history=tuple(_history(plan, answers, paid)),
+        history=tuple(history),
         charges=paid,
         rho=plan.shares.rho,
         rho_spent=spent,
@@ -80,12 +83,3 @@ def answers_only(plan: Plan, kept: Kept) -> Release:
         row_seed=None,
         transcript=answers,
     )
-
-
-def _history(plan: Plan, answers: Sequence[RecordedAnswer], paid: Sequence[Event]) -> Iterator[Progress]:
-    """One line for each noisy table, in order, with what was spent up to it."""
-    charges, spent = iter(paid), Fraction()
-    for answer in answers:
-        spent += sum((plan.shares.accountant.cost(next(charges)) for _ in range(answer.charges)), Fraction())
-        if isinstance(answer.value, Measurement):
-            yield Progress.measured(answer.value, float(spent))

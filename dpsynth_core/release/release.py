@@ -74,6 +74,7 @@ class Brand:
 INTERRUPTED = "interrupted"
 """The brand of a release without rows that holds what was measured before its run ended."""
 
+
 @dataclass(frozen=True, eq=False)
 class Release:
     """What a run ends with.
@@ -128,12 +129,10 @@ class Release:
 
     @property
     def certificate(self) -> Certificate | None:
-        """The measured errors; None without one."""
         return cast(Certificate | None, self.claims[CERTIFICATE.name])
 
     @property
     def usefulness(self) -> tuple[Usefulness, ...]:
-        """How often models of the columns that the plan names are right about the people."""
         return cast(tuple[Usefulness, ...], self.claims[MODELS.name])
 
     @property

@@ -11,7 +11,7 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
@@ -39,6 +39,8 @@ MOST_AT_ONCE = 2_000_000
 """Rows of formats that are written at once."""
 _YES_NO = {0: "false", 1: "true"}
 _EXCEL_FORMATS = {"date": "yyyy-mm-dd", "timestamp": "yyyy-mm-dd hh:mm:ss", "time": "hh:mm:ss", "duration": "[h]:mm:ss"}
+_Columns = Mapping[str, RowColumn]
+"""By the names that a statistical program allows."""
 _STATA_DATES = {"date": "td", "timestamp": "tc", "time": "tc"}
 
 
@@ -151,16 +153,16 @@ def _add_codebook(sheet: Any, domain: Domain) -> None:
 def _sav(table: pa.Table, domain: Domain) -> bytes:
     import pyreadstat
 
-    names = _identifiers(domain.column_names, 60, r"[^\w.@#$]")
+    columns = _named(domain, 60, r"[^\w.@#$]")
 
     def write(path: Path) -> None:
         pyreadstat.write_sav(
-            _frame(table, domain, names, _SPSS),
+            _frame(table, columns, _SPSS),
             str(path),
-            column_labels=_labels(domain, names, 255),
-            variable_value_labels=_value_labels(domain, names, 120, texts=True),
-            variable_measure={name: _measure(a) for name, a in zip(names, domain.columns, strict=True)},
-            variable_format={name: form for name, a in zip(names, domain.columns, strict=True) if (form := _spss_format(a))},
+            column_labels=_labels(columns, 255),
+            variable_value_labels=_value_labels(columns, 120, texts=True),
+            variable_measure={name: _measure(a) for name, a in columns.items()},
+            variable_format={name: form for name, a in columns.items() if (form := _spss_format(a))},
         )
 
     content = bytearray(_through_file(write, ".sav"))
@@ -192,10 +194,10 @@ def _time_format(attribute: RowColumn, program: _Program) -> str | None:
 
 
 def _dta(table: pa.Table, domain: Domain) -> bytes:
-    names = _identifiers(domain.column_names, 32, r"\W")
-    frame, out = _frame(table, domain, names, _STATA), io.BytesIO()
-    dtypes = {name: column.dtype for name, column in zip(names, domain.columns, strict=True)}
-    moments: dict[Any, Any] = {name: _STATA_DATES[dtype] for name, dtype in dtypes.items() if dtype in _STATA_DATES}
+    columns = _named(domain, 32, r"\W")
+    frame, out = _frame(table, columns, _STATA), io.BytesIO()
+    moments: dict[Any, Any] = {name: _STATA_DATES[a.dtype] for name, a in columns.items() if a.dtype in _STATA_DATES}
+    counts = {name: f"{a.name}, in {a.precision}s"[:80] for name, a in columns.items() if a.dtype == "duration"}
     for name in moments:
         frame[name] = pd.to_datetime(frame[name])
     frame.to_stata(
@@ -204,8 +206,8 @@ def _dta(table: pa.Table, domain: Domain) -> bytes:
         write_index=False,
         time_stamp=_THEN,
         convert_dates=moments,
-        variable_labels=_counted_in(domain, names) | _labels(domain, names, 80),
-        value_labels=_value_labels(domain, names, 32_000, texts=False),
+        variable_labels=counts | _labels(columns, 80),
+        value_labels=_value_labels(columns, 32_000, texts=False),
     )
     return out.getvalue()
 
@@ -213,20 +215,16 @@ def _dta(table: pa.Table, domain: Domain) -> bytes:
 def _xpt(table: pa.Table, domain: Domain) -> bytes:
     import pyreadstat
 
-    names = _identifiers(domain.column_names, 32, r"[^A-Za-z0-9_]")
+    columns = _named(domain, 32, r"[^A-Za-z0-9_]")
+    formats = {name: "YYMMDD10." if a.dtype == "date" else _time_format(a, _SAS) for name, a in columns.items()}
 
     def write(path: Path) -> None:
-        frame = _frame(table, domain, names, _SAS)
-        shown = {name: form for name, a in zip(names, domain.columns, strict=True) if (form := _sas_format(a))}
-        pyreadstat.write_xport(frame, str(path), column_labels=_labels(domain, names, 255), variable_format=shown)
+        shown = {name: form for name, form in formats.items() if form}
+        pyreadstat.write_xport(_frame(table, columns, _SAS), str(path), column_labels=_labels(columns, 255), variable_format=shown)
 
     content = _through_file(write, ".xpt")
     head = re.sub(rb"[0-9]{2}[A-Z]{3}[0-9]{2}:[0-9]{2}:[0-9]{2}:[0-9]{2}", b"01JAN80:00:00:00", content[:640])
     return head + content[640:]
-
-
-def _sas_format(attribute: RowColumn) -> str | None:
-    return "YYMMDD10." if attribute.dtype == "date" else _time_format(attribute, _SAS)
 
 
 def _through_file(write: Callable[[Path], None], ending: str) -> bytes:
@@ -237,9 +235,9 @@ def _through_file(write: Callable[[Path], None], ending: str) -> bytes:
         return path.read_bytes()
 
 
-def _frame(table: pa.Table, domain: Domain, names: Sequence[str], program: _Program) -> pd.DataFrame:
+def _frame(table: pa.Table, columns: _Columns, program: _Program) -> pd.DataFrame:
     """Columns as statistical programs know them: numbers with nan, texts with "" for missing, 0 and 1, days."""
-    return pd.DataFrame({name: _column(table.column(a.name), a, program) for name, a in zip(names, domain.columns, strict=True)})
+    return pd.DataFrame({name: _column(table.column(a.name), a, program) for name, a in columns.items()})
 
 
 def _column(column: pa.ChunkedArray, attribute: RowColumn, program: _Program) -> pd.Series:
@@ -280,21 +278,15 @@ def _stata_time(counts: Micros, attribute: RowColumn) -> pd.Series:
     return pd.Series(np.where(counts == NO_TIME, np.datetime64("NaT", "us"), moments.astype("datetime64[us]")))
 
 
-def _counted_in(domain: Domain, names: Sequence[str]) -> dict[str, str]:
-    """What numbers count that are durations."""
-    return {name: f"{a.name}, in {a.precision}s"[:80] for name, a in zip(names, domain.columns, strict=True) if a.dtype == "duration"}
-
-
-def _labels(domain: Domain, names: Sequence[str], most: int) -> dict[str, Any]:
+def _labels(columns: _Columns, most: int) -> dict[str, Any]:
     """The label of each column; the right name where that had to be changed."""
-    pairs = zip(names, domain.columns, strict=True)
-    return {name: label[:most] for name, a in pairs if (label := a.label or (a.name if a.name != name else ""))}
+    return {name: label[:most] for name, a in columns.items() if (label := a.label or (a.name if a.name != name else ""))}
 
 
-def _value_labels(domain: Domain, names: Sequence[str], most: int, texts: bool) -> dict[str, dict[Any, str]]:
+def _value_labels(columns: _Columns, most: int, texts: bool) -> dict[str, dict[Any, str]]:
     """The label of each category, as far as the format has labels for values of its type."""
     labels: dict[str, dict[Any, str]] = {}
-    for name, attribute in zip(names, domain.columns, strict=True):
+    for name, attribute in columns.items():
         named = dict(zip(attribute.categories, attribute.labels, strict=False))
         if attribute.dtype == "bool":
             labels[name] = {value: named.get(word, word)[:most] for value, word in _YES_NO.items()}
@@ -306,12 +298,12 @@ def _value_labels(domain: Domain, names: Sequence[str], most: int, texts: bool) 
     return labels
 
 
-def _identifiers(names: Sequence[str], most: int, wrong: str) -> list[str]:
-    """Names with letters, digits and underscores alone, which begin with a letter and differ in more than case."""
-    made: list[str] = []
+def _named(domain: Domain, most: int, wrong: str) -> _Columns:
+    """The columns by names with letters, digits and underscores alone, which begin with a letter and differ in more than case."""
+    named: dict[str, RowColumn] = {}
     taken: set[str] = set()
-    for name in names:
-        plain = re.sub(wrong, "_", name)
+    for column in domain.columns:
+        plain = re.sub(wrong, "_", column.name)
         plain = (plain if re.match(r"[^\W\d_]", plain) else f"v_{plain}").rstrip(".")
         while len(plain.encode()) > most:
             plain = plain[:-1]
@@ -320,8 +312,8 @@ def _identifiers(names: Sequence[str], most: int, wrong: str) -> list[str]:
             number += 1
             candidate = f"{plain[: most - 6]}_{number}"
         taken.add(candidate.lower())
-        made.append(candidate)
-    return made
+        named[candidate] = column
+    return named
 
 
 _SPSS = _Program(_seconds(FROM_1582), {"timestamp": ("DATETIME", 20), "time": ("TIME", 8), "duration": ("DTIME", 15)})

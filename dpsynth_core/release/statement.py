@@ -17,8 +17,11 @@ from dpsynth_core.privacy.unit import REPLACE
 from dpsynth_core.release.release import INTERRUPTED, Brand
 from dpsynth_core.vocabulary.public_table import PublicTable
 
+_ASSUMED_WELL_FORMED = (
+    "Cells of the table may contain line breaks, as the curator states. So one person's protection assumes that the file is well formed:"
+    " that every quote in it opens, closes or stands for a quote of a cell."
+)
 NOT_PRIVATE = "Not private: the noise came from a seeded generator, and whoever knows the seed can take it away. Do not publish this."
-
 
 
 def statement(plan: Plan, rho_spent: float, private: bool) -> str:
@@ -59,22 +62,19 @@ def _looks(spec: Spec) -> str:
 
 def _own_delta(plan: Plan) -> str:
     """That a part of delta was set aside, and for what, and what was learnt for a part of the budget; "" where nothing was."""
+    aside = plan.shares.delta
     if plan.portions:
-        return " " + " ".join((*sentences(plan), *_texts_delta(plan)))
-    if not plan.shares.delta:
-        return ""
-    return (
-        f" Half of delta, {plan.shares.delta:g}, was set aside for steps that are differentially private except with a probability of"
-        " their own; the guarantee is approximate zCDP (Bun and Steinke 2016, section 8)."
-    )
-
-
-def _texts_delta(plan: Plan) -> Iterator[str]:
-    if plan.shares.delta:
-        yield (
-            f"For that probability {plan.shares.delta:g} of delta was set aside: the guarantee of the accountant holds except with it"
+        texts = (
+            f"For that probability {aside:g} of delta was set aside: the guarantee of the accountant holds except with it"
             " (approximate zCDP, Bun and Steinke 2016, section 8; likewise for Gaussian differential privacy)."
         )
+        return " " + " ".join((*sentences(plan), *([texts] if aside else [])))
+    if not aside:
+        return ""
+    return (
+        f" Half of delta, {aside:g}, was set aside for steps that are differentially private except with a probability of"
+        " their own; the guarantee is approximate zCDP (Bun and Steinke 2016, section 8)."
+    )
 
 
 def brands(plan: Plan, total: float, private: bool, details: Mapping[str, Any]) -> Iterator[Brand]:
@@ -93,7 +93,9 @@ def brands(plan: Plan, total: float, private: bool, details: Mapping[str, Any]) 
     if spec.data.quoting == "standard":
         yield Brand("assumed-well-formed", _ASSUMED_WELL_FORMED)
     if (public := details.get("public_table")) is not None:
-        yield Brand("assumed-public", _assumed_public(public["name"], public["rows"], public["sha256"]))
+        table = f"{public['name']!r} ({public['rows']:,} rows, SHA-256 {public['sha256'][:16]})"
+        nobody = "nothing here protects the people in it. That it may be used so is the curator's word."
+        yield Brand("assumed-public", f"The table {table} was used as public: {nobody}")
     if condition := plan.condition:
         yield Brand("conditional", f"The guarantee has a condition. {condition}")
     for warning in check_budget(spec.budget.epsilon, spec.budget.delta, public_n=max(1, round(total))):
@@ -124,19 +126,6 @@ def unmeasured_brands(plan: Plan, claims: Mapping[str, Any]) -> Iterator[Brand]:
 def public_details(public: PublicTable | None) -> dict[str, Any]:
     """Name, digest and number of rows of the public table, if one was used."""
     return {} if public is None else {"public_table": {"name": public.name, "sha256": public.digest, "rows": public.rows}}
-
-
-_ASSUMED_WELL_FORMED = (
-    "Cells of the table may contain line breaks, as the curator states. So one person's protection assumes that the file is well formed:"
-    " that every quote in it opens, closes or stands for a quote of a cell."
-)
-
-
-def _assumed_public(name: str, rows: int, digest: str) -> str:
-    return (
-        f"The table {name!r} ({rows:,} rows, SHA-256 {digest[:16]}) was used as public: nothing here protects the"
-        " people in it. That it may be used so is the curator's word."
-    )
 
 
 def row_policy(plan: Plan, total: float) -> str:

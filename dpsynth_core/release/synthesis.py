@@ -7,7 +7,7 @@ handed to the mechanism; nothing else of the records comes out. Words for reader
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
@@ -15,7 +15,6 @@ from importlib.metadata import version
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpsynth_core.claims.claim import AnswersEnd, Claim, Final
 from dpsynth_core.claims.registry import CLAIMS
@@ -40,13 +39,7 @@ from dpsynth_core.release import tables, transcript
 from dpsynth_core.release.journal import Journal
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.spool import Spool
-from dpsynth_core.release.statement import (
-    brands,
-    public_details,
-    row_policy,
-    statement,
-    unmeasured_brands,
-)
+from dpsynth_core.release.statement import brands, public_details, row_policy, statement, unmeasured_brands
 from dpsynth_core.release.times import Stopwatch
 from dpsynth_core.release.transcript import Keep, RecordedAnswer, recording
 from dpsynth_core.sources import public as public_tables
@@ -57,12 +50,12 @@ from dpsynth_core.sources.locations import located
 from dpsynth_core.sources.outside import missing_label, outside_label
 from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.sources.source import MarginalSource
-from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain, column_field
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.released import of_columns
 
+_version = cache(version)  # it is read from a file each time
 LIBRARIES = ("numpy", "scipy", "opendp", "pyarrow", "pandas", "pydantic")
 _WIDTHS = ("X86_V2", "X86_V3", "X86_V4", "SVE")
 """NumPy's names for vectors of 128, 256 and 512 bits, and for those of any width."""
@@ -75,16 +68,10 @@ def plan(spec: Spec) -> Plan:
     """
     draft = Plan.of(spec)
     _check_data(spec, draft.domain)
-    if _names_the_table_twice(spec):
+    twice = spec.public and spec.data.is_file and public_tables.is_same_table(located(spec.public.path), located(spec.data.path))
+    if twice:
         raise InputError(public_tables.FIELD, "it is the private table itself", "choose a table that is public already, or none")
     return feasible(draft)
-
-
-def _names_the_table_twice(spec: Spec) -> bool:
-    """Whether its public table is the private one."""
-    if spec.public is None or not spec.data.is_file:
-        return False
-    return public_tables.is_same_table(located(spec.public.path), located(spec.data.path))
 
 
 def feasible(draft: Plan) -> Plan:
@@ -143,17 +130,14 @@ def recoded(plan: Plan) -> Zoned[tuple[str, ...]]:
         return curator_only(())
     unfolded = Domain(tuple(attribute.unfolded() for attribute in open_ones))
     counts = _records(plan.spec, unfolded).counts([(attribute.name,) for attribute in open_ones])
-    return curator_only(tuple(line for attribute in open_ones for line in _recoded(attribute, counts[(attribute.name,)])))
-
-
-def _recoded(attribute: Attribute, counts: NDArray[np.int64]) -> Iterator[str]:
-    """counts: of the unfolded attribute, whose last two cells are for values outside and for missing ones."""
-    for kind, number, label in (
-        ("are outside the declared ones", counts[-2], outside_label(attribute)),
-        ("are missing", counts[-1], missing_label(attribute)),
-    ):
-        if number and label:
-            yield f"{number:,} values of {column_field(attribute.name)} {kind} and count as {label!r}"
+    lines = list[str]()
+    for attribute in open_ones:
+        outside, missing = counts[(attribute.name,)][-2:]  # the last two cells of the unfolded attribute are for those
+        kinds = ((outside, "are outside the declared ones", outside_label(attribute)), (missing, "are missing", missing_label(attribute)))
+        for number, kind, label in kinds:
+            if number and label:
+                lines.append(f"{number:,} values of {column_field(attribute.name)} {kind} and count as {label!r}")
+    return curator_only(tuple(lines))
 
 
 def synthesize(
@@ -191,7 +175,7 @@ def carry_out(
             keep(answer, paid)
         answers.append(answer)
 
-    created, journal = today(), Journal(on_event, stopwatch or Stopwatch())
+    created, journal = today(), Journal(on_event, stopwatch)
     plan, kernel = learnt(plan, recording(kernel, kept), journal)
     finished = _run_mechanism(plan, kernel, journal)
     row_seed = transcript.row_seed(answers) if plan.spec.output.seed is None else plan.spec.output.seed
@@ -199,7 +183,11 @@ def carry_out(
     codes = None if first is None else first.codes
     claims: dict[str, Any] = {}
     final = Final.of(plan, codes, of_columns(journal.measurements), float(finished.total), claims)
-    stated_bounds = _state_bounds(plan, finished, final, journal)
+    stated_bounds: Mapping[Clique, Bound] = {}
+    with journal.phase("bounds"):
+        if final.known is not None:
+            from_mechanism = (final.released.measurements, finished.selections, finished.considered)
+            stated_bounds = bounds(plan.domain, final.tables, final.known, *from_mechanism, rows=codes is not None)
     for claim in CLAIMS:
         claims[claim.name] = _measured(claim, plan, kernel, final, journal)
     details = {**finished.details, "settings": plan.settings} | public_details(plan.public)
@@ -216,10 +204,7 @@ def carry_out(
         rho_spent=kernel.rho_spent,
         private=private,
         statement=statement(plan, kernel.rho_spent, private),
-        brands=(
-            *brands(plan, float(finished.total), private, details),
-            *unmeasured_brands(plan, claims),
-        ),
+        brands=(*brands(plan, float(finished.total), private, details), *unmeasured_brands(plan, claims)),
         row_policy=row_policy(plan, float(finished.total)),
         row_seed=row_seed if codes is not None else None,
         details=details,
@@ -267,24 +252,13 @@ def _write_rows(plan: Plan, finished: Finished, row_seed: int, rho_spent: float,
     count = plan.spec.output.rows or min(max(1, round(finished.total)), MAX_UNSTATED_ROWS)
     journal.announce("writing synthetic rows", rho_spent, done=1.0)
     with journal.phase("rows"):
-        seeds = [tables.seed(row_seed, number) for number in range(1, plan.spec.output.tables + 1)]
-        return tuple(_drawn(plan, finished, count, seed) for seed in seeds)
-
-
-def _drawn(plan: Plan, finished: Finished, count: int, seed: int) -> DrawnRows:
-    """One table of so many rows."""
-    rng = np.random.default_rng(seed)
-    codes = in_random_order(as_written(plan.domain, cast(RowModel, finished.model).rows(count, plan.workload.weights, rng)), rng)
-    return DrawnRows(plan.domain, codes, rng.bit_generator.state, seed)
-
-
-def _state_bounds(plan: Plan, finished: Finished, final: Final, journal: Journal) -> Mapping[Clique, Bound]:
-    """Bounds on the errors of what is published, from what the mechanism released; none where no total was released."""
-    with journal.phase("bounds"):
-        if final.known is None:
-            return {}
-        from_mechanism = (final.released.measurements, finished.selections, finished.considered)
-        return bounds(plan.domain, final.tables, final.known, *from_mechanism, rows=final.released.codes is not None)
+        drawn = list[DrawnRows]()
+        for number in range(1, plan.spec.output.tables + 1):
+            seed = tables.seed(row_seed, number)
+            rng = np.random.default_rng(seed)
+            codes = in_random_order(as_written(plan.domain, cast(RowModel, finished.model).rows(count, plan.workload.weights, rng)), rng)
+            drawn.append(DrawnRows(plan.domain, codes, rng.bit_generator.state, seed))
+        return tuple(drawn)
 
 
 def _measured(claim: Claim[Any], plan: Plan, kernel: SealedKernel, final: Final, journal: Journal) -> object:
@@ -307,12 +281,6 @@ def versions(more: Sequence[str] = ()) -> dict[str, str]:
     more: libraries that not every release depends on."""
     libraries = {name: _version(name) for name in (*LIBRARIES, *more)}
     return {"dpsynth_core": build.identity(), "python": platform.python_version(), **libraries, "processor": _processor()}
-
-
-@cache
-def _version(library: str) -> str:
-    """Of what is installed: it is read from a file each time."""
-    return version(library)
 
 
 @cache

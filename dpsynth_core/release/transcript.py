@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self, cast
 
 import numpy as np
@@ -65,9 +66,7 @@ def recording(kernel: SealedKernel, keep: Keep) -> SealedKernel:
     return cast(SealedKernel, _Recorder(kernel, keep))
 
 
-def replaying(
-    domain: Domain, unit: Unit, shares: Shares, answers: Sequence[RecordedAnswer], paid: Sequence[Event]
-) -> SealedKernel:
+def replaying(domain: Domain, unit: Unit, shares: Shares, answers: Sequence[RecordedAnswer], paid: Sequence[Event]) -> SealedKernel:
     """A kernel without a table: it answers what was answered before, and charges what was charged. Its operations raise InputError when
     they are asked something else, which happens where other versions or another machine compute other numbers, and when an answer was
     not charged as the kernel charges it (`privacy.registry`)."""
@@ -96,13 +95,13 @@ class _Recorder:
 
     def __getattr__(self, name: str) -> Any:
         attribute = getattr(self.__kernel, name)
-        return self.__recorded(name, attribute) if callable(attribute) and name not in _NOT_ANSWERS else attribute
+        if not callable(attribute) or name in _NOT_ANSWERS:
+            return attribute
 
-    def __recorded(self, name: str, operation: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any, **options: Any) -> Any:
             interrupts.check()  # before more is paid for
             before = len(self.__kernel.events)
-            value = operation(*arguments, **options)
+            value = attribute(*arguments, **options)
             paid = self.__kernel.events[before:]
             self.__keep(RecordedAnswer(name, _identifying(name, arguments, options, self.__group), len(paid), _copied(value)), paid)
             return value
@@ -142,22 +141,18 @@ class _Replay(SealedKernel):
         answer = next(self.__answers, None)
         if answer is None:
             raise AnswersEnd
-        if answer.operation != operation or not _same(answer.arguments, question):
+        if answer.operation != operation or len(answer.arguments) != len(question) or not all(map(_same, answer.arguments, question)):
             raise InputError("transcript", "the mechanism asked for something else than it did then", "use the versions that it names")
         if isinstance(answer.value, Unrecorded):
             raise InputError("transcript", f"it does not hold the answers of {operation}", "this mechanism cannot be reproduced")
-        if isinstance(answer.value, Measurement):
-            self.__check(answer.value)
+        if isinstance(answer.value, Measurement):  # what the kernel decides of it: which values its groups have, the kind of its noise
+            groups = tuple(self._public.groups[name] for name in answer.value.clique if name in self._public.groups)
+            if answer.value.groups != groups or not answer.value.is_rounded_normal:
+                raise InputError("transcript", "a noisy table is not as the kernel measures", "do not rely on this release")
         paid = _paid(Call(self.unit, self.domain, operation, question, answer.value), answer.charges, self.__paid)
         if paid is not None:
             self._charge(paid)
         return answer.value
-
-    def __check(self, measured: Measurement) -> None:
-        """What the kernel decides of a measurement, and nobody asks for: which values its groups have, and the kind of its noise."""
-        groups = tuple(self._public.groups[name] for name in measured.clique if name in self._public.groups)
-        if measured.groups != groups or not measured.is_rounded_normal:
-            raise InputError("transcript", "a noisy table is not as the kernel measures", "do not rely on this release")
 
 
 def check_paid(domain: Domain, unit: Unit, answers: Sequence[RecordedAnswer], paid: Sequence[Event]) -> None:
@@ -225,10 +220,7 @@ def to_json(answers: Sequence[RecordedAnswer], measurements: Sequence[Measuremen
 
 def from_json(items: Sequence[Mapping[str, Any]], measurements: Sequence[Measurement]) -> tuple[RecordedAnswer, ...]:
     """The inverse of `to_json`."""
-
-    def read(obj: Any) -> Any:
-        return _read(obj, measurements)
-
+    read = partial(_read, measurements=measurements)
     return tuple(RecordedAnswer(item["operation"], tuple(map(read, item["asked"])), item["charges"], read(item["given"])) for item in items)
 
 
@@ -240,13 +232,9 @@ def _identifying(operation: str, arguments: Sequence[Any], options: Mapping[str,
     return (*questions.numbers((*arguments, *options.values())), *digests, *group)
 
 
-def _same(then: Sequence[Any], now: Sequence[Any]) -> bool:
-    return len(then) == len(now) and all(map(_same_argument, then, now))
-
-
-def _same_argument(then: Any, now: Any) -> bool:
-    """Arrays that were computed may be rounded otherwise on another machine: that a digest is another one shows in the transcript that a
-    replay writes, not here."""
+def _same(then: Any, now: Any) -> bool:
+    """Of an argument. Arrays that were computed may be rounded otherwise on another machine: that a digest is another one shows in the
+    transcript that a replay writes, not here."""
     if questions.is_name(then) or questions.is_name(now):
         return bool(then == now) or (questions.is_about(then) and questions.is_about(now))
     return math.isclose(float(then), float(now), rel_tol=_TOLERANCE, abs_tol=_NEAR_ZERO)
@@ -287,14 +275,12 @@ def _write(value: Any, numbers: Mapping[int, int]) -> Any:
     if isinstance(value, Measurement) and id(value) in numbers:
         return {"measurement": numbers[id(value)]}
     if isinstance(value, Measurement | Residual):
-        kind, more = type(value).__name__, _more(value) if isinstance(value, Measurement) else {}
-        return {kind: list(value.clique), "values": _write(value.values, numbers), "sigma": value.sigma} | more
+        more: dict[str, Any] = {}
+        if isinstance(value, Measurement):
+            more = {"spread": value.spread, "rounding": value.rounding}
+            more |= {"groups": [one.to_json() for one in value.groups]} if value.groups else {}
+        return {type(value).__name__: list(value.clique), "values": _write(value.values, numbers), "sigma": value.sigma} | more
     return {"unrecorded": value.type if isinstance(value, Unrecorded) else type(value).__name__}
-
-
-def _more(measurement: Measurement) -> dict[str, Any]:
-    groups = {"groups": [one.to_json() for one in measurement.groups]} if measurement.groups else {}
-    return {"spread": measurement.spread, "rounding": measurement.rounding, **groups}
 
 
 def _read(obj: Any, measurements: Sequence[Measurement]) -> Any:

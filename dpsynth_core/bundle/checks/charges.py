@@ -12,7 +12,6 @@ from dpsynth_core.privacy.events import Gaussian, delta_of
 from dpsynth_core.privacy.thresholds import threshold
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.journal import Journal
-from dpsynth_core.release.times import Stopwatch
 from dpsynth_core.release.transcript import check_paid, replaying
 from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.keys import PUBLIC
@@ -81,7 +80,7 @@ def learnt_values(opened: Opened) -> str:
     if not plan.portions:
         raise Nothing("all values were declared")
     kernel = replaying(plan.domain, plan.unit, plan.shares, release.transcript, release.charges)
-    completed, _ = synthesis.learnt(plan, kernel, Journal(lambda _: None, Stopwatch()))
+    completed, _ = synthesis.learnt(plan, kernel, Journal())
     expect(completed.domain == release.domain, "values of a column are not those that follow from what was measured")
     rows = plan.unit.max_rows_per_person
     for answer in release.transcript:
