@@ -77,7 +77,11 @@ def _from_zip(place: Path | BinaryIO, limit: int) -> Bundle:
     try:
         archive = zipfile.ZipFile(place)
         _check_entries(archive.infolist(), limit)
-        files = {info.filename: _member(archive, info) for info in archive.infolist()}
+        files = dict[str, Content]()
+        for info in archive.infolist():  # no more is read of it than the archive states, and what is damaged is an error here and now
+            opened = cast("partial[BinaryIO]", partial(archive.open, info))
+            with opened() as stream:
+                files[info.filename] = Content(digest_of(stream), opened)
         whole = cast(BinaryIO, archive.fp)
         whole.seek(0)
         digest = digest_of(whole).sha256
@@ -86,13 +90,6 @@ def _from_zip(place: Path | BinaryIO, limit: int) -> Bundle:
     except (zipfile.BadZipFile, EOFError, OSError, ValueError, NotImplementedError, RuntimeError, zlib.error):
         raise InputError(_FIELD, "it is not a whole ZIP file", "download it again, and do not repack it") from None
     return _bundle(files, digest)
-
-
-def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Content:
-    """No more is read of it than the archive states, and what is damaged is an error here and now."""
-    opened = cast("partial[BinaryIO]", partial(archive.open, info))
-    with opened() as stream:
-        return Content(digest_of(stream), opened)
 
 
 def _check_entries(entries: list[zipfile.ZipInfo], limit: int) -> None:

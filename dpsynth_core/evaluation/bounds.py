@@ -162,16 +162,11 @@ def _one_sided(domain: Domain, measurements: Collection[Measurement], clique: Cl
     order = np.argsort(over - cells, kind="stable")
     inside = np.concatenate([[0.0], np.cumsum(over[order])])
     outside = cells.sum() - np.concatenate([[0.0], np.cumsum(cells[order])])
-    numbers = _grid(cells.size)
+    steps = np.ceil(_PREFIX_STEP ** np.arange(math.ceil(math.log(cells.size) / math.log(_PREFIX_STEP)) + 1))
+    numbers = np.unique(np.minimum(steps, cells.size))
     noise = largest_positive_parts(cells.size, numbers, best.deviation, best.widest, 1 - (1 - confidence) / len(numbers))
     sizes = np.minimum(numbers, np.count_nonzero(cells)).astype(int)  # empty cells cannot be answered too high
     return 2 * float(min(np.min(inside[sizes] + outside[sizes] + noise), cells.sum()))
-
-
-def _grid(cells: int) -> Array:
-    """Numbers of cells, growing geometrically up to all of them."""
-    steps = np.ceil(_PREFIX_STEP ** np.arange(math.ceil(math.log(cells) / math.log(_PREFIX_STEP)) + 1))
-    return np.unique(np.minimum(steps, cells))
 
 
 def unsupported(selection: SelectionRecord, candidate: Candidate, answer: Array, confidence: float) -> tuple[float, float]:

@@ -73,15 +73,10 @@ def combined_parts(domain: Domain, measurements: Collection[Measurement], clique
             continue
         seen = [shared for shared in lifted if set(part) <= set(shared)]
         weight = math.fsum(precision[shared] for shared in seen)
-        mean = np.asarray(sum(lifted[shared] for shared in seen) / weight)
-        values = values + _depending(mean, [name in part for name in clique])
+        table = np.asarray(sum(lifted[shared] for shared in seen) / weight)
+        for axis, name in enumerate(clique):  # what depends on the part and averages to zero along each of its columns
+            mean = table.mean(axis=axis, keepdims=True)
+            table = table - mean if name in part else mean
+        values = values + table
         variances[part] = 1 / weight
     return Combined(clique, values, variances)
-
-
-def _depending(table: NDArray[np.float64], inside: Collection[bool]) -> NDArray[np.float64]:
-    """The part of a table that depends on the axes `inside` and averages to zero along each of them; the others have length 1."""
-    for axis, varies in enumerate(inside):
-        mean = table.mean(axis=axis, keepdims=True)
-        table = table - mean if varies else mean
-    return table

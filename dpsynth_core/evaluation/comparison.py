@@ -126,20 +126,13 @@ def group(attribute: Attribute, counts: NDArray[np.float64], limit: int) -> Cell
     labels = attribute.cell_labels()
     if len(labels) <= limit:
         return CellGroups(labels, tuple(np.array([code]) for code in range(len(labels))))
-    return _neighbours(attribute, labels, limit) if is_ordered(attribute) else _largest(labels, counts, limit)
-
-
-def _neighbours(attribute: Attribute, labels: Sequence[str], limit: int) -> CellGroups:
-    """Runs of equal length; the cells for other and missing values stay alone at the end."""
-    special = [np.array([code]) for code in range(attribute.values, attribute.size)]
-    length = -(-attribute.values // (limit - len(special)))
-    runs = [np.arange(start, min(start + length, attribute.values)) for start in range(0, attribute.values, length)]
-    cells = (*runs, *special)
-    spans = (labels[codes[0]] if len(codes) == 1 else f"{labels[codes[0]]} … {labels[codes[-1]]}" for codes in cells)
-    return CellGroups(tuple(spans), cells)
-
-
-def _largest(labels: Sequence[str], counts: NDArray[np.float64], limit: int) -> CellGroups:
+    if is_ordered(attribute):  # runs of equal length; the cells for other and missing values stay alone at the end
+        special = [np.array([code]) for code in range(attribute.values, attribute.size)]
+        length = -(-attribute.values // (limit - len(special)))
+        runs = [np.arange(start, min(start + length, attribute.values)) for start in range(0, attribute.values, length)]
+        cells = (*runs, *special)
+        spans = (labels[codes[0]] if len(codes) == 1 else f"{labels[codes[0]]} … {labels[codes[-1]]}" for codes in cells)
+        return CellGroups(tuple(spans), cells)
     order = np.argsort(-counts, kind="stable")
     kept, rest = np.sort(order[: limit - 1]), np.sort(order[limit - 1 :])
     return CellGroups((*(labels[code] for code in kept), f"({len(rest):,} smaller cells)"), (*(np.array([code]) for code in kept), rest))

@@ -254,19 +254,16 @@ def _lines(value: Any, depth: int = 1) -> str:
     return write(value)
 
 
-def _numbers(values: NDArray[np.float64]) -> list[Any]:
-    """Flat in C order; as integers where they all are, which is shorter and exact."""
-    whole = values.astype(np.int64)
-    return (whole if np.array_equal(whole, values) else values).ravel().tolist()
-
-
 def _measurement_json(measurement: Measurement) -> dict[str, Any]:
+    """Values flat in C order; as integers where they all are, which is shorter and exact."""
+    whole = measurement.values.astype(np.int64)
+    values = whole if np.array_equal(whole, measurement.values) else measurement.values
     more: dict[str, Any] = {} if measurement.spread is None else {"spread": measurement.spread}
     if measurement.rounding:
         more["rounding"] = measurement.rounding
     if measurement.groups:
         more["groups"] = [one.to_json() for one in measurement.groups]
-    return {"attributes": list(measurement.clique), "sigma": measurement.sigma, **more, "values": _numbers(measurement.values)}
+    return {"attributes": list(measurement.clique), "sigma": measurement.sigma, **more, "values": values.ravel().tolist()}
 
 
 def _measurement(domain: Domain, item: Mapping[str, Any]) -> Measurement:

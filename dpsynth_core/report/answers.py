@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from dpsynth_core.evaluation.questions.answer import COUNTED, LIMITED, Answer, Stated
+from dpsynth_core.evaluation.questions.answer import COUNTED, LIMITED, Answer
 from dpsynth_core.evaluation.questions.breakdown import BOUND, GUESS, MEASURED, Line
 from dpsynth_core.evaluation.questions.known import INFERRED
 from dpsynth_core.evaluation.questions.question import (
@@ -86,13 +86,12 @@ def group_phrase(domain: Domain, cells: Cells) -> str:
 
 def cells_phrase(domain: Domain, cells: Cells) -> str:
     """Columns with the cells that count."""
-    return " and ".join(f"{visible(name)} {_listed(domain[name], cells[name])}" for name in domain.clique(cells))
-
-
-def _listed(attribute: Attribute, codes: tuple[int, ...]) -> str:
-    labels = attribute.cell_labels()
-    named, more = [labels[code] for code in codes[:CELLS_NAMED]], len(codes) - CELLS_NAMED
-    return " or ".join(f"“{visible(label)}”" for label in named) + (f" or {more} more" if more > 0 else "")
+    parts = []
+    for name in domain.clique(cells):
+        labels, more = domain[name].cell_labels(), len(cells[name]) - CELLS_NAMED
+        named = " or ".join(f"“{visible(labels[code])}”" for code in cells[name][:CELLS_NAMED])
+        parts.append(f"{visible(name)} {named}" + (f" or {more} more" if more > 0 else ""))
+    return " and ".join(parts)
 
 
 def decimals(attribute: Attribute) -> int:
@@ -126,7 +125,9 @@ def sentences(domain: Domain, question: Question, answer: Answer) -> list[str]:
     """What the answer is, what the rows say where that is something else, the interval, where it comes from, and what to mind."""
     stated = answer.stated
     lines = [PHRASES["nobody"] if stated.value is None else _first(domain, question, number(domain, question, stated.value))]
-    lines += _beside(domain, question, stated)
+    if stated.value is not None and stated.rows is not None and question.statistic != TABLE:
+        value, rows = (number(domain, question, one) for one in (stated.value, stated.rows))
+        lines += [PHRASES["rows"].format(rows=rows)] if rows != value else []
     if question.statistic == TABLE:
         lines += [PHRASES["intervals"]] if answer.evidence else []
     elif stated.low is not None and stated.high is not None:
@@ -135,14 +136,6 @@ def sentences(domain: Domain, question: Question, answer: Answer) -> list[str]:
         if stated.disagree:
             lines.append(PHRASES["disagree"])
     return [*lines, evidence_sentence(answer), *_cautions(domain, question, answer)]
-
-
-def _beside(domain: Domain, question: Question, stated: Stated) -> list[str]:
-    """What the rows say, where the answer is another one as it is read."""
-    if stated.value is None or stated.rows is None or question.statistic == TABLE:
-        return []
-    value, rows = (number(domain, question, one) for one in (stated.value, stated.rows))
-    return [PHRASES["rows"].format(rows=rows)] if rows != value else []
 
 
 def _first(domain: Domain, question: Question, value: str) -> str:

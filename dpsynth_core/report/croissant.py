@@ -52,6 +52,7 @@ def data_card(release: Release, headline: Headline, rows: Mapping[str, Digest]) 
     """The card. rows: the files of the rows, which are described."""
     name, count = release.spec.name, release.rows
     held = [file for file in (ROWS_CSV, ROWS_PARQUET, *filter(is_name, rows)) if file in rows]
+    fields = [_field(number, column) for number, column in enumerate(release.domain.columns, start=1)]
     card = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
@@ -62,7 +63,7 @@ def data_card(release: Release, headline: Headline, rows: Mapping[str, Digest]) 
         "version": release.spec.digest()[:12],
         "isLiveDataset": False,
         "distribution": [_file(file, rows[file]) for file in held],
-        "recordSet": [_records(release)] if held else [],
+        "recordSet": [{"@type": "cr:RecordSet", "@id": "rows", "name": "rows", "field": fields}] if held else [],
         "rai:dataUseCases": list(USES),
         "rai:dataLimitations": [*MISUSES, *NOT_PROTECTED, *READING],
         "rai:dataBiases": [sentence(headline), noise(release)],
@@ -85,24 +86,17 @@ def _file(name: str, content: Digest) -> dict[str, Any]:
     }
 
 
-def _records(release: Release) -> dict[str, Any]:
-    return {"@type": "cr:RecordSet", "@id": "rows", "name": "rows", "field": [_field(i, a) for i, a in enumerate(release.domain.columns)]}
-
-
 def _field(number: int, column: RowColumn) -> dict[str, Any]:
     """Numbered, because a column's name can be anything and an identifier cannot."""
+    about = column.in_words() if isinstance(column, Filled) else f"{column.kind}, {column.size} cells"
     return {
         "@type": "cr:Field",
-        "@id": f"rows/{number + 1}",
+        "@id": f"rows/{number}",
         "name": column.name,
-        "description": "; ".join(filter(None, [column.label, _about(column), "see codebook.csv"])),
+        "description": "; ".join(filter(None, [column.label, about, "see codebook.csv"])),
         "dataType": _TYPES[column.dtype],
         "source": {"fileObject": {"@id": ROWS_CSV}, "extract": {"column": column.name}},
     }
-
-
-def _about(column: RowColumn) -> str:
-    return column.in_words() if isinstance(column, Filled) else f"{column.kind}, {column.size} cells"
 
 
 def _guarantee(release: Release, headline: Headline) -> dict[str, Any]:

@@ -52,6 +52,8 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
     """The report as one page without scripts, external files or unescaped text. table, pairs: as `quality.marginal_table` and
     `quality.pair_map` make them. verdict: None for a rule."""
     odds, shares = words.odds(release), release.plan.shares
+    parts = ((part.title, part.reading, _html_list(part.name, part.lines)) for part in sections(release))
+    told = "".join(f'<tr><th scope="row">{escape(key)}</th><td>{escape(value)}</td></tr>' for key, value in facts(release))
     warnings = _html_list("warnings", [brand.sentence for brand in release.brands])
     return Template(_FRAME.read_text(encoding="utf-8")).substitute(
         title=escape(f"Synthetic data: {release.spec.name}"),
@@ -61,7 +63,7 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
         why="" if verdict is None else escape(f"{reasons(verdict)} {comparison(verdict)}".strip()),
         despite="" if verdict is None or not verdict.despite else f"\n<p>{escape(despite(verdict))}</p>",
         sentence=escape(f"{sentence(headline)} {sample_reading(headline)}".strip()),
-        sections=_sections(release),
+        sections="".join(f"\n<h2>{title}</h2><p>{escape(reading)}</p>{lines}" for title, reading, lines in parts),
         warnings=f"<h2>Warnings</h2>{warnings}" if release.brands else "",
         protected=_html_list("protected", words.protected(release)),
         symbols="".join(f"<p>{escape(line)}</p>" for line in words.symbols(release)),
@@ -77,16 +79,11 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
         reading=_html_list("reading", words.READING),
         limits=_html_list("limits", words.NOT_PROTECTED),
         checks=_html_list("checks", words.checks()),
-        facts=_html_pairs(facts(release)),
+        facts=f"<table>{told}</table>",
         tables=_html_tables(table),
         columns=_html_columns(release.domain),
         versions=escape(", ".join(f"{name} {number}" for name, number in release.versions.items())),
     )
-
-
-def _sections(release: Release) -> str:
-    parts = ((part.title, part.reading, _html_list(part.name, part.lines)) for part in sections(release))
-    return "".join(f"\n<h2>{title}</h2><p>{escape(reading)}</p>{lines}" for title, reading, lines in parts)
 
 
 def _trusted(table: pd.DataFrame) -> str:
@@ -114,10 +111,6 @@ def _charts(table: pd.DataFrame, pairs: pd.DataFrame) -> str:
 
 def _html_list(css: str, items: Sequence[str]) -> str:
     return f'<ul class="{css}">' + "".join(f"<li>{escape(item)}</li>" for item in items) + "</ul>"
-
-
-def _html_pairs(pairs: Sequence[tuple[str, str]]) -> str:
-    return "<table>" + "".join(f'<tr><th scope="row">{escape(key)}</th><td>{escape(value)}</td></tr>' for key, value in pairs) + "</table>"
 
 
 def _html_tables(table: pd.DataFrame) -> str:

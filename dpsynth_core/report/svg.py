@@ -96,11 +96,13 @@ def pair_map(pairs: pd.DataFrame) -> str:
     for cell in pairs.itertuples():
         x, y = left + side * position[cell.column], top + side * position[cell.row]
         reading = "not known" if math.isnan(cell.limit) else f"at most {percent(cell.limit)}"
+        shade = next((f"shade{i}" for i, end in enumerate(steps) if cell.limit <= end + 1e-12), "unknown")
         parts.append(
-            f'<rect class="{_shade(cell.limit, steps)}" x="{x}" y="{y}" width="{side - 1}" height="{side - 1}">'
+            f'<rect class="{shade}" x="{x}" y="{y}" width="{side - 1}" height="{side - 1}">'
             f"<title>{escape(str(cell.row))} × {escape(str(cell.column))}: {reading} ({escape(cell.basis)})</title></rect>"
         )
-    x, legend = left + side * len(names) + 24, _legend(steps)
+    x = left + side * len(names) + 24
+    legend = [*((f"shade{i}", f"≤ {percent(end)}") for i, end in enumerate(steps)), ("unknown", "not known")]
     for number, (shade, words) in enumerate(legend):
         parts.append(f'<rect class="{shade}" x="{x}" y="{top + 22 * number}" width="14" height="14"/>')
         parts.append(_text(x + 20, top + 22 * number + 11, words))
@@ -111,20 +113,7 @@ def pair_map(pairs: pd.DataFrame) -> str:
 def _steps(limits: pd.Series) -> list[float]:
     """Upper ends of the shades: quantiles of what occurs, at readable numbers."""
     finite = limits.dropna()
-    if finite.empty:
-        return []
-    ends = {float(np.ceil(1000 * finite.quantile((i + 1) / _SHADES)) / 1000) for i in range(_SHADES)}
-    return sorted(ends)
-
-
-def _shade(limit: float, steps: Sequence[float]) -> str:
-    if math.isnan(limit):
-        return "unknown"
-    return f"shade{next(i for i, end in enumerate(steps) if limit <= end + 1e-12)}"
-
-
-def _legend(steps: Sequence[float]) -> list[tuple[str, str]]:
-    return [(f"shade{i}", f"≤ {percent(end)}") for i, end in enumerate(steps)] + [("unknown", "not known")]
+    return sorted({float(np.ceil(1000 * finite.quantile((i + 1) / _SHADES)) / 1000) for i in range(_SHADES)}) if len(finite) else []
 
 
 def _text(x: float, y: float, words: str, anchor: str = "start") -> str:

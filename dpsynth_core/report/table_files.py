@@ -60,9 +60,16 @@ _CODEBOOK = pa.schema(
 
 def marginal_csvs(release: Release) -> dict[str, bytes]:
     """A CSV for each measurement and the index, by file name."""
-    tables = {_file(number): _table(release, m) for number, m in enumerate(release.measurements)}
-    about = {INDEX: _index(release)} | ({GROUPS: _groups(release)} if any(m.groups for m in release.measurements) else {})
-    return {name: csv_bytes(table) for name, table in {**about, **tables}.items()}
+    rows = release.measurements
+    files = [f"marginals/{number:04d}.csv" for number in range(1, len(rows) + 1)]
+    described = {"file": files, "columns": [label(m.clique) for m in rows], "cells": [m.values.size for m in rows]}
+    tables = {INDEX: pa.table(described | {"noise_standard_deviation": [m.deviation for m in rows]})}
+    if any(m.groups for m in rows):
+        tables[GROUPS] = _groups(release)
+    for file, m in zip(files, rows, strict=True):
+        columns = [pa.array(labels, pa.string()) for labels in _cells(release.domain, m)]
+        tables[file] = pa.table([*columns, pa.array(_counts(release, m))], names=_distinct([*m.clique, "noisy_count"]))
+    return {name: csv_bytes(table) for name, table in tables.items()}
 
 
 def marginals_parquet(release: Release) -> bytes:
@@ -81,22 +88,12 @@ def marginals_parquet(release: Release) -> bytes:
     return out.getvalue()
 
 
-def _file(number: int) -> str:
-    return f"marginals/{number + 1:04d}.csv"
-
-
 def _cells(domain: Domain, measurement: Measurement) -> list[list[str]]:
     """Labels of each attribute's cell, one list per attribute, in the order of the flattened values."""
     index = np.indices(measurement.values.shape).reshape(len(measurement.clique), measurement.values.size)
     grouped = {groups.name: _labels(domain, groups) for groups in measurement.groups}
     labels = [grouped[name] if name in grouped else domain[name].cell_labels() for name in measurement.clique]
     return [[names[code] for code in codes] for names, codes in zip(labels, index, strict=True)]
-
-
-def _table(release: Release, measurement: Measurement) -> pa.Table:
-    names = _distinct([*measurement.clique, "noisy_count"])
-    columns = [pa.array(labels, pa.string()) for labels in _cells(release.domain, measurement)]
-    return pa.table([*columns, pa.array(_counts(release, measurement))], names=names)
 
 
 def _counts(release: Release, measurement: Measurement) -> NDArray[np.float64]:
@@ -143,13 +140,6 @@ def _groups(release: Release) -> pa.Table:
         for value in (cells[cell] for cell in group)
     ]
     return pa.table(dict(zip(("groups", "column", "group", "value"), map(list, zip(*lines, strict=True)), strict=True)))
-
-
-def _index(release: Release) -> pa.Table:
-    rows = release.measurements
-    sizes, deviations = [m.values.size for m in rows], [m.deviation for m in rows]
-    described = {"file": [_file(i) for i in range(len(rows))], "columns": [label(m.clique) for m in rows], "cells": sizes}
-    return pa.table(described | {"noise_standard_deviation": deviations})
 
 
 def errors(release: Release) -> pd.DataFrame:

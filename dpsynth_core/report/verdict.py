@@ -47,7 +47,7 @@ def reasons(verdict: Verdict) -> str:
     """Why, in a few short sentences. Names in them are hostile text."""
     if not verdict.private:
         return "Its noise is predictable and protects nobody."
-    return f"{_criteria(verdict)} {_tables(verdict)}".strip()
+    return " ".join((*_about_criteria(verdict), _tables(verdict)))
 
 
 def despite(verdict: Verdict) -> str:
@@ -56,12 +56,8 @@ def despite(verdict: Verdict) -> str:
     return f"The curator's reason to publish it all the same: {verdict.despite}" if verdict.despite else ""
 
 
-def _criteria(verdict: Verdict) -> str:
-    """Which criteria that must be met are not, were not measured, or may not be met."""
-    return " ".join(_about_criteria(verdict))
-
-
 def _about_criteria(verdict: Verdict) -> Iterator[str]:
+    """Which criteria that must be met are not, were not measured, or may not be met."""
     if verdict.failed:
         yield f"It does not meet what was fixed beforehand as a must: {_listed(verdict.failed, _CRITERIA_NAMED)}."
     if verdict.unmeasured:
@@ -72,15 +68,10 @@ def _about_criteria(verdict: Verdict) -> Iterator[str]:
         yield f"Not decided, because of the noise, although a must: {_listed(verdict.undecided, _CRITERIA_NAMED)}."
 
 
-def _nothing_said(people: float, noise: float) -> str:
-    """Where the noise of a certificate is as large as the table."""
-    among = f"about {people:,.0f} people, and noise of ± {noise:,.0f} in the number that is in the wrong group"
-    return f"Nothing can be said of the tables: {among}."
-
-
 def _tables(verdict: Verdict) -> str:
-    if verdict.says_nothing and not math.isnan(verdict.noise):
-        return f"{_nothing_said(verdict.people, verdict.noise)} {_ADVICE}"
+    if verdict.says_nothing and not math.isnan(verdict.noise):  # that of the certificate is as large as the table
+        among = f"about {verdict.people:,.0f} people, and noise of ± {verdict.noise:,.0f} in the number that is in the wrong group"
+        return f"Nothing can be said of the tables: {among}. {_ADVICE}"
     if not verdict.bounded:
         return f"Nothing that was released says how far any of the {verdict.tables:,} tables is off. Set budget aside for a certificate."
     good_enough = verdict.private and all(purpose.holds for purpose in verdict.sizes)  # then a criterion decided
@@ -128,8 +119,8 @@ def _purposes(verdict: Verdict) -> tuple[Purpose, ...]:
 
 
 def _held(verdict: Verdict) -> list[str]:
-    sizes = [_sizes(verdict)] if verdict.largest else []
-    return sizes + [_lower(_noun(purpose)) for purpose in verdict.columns if purpose.holds]
+    nouns = [_noun(purpose) for purpose in verdict.columns if purpose.holds]
+    return ([_sizes(verdict)] if verdict.largest else []) + [noun[0].lower() + noun[1:] for noun in nouns]
 
 
 def _sizes(verdict: Verdict) -> str:
@@ -151,11 +142,6 @@ def _line(purpose: Purpose) -> str:
 
 def _noun(purpose: Purpose) -> str:
     return names.of_columns(purpose.size) if purpose.size else names.with_column(purpose.name)
-
-
-def _lower(noun: str) -> str:
-    """Within a sentence."""
-    return noun[0].lower() + noun[1:]
 
 
 def _error_of(way: Simpler) -> str:

@@ -100,7 +100,12 @@ class Criteria(Claim[Outcomes]):
 
     def from_json(self, plan: Asked, written: Sequence[Mapping[str, Any]]) -> Outcomes:
         """What they are about is the plan's; what comes out follows from the bounds."""
-        return tuple(Decided(criterion, _interval(item)) for criterion, item in zip(plan.criteria, written, strict=True))
+        stated = list[Decided]()
+        for criterion, item in zip(plan.criteria, written, strict=True):
+            error, most = (math.nan if item["error"] is None else item["error"]), (math.inf if item["at_most"] is None else item["at_most"])
+            measured = item["outcome"] != UNMEASURED
+            stated.append(Decided(criterion, Interval(float(error), float(item["at_least"]), float(most)) if measured else None))
+        return tuple(stated)
 
     def follows(self, received: Received, stated: Outcomes) -> str:
         """Decided once more, from the published answers of the kernel and what is published."""
@@ -167,24 +172,15 @@ def _has_unused(received: Received, possible: Sequence[slice]) -> bool:
 
 def _json(one: Decided, domain: Domain) -> dict[str, Any]:
     """Errors in the unit of the limit; None where nothing is known, and for all of them where nothing was measured."""
-    known: dict[str, float | None] = dict.fromkeys(field.name for field in fields(Interval))
-    if one.interval is not None:
-        known = {name: value if math.isfinite(value) else None for name, value in asdict(one.interval).items()}
+    interval = asdict(one.interval) if one.interval else dict.fromkeys((field.name for field in fields(Interval)), math.nan)
     return {
         "about": one.criterion.sentence(domain),
         "importance": one.criterion.importance,
         "limit": one.criterion.limit,
         "outcome": one.outcome,
         "confidence": CONFIDENCE,
-        **known,
+        **{name: value if math.isfinite(value) else None for name, value in interval.items()},
     }
-
-
-def _interval(item: Mapping[str, Any]) -> Interval | None:
-    if item["outcome"] == UNMEASURED:
-        return None
-    error, most = (math.nan if item["error"] is None else item["error"]), (math.inf if item["at_most"] is None else item["at_most"])
-    return Interval(float(error), float(item["at_least"]), float(most))
 
 
 def asked(criterion: Criterion, domain: Domain) -> str:

@@ -53,7 +53,10 @@ class ModelCriterion(Criterion):
 
     @classmethod
     def read(cls, entries: Entries, workload: Workload, field: str) -> Self:
-        least = _share(entries, cls.form[0].name, field, cls.lowest)
+        share = cls.form[0].name
+        least: Any = entries.get(share)
+        if not is_number(least) or not cls.lowest < least < 1:
+            raise InputError(f"{field}.{share}", f"{shown(least)} cannot be used", f"give a number above {cls.lowest:g} and below 1")
         common = cls.common(entries, field)
         column = known_column(entries.get("column"), workload.domain, f"{field}.column", "name the column that is guessed")
         model, tolerance = entries.get("model", BOOSTING), entries.get("tolerance")
@@ -61,7 +64,7 @@ class ModelCriterion(Criterion):
             raise InputError(f"{field}.model", f"{shown(model)} is no model of {column_field(column)}", f"use one of {', '.join(known)}")
         if tolerance is not None and not (is_number(tolerance) and tolerance > 0):
             raise InputError(f"{field}.tolerance", f"{shown(tolerance)} cannot be used", "give a number above 0, or leave it out")
-        return cls(*common, column, str(model), None if tolerance is None else float(tolerance), least)
+        return cls(*common, column, str(model), None if tolerance is None else float(tolerance), float(least))
 
     def sentence(self, domain: Domain) -> str:  # noqa: ARG002
         near = "" if self.tolerance is None else f", to within {self.tolerance:g},"
@@ -166,10 +169,3 @@ class ModelGain(ModelCriterion):
 def models_of(domain: Domain, column: str) -> tuple[str, str]:
     """What the models of a column are called."""
     return BOOSTING, LINEAR if domain[column].is_number and domain[column].scale.axis == "number" else LOGISTIC
-
-
-def _share(entries: Entries, name: str, field: str, above: float) -> float:
-    value: Any = entries.get(name)
-    if not is_number(value) or not above < value < 1:
-        raise InputError(f"{field}.{name}", f"{shown(value)} cannot be used", f"give a number above {above:g} and below 1")
-    return float(value)

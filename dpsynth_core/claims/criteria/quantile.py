@@ -103,8 +103,11 @@ class Quantile(MeasuredCriterion):
         edges = None if stated is None else bracket(domain[self.column], stated, self.p, self.tolerance)
         unit, rho = kernel.unit, kernel.rho_left
         sigma = sigma_for(rho / 2, unit.sum_l2(-self.p, 1 - self.p))
-        weights = [self._weights(edge, members, clique) for edge in edges or (0, 0)]
-        sums = [kernel.measure_sum(clique, one, -self.p, 1 - self.p, sigma) for one in weights]
+        sums = []
+        for edge in edges or (0, 0):  # 1 - p for those of the group in the first bins, -p for the others, 0 for everybody else
+            below = expand(np.arange(values.size) < edge, (self.column,), clique)
+            weights = np.where(members, np.where(below, 1 - self.p, -self.p), 0.0)
+            sums.append(kernel.measure_sum(clique, weights, -self.p, 1 - self.p, sigma))
         if edges is None:
             return UNKNOWN
         error = max(sums[0], -sums[1])
@@ -142,11 +145,6 @@ class Quantile(MeasuredCriterion):
 
     def _clique(self, domain: Domain) -> Clique:
         return domain.clique({self.column, *self.among.columns})
-
-    def _weights(self, edge: int, members: NDArray[np.bool_], clique: Clique) -> NDArray[np.float64]:
-        """1 - p for those of the group in the first `edge` bins, -p for the others, 0 for everybody else."""
-        size = members.shape[clique.index(self.column)]
-        return np.where(members, np.where(expand(np.arange(size) < edge, (self.column,), clique), 1 - self.p, -self.p), 0.0)
 
 
 def bracket(attribute: Attribute, shares: NDArray[np.float64], p: float, tolerance: float) -> tuple[int, int] | None:

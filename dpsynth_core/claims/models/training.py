@@ -220,17 +220,13 @@ def ranked(attribute: Attribute, codes: NDArray[np.int32], outcomes: NDArray[np.
     weight = np.bincount(groups[codes], minlength=number).astype(np.float64)
     sums = np.stack([np.bincount(groups[codes], weights=column, minlength=number) for column in outcomes.T], axis=1)
     means = np.divide(sums, weight[:, None], out=np.tile(outcomes.mean(axis=0), (number, 1)), where=weight[:, None] > 0)
-    order = np.lexsort((np.arange(number), _along(means - outcomes.mean(axis=0), weight)))
+    differences = means - outcomes.mean(axis=0)
+    _, _, directions = np.linalg.svd(differences * np.sqrt(weight)[:, None], full_matrices=False)
+    first = directions[0]  # in which the groups' mean outcomes differ most
+    order = np.lexsort((np.arange(number), np.asarray(differences @ (first * np.sign(first[np.abs(first).argmax()])))))
     ranks = np.empty(number)
     ranks[order] = np.arange(number)
     return Ranked(groups, ranks)
-
-
-def _along(differences: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Each group's place in the direction in which the groups' mean outcomes differ most."""
-    _, _, directions = np.linalg.svd(differences * np.sqrt(weight)[:, None], full_matrices=False)
-    first = directions[0]
-    return np.asarray(differences @ (first * np.sign(first[np.abs(first).argmax()])))
 
 
 def indicators(attribute: Attribute, codes: NDArray[np.int32]) -> NDArray[np.float64]:

@@ -225,8 +225,9 @@ class Models(Claim[tuple[Usefulness, ...]]):
 
     def sentences(self, plan: Asked, stated: tuple[Usefulness, ...], final: Final) -> list[str]:
         """One for each column."""
+        targets = {target.column: target for target in plan.targets}
         by_column = groupby(stated, key=lambda one: one.column)
-        return [_sentence(column, list(of_one)) + _room(plan, final.released, column) for column, of_one in by_column]
+        return [_sentence(list(of_one), targets.get(column), final.released) for column, of_one in by_column]
 
 
 MODELS = Models()
@@ -241,20 +242,16 @@ def _people(received: Received) -> Total:
     return Total(max(1.0, float(before.value)), math.sqrt(float(before.arguments[0]) ** 2 + ROUNDING))
 
 
-def _room(plan: Asked, released: Evidence, column: str) -> str:
-    """Of numbers, how many of the synthetic rows are in cells that a guess can hit."""
-    target = next((one for one in plan.targets if one.column == column), None)
-    if target is None or target.tolerance is None or released.codes is None:
-        return ""
-    share = float(target.leave_room()[released.codes[:, plan.domain.position(column)]].mean())
-    return f" Of the synthetic rows, {share:.1%} are in bins that leave a guess room to be right."
-
-
-def _sentence(column: str, models: list[Usefulness]) -> str:
+def _sentence(models: Sequence[Usefulness], target: Target | None, released: Evidence) -> str:
+    """Of the models of a column; of numbers, also how many of the synthetic rows are in cells that a guess can hit."""
+    column, room = models[0].column, ""
+    if target is not None and target.tolerance is not None and released.codes is not None:
+        share = float(target.leave_room()[released.codes[:, released.domain.position(column)]].mean())
+        room = f" Of the synthetic rows, {share:.1%} are in bins that leave a guess room to be right."
     near = "" if models[0].tolerance is None else f" to within {models[0].tolerance:g}"
     named = "; ".join(f"{one.model} for {_interval(one.of_model)}" for one in models)
     always = f"Whoever always guesses “{models[0].majority_guess}” is right for {_interval(models[0].of_guess)}."
-    return f"{column}{near}: {named} of the people. {always} {verdict(models)}"
+    return f"{column}{near}: {named} of the people. {always} {verdict(models)}{room}"
 
 
 def verdict(models: Sequence[Usefulness]) -> str:

@@ -44,7 +44,11 @@ def notebook(release: Release) -> Zoned[bytes]:
     """The notebook in the format of Jupyter, version 4.5, without outputs."""
     facts, truths = _facts(release), _truths(release)
     filled = ((kind, Template(source).substitute(facts[kind])) for kind, source in _fitting(truths))
-    cells = [_cell(number, kind, source) for number, (kind, source) in enumerate(filled, start=1)]
+    cells = list[dict[str, Any]]()
+    for number, (kind, source) in enumerate(filled, start=1):
+        text = {"cell_type": "markdown", "id": f"cell-{number}", "metadata": {}}
+        code: dict[str, Any] = {"cell_type": "code", "execution_count": None, "id": f"cell-{number}", "metadata": {}, "outputs": []}
+        cells.append((text if kind == "text" else code) | {"source": source.splitlines(keepends=True)})
     about = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}, "language_info": {"name": "python"}}
     document = {"cells": cells, "metadata": about, "nbformat": 4, "nbformat_minor": 5}
     return released((json.dumps(document, indent=1) + "\n").encode())
@@ -57,13 +61,6 @@ def _fitting(truths: Mapping[str, bool]) -> Iterator[tuple[str, str]]:
         wanted, unwanted = ([truths[name] for name in names.split(", ")] if names else [] for names in conditions)
         if all(wanted) and not any(unwanted):
             yield kind, source.strip("\n")
-
-
-def _cell(number: int, kind: str, source: str) -> dict[str, Any]:
-    lines = source.splitlines(keepends=True)
-    if kind == "text":
-        return {"cell_type": "markdown", "id": f"cell-{number}", "metadata": {}, "source": lines}
-    return {"cell_type": "code", "execution_count": None, "id": f"cell-{number}", "metadata": {}, "outputs": [], "source": lines}
 
 
 def _truths(release: Release) -> dict[str, bool]:
