@@ -80,7 +80,6 @@ def reproduced(
 
 
 def _asked(function: str, bundle: Path | bytes, *public: Path | None) -> tuple[Any, ...]:
-    """What `work` is asked to do."""
     place = bundle if isinstance(bundle, bytes) else str(bundle.absolute())
     return (f"{__package__}.work:{function}", place, *("" if path is None else str(path.absolute()) for path in public))
 

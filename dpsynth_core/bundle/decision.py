@@ -85,7 +85,6 @@ class Decision:
 
 
 def of(report: Report, answer: str | None, reason: str, name: str, role: str, day: date) -> Decision:
-    """The decision about a bundle that was checked. Raises InputError as Decision."""
     reason, name, role = reason.strip(), name.strip(), role.strip()
     return Decision(report.sha256, report.verdict, report.unchecked, _stated(report), answer or "", reason, name, role, day.isoformat())
 

@@ -82,7 +82,6 @@ def contents(release: Release, rows: Mapping[str, Digest]) -> dict[str, bytes]:
 
 
 def manifest(files: Mapping[str, Digest]) -> bytes:
-    """SHA-256 and size of every file."""
     listed = {name: {"sha256": digest.sha256, "bytes": digest.size} for name, digest in sorted(files.items())}
     return (json.dumps({"format": FORMAT, "made_by": f"dpsynth_core {build.identity()}", "files": listed}, indent=1) + "\n").encode()
 

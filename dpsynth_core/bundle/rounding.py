@@ -32,7 +32,6 @@ def rounded(ours: str, theirs: str) -> bool:
 
 
 def _alike(ours: str, theirs: str, near: Callable[[str, str], bool]) -> bool:
-    """Every second piece is a number."""
     pairs = enumerate(zip_longest(_pieces(ours), _pieces(theirs)))
     return all(a == b or (place % 2 == 1 and a is not None and b is not None and near(a, b)) for place, (a, b) in pairs)
 
@@ -66,5 +65,4 @@ def _is_whole(number: str) -> bool:
 
 
 def _digits(number: str) -> int:
-    """Significant digits as they are written."""
     return len(re.split("[eE %]", number)[0].replace(".", "").lstrip("-0"))

@@ -61,7 +61,6 @@ class Report:
 
     @property
     def signature(self) -> str:
-        """What was found of it, in a sentence without full stop."""
         return next((check.detail for check in self.checks if check.question == SIGNED), "")
 
     @property
@@ -87,5 +86,4 @@ class Report:
 
     @property
     def unchecked(self) -> tuple[str, ...]:
-        """The questions that stay open."""
         return tuple(check.question for check in self.checks if check.verdict == SKIPPED)

@@ -65,8 +65,6 @@ def _reproduce(bundle: Bundle, public: Path | None, say: Callable[[Any], None]) 
 
 
 class _Said(io.RawIOBase):
-    """A file whose parts are said."""
-
     def __init__(self, say: Callable[[bytes], None]) -> None:
         self._say = say
 

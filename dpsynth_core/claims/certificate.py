@@ -216,7 +216,6 @@ def mean_bound(certificate: Certificate, published: Tables) -> float:
 
 
 def _at_threshold(published: Tables, threshold: int | None) -> Tables:
-    """The published answers to the queries of the workload, cells or thresholds."""
     return {r: at_least(fractions, threshold or len(r)) for r, fractions in published.items()}
 
 
@@ -311,14 +310,12 @@ def _check_measured_of(received: Received, certificate: Certificate, released: T
 
 
 def _largest(received: Received, certificate: Certificate) -> Largest:
-    """The largest error as it was measured."""
     paid = any(type(e) is Gaussian and near(e.sigma, certificate.max_sigma) for e in received.charges)
     expect(paid, "its noise is not what was paid for")
     return Largest(certificate.max_error * certificate.total.value, certificate.max_sigma, received.plan.workload.threshold)
 
 
 def _recomputed_columns(received: Received, certificate: Certificate, released: Tables) -> ColumnsAlone | None:
-    """The yardstick, from its measured errors; None where such a release has none."""
     stated, sigma = certificate.columns, received.plan.columns_sigma
     operations = [answer.operation for answer in received.answers]
     ended = operations.index("measure_largest_error")  # with that a certificate ends; criteria follow

@@ -228,7 +228,6 @@ class Claim(Generic[Stated]):
         raise NotImplementedError
 
     def heading(self, stated: Any) -> str:  # noqa: ARG002
-        """Above its sentences."""
         return self.title
 
     def sentences(self, plan: Asked, stated: Any, final: Final) -> list[str]:

@@ -79,13 +79,12 @@ class Columns:
 
     def product(self, clique: Clique) -> Array:
         """What the columns alone say of a table, as fractions. Where some cells are impossible: without them, and near the product with the
-        same columns."""
+        same columns, by iterative proportional fitting."""
         impossible = self.domain.impossible_cells(clique)
         product = np.asarray(reduce(np.multiply.outer, [self.shares[name] for name in clique]))
-        return product if impossible is None else self._fitted(np.where(impossible, 0.0, product), clique)
-
-    def _fitted(self, product: Array, clique: Clique) -> Array:
-        """By iterative proportional fitting."""
+        if impossible is None:
+            return product
+        product = np.where(impossible, 0.0, product)
         for _ in range(_FITTING_ROUNDS):
             for axis, name in enumerate(clique):
                 now = project(product, range(product.ndim), (axis,))
@@ -110,19 +109,19 @@ class Columns:
 
     def _raised(self, published: Mapping[Clique, Array], left: Mapping[str, _Left]) -> float:
         """By how much the noise that is left in the columns raises the L1 distance of a product from its table, on average."""
-        return math.fsum(self._raised_in(table, clique, left) for clique, table in published.items()) / len(published)
-
-    def _raised_in(self, table: Array, clique: Clique, left: Mapping[str, _Left]) -> float:
-        distance, variance = np.abs(table - self.product(clique)), np.zeros(table.shape)
-        for noisy in clique:
-            factors = [left[name].deviations ** 2 if name == noisy else self.shares[name] ** 2 for name in clique]
-            variance += reduce(np.multiply.outer, factors)
-        impossible = self.domain.impossible_cells(clique)
-        if impossible is not None:
-            variance[impossible] = 0.0
-        deviation = np.maximum(np.sqrt(variance), _NO_NOISE)
-        ratio = np.minimum(distance / deviation, _SURE)  # squares of larger ones are no numbers, and the noise adds nothing there
-        return float(np.sum(deviation * (HALF_NORMAL * np.exp(-(ratio**2) / 2) - 2 * ratio * scipy.special.ndtr(-ratio))))
+        raised = []
+        for clique, table in published.items():
+            distance, variance = np.abs(table - self.product(clique)), np.zeros(table.shape)
+            for noisy in clique:
+                factors = [left[name].deviations ** 2 if name == noisy else self.shares[name] ** 2 for name in clique]
+                variance += reduce(np.multiply.outer, factors)
+            impossible = self.domain.impossible_cells(clique)
+            if impossible is not None:
+                variance[impossible] = 0.0
+            deviation = np.maximum(np.sqrt(variance), _NO_NOISE)
+            ratio = np.minimum(distance / deviation, _SURE)  # squares of larger ones are no numbers, and the noise adds nothing there
+            raised.append(float(np.sum(deviation * (HALF_NORMAL * np.exp(-(ratio**2) / 2) - 2 * ratio * scipy.special.ndtr(-ratio)))))
+        return math.fsum(raised) / len(published)
 
     def _spread(self, published: Mapping[Clique, Array], left: Mapping[str, _Left]) -> float:
         """At most the standard deviation of the mean L1 distance over draws of the columns' noise."""

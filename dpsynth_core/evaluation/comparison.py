@@ -107,7 +107,6 @@ class CellGroups:
         return np.array([len(codes) for codes in self.cells], dtype=np.float64)
 
     def sum(self, counts: NDArray[np.float64], axis: int = 0) -> NDArray[np.float64]:
-        """Counts added up within each group along one axis."""
         order = np.concatenate(self.cells)
         starts = np.concatenate([[0], np.cumsum([len(codes) for codes in self.cells])[:-1]])
         return np.add.reduceat(np.take(counts, order, axis=axis), starts, axis=axis)

@@ -138,7 +138,6 @@ def judge(statements: Statements, headline: Headline, private: bool, decided: Se
 
 
 def _kind(sizes: Sequence[Purpose], columns: Sequence[Purpose], private: bool, shown: bool) -> str:
-    """shown: whether all that must be met is."""
     if not private or not (sizes[0].holds or any(purpose.holds for purpose in columns)):
         return WITHHOLD
     if not shown:
@@ -168,7 +167,6 @@ def _of_single_columns(statements: Statements, limits: Mapping[Clique, float]) -
 
 
 def _by_column(limits: Mapping[Clique, float]) -> tuple[Purpose, ...]:
-    """For each column, its tables with others."""
     by_column: dict[str, list[float]] = {}
     for clique, limit in limits.items():
         for name in clique if len(clique) > 1 else ():

@@ -147,7 +147,6 @@ def written(obj: Mapping[str, Any]) -> bytes:
 
 
 def csv_bytes(table: pa.Table) -> bytes:
-    """A table for people as CSV, which a spreadsheet may open."""
     return content_of(HeldRows(table), partial(write_csv, for_spreadsheets=True))
 
 
@@ -182,14 +181,12 @@ def write_parquet(rows: Rows, stream: BinaryIO) -> None:
 
 
 def content_of(rows: Rows, write: Callable[[Rows, BinaryIO], None]) -> bytes:
-    """What one of the two writes."""
     out = io.BytesIO()
     write(rows, out)
     return out.getvalue()
 
 
 def row_writers(release: Release) -> dict[str, Writer]:
-    """What writes the files of the rows, by name; nothing for answers only."""
     if (values := release.values) is None:
         return {}
     writers: dict[str, Writer] = {ROWS_CSV: partial(write_csv, values), ROWS_PARQUET: partial(write_parquet, values)}
@@ -202,7 +199,6 @@ def holds_rows(file: str) -> bool:
 
 
 def write_document(release: Release, directory: Path) -> None:
-    """Write release.json alone."""
     with private_file(directory / DOCUMENT) as stream:
         stream.write(document(release))
 
@@ -221,7 +217,6 @@ def save(release: Release, directory: Path) -> None:
 
 
 def load(directory: Path) -> Release:
-    """What `save` kept."""
     obj = json.loads((directory / DOCUMENT).read_bytes())
     if not (directory / CODES).exists():
         return from_json(obj)
@@ -231,7 +226,6 @@ def load(directory: Path) -> Release:
 
 
 def _kept(number: int) -> str:
-    """Where a further table is kept."""
     return f"{tables.name(number)}.parquet"
 
 

@@ -27,11 +27,9 @@ class Journal:
         self.measurements: list[Measurement] = []
 
     def phase(self, name: str) -> AbstractContextManager[None]:
-        """Book the time of the block to the phase `name`."""
         return self._stopwatch.phase(name)
 
     def booked(self, steps: Iterator[Step]) -> Iterator[Step]:
-        """The steps of a mechanism; the time before each is booked to what it reports."""
         start = time.perf_counter()
         for step in steps:
             self._stopwatch.book(_PHASE_OF_STEP[type(step)], start)

@@ -137,7 +137,6 @@ class Release:
 
     @property
     def criteria(self) -> tuple[Decided, ...]:
-        """Those of the plan as they were decided, in order."""
         return cast(tuple[Decided, ...], self.claims[CRITERIA.name])
 
     def branded(self, code: str) -> bool:
@@ -165,7 +164,6 @@ class Release:
 
     @cached_property
     def final(self) -> Final:
-        """What claims and their sentences are about."""
         return Final.of(self.plan, self.codes, self.tables_of_columns, self.total, self.claims)
 
     @property

@@ -171,7 +171,6 @@ def _sav(table: pa.Table, domain: Domain) -> bytes:
 
 
 def _measure(attribute: RowColumn) -> str:
-    """What SPSS calls the level of measurement."""
     if not attribute.is_listed:
         return "scale"
     return "ordinal" if KINDS[attribute.kind].ordered else "nominal"
@@ -228,7 +227,6 @@ def _xpt(table: pa.Table, domain: Domain) -> bytes:
 
 
 def _through_file(write: Callable[[Path], None], ending: str) -> bytes:
-    """What a library writes that needs a file."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"rows{ending}"
         write(path)
@@ -237,18 +235,19 @@ def _through_file(write: Callable[[Path], None], ending: str) -> bytes:
 
 def _frame(table: pa.Table, columns: _Columns, program: _Program) -> pd.DataFrame:
     """Columns as statistical programs know them: numbers with nan, texts with "" for missing, 0 and 1, days."""
-    return pd.DataFrame({name: _column(table.column(a.name), a, program) for name, a in columns.items()})
-
-
-def _column(column: pa.ChunkedArray, attribute: RowColumn, program: _Program) -> pd.Series:
-    if holds_times(column.type):
-        return program.time(micros(column.combine_chunks()), attribute)
-    if attribute.dtype == "string":
-        return pd.Series(["" if text is None else text.replace("\0", " ") for text in column.to_pylist()], dtype=object)
-    if attribute.dtype == "date":
-        return pd.Series(column.to_pylist(), dtype=object)
-    numbers = column.cast(pa.float64()).to_numpy()
-    return pd.Series(numbers.astype(np.int32) if _is_small(attribute) and not column.null_count else numbers)
+    series: dict[str, pd.Series] = {}
+    for name, attribute in columns.items():
+        column = table.column(attribute.name)
+        if holds_times(column.type):
+            series[name] = program.time(micros(column.combine_chunks()), attribute)
+        elif attribute.dtype == "string":
+            series[name] = pd.Series(["" if text is None else text.replace("\0", " ") for text in column.to_pylist()], dtype=object)
+        elif attribute.dtype == "date":
+            series[name] = pd.Series(column.to_pylist(), dtype=object)
+        else:
+            numbers = column.cast(pa.float64()).to_numpy()
+            series[name] = pd.Series(numbers.astype(np.int32) if _is_small(attribute) and not column.null_count else numbers)
+    return pd.DataFrame(series)
 
 
 def _is_small(attribute: RowColumn) -> bool:

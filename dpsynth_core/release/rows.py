@@ -28,8 +28,6 @@ class Rows(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class HeldRows:
-    """Rows in memory."""
-
     table: pa.Table
 
     @property
@@ -73,5 +71,4 @@ def in_groups(rows: Rows) -> Iterator[pa.Table]:
 
 
 def whole(rows: Rows) -> pa.Table:
-    """All rows as one table."""
     return pa.concat_tables(rows.batches())

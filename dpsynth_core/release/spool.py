@@ -73,12 +73,10 @@ class Spool:
         self.answers += 1
 
     def close(self) -> None:
-        """Let go of it, so that it can be recovered."""
         with suppress(OSError):  # a full disk takes the rest of a line no better at the end
             self._stream.close()
 
     def discard(self) -> None:
-        """Its release is complete, or will never be."""
         self.path.unlink(missing_ok=True)
         self.close()
 

@@ -9,7 +9,7 @@ from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.mechanisms.mechanism import Learner
 from dpsynth_core.planning import looks, origins, weakness
 from dpsynth_core.planning.discovery import sentences
-from dpsynth_core.planning.plan import Plan, Shares
+from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import MAX_UNSTATED_ROWS, Spec
 from dpsynth_core.privacy import meaning
 from dpsynth_core.privacy.budget import check_budget
@@ -28,6 +28,9 @@ def statement(plan: Plan, rho_spent: float, private: bool) -> str:
     """The guarantee in words: relation, unit, epsilon, delta, rho, accountant."""
     unit, spec, accountant = plan.unit, plan.spec, plan.shares.accountant
     m = unit.max_rows_per_person
+    kept = [(claim.purpose, rho) for claim in CLAIMS if (rho := plan.shares.of(claim.name))]
+    parts = [f"rho = {rho:.6g}{'' if number else ' was kept'} for {purpose}" for number, (purpose, rho) in enumerate(kept)]
+    aside = f", of which {', and '.join(parts)}," if parts else ""
     if spec.unit.person_column is None:
         who = "a person owns one row; someone with several rows in the table is protected for each row, not for all together"
     else:
@@ -39,20 +42,13 @@ def statement(plan: Plan, rho_spent: float, private: bool) -> str:
     title, conversion = meaning.title(accountant), meaning.conversion(accountant)
     promise = (
         f"Neighbouring tables differ by {change} ({unit.relation}); {who}. {plan.mechanism.card.title} had a budget of"
-        f" {meaning.stated(accountant, plan.shares.rho)}{_kept(plan.shares)} under {title} and spent {rho_spent:.6g} of rho;"
+        f" {meaning.stated(accountant, plan.shares.rho)}{aside} under {title} and spent {rho_spent:.6g} of rho;"
         " the budget implies"
         f" ({spec.budget.epsilon:g}, {spec.budget.delta:g})-differential privacy (accountant: {accountant.name}, {conversion})."
         f"{_own_delta(plan)}{f' {plan.condition}' if plan.condition else ''}{_looks(spec)}"
         f" {origins.sentence(spec)}"
     )
     return promise if private else f"{NOT_PRIVATE} Made with real noise, this would hold: {promise}"
-
-
-def _kept(shares: Shares) -> str:
-    """What of the budget was kept for looking at the result; "" where nothing was."""
-    kept = [(claim.purpose, rho) for claim in CLAIMS if (rho := shares.of(claim.name))]
-    parts = [f"rho = {rho:.6g}{'' if number else ' was kept'} for {purpose}" for number, (purpose, rho) in enumerate(kept)]
-    return f", of which {', and '.join(parts)}," if parts else ""
 
 
 def _looks(spec: Spec) -> str:
@@ -124,7 +120,6 @@ def unmeasured_brands(plan: Plan, claims: Mapping[str, Any]) -> Iterator[Brand]:
 
 
 def public_details(public: PublicTable | None) -> dict[str, Any]:
-    """Name, digest and number of rows of the public table, if one was used."""
     return {} if public is None else {"public_table": {"name": public.name, "sha256": public.digest, "rows": public.rows}}
 
 

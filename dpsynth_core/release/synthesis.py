@@ -92,7 +92,6 @@ def informed(draft: Plan) -> Plan:
 
 
 def public_table(section: PublicSpec, domain: Domain) -> PublicTable:
-    """The public table of a spec. Raises InputError as `informed`."""
     table = public_tables.read(located(section.path), TableFormat.of(section.model_dump()), domain)
     if section.sha256 not in ("", table.digest):
         raise InputError(public_tables.FIELD, "the file changed since it was chosen", "choose it again")
@@ -262,7 +261,6 @@ def _write_rows(plan: Plan, finished: Finished, row_seed: int, rho_spent: float,
 
 
 def _measured(claim: Claim[Any], plan: Plan, kernel: SealedKernel, final: Final, journal: Journal) -> object:
-    """What a claim states, measured with the share that was kept for it."""
     if claim.asked(plan):
         journal.announce(claim.announced, kernel.rho_spent, done=1.0)
         with journal.phase(claim.name), suppress(AnswersEnd):  # the replayed run was interrupted here

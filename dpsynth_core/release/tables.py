@@ -16,12 +16,10 @@ _FURTHER = re.compile(r"synthetic-([2-9]|[1-9][0-9]+)\.csv")
 
 
 def name(number: int) -> str:
-    """The file of a table of rows, from 1."""
     return FIRST if number == 1 else f"synthetic-{number}.csv"
 
 
 def is_name(file: str) -> bool:
-    """Whether a file is that of a further table."""
     return _FURTHER.fullmatch(file) is not None
 
 

@@ -35,7 +35,6 @@ class Stopwatch:
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Book the time of the block to the phase `name`."""
         start = time.perf_counter()
         yield
         self.book(name, start)
@@ -45,11 +44,9 @@ class Stopwatch:
         self._phases[phase] = self._phases.get(phase, 0.0) + time.perf_counter() - start
 
     def step(self) -> None:
-        """The history of the run got a line."""
         self._steps.append(self._elapsed())
 
     def times(self) -> Zoned[Times]:
-        """What was booked so far."""
         phases = {name: round(seconds, 3) for name, seconds in self._phases.items()} | {"total": self._elapsed()}
         return curator_only({"phases": phases, "steps": list(self._steps)})
 
@@ -68,6 +65,5 @@ def write(times: Zoned[Times] | None, directory: Path) -> None:
 
 
 def read(directory: Path) -> Zoned[Times] | None:
-    """What `write` put there."""
     path = directory / TIMES
     return curator_only(json.loads(path.read_bytes())) if path.exists() else None

@@ -219,7 +219,6 @@ def to_json(answers: Sequence[RecordedAnswer], measurements: Sequence[Measuremen
 
 
 def from_json(items: Sequence[Mapping[str, Any]], measurements: Sequence[Measurement]) -> tuple[RecordedAnswer, ...]:
-    """The inverse of `to_json`."""
     read = partial(_read, measurements=measurements)
     return tuple(RecordedAnswer(item["operation"], tuple(map(read, item["asked"])), item["charges"], read(item["given"])) for item in items)
 

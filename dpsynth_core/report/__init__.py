@@ -46,7 +46,6 @@ def evidence(release: Release) -> Zoned[Evidence]:
 
 
 def statements(release: Release) -> Zoned[Statements]:
-    """What its errors are judged from."""
     plan = release.plan
     return released(
         Statements(
@@ -112,13 +111,11 @@ def verdict_facts(release: Release) -> list[tuple[str, str]]:
 
 
 def report_page(release: Release) -> Zoned[bytes]:
-    """The HTML report alone."""
     pairs = quality.pair_map(statements(release))
     return combine(lambda q, p: html(release, q.headline, q.table, p, q.verdict).encode(), quality_of(release), pairs)
 
 
 def sealed_spec(release: Release) -> Zoned[bytes]:
-    """The sealed plan alone, as a spec."""
     return released(json.dumps(release.spec.published(), indent=1).encode())
 
 

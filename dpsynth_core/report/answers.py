@@ -80,12 +80,10 @@ FEW = 30
 
 
 def group_phrase(domain: Domain, cells: Cells) -> str:
-    """Who is in a group."""
     return PHRASES["people"].format(cells=cells_phrase(domain, cells)) if cells else PHRASES["everybody"]
 
 
 def cells_phrase(domain: Domain, cells: Cells) -> str:
-    """Columns with the cells that count."""
     parts = []
     for name in domain.clique(cells):
         labels, more = domain[name].cell_labels(), len(cells[name]) - CELLS_NAMED
@@ -132,7 +130,9 @@ def sentences(domain: Domain, question: Question, answer: Answer) -> list[str]:
         lines += [PHRASES["intervals"]] if answer.evidence else []
     elif stated.low is not None and stated.high is not None:
         low, high = (number(domain, question, end) for end in (stated.low, stated.high))
-        lines.append(PHRASES["open" if _says_nothing(question, stated.low, stated.high) else "interval"].format(low=low, high=high))
+        shares = question.statistic == SHARE or (question.statistic == DIFFERENCE and not question.column)
+        everything = shares and stated.high >= 1 and stated.low <= (0 if question.statistic == SHARE else -1)
+        lines.append(PHRASES["open" if everything else "interval"].format(low=low, high=high))
         if stated.disagree:
             lines.append(PHRASES["disagree"])
     return [*lines, evidence_sentence(answer), *_cautions(domain, question, answer)]
@@ -154,14 +154,7 @@ def _first(domain: Domain, question: Question, value: str) -> str:
     )
 
 
-def _says_nothing(question: Question, low: float, high: float) -> bool:
-    """Whether an interval of shares is all that shares can be."""
-    shares = question.statistic == SHARE or (question.statistic == DIFFERENCE and not question.column)
-    return shares and high >= 1 and low <= (0 if question.statistic == SHARE else -1)
-
-
 def evidence_sentence(answer: Answer) -> str:
-    """What an answer's interval comes from."""
     if not answer.evidence:
         return PHRASES["guess"]
     key = "both" if len(answer.evidence) == 2 else answer.evidence[0]
@@ -192,7 +185,6 @@ def breakdown_sentences(domain: Domain, question: Question, by: str) -> list[str
 
 
 def line_titles(by: str, has_rows: bool) -> list[str]:
-    """Above the texts of lines."""
     return [visible(by), *LINE_TITLES[: 4 if has_rows else 3], LINE_TITLES[-1]]
 
 

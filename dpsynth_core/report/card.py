@@ -55,6 +55,5 @@ def plain(text: str) -> str:
 
 
 def _about(column: RowColumn) -> str:
-    """Its label, and what can be in it."""
     cells = column.in_words() if isinstance(column, Filled) else f"{column.kind}, {column.size} cells ({first(column.cell_labels())})"
     return f"{column.label}; {cells}" if column.label else cells

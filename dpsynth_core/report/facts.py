@@ -85,8 +85,11 @@ def byline(release: Release) -> str:
 
 
 def facts(release: Release) -> list[tuple[str, str]]:
-    """What a reader asks first, as pairs of name and text."""
     spec, mechanism = release.spec, release.plan.mechanism
+    stated, nothing = list[str](), "none: no table was published; how good the rule is was measured instead"
+    if not learnt(release):
+        nothing = "none: no budget was set aside to measure the errors"
+        stated = CERTIFICATE.sentences(release.plan, release.certificate, release.final)
     columns, filled = f"{len(release.domain.column_names):,}", len(release.domain.filled)
     return [
         ("Population", spec.population),
@@ -102,7 +105,7 @@ def facts(release: Release) -> list[tuple[str, str]]:
         ("Mechanism", f"{mechanism.card.title} ({mechanism.card.paper})"),
         *_rule_facts(release),
         ("Measurements", f"{len(release.measurements):,} noisy marginals"),
-        ("Certificate", _certified(release)),
+        ("Certificate", stated[0] if stated else nothing),
         ("Where the domain came from", origins.clause(spec)),
         *([("Learnt with noise", " ".join(discovery.sentences(release.plan)))] if release.plan.portions else []),
         ("Made", release.created),
@@ -110,15 +113,7 @@ def facts(release: Release) -> list[tuple[str, str]]:
     ]
 
 
-def _certified(release: Release) -> str:
-    if learnt(release):
-        return "none: no table was published; how good the rule is was measured instead"
-    stated = CERTIFICATE.sentences(release.plan, release.certificate, release.final)
-    return stated[0] if stated else "none: no budget was set aside to measure the errors"
-
-
 def first(labels: Sequence[str], limit: int = 6) -> str:
-    """The first labels, and a sign that there are more."""
     return ", ".join(labels[:limit]) + (", …" if len(labels) > limit else "")
 
 
@@ -139,7 +134,6 @@ def learnt(release: Release) -> str:
 
 
 def _rule_facts(release: Release) -> list[tuple[str, str]]:
-    """Pairs of name and text for the list of facts; none where no rule was asked for."""
     rule = release.details.get("rule")
     if rule is None:
         return []
@@ -148,7 +142,6 @@ def _rule_facts(release: Release) -> list[tuple[str, str]]:
 
 
 def goodness(rule: Mapping[str, Any]) -> str:
-    """How often the rule is wrong or holds, as measured with noise."""
     if "wrong" in rule:
         without = possible(rule["wrong_without_rule"])
         return f"It is wrong for {_measured(rule['wrong'])}; always giving the more common answer would be wrong for about {without:.1%}."

@@ -85,7 +85,9 @@ def pair_map(pairs: pd.DataFrame) -> str:
     names = list(dict.fromkeys(pairs["row"]))
     side = max(9, min(26, 520 // max(1, len(names))))
     left, top = 150, 96
-    steps = _steps(pairs["limit"])
+    finite = pairs["limit"].dropna()  # upper ends of the shades: quantiles of what occurs, at readable numbers
+    ends = (np.ceil(1000 * finite.quantile((i + 1) / _SHADES)) / 1000 for i in range(_SHADES if len(finite) else 0))
+    steps = sorted(set(map(float, ends)))
     parts = []
     for i, name in enumerate(names):
         middle = side * (i + 0.5)
@@ -108,12 +110,6 @@ def pair_map(pairs: pd.DataFrame) -> str:
         parts.append(_text(x + 20, top + 22 * number + 11, words))
     height = top + max(side * len(names), 22 * len(legend)) + 8
     return _svg(x + 170, height, "How far off each pair of columns may be; the stronger the colour, the closer.", parts)
-
-
-def _steps(limits: pd.Series) -> list[float]:
-    """Upper ends of the shades: quantiles of what occurs, at readable numbers."""
-    finite = limits.dropna()
-    return sorted({float(np.ceil(1000 * finite.quantile((i + 1) / _SHADES)) / 1000) for i in range(_SHADES)}) if len(finite) else []
 
 
 def _text(x: float, y: float, words: str, anchor: str = "start") -> str:

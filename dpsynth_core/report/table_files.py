@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -59,7 +59,6 @@ _CODEBOOK = pa.schema(
 
 
 def marginal_csvs(release: Release) -> dict[str, bytes]:
-    """A CSV for each measurement and the index, by file name."""
     rows = release.measurements
     files = [f"marginals/{number:04d}.csv" for number in range(1, len(rows) + 1)]
     described = {"file": files, "columns": [label(m.clique) for m in rows], "cells": [m.values.size for m in rows]}
@@ -67,8 +66,10 @@ def marginal_csvs(release: Release) -> dict[str, bytes]:
     if any(m.groups for m in rows):
         tables[GROUPS] = _groups(release)
     for file, m in zip(files, rows, strict=True):
-        columns = [pa.array(labels, pa.string()) for labels in _cells(release.domain, m)]
-        tables[file] = pa.table([*columns, pa.array(_counts(release, m))], names=_distinct([*m.clique, "noisy_count"]))
+        columns, count = [pa.array(labels, pa.string()) for labels in _cells(release.domain, m)], "noisy_count"
+        while count in m.clique:
+            count += "_"
+        tables[file] = pa.table([*columns, pa.array(_counts(release, m))], names=[*m.clique, count])
     return {name: csv_bytes(table) for name, table in tables.items()}
 
 
@@ -102,16 +103,6 @@ def _counts(release: Release, measurement: Measurement) -> NDArray[np.float64]:
     return (measurement.values if as_measured else release.domain.cleared(measurement.clique, measurement.values)).ravel()
 
 
-def _distinct(names: Iterable[str]) -> list[str]:
-    """The names, with underscores added to the last ones where a column happens to be called the same."""
-    taken: list[str] = []
-    for name in names:
-        while name in taken:
-            name += "_"
-        taken.append(name)
-    return taken
-
-
 def _labels(domain: Domain, groups: Groups) -> list[str]:
     attribute = domain[groups.column]
     return group_labels(groups, attribute.cell_labels(), KINDS[attribute.kind].ordered)
@@ -120,17 +111,16 @@ def _labels(domain: Domain, groups: Groups) -> list[str]:
 def group_labels(groups: Groups, cells: Sequence[str], ordered: bool) -> list[str]:
     """What each group is called: by its values where they are few, the first and the last of neighbours, or their number. cells: the
     labels of the column's. ordered: whether neighbouring cells are neighbours in meaning."""
-    return [_label([cells[cell] for cell in group], ordered and group[-1] - group[0] + 1 == len(group)) for group in groups.members]
-
-
-def _label(cells: list[str], neighbours: bool) -> str:
-    if neighbours and len(cells) > 1:
-        return f"{cells[0]} … {cells[-1]}"
-    return " | ".join(cells) if len(cells) <= FEW else f"{len(cells):,} other values"
+    labels = []
+    for group in groups.members:
+        if ordered and group[-1] - group[0] + 1 == len(group) > 1:
+            labels.append(f"{cells[group[0]]} … {cells[group[-1]]}")
+        else:
+            labels.append(" | ".join(cells[cell] for cell in group) if len(group) <= FEW else f"{len(group):,} other values")
+    return labels
 
 
 def _groups(release: Release) -> pa.Table:
-    """Which values are in which group, one line each."""
     every = dict.fromkeys(groups for m in release.measurements for groups in m.groups)
     lines = [
         (one.name, one.column, label, value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, RESIDUALS
 from dpsynth_core.evaluation.verdict import LIMIT, PARTLY, PUBLISH, UNSHOWN, Purpose, Simpler, Verdict
@@ -27,7 +27,9 @@ def ruling(verdict: Verdict) -> str:
     if verdict.kind == PUBLISH:
         return f"Publish for {_sizes(verdict)}."
     if verdict.kind == PARTLY:
-        return f"Publish for these purposes only: {_listed(_held(verdict), _PURPOSES_NAMED)}."
+        nouns = [_noun(purpose) for purpose in verdict.columns if purpose.holds]
+        held = ([_sizes(verdict)] if verdict.largest else []) + [noun[0].lower() + noun[1:] for noun in nouns]
+        return f"Publish for these purposes only: {_listed(held, _PURPOSES_NAMED)}."
     if verdict.kind == UNSHOWN:
         return _musts(verdict)
     return f"Do not publish this as it is. {_musts(verdict)}".strip()
@@ -47,25 +49,23 @@ def reasons(verdict: Verdict) -> str:
     """Why, in a few short sentences. Names in them are hostile text."""
     if not verdict.private:
         return "Its noise is predictable and protects nobody."
-    return " ".join((*_about_criteria(verdict), _tables(verdict)))
+    said = []
+    if verdict.failed:
+        said.append(f"It does not meet what was fixed beforehand as a must: {_listed(verdict.failed, _CRITERIA_NAMED)}.")
+    if verdict.unmeasured:
+        named = _listed(verdict.unmeasured, _CRITERIA_NAMED)
+        said.append(f"The release holds nothing that was measured of this, although a must: {named}.")
+    if verdict.despite:
+        said.append("It is published all the same, for a reason that the curator gives below.")
+    if verdict.undecided:
+        said.append(f"Not decided, because of the noise, although a must: {_listed(verdict.undecided, _CRITERIA_NAMED)}.")
+    return " ".join((*said, _tables(verdict)))
 
 
 def despite(verdict: Verdict) -> str:
     """The curator's reason to publish it all the same; "" where there is none. A paragraph of its own, for it is hostile text: beside our
     sentences it could be read as one of them."""
     return f"The curator's reason to publish it all the same: {verdict.despite}" if verdict.despite else ""
-
-
-def _about_criteria(verdict: Verdict) -> Iterator[str]:
-    """Which criteria that must be met are not, were not measured, or may not be met."""
-    if verdict.failed:
-        yield f"It does not meet what was fixed beforehand as a must: {_listed(verdict.failed, _CRITERIA_NAMED)}."
-    if verdict.unmeasured:
-        yield f"The release holds nothing that was measured of this, although a must: {_listed(verdict.unmeasured, _CRITERIA_NAMED)}."
-    if verdict.despite:
-        yield "It is published all the same, for a reason that the curator gives below."
-    if verdict.undecided:
-        yield f"Not decided, because of the noise, although a must: {_listed(verdict.undecided, _CRITERIA_NAMED)}."
 
 
 def _tables(verdict: Verdict) -> str:
@@ -102,12 +102,10 @@ def comparison(verdict: Verdict) -> str:
 
 
 def fit_for(verdict: Verdict) -> list[str]:
-    """What the release is for, by purpose."""
     return [_line(purpose) for purpose in _purposes(verdict) if purpose.holds] if verdict.private else []
 
 
 def unfit_for(verdict: Verdict) -> list[str]:
-    """What it is not for."""
     undecided = [*verdict.unmeasured, *verdict.undecided]
     musts = [(verdict.failed, "is not met"), (undecided, "is not shown")]
     unmet = [f"What rests on a must that {how}: {_listed(named, _CRITERIA_NAMED)}." for named, how in musts if named]
@@ -116,11 +114,6 @@ def unfit_for(verdict: Verdict) -> list[str]:
 
 def _purposes(verdict: Verdict) -> tuple[Purpose, ...]:
     return (*verdict.sizes, *verdict.columns)
-
-
-def _held(verdict: Verdict) -> list[str]:
-    nouns = [_noun(purpose) for purpose in verdict.columns if purpose.holds]
-    return ([_sizes(verdict)] if verdict.largest else []) + [noun[0].lower() + noun[1:] for noun in nouns]
 
 
 def _sizes(verdict: Verdict) -> str:

@@ -74,7 +74,6 @@ def protected(release: Release) -> list[str]:
 
 
 def odds(release: Release) -> Reading:
-    """The budget as an attacker's odds."""
     shares = release.plan.shares
     return meaning.reading(shares.accountant, release.rho, shares.slack)
 
@@ -145,7 +144,6 @@ def _assumptions(release: Release) -> Iterator[str]:
 
 
 def _looks(spec: Spec) -> str:
-    """What was seen of the records before the plan was sealed, as far as it is known."""
     if spec.looks is None:
         return "Whether the plan was made after looking at the records is not stated."
     if not spec.looks:

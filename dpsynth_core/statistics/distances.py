@@ -55,7 +55,6 @@ def largest_gap(true: Marginals, estimate: Marginals, threshold: int | None = No
 
 
 def scaled(marginals: Marginals, total: float) -> dict[Clique, NDArray[np.float64]]:
-    """The same distributions with `total` rows."""
     return {r: _fractions(table) * total for r, table in marginals.items()}
 
 

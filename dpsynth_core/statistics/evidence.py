@@ -47,5 +47,4 @@ class Evidence:
 
 
 def label(clique: Clique) -> str:
-    """How a marginal is called in tables and charts."""
     return " × ".join(clique) or "(all rows)"

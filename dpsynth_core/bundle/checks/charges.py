@@ -75,7 +75,6 @@ def paid_noise(opened: Opened) -> str:
 
 
 def learnt_values(opened: Opened) -> str:
-    """Columns whose values were learnt: learnt again from the published answers."""
     release, plan = opened.release, Plan.of(opened.plan.spec)
     if not plan.portions:
         raise Nothing("all values were declared")

@@ -41,7 +41,6 @@ def unchanged(bundle: Bundle) -> str:
 
 
 def signed_by(bundle: Bundle) -> str:
-    """The public key that signed all of it."""
     files, document = bundle.files, bundle.document
     if SIGNATURE not in files:
         raise Nothing("it is unsigned: nothing ties its maker's statements to anybody")
@@ -131,5 +130,4 @@ def _text(name: str, content: bytes) -> str:
 
 
 def _code(notebook: Content) -> list[str]:
-    """Of a notebook: what a reader would run."""
     return ["".join(cell["source"]) for cell in parsed(report.NOTEBOOK, notebook)["cells"] if cell["cell_type"] == "code"]

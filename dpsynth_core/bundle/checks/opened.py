@@ -110,12 +110,10 @@ class Opened:
 
     @cached_property
     def other_versions(self) -> list[str]:
-        """What the release was made with and is another version here."""
         return other_versions(self.release.versions)
 
     @property
     def other_program(self) -> bool:
-        """Whether another version of this program wrote the texts."""
         return "dpsynth_core" in self.other_versions
 
     @cached_property
@@ -144,7 +142,6 @@ class Opened:
 
     @cached_property
     def final(self) -> Final:
-        """What claims are about, with the rows."""
         return replace(self.release, codes=self.codes).final
 
     @property
@@ -167,17 +164,14 @@ class Opened:
         return self.release.branded(code)
 
     def written(self, part: str) -> Any:
-        """A part of release.json as it stands there."""
         return self.bundle.document[part]
 
     def behind(self, name: str) -> int:
-        """How many answers claims took that were measured after this one."""
         names = [claim.name for claim in CLAIMS]
         later = CLAIMS[names.index(name) + 1 :]
         return sum(claim.answers(self.plan, self.release.claims[claim.name]) for claim in later)
 
     def replaying(self, answers: slice) -> SealedKernel:
-        """A kernel that repeats these of its answers."""
         repeated = self.answers[answers]
         end = len(self.charges) - sum(answer.charges for answer in self.answers[answers.stop :])
         charges = self.charges[end - sum(answer.charges for answer in repeated) : end]

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from dpsynth_core.bundle.checks.opened import CsvRows, Opened
+from dpsynth_core.bundle.checks.opened import Opened
 from dpsynth_core.claims.outcome import Nothing, Open, expect, named, near, some
 from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, bounds
 from dpsynth_core.release import document as releases
@@ -36,19 +36,14 @@ def rows_in_domain(opened: Opened) -> str:
     told = opened.bundle.document["rows"]["tables"]
     expect(told == 1 + len(opened.further), f"{told:,} tables of rows are stated, and the plan asks for {1 + len(opened.further):,}")
     for rows in (opened.rows, *opened.further):
-        _check_rows(rows, stated)
+        number, stray_columns = 0, dict[str, None]()
+        for batch in rows.checked():
+            stray_columns |= dict.fromkeys(strays(rows.domain, batch, number))
+            number += batch.num_rows
+        expect(number == stated, f"{rows.name} has {number:,} rows, but {stated:,} are stated")
+        expect(not stray_columns, f"values outside the domain in {some([*stray_columns])} of {rows.name}")
     each = f", in each of {told:,} tables" if told > 1 else ""
     return f"{stated:,} rows{each}, every value one of its column's"
-
-
-def _check_rows(rows: CsvRows, stated: int) -> None:
-    """That a table has the domain's columns and values, and as many rows as are stated."""
-    number, stray_columns = 0, dict[str, None]()
-    for batch in rows.checked():
-        stray_columns |= dict.fromkeys(strays(rows.domain, batch, number))
-        number += batch.num_rows
-    expect(number == stated, f"{rows.name} has {number:,} rows, but {stated:,} are stated")
-    expect(not stray_columns, f"values outside the domain in {some([*stray_columns])} of {rows.name}")
 
 
 def same_rows(opened: Opened) -> str:

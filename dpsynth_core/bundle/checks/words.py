@@ -65,7 +65,6 @@ def _check_public_table(opened: Opened) -> None:
 
 
 def _check_reading(opened: Opened) -> None:
-    """That what it says of its public table is what the kernel answered."""
     answers = [answer for answer in opened.release.transcript if answer.operation == "best_mixture_error"]
     stated = opened.release.details.get("best_mixture")
     if not answers:
@@ -77,5 +76,4 @@ def _check_reading(opened: Opened) -> None:
 
 
 def _numbers(text: str) -> Counter[str]:
-    """The numbers in a text, each as often as it stands there."""
     return Counter(_NUMBER.findall(text))

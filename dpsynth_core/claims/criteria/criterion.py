@@ -70,7 +70,6 @@ class Field:
 
     @classmethod
     def amount(cls, usual: float) -> Field:
-        """How far off a number of a column may be."""
         return cls("tolerance", "Off by at most", Entry.AMOUNT, usual)
 
 
@@ -147,7 +146,6 @@ class Criterion:
         raise NotImplementedError
 
     def amount(self, error: float) -> str:
-        """An error or a limit with its unit."""
         return f"{percent(possible(error)) if self.is_share else f'{error:.3g}'} {self.unit_of_error}"
 
     def requirement(self) -> str:

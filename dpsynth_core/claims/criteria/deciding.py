@@ -96,7 +96,15 @@ class Criteria(Claim[Outcomes]):
         )
 
     def to_json(self, plan: Asked, stated: Outcomes) -> list[dict[str, Any]]:
-        return [_json(one, plan.domain) for one in stated]
+        """Errors in the unit of the limit; None where nothing is known, and for all of them where nothing was measured."""
+        written = list[dict[str, Any]]()
+        for one in stated:
+            criterion = one.criterion
+            interval = asdict(one.interval) if one.interval else dict.fromkeys((field.name for field in fields(Interval)), math.nan)
+            about = {"about": criterion.sentence(plan.domain), "importance": criterion.importance, "limit": criterion.limit}
+            known = {name: value if math.isfinite(value) else None for name, value in interval.items()}
+            written.append({**about, "outcome": one.outcome, "confidence": CONFIDENCE, **known})
+        return written
 
     def from_json(self, plan: Asked, written: Sequence[Mapping[str, Any]]) -> Outcomes:
         """What they are about is the plan's; what comes out follows from the bounds."""
@@ -170,19 +178,6 @@ def _has_unused(received: Received, possible: Sequence[slice]) -> bool:
     return operations.index(last) + 1 < min(one.start for one in possible)
 
 
-def _json(one: Decided, domain: Domain) -> dict[str, Any]:
-    """Errors in the unit of the limit; None where nothing is known, and for all of them where nothing was measured."""
-    interval = asdict(one.interval) if one.interval else dict.fromkeys((field.name for field in fields(Interval)), math.nan)
-    return {
-        "about": one.criterion.sentence(domain),
-        "importance": one.criterion.importance,
-        "limit": one.criterion.limit,
-        "outcome": one.outcome,
-        "confidence": CONFIDENCE,
-        **{name: value if math.isfinite(value) else None for name, value in interval.items()},
-    }
-
-
 def asked(criterion: Criterion, domain: Domain) -> str:
     """A criterion as a sentence without full stop."""
     name = f"{criterion.name}: " if criterion.name else ""
@@ -197,7 +192,6 @@ def line(one: Decided, domain: Domain) -> str:
 
 
 def found(one: Decided) -> str:
-    """What was measured, as a sentence."""
     if one.interval is None:
         return "The run ended before it was measured, or what was measured of it is left out."
     if not math.isfinite(one.interval.at_most):
@@ -206,6 +200,5 @@ def found(one: Decided) -> str:
 
 
 def counted(decided: Sequence[Decided]) -> str:
-    """How many of each outcome, in a few words."""
     outcomes = Counter(one.outcome for one in decided)
     return ", ".join(f"{outcomes[kind]:,} {kind}" for kind in _OUTCOMES if outcomes[kind])

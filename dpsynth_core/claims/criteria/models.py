@@ -83,7 +83,6 @@ class ModelCriterion(Criterion):
         return float(scipy.special.ndtri(CONFIDENCE)) * self.noise * unit.query_l1 * math.sqrt(PER_COLUMN / (2 * rho)) / people
 
     def share(self, error: float) -> str:
-        """What people read of an error."""
         raise NotImplementedError
 
     def amount(self, error: float) -> str:
@@ -167,5 +166,4 @@ class ModelGain(ModelCriterion):
 
 
 def models_of(domain: Domain, column: str) -> tuple[str, str]:
-    """What the models of a column are called."""
     return BOOSTING, LINEAR if domain[column].is_number and domain[column].scale.axis == "number" else LOGISTIC

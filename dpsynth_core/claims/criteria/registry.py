@@ -54,7 +54,6 @@ def tables_alone(criteria: Sequence[Criterion], workload: Workload) -> dict[Cliq
 
 
 def _check_tables(tables: Mapping[Clique, int], workload: Workload, answered: bool, field: str) -> None:
-    """That tables which nobody asked for otherwise can be counted and are answered."""
     if any(cells > MAX_CELLS for cells in tables.values()):
         problem = f"it needs a table of more than {MAX_CELLS:,} cells"
         raise CapacityError(field, problem, "name fewer columns, or columns with fewer cells")
@@ -73,7 +72,6 @@ def _read(obj: object, workload: Workload, field: str) -> AnyCriterion:
 
 
 def measured(criteria: Iterable[AnyCriterion]) -> list[MeasuredCriterion]:
-    """Those that the kernel is asked about, in order."""
     return [one for one in criteria if not isinstance(one, ModelCriterion)]
 
 

@@ -106,7 +106,10 @@ class Coefficient(MeasuredCriterion):
 
     def measure(self, kernel: SealedKernel, published: Published) -> Interval:
         domain, clique = kernel.domain, self._clique(kernel.domain)
-        regressors, y, members = self._cells(domain, clique)
+        columns = (*self.beside, self.on, self.outcome)
+        numbers = [np.broadcast_to(expand(middles(domain[name]), (name,), clique), domain.sizes(clique)) for name in columns]
+        members = np.logical_and.reduce([self.among.on(domain, clique), *(~np.isnan(one) for one in numbers)])
+        *regressors, y = (np.where(members, one, 0.0) for one in numbers)
         stated = _stated(published.table(clique), regressors, y, members)
         known = stated or Stated([members.astype(np.float64), *regressors], y, 0.0)
         sums = _measured(kernel, clique, known)
@@ -128,15 +131,6 @@ class Coefficient(MeasuredCriterion):
 
     def _clique(self, domain: Domain) -> Clique:
         return domain.clique({self.outcome, self.on, *self.beside, *self.among.columns})
-
-    def _cells(self, domain: Domain, clique: Clique) -> tuple[list[Floats], Floats, NDArray[np.bool_]]:
-        """The regressors with x last, y, and whether somebody counts, of every cell of the table."""
-        sizes = domain.sizes(clique)
-        columns = (*self.beside, self.on, self.outcome)
-        numbers = [np.broadcast_to(expand(middles(domain[name]), (name,), clique), sizes) for name in columns]
-        members = np.logical_and.reduce([self.among.on(domain, clique), *(~np.isnan(one) for one in numbers)])
-        *regressors, y = (np.where(members, one, 0.0) for one in numbers)
-        return regressors, y, members
 
 
 @dataclass(frozen=True)
@@ -173,7 +167,6 @@ class CoefficientSign(Coefficient):
         return f"With a coefficient above {self.amount(margin)} in the direction of the rows, it is met; as far in the other one, not met."
 
     def hopeless(self, margin: float) -> bool:  # noqa: ARG002
-        """That depends on the coefficient."""
         return False
 
     def _interval(self, slope: float, one_side: Range, either_side: Range) -> Interval:  # noqa: ARG002
@@ -213,7 +206,6 @@ def _stated(shares: Floats | None, regressors: list[Floats], y: Floats, members:
 
 
 def _along(values: Floats, direction: NDArray[Any], weights: Floats) -> Floats:
-    """The part of values that is a multiple of a direction."""
     return direction * (float((weights * values * direction).sum()) / float((weights * direction**2).sum()))
 
 
@@ -296,7 +288,6 @@ def _enclosed(g: Floats, e: Floats, b: Floats, f: Floats) -> Range | None:
 
 
 def _beside(listed: object, taken: tuple[str, str], domain: Domain, field: str) -> tuple[str, ...]:
-    """The columns that a regression is adjusted for. Raises InputError."""
     if not isinstance(listed, list) or len(listed) > MOST_BESIDE:
         raise InputError(field, f"it is not a list of at most {MOST_BESIDE} columns", 'write for example ["age", "hours"], or leave it out')
     names = tuple(number_column(name, domain, f"{field}.{place}") for place, name in enumerate(listed))

@@ -57,7 +57,6 @@ class Statistic(MeasuredCriterion):
         raise NotImplementedError
 
     def clique(self, domain: Domain) -> Clique:
-        """The columns that it is about."""
         return domain.clique(dict.fromkeys([*self._columns(), *(name for group in self.groups for name in group.columns)]))
 
     def needs(self, workload: Workload) -> tuple[Clique, ...]:

@@ -72,7 +72,6 @@ class Target:
 
 
 def ends(attribute: Attribute) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The smallest and the largest value of each bin of a column of numbers."""
     edges = np.array(attribute.edges, dtype=np.float64)
     last = edges[1:] - 1.0 if attribute.scale.whole else edges[1:].copy()
     last[-1] = float(attribute.scale.number(attribute.upper))
@@ -117,7 +116,6 @@ def _wanted(models: Sequence[ModelSpec], criteria: Mapping[str, Predicted]) -> I
 
 
 def predictable(domain: Domain) -> tuple[str, ...]:
-    """The columns that models can be asked for."""
     return tuple(attribute.name for attribute in domain if not _obstacle(domain, attribute))
 
 
@@ -136,7 +134,6 @@ def _targets(domain: Domain, wanted: Iterator[tuple[str, ModelSpec]]) -> Iterato
 
 
 def _obstacle(domain: Domain, attribute: Attribute) -> tuple[str, str] | None:
-    """Why no model can predict it, and what to do."""
     another = "choose another column"
     if attribute.most:
         return "has values that are to be learnt, so that nobody can say what would be predicted", f"list its values, or {another}"

@@ -85,7 +85,6 @@ class _Lesson:
 
 
 def names(target: Target) -> tuple[str, str]:
-    """What the models of a column are called, in the order of `trained`."""
     return BOOSTING, LOGISTIC if target.tolerance is None else LINEAR
 
 
@@ -241,12 +240,10 @@ def indicators(attribute: Attribute, codes: NDArray[np.int32]) -> NDArray[np.flo
 
 
 def _in_order(attribute: Attribute) -> bool:
-    """Whether the order of its codes means something."""
     return attribute.about.ordered and not attribute.is_coded
 
 
 def _most_frequent(attribute: Attribute, codes: NDArray[np.int32], most: int) -> NDArray[np.int64]:
-    """The group of each code: rare ones together."""
     if attribute.size <= most:
         return np.arange(attribute.size, dtype=np.int64)
     often = np.argsort(-np.bincount(codes, minlength=attribute.size), kind="stable")

@@ -25,7 +25,6 @@ def trees_a_round(classes: int) -> int:
 
 
 def rounds(classes: int) -> int:
-    """Of boosting, for so many classes, as above."""
     return max(FEWEST_ROUNDS, min(ROUNDS, MOST_TREES // trees_a_round(classes)))
 
 
@@ -45,7 +44,6 @@ def asking_seconds(targets: Sequence[Target], columns: int) -> float:
 
 
 def sentence(targets: Sequence[Target], columns: int, rows: int | None) -> str:
-    """Both in words."""
     training, asking = (in_words(seconds) for seconds in (training_seconds(targets, columns, rows), asking_seconds(targets, columns)))
     return f"To train them takes {training}, to ask them {asking} for each million records"
 

@@ -224,7 +224,6 @@ class Models(Claim[tuple[Usefulness, ...]]):
         return f"{followed}; that these are the models, from running all again"
 
     def sentences(self, plan: Asked, stated: tuple[Usefulness, ...], final: Final) -> list[str]:
-        """One for each column."""
         targets = {target.column: target for target in plan.targets}
         by_column = groupby(stated, key=lambda one: one.column)
         return [_sentence(list(of_one), targets.get(column), final.released) for column, of_one in by_column]
@@ -255,7 +254,6 @@ def _sentence(models: Sequence[Usefulness], target: Target | None, released: Evi
 
 
 def verdict(models: Sequence[Usefulness]) -> str:
-    """Which models of a column are right more often than the guess that looks at nothing."""
     better = [one.model for one in models if one.better]
     if len(better) == len(models):
         return "Both are right more often than that guess."

@@ -143,7 +143,6 @@ class _Asked:
         return Stated(value, min(low, rows), max(high, rows), rows, disagree=True)
 
     def count(self) -> Stated:
-        """How many people are in the group."""
         total = self.known.total
         group, noisy = weights(self.known.domain, self.question.among), self.noisy
         share = self._rows_share(group)
@@ -191,7 +190,6 @@ class _Asked:
         return None if known.codes is None else float(known.rows_in(group, ())) / max(1, len(known.codes))
 
     def _mean_of(self, rows: _Weighed | None, estimated: Estimated | None, possible: Interval) -> Stated:
-        """A mean over a group: from the rows, from noisy counts, from the limit."""
         counted = None if estimated is None else within(estimated.interval(self.z), *possible)
         limited = None if self.limit is None or rows is None else moved(*rows, self.limit)
         return self._stated(_mean(rows), counted, limited, None if estimated is None else self._estimate(estimated, possible))
@@ -203,7 +201,6 @@ class _Asked:
         return min(max(estimated.value, possible[0]), possible[1])
 
     def difference(self) -> Stated:
-        """Of the means or shares of two groups."""
         one, other = self.over(self.question.among), self.over(self.question.versus)
         (low1, high1), (low2, high2) = one.possible, other.possible
         if math.isnan(low1 + low2):
@@ -211,7 +208,10 @@ class _Asked:
         counted = limited = estimate = None
         if (noisy := self.noisy) is not None:
             first, second = noisy.mean(one.v, one.g), noisy.mean(other.v, other.g)
-            covariance = None if noisy.table.bounded else _covariance(noisy, first, second, one, other)
+            covariance = None if noisy.table.bounded else 0.0  # of the noise of  v1 - theta1 g1  and  v2 - theta2 g2
+            if covariance is not None and not math.isnan(a := first.value) and not math.isnan(b := second.value):
+                mixed = noisy.covariance(one.v, other.v) - b * noisy.covariance(one.v, other.g)
+                covariance = mixed - a * noisy.covariance(one.g, other.v) + a * b * noisy.covariance(one.g, other.g)
             counted = within(difference(first, second, covariance, self.z), low1 - high2, high1 - low2)
             estimate = _less(self._estimate(first, one.possible), self._estimate(second, other.possible))
         if self.limit is not None and one.rows is not None and other.rows is not None:
@@ -284,20 +284,11 @@ class _Asked:
 
 
 def _mean(rows: _Weighed | None) -> float | None:
-    """Of the rows; None where none is in the group."""
     return None if rows is None or not rows[1].sum() > 0 else float(rows[0] @ rows[1]) / float(rows[1].sum())
 
 
 def _less(first: float | None, second: float | None) -> float | None:
     return None if first is None or second is None else first - second
-
-
-def _covariance(noisy: Noisy, first: Estimated, second: Estimated, one: _Mean, other: _Mean) -> float:
-    """Of the noise of  v1 - theta1 g1  and  v2 - theta2 g2."""
-    if math.isnan(first.value) or math.isnan(second.value):
-        return 0.0
-    mixed = noisy.covariance(one.v, other.v) - second.value * noisy.covariance(one.v, other.g)
-    return mixed - first.value * noisy.covariance(one.g, other.v) + first.value * second.value * noisy.covariance(one.g, other.g)
 
 
 def _cell_estimates(noisy: Noisy, group: Product, columns: tuple[str, ...]) -> list[Estimated]:
@@ -319,5 +310,4 @@ def _cell_estimates(noisy: Noisy, group: Product, columns: tuple[str, ...]) -> l
 
 
 def _times(f: Product, g: Product) -> dict[str, Vector]:
-    """Column by column."""
     return {name: f[name] * g[name] if name in f and name in g else (f[name] if name in f else g[name]) for name in (*f, *g)}

@@ -61,18 +61,15 @@ class Noisy:
     table: Combined
 
     def vector(self, f: Product, name: str) -> Vector:
-        """Of one column."""
         return f[name] if name in f else np.ones(self.domain[name].size)
 
     def sum(self, f: Product) -> float:
-        """<f, Y>."""
         values = self.table.values
         for name in reversed(self.table.clique):
             values = values @ self.vector(f, name)
         return float(values)
 
     def covariance(self, f: Product, g: Product) -> float:
-        """Of <f, Y> and <g, Y>."""
         even, deviating = dict[str, float](), dict[str, float]()
         for name in self.table.clique:
             a, b = self.vector(f, name), self.vector(g, name)
@@ -100,7 +97,6 @@ class Noisy:
         return np.asarray(values), varying, even
 
     def mean(self, v: Product, g: Product) -> Estimated:
-        """v over g, with its second moments."""
         return Estimated(self.sum(v), self.sum(g), self.covariance(v, v), self.covariance(v, g), self.covariance(g, g))
 
 

@@ -78,11 +78,9 @@ class Question:
 
     @cached_property
     def asked(self) -> frozenset[str]:
-        """The columns that it depends on."""
         return frozenset((*self.among, *self.cells, *self.versus, *self.columns, *([self.column] if self.column else [])))
 
     def clique(self, domain: Domain) -> Clique:
-        """The same in the order of the domain."""
         return domain.clique(self.asked)
 
 
@@ -110,7 +108,6 @@ def half_width(attribute: Attribute) -> float:
 
 
 def indicator(attribute: Attribute, codes: Iterable[int]) -> Vector:
-    """1 for these cells, 0 for the others."""
     vector = np.zeros(attribute.size)
     vector[list(codes)] = 1.0
     return vector

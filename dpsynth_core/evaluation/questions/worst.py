@@ -42,12 +42,10 @@ class Subgroup:
 
     @property
     def surely(self) -> float:
-        """How far off at least, as a share of its size."""
         return max(0.0, self.low - self.value, self.value - self.high) / self.value
 
     @property
     def perhaps(self) -> float:
-        """How far off at most, as a share of its size."""
         return max(self.high - self.value, self.value - self.low) / self.value
 
 

@@ -47,7 +47,6 @@ _BEGIN = '<script type="application/json" id="data">'
 
 
 def knowledge(release: Release) -> Known:
-    """What can be answered from a release."""
     total = known_total(release.tables_of_columns, release.total if release.plan.unit.total_is_public else None)
     return known(release.domain, release.codes, release.tables_of_columns, total, release.bounds, release.certificate)
 
@@ -127,7 +126,6 @@ def _data(release: Release, known: Known) -> dict[str, Any]:
 
 
 def _smallest(sized: Iterable[tuple[int, Any]]) -> list[Any]:
-    """The smallest ones, as many as have TABLE_CELLS cells together."""
     held, cells = [], 0
     for size, item in sorted(sized):
         cells += size
@@ -138,7 +136,6 @@ def _smallest(sized: Iterable[tuple[int, Any]]) -> list[Any]:
 
 
 def _held(release: Release, rows: bool, tables: int, left_out: int) -> str:
-    """What the page was made from, and what it lacks."""
     if release.codes is None:
         what = "This page holds the noisy tables of the release; there are no synthetic rows."
     elif rows:
@@ -167,7 +164,6 @@ def _column(attribute: Attribute) -> dict[str, Any]:
 
 
 def _bytes_of(cells: int) -> int:
-    """Of one code of a column with so many cells."""
     return 1 if cells <= _NARROW else 2 if cells <= _WIDE else 4
 
 

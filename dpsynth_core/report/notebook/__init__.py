@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -43,28 +42,21 @@ _TOGETHER = (
 def notebook(release: Release) -> Zoned[bytes]:
     """The notebook in the format of Jupyter, version 4.5, without outputs."""
     facts, truths = _facts(release), _truths(release)
-    filled = ((kind, Template(source).substitute(facts[kind])) for kind, source in _fitting(truths))
+    _, *parts = _OPENING.split(_CELLS.read_text(encoding="utf-8"))
     cells = list[dict[str, Any]]()
-    for number, (kind, source) in enumerate(filled, start=1):
-        text = {"cell_type": "markdown", "id": f"cell-{number}", "metadata": {}}
-        code: dict[str, Any] = {"cell_type": "code", "execution_count": None, "id": f"cell-{number}", "metadata": {}, "outputs": []}
-        cells.append((text if kind == "text" else code) | {"source": source.splitlines(keepends=True)})
+    for kind, *conditions, source in zip(*(iter(parts),) * 4, strict=True):
+        wanted, unwanted = ([truths[name] for name in names.split(", ")] if names else [] for names in conditions)
+        if all(wanted) and not any(unwanted):
+            text: dict[str, Any] = {"cell_type": "markdown", "id": f"cell-{len(cells) + 1}", "metadata": {}}
+            code = {"cell_type": "code", "execution_count": None, "id": text["id"], "metadata": {}, "outputs": []}
+            filled = Template(source.strip("\n")).substitute(facts[kind])
+            cells.append((text if kind == "text" else code) | {"source": filled.splitlines(keepends=True)})
     about = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}, "language_info": {"name": "python"}}
     document = {"cells": cells, "metadata": about, "nbformat": 4, "nbformat_minor": 5}
     return released((json.dumps(document, indent=1) + "\n").encode())
 
 
-def _fitting(truths: Mapping[str, bool]) -> Iterator[tuple[str, str]]:
-    """Kind and source of the cells for such a release."""
-    _, *parts = _OPENING.split(_CELLS.read_text(encoding="utf-8"))
-    for kind, *conditions, source in zip(*(iter(parts),) * 4, strict=True):
-        wanted, unwanted = ([truths[name] for name in names.split(", ")] if names else [] for names in conditions)
-        if all(wanted) and not any(unwanted):
-            yield kind, source.strip("\n")
-
-
 def _truths(release: Release) -> dict[str, bool]:
-    """What cells ask of a release."""
     rows, (column, _, number) = release.codes is not None, _examples(release)
     bounded = any(bound.support != UNBOUNDED and math.isfinite(bound.tight) for bound in release.bounds.values())
     limited = release.certificate.of == ROWS if release.certificate and _certified(release) else bounded
@@ -96,7 +88,6 @@ def _facts(release: Release) -> dict[str, dict[str, str]]:
 
 
 def _certified(release: Release) -> bool:
-    """Whether a certificate says how far the tables are off."""
     return release.certificate is not None and not release.certificate.says_nothing
 
 
