@@ -48,7 +48,8 @@ def _pieces(text: str) -> Iterator[str]:
 
 def _same_number(a: str, b: str) -> bool:
     """Of whole numbers, and of two that are short, every digit counts; beside zero, nothing but what rounding leaves."""
-    computed = max(_digits(a), _digits(b)) >= _LONG and not (_is_whole(a) and _is_whole(b)) and a.endswith("%") == b.endswith("%")
+    whole = all(number.removeprefix("-").isdigit() for number in (a, b))
+    computed = max(_digits(a), _digits(b)) >= _LONG and not whole and a.endswith("%") == b.endswith("%")
     return computed and math.isclose(float(a.rstrip(" %")), float(b.rstrip(" %")), rel_tol=ROUNDED, abs_tol=1e-15)
 
 
@@ -58,10 +59,6 @@ def _neighbours(a: str, b: str) -> bool:
     if unlike or not (fraction.endswith("%") or (fraction.isdigit() and min(_digits(a), _digits(b)) >= _READABLE)):
         return False
     return abs(int(whole + fraction.rstrip(" %")) - int(other_whole + other_fraction.rstrip(" %"))) == 1
-
-
-def _is_whole(number: str) -> bool:
-    return number.removeprefix("-").isdigit()
 
 
 def _digits(number: str) -> int:

@@ -305,12 +305,8 @@ def within(table: pd.DataFrame, threshold: float, together: bool = False) -> pd.
 
 def against_limit(table: Zoned[pd.DataFrame], threshold: float, together: bool = False) -> Zoned[pd.DataFrame]:
     """The table with a column `good`: whether each is within the threshold. together: `limit` is the bound that holds for all at once."""
-
-    def judge(frame: pd.DataFrame) -> pd.DataFrame:
-        limit = frame["together"] if together else frame["limit"]
-        return frame.assign(good=within(frame, threshold, together), limit=limit)
-
-    return combine(judge, table)
+    limit = "together" if together else "limit"
+    return combine(lambda frame: frame.assign(good=within(frame, threshold, together), limit=frame[limit]), table)
 
 
 def pair_map(statements: Zoned[Statements]) -> Zoned[pd.DataFrame]:

@@ -67,7 +67,14 @@ def plan(spec: Spec) -> Plan:
     Raises InputError naming the field, CapacityError for what would not fit the mechanism or this machine.
     """
     draft = Plan.of(spec)
-    _check_data(spec, draft.domain)
+    kind, person = KINDS[spec.data.kind], spec.unit.person_column
+    if kind.columns is not None:  # the header and the shape of the first lines are looked at, not what they say
+        columns = kind.columns(spec.data.model_dump(), person)
+        if person is not None and person not in columns:
+            raise InputError("unit.person_column", f"the data have no column {person!r}", "choose one of the file's columns")
+        for name in draft.domain.names:
+            if name not in columns:
+                raise InputError(f"column {name!r}", "the data have no column of this name", "drop it from the domain, or correct its name")
     twice = spec.public and spec.data.is_file and public_tables.is_same_table(located(spec.public.path), located(spec.data.path))
     if twice:
         raise InputError(public_tables.FIELD, "it is the private table itself", "choose a table that is public already, or none")
@@ -288,16 +295,3 @@ def _processor() -> str:
     vectors = np.show_config(mode="dicts")["SIMD Extensions"]
     widths = [name for name in (*vectors["baseline"], *vectors.get("found", ())) if name in _WIDTHS]
     return " ".join((platform.machine(), *widths[-1:]))
-
-
-def _check_data(spec: Spec, domain: Domain) -> None:
-    """That the file is a table with these columns. Looks at the header and the shape of the first lines, not at what they say."""
-    kind, person = KINDS[spec.data.kind], spec.unit.person_column
-    if kind.columns is None:
-        return
-    columns = kind.columns(spec.data.model_dump(), person)
-    if person is not None and person not in columns:
-        raise InputError("unit.person_column", f"the data have no column {person!r}", "choose one of the file's columns")
-    for name in domain.names:
-        if name not in columns:
-            raise InputError(f"column {name!r}", "the data have no column of this name", "drop it from the domain, or correct its name")

@@ -135,7 +135,13 @@ def sentences(domain: Domain, question: Question, answer: Answer) -> list[str]:
         lines.append(PHRASES["open" if everything else "interval"].format(low=low, high=high))
         if stated.disagree:
             lines.append(PHRASES["disagree"])
-    return [*lines, evidence_sentence(answer), *_cautions(domain, question, answer)]
+    lines.append(evidence_sentence(answer))
+    if question.column and question.statistic != MEDIAN:
+        half, digits = half_width(domain[question.column]), decimals(domain[question.column])
+        lines.append(PHRASES["middles"].format(half=rounded(half, digits)) if half else PHRASES["numbers"])
+    if answer.rows is not None and 0 < answer.rows < FEW:
+        lines.append(PHRASES["few"].format(rows=answer.rows))
+    return lines
 
 
 def _first(domain: Domain, question: Question, value: str) -> str:
@@ -160,17 +166,6 @@ def evidence_sentence(answer: Answer) -> str:
     key = "both" if len(answer.evidence) == 2 else answer.evidence[0]
     key = INFERRED if key == LIMITED and answer.support == INFERRED else key
     return PHRASES[key].format(table=visible(" × ".join(answer.table)) or "of all people")
-
-
-def _cautions(domain: Domain, question: Question, answer: Answer) -> list[str]:
-    cautions = []
-    if question.column and question.statistic != MEDIAN:
-        half = half_width(domain[question.column])
-        digits = decimals(domain[question.column])
-        cautions.append(PHRASES["middles"].format(half=rounded(half, digits)) if half else PHRASES["numbers"])
-    if answer.rows is not None and 0 < answer.rows < FEW:
-        cautions.append(PHRASES["few"].format(rows=answer.rows))
-    return cautions
 
 
 def breakdown_sentences(domain: Domain, question: Question, by: str) -> list[str]:

@@ -134,8 +134,7 @@ def learnt(release: Release) -> str:
 
 
 def _rule_facts(release: Release) -> list[tuple[str, str]]:
-    rule = release.details.get("rule")
-    if rule is None:
+    if (rule := release.details.get("rule")) is None:
         return []
     guarantee = f"{rule['guarantee'][0].upper()}{rule['guarantee'][1:]}."
     return [("Rule", learnt(release)), ("How good the rule is", goodness(rule)), ("What was guaranteed", guarantee)]

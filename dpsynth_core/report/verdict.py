@@ -76,7 +76,12 @@ def _tables(verdict: Verdict) -> str:
         return f"Nothing that was released says how far any of the {verdict.tables:,} tables is off. Set budget aside for a certificate."
     good_enough = verdict.private and all(purpose.holds for purpose in verdict.sizes)  # then a criterion decided
     advice = "" if good_enough else f" {_ADVICE}"
-    return f"{_count(verdict)} good enough {_ENOUGH}.{_exceptions(verdict)}{advice}"
+    exceptions = ""
+    if 0 < verdict.within < verdict.tables:  # where they are most, which are good enough
+        exceptions = f" Not good enough: {_listed(verdict.poor, _TABLES_NAMED)}."
+        if verdict.within < len(verdict.poor):
+            exceptions = f" Only these: {_listed(verdict.good, _TABLES_NAMED)}."
+    return f"{_count(verdict)} good enough {_ENOUGH}.{exceptions}{advice}"
 
 
 def _count(verdict: Verdict) -> str:
@@ -118,15 +123,6 @@ def _purposes(verdict: Verdict) -> tuple[Purpose, ...]:
 
 def _sizes(verdict: Verdict) -> str:
     return "single columns" if verdict.largest == 1 else f"tables of up to {names.in_letters(verdict.largest)} columns"
-
-
-def _exceptions(verdict: Verdict) -> str:
-    """Which tables are not good enough, or, where they are most, which are."""
-    if not 0 < verdict.within < verdict.tables:
-        return ""
-    if verdict.within < len(verdict.poor):
-        return f" Only these: {_listed(verdict.good, _TABLES_NAMED)}."
-    return f" Not good enough: {_listed(verdict.poor, _TABLES_NAMED)}."
 
 
 def _line(purpose: Purpose) -> str:

@@ -25,7 +25,7 @@ from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
 
 MUST, SHOULD = "must", "should"
-MET, NOT_MET, UNDECIDED, UNMEASURED = "met", "not met", "undecided", "not measured"
+MET, NOT_MET, UNDECIDED, UNMEASURED = OUTCOMES = ("met", "not met", "undecided", "not measured")
 UNKNOWN = Interval(math.nan, 0.0, math.inf)
 TOO_SMALL = "Too small a group to measure at this budget."
 MAX_NAME = 200

@@ -10,17 +10,7 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from dpsynth_core.claims.claim import AnswersEnd, Asked, BudgetShare, Claim, Final, Received
-from dpsynth_core.claims.criteria.criterion import (
-    MET,
-    MUST,
-    NOT_MET,
-    TOO_SMALL,
-    UNDECIDED,
-    UNMEASURED,
-    Criterion,
-    Decided,
-    Published,
-)
+from dpsynth_core.claims.criteria.criterion import MUST, OUTCOMES, TOO_SMALL, UNMEASURED, Criterion, Decided, Published
 from dpsynth_core.claims.criteria.models import ModelCriterion
 from dpsynth_core.claims.criteria.registry import decide, measured, need_models
 from dpsynth_core.claims.models.usefulness import MODELS, guesses
@@ -33,7 +23,6 @@ from dpsynth_core.statistics.intervals import CONFIDENCE, Interval, Noisy
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 
-_OUTCOMES = {MET: "Met", NOT_MET: "Not met", UNDECIDED: "Undecided", UNMEASURED: "Not measured"}
 Outcomes = tuple[Decided, ...]
 
 
@@ -188,7 +177,7 @@ def asked(criterion: Criterion, domain: Domain) -> str:
 def line(one: Decided, domain: Domain) -> str:
     """What became of a criterion, in a sentence or two."""
     how = "must" if one.criterion.importance == MUST else "should"
-    return f"{_OUTCOMES[one.outcome]} ({how}): {asked(one.criterion, domain)}. {found(one)}"
+    return f"{one.outcome.capitalize()} ({how}): {asked(one.criterion, domain)}. {found(one)}"
 
 
 def found(one: Decided) -> str:
@@ -201,4 +190,4 @@ def found(one: Decided) -> str:
 
 def counted(decided: Sequence[Decided]) -> str:
     outcomes = Counter(one.outcome for one in decided)
-    return ", ".join(f"{outcomes[kind]:,} {kind}" for kind in _OUTCOMES if outcomes[kind])
+    return ", ".join(f"{outcomes[kind]:,} {kind}" for kind in OUTCOMES if outcomes[kind])

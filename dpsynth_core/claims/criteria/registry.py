@@ -35,7 +35,14 @@ def read_criteria(listed: Sequence[object], workload: Workload, answered: bool) 
     """
     if len(listed) > MOST:
         raise InputError(f"criteria.{MOST}", f"there are more than {MOST}", "keep those that matter most")
-    criteria = tuple(_read(one, workload, f"criteria.{number}") for number, one in enumerate(listed))
+    criteria = list[AnyCriterion]()
+    for number, obj in enumerate(listed):
+        if not isinstance(obj, Mapping):
+            raise InputError(f"criteria.{number}", "it is not a JSON object", 'write for example {"kind": "tables", "limit": 0.05}')
+        kind = obj.get("kind")
+        if not isinstance(kind, str) or kind not in KINDS:
+            raise InputError(f"criteria.{number}.kind", f"{shown(kind)} is unknown", f"use one of {', '.join(KINDS)}")
+        criteria.append(KINDS[kind].read(obj, workload, f"criteria.{number}"))
     counted = dict[Clique, int]()
     for number, criterion in enumerate(criteria):
         alone = tables_alone([criterion], workload)
@@ -44,7 +51,7 @@ def read_criteria(listed: Sequence[object], workload: Workload, answered: bool) 
         if sum(counted.values()) > MAX_TOGETHER:
             problem = f"it and those before it need tables of more than {MAX_TOGETHER:,} cells together"
             raise CapacityError(f"criteria.{number}", problem, "state fewer, or about fewer columns or columns with fewer cells")
-    return criteria
+    return tuple(criteria)
 
 
 def tables_alone(criteria: Sequence[Criterion], workload: Workload) -> dict[Clique, int]:
@@ -60,15 +67,6 @@ def _check_tables(tables: Mapping[Clique, int], workload: Workload, answered: bo
     if answered and not all(any(set(clique) <= set(table) for table in workload.cliques) for clique in tables):
         problem = "the mechanism publishes answers to the workload's tables, and none of them has all of its columns"
         raise InputError(field, problem, "add such a table to the workload, or choose a mechanism that makes rows")
-
-
-def _read(obj: object, workload: Workload, field: str) -> AnyCriterion:
-    if not isinstance(obj, Mapping):
-        raise InputError(field, "it is not a JSON object", 'write for example {"kind": "tables", "limit": 0.05}')
-    kind = obj.get("kind")
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise InputError(f"{field}.kind", f"{shown(kind)} is unknown", f"use one of {', '.join(KINDS)}")
-    return KINDS[kind].read(obj, workload, field)
 
 
 def measured(criteria: Iterable[AnyCriterion]) -> list[MeasuredCriterion]:

@@ -217,7 +217,12 @@ class Models(Claim[tuple[Usefulness, ...]]):
         for target in targets:
             guess = training.majority(received.plan.domain, codes.astype(np.int32), target).guess
             trained.append(Trained(target, {name: digests[target.column, name] for name in training.names(target)}, guess))
-        recomputed = state(trained, answers[0].value, float(answers[0].arguments[0]), _people(received))
+        people = received.final.total
+        if people is None:  # measured for them alone
+            before = received.answers[[answer.operation for answer in received.answers].index("measure_right") - 1]
+            expect(before.operation == "measure_total", "nothing says how many records there are")
+            people = Total(max(1.0, float(before.value)), math.sqrt(float(before.arguments[0]) ** 2 + ROUNDING))
+        recomputed = state(trained, answers[0].value, float(answers[0].arguments[0]), people)
         different = [a.column for a, b in zip(recomputed, stated, strict=True) if not alike(asdict(a), asdict(b))]
         expect(not different, f"what is said of {some(different)} does not follow from what was measured")
         followed = f"{len(stated):,} models' shares and intervals follow from what was measured"
@@ -230,15 +235,6 @@ class Models(Claim[tuple[Usefulness, ...]]):
 
 
 MODELS = Models()
-
-
-def _people(received: Received) -> Total:
-    """The number of records that shares are of: as it is known, or as it was measured for them alone."""
-    if received.final.total is not None:
-        return received.final.total
-    before = received.answers[[answer.operation for answer in received.answers].index("measure_right") - 1]
-    expect(before.operation == "measure_total", "nothing says how many records there are")
-    return Total(max(1.0, float(before.value)), math.sqrt(float(before.arguments[0]) ** 2 + ROUNDING))
 
 
 def _sentence(models: Sequence[Usefulness], target: Target | None, released: Evidence) -> str:

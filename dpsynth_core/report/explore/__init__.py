@@ -90,8 +90,10 @@ def _hash(text: str) -> str:
 
 def _data(release: Release, known: Known) -> dict[str, Any]:
     domain = release.domain
-    row_bytes = sum(_bytes_of(attribute.size) for attribute in domain)
-    codes = None if known.codes is None or len(known.codes) * row_bytes > CODE_BYTES else _codes(domain, known.codes)
+    sizes = [1 if a.size <= _NARROW else 2 if a.size <= _WIDE else 4 for a in domain]  # bytes of each column's codes
+    codes = None
+    if known.codes is not None and len(known.codes) * sum(sizes) <= CODE_BYTES:  # little-endian numbers
+        codes = [b64encode(known.codes[:, i].astype(f"<u{size}").tobytes()).decode() for i, size in enumerate(sizes)]
     limits = sorted(known.limits, key=lambda table: (domain.cells(table), table))
     wanted = dict.fromkeys((*limits, *(m.clique for m in known.measurements if known.codes is not None)))
     tables = [] if known.codes is None or codes is not None else _smallest((domain.cells(table), table) for table in wanted)
@@ -161,15 +163,6 @@ def _column(attribute: Attribute) -> dict[str, Any]:
         "decimals": decimals(attribute),
         "ordered": ordered_cells(attribute),
     }
-
-
-def _bytes_of(cells: int) -> int:
-    return 1 if cells <= _NARROW else 2 if cells <= _WIDE else 4
-
-
-def _codes(domain: Iterable[Attribute], codes: NDArray[np.integer]) -> list[str]:
-    """Each column's codes, little-endian numbers of as many bytes as it needs, as base64."""
-    return [b64encode(codes[:, i].astype(f"<u{_bytes_of(a.size)}").tobytes()).decode() for i, a in enumerate(domain)]
 
 
 def _positions(known: Known, clique: Clique) -> list[int]:
