@@ -1,9 +1,9 @@
-"""The decision about a release, signed by whoever answers for it, and bound to the bundle by its SHA-256.
+"""The decision about a release, signed by the person who answers for it, and bound to the bundle by its SHA-256.
 
 It lies beside the bundle and not in it, because that hash covers all that is in it. A code covers every field, as the hash of an entry of
 the ledger does: after any change, in the decision or in the bundle, the two no longer agree. The code is no signature with a key. Whoever
 forges a decision can give it a code of its own, so the signer keeps it or announces it, as the publisher does with the SHA-256 of a bundle.
-What a decision says of the check and of the release is compared with the report of whoever has the bundle (`differences`).
+What a decision says of the check and of the release is compared with the report of the recipient (`differences`).
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ _LONG = 7
 """Digits of a number that was computed and not rounded for reading. Shorter ones were stated, or rounded."""
 _READABLE = 3
 """Digits of a number that was rounded for reading, and may be rounded to its neighbour. One of fewer digits was stated, as epsilon is, but
-for shares in per cent: nobody states these."""
+for shares in per cent, which are never stated."""
 
 
 def same(ours: str, theirs: str) -> bool:

@@ -42,7 +42,7 @@ class Summary:
 @dataclass(frozen=True)
 class Report:
     """sha256: of the ZIP, "" for a folder. summary: None where release.json is damaged. page: the report as this program writes it from
-    release.json and the rows, whoever wrote the bundle's own; "" where it cannot be. signer: the public key that signed it, or ""."""
+    release.json and the rows, and not as the bundle has it; "" where it cannot be. signer: the public key that signed it, or ""."""
 
     checks: tuple[Check, ...]
     sha256: str

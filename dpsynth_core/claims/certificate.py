@@ -233,7 +233,7 @@ def table_bound(certificate: Certificate, one: Certified, confidence: float) -> 
 def _bound(error: float, sigma: float, mass: float, total: Total, count: int, confidence: float = CONFIDENCE) -> float:
     """The fraction that a true error stays below with this confidence if it was measured as `error` records with noise sigma.
 
-    In records: N e <= error + noise + |T - N| mass. In fractions: divided by a lower bound of N. It is 1 + mass at most, whatever it is.
+    In records: N e <= error + noise + |T - N| mass. In fractions: divided by a lower bound of N. It is 1 + mass at most.
     """
     failure = 1 - confidence
     share = _FLOOR_SHARE * failure if total.sigma else 0.0

@@ -13,7 +13,7 @@ says what such a run comes to. With d a cell's distance from the product and s t
   mean L1 distance is sqrt(sum of w_i^2 n_i s_i^2)-Lipschitz in the noise in standard units, and so has no larger standard deviation
   (Poincare's inequality).
 Counts below 0 are mended by taking the nearest distribution, which takes most of the noise from empty cells. What is left of it in each
-cell is simulated, with the same draws for whoever repeats it.
+cell is simulated, with the same draws each time.
 
 A run of Independent is meant with the whole of the mechanism's share, after the same certificate.
 """

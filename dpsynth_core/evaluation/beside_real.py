@@ -2,7 +2,7 @@
 
 A person with several rows may have some among those that are held out and some among the others.
 
-For the curator's eyes: `evaluation.truth` gives the records, and whatever comes out is exact and as curator-only as they are. What is
+For the curator's eyes: `evaluation.truth` gives the records, and what comes out is exact and as curator-only as they are. What is
 published of models is measured in `usefulness`.
 """
 

@@ -122,7 +122,7 @@ def supported(
 def _apart(domain: Domain, seen: Measurement, answer: Array, confidence: float) -> float:
     """A bound on ||M_r(D) - answer||_1 from an unbiased estimate `seen` of M_r(D): their distance, and a quantile of the noise.
 
-    In impossible cells, where answers are 0, that would count noise which nobody published. As counts are never negative, their distance to
+    In impossible cells, where answers are 0, that would count noise that was not published. As counts are never negative, their distance to
     the answer is at most its sum plus that of the counts, which the sum of `seen` tells far better than its cells do. It is not taken for
     0: records may contradict the rules. Half the failure probability for each part.
     """

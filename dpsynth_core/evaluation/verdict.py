@@ -5,7 +5,7 @@ what a survey of 1,600 people gives for a table of a hundred cells that are equa
 readers of surveys are used to reading tables with such an error. Closer limits are for a purpose to state.
 
 A criterion that was fixed beforehand, must be met and is not, decides alone: such a release is not to be published, unless somebody says
-why. So does one that was never measured, for whoever ends a run early must not hide with it what the criterion would have said. One that
+why. So does one that was never measured, for ending a run early must not hide what the criterion would have said. One that
 noise leaves undecided, or that somebody gave a reason for, does not hold the release back; but then the verdict is that it is not shown,
 however good the tables are.
 

@@ -1,4 +1,4 @@
-"""The rows of a release as values, one batch after the other: nobody needs all of them in memory at once."""
+"""The rows of a release as values, one batch after the other: never all of them in memory at once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Rows(Protocol):
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """The rows in order, all with the same columns: these, or all of them. At least one batch, if an empty one; the same rows in each
-        batch, whatever the columns."""
+        batch for any columns."""
         ...
 
 

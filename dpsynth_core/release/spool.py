@@ -1,8 +1,8 @@
 """The spool of a run: every answer of the kernel is on disk before anybody acts on it, with what else its release follows from.
 
 One JSON text per line: first the sealed plan, then an answer and what it was charged, as they come. A line that a crash cut off holds an
-answer that nobody ever saw. Nothing in it but public and released values; it is private all the same, because the plan names a path.
-Whoever holds the file open holds its lock, so that nobody recovers a run that is still under way.
+answer that was never used. Nothing in it but public and released values; it is private all the same, because the plan names a path.
+The process that holds the file open holds its lock, so that a run that is still under way is not recovered.
 """
 
 from __future__ import annotations

@@ -156,7 +156,7 @@ def synthesize(
 ) -> Release:
     """Run the mechanism against the records and make the release. on_event is called with each step as it happens and may raise to stop.
 
-    spool: where each answer of the kernel is kept before anybody acts on it; None for a release that nobody pays for or misses.
+    spool: where each answer of the kernel is kept before anybody acts on it; None for a release that is neither paid for nor missed.
     stopwatch: what is told how long everything takes, for a curator who wants to know; the release does not say.
     """
     shares = plan.shares
@@ -173,7 +173,7 @@ def carry_out(
     keep: Keep | None = None,
 ) -> Release:
     """Everything that follows from the answers of a kernel: the private table's, or `transcript.replaying`, which repeats them. private:
-    whether nobody can repeat the noise. keep: takes each answer before anybody acts on it."""
+    whether the noise cannot be repeated. keep: takes each answer before anybody acts on it."""
     answers: list[RecordedAnswer] = []
 
     def kept(answer: RecordedAnswer, paid: Sequence[Charge]) -> None:

@@ -1,7 +1,7 @@
 """Further tables of rows from one measurement: what they are drawn with, what they are called, and what they are for.
 
 They cost nothing more, for they follow from what was released. They share its noise: what differs between them is the drawing of rows
-alone, so that they say how much that adds, and nothing of how far all of them are off. Whatever is measured is measured of the first.
+alone, so that they say how much that adds, and nothing of how far all of them are off. All measures are of the first.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The transcript of a run: every answer of the kernel, in order, and a kernel that gives the same answers again.
 
-A mechanism is a function of the kernel's answers. Whoever has them can run it once more without the private table: that is what
+A mechanism is a function of the kernel's answers. With them it can be run once more without the private table: that is what
 `Replay` is for, and why a release can be reproduced from what is published. Answers were paid for and are released; a transcript
-holds nothing else. The seed of the rows follows from them too, so that nobody chooses it. It knows no mechanism and no operation by name:
-whatever a kernel is asked is recorded with its answer. What an answer must have cost is looked up in `privacy.registry`.
+holds nothing else. The seed of the rows follows from them too, so that it cannot be chosen. It knows no mechanism and no operation by name:
+all that a kernel is asked is recorded with its answer. What an answer must have cost is looked up in `privacy.registry`.
 """
 
 from __future__ import annotations
@@ -241,7 +241,7 @@ def _same(then: Any, now: Any) -> bool:
 
 def row_seed(answers: Sequence[RecordedAnswer]) -> int:
     """What rows are drawn with: 63 bits of the SHA-256 of what was answered before they are. The words of the plan are left out of it, for
-    they can be chosen freely. It protects nobody: no noise depends on it."""
+    they can be chosen freely. It protects no one: no noise depends on it."""
     given = [(a.operation, a.value.values if isinstance(a.value, Measurement | Residual) else a.value) for a in answers]
     return int(questions.digest(given)[:16], 16) >> 1
 

@@ -1,6 +1,6 @@
 """Answers to questions as sentences. The page explore.html says them with the same words, which it gets from `PHRASES`.
 
-Names of columns and cells are hostile text: whoever shows a sentence escapes it.
+Names of columns and cells are hostile text: the page that shows a sentence escapes it.
 """
 
 from __future__ import annotations

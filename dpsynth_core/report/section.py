@@ -9,7 +9,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Section:
     """name: of its list in the style sheet. title: ours, harmless. reading: how to read the lines. lines: plain text with hostile names,
-    which whoever puts them into a page escapes."""
+    which the page that shows them escapes."""
 
     name: str
     title: str

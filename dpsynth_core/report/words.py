@@ -1,6 +1,6 @@
 """Sentences about a release: what was protected and how strongly, what was assumed, what the data are for, how to check it.
 
-Plain text from public and released values; whoever puts it into a page escapes it.
+Plain text from public and released values; the page that shows it escapes it.
 """
 
 from __future__ import annotations

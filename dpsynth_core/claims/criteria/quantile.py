@@ -7,8 +7,8 @@ S_a <= 0 and S_b >= 0,
 
     S_e = sum over its people of (1 if below e, else 0) - p,     p a whole multiple of 2^-20,
 
-so that nobody needs to know how many people the group has. Where numbers beyond a column's bounds count in the nearest bin, its outermost
-edges bound nobody's number, and are not used. A person's part is from -p to 1 - p. The error is max(S_a, -S_b): so many people
+so that the number of people in the group need not be known. Where numbers beyond a column's bounds count in the nearest bin, its outermost
+edges bound no number, and are not used. A person's part is from -p to 1 - p. The error is max(S_a, -S_b): so many people
 too many are on one side. It is above 0 exactly where one of the signs is wrong, and the limit is 0. It is one of the two sums, whose noise
 is normal, so that the larger of both as measured is below it by more than z sigma with the failure probability of one noise alone, and
 above it by more only where one of two independent noises is above z sigma.
@@ -76,7 +76,7 @@ class Quantile(MeasuredCriterion):
             problem = f"numbers beyond the bounds of {column_field(column)} count as {shown(recoded.label)}, so that no edge bounds them"
             raise InputError(f"{field}.column", problem, "give them a cell of their own or the nearest group, or name another column")
         p = positive({"p": _MEDIAN, **entries}, "p", field, 1.0)
-        on_grid = min(SUM_STEPS - 1, max(1, round(p * SUM_STEPS))) / SUM_STEPS  # as weights of sums can be exactly: rounding moves nobody
+        on_grid = min(SUM_STEPS - 1, max(1, round(p * SUM_STEPS))) / SUM_STEPS  # a share that weights of sums can be exactly
         tolerance = positive(entries, "tolerance", field)
         narrowest = float(np.diff(np.array(workload.domain[column].edges, dtype=np.float64)).min())
         if tolerance < narrowest:
@@ -149,7 +149,7 @@ class Quantile(MeasuredCriterion):
 
 def bracket(attribute: Attribute, shares: NDArray[np.float64], p: float, tolerance: float) -> tuple[int, int] | None:
     """How many bins are below the outermost edges that are within the tolerance of the quantile of `shares`, one number a cell, on either
-    side of it. None where nobody has a value, or no edge is that near. Where numbers beyond the bounds count in the nearest bin, the
+    side of it. None where no person has a value, or no edge is that near. Where numbers beyond the bounds count in the nearest bin, the
     outermost edges are none."""
     edges = np.array(attribute.edges, dtype=np.float64)
     inside = np.maximum(shares[: len(edges) - 1], 0.0)

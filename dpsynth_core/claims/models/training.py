@@ -5,7 +5,7 @@ the same model with the same versions on the same kind of processor. Parameters 
 digits of a sum on another machine nearly always gives the same model too; whether it did, the model's SHA-256 says.
 
 What models see of a column is a function of its code: a table with one row for each, made from synthetic rows and the domain alone. So
-whatever a model makes of it is a function of the code too.
+what a model makes of it is a function of the code too.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 r"""The subgroups that a release is worst for, as far as released evidence tells; no true count is looked at.
 
-A subgroup is a cell of a table that was measured or certified. Whoever looks for the worst one chooses by the answers, so all intervals
+A subgroup is a cell of a table that was measured or certified. A search for the worst one chooses by the answers, so all intervals
 have to hold together: those from noisy counts are Bonferroni's over all cells of all tables, (ALPHA - LIMIT_ALPHA) / N each, those of
 limits hold for all certified tables at once with LIMIT_ALPHA. So with 95 % confidence everything that is said here is true.
 
