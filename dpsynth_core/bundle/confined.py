@@ -34,7 +34,7 @@ class Repeated:
 
 
 def verified(bundle: Path | bytes, limits: Limits = USUAL, public: Path | None = None) -> Report:
-    """`verify.verify` of a ZIP or folder, or of a ZIP's bytes, and `replay.replayed` of what seems right, each within the limits.
+    """`verify.verify` of a ZIP or folder, or of a ZIP's bytes, and `reproduce.replayed` of what seems right, each within the limits.
 
     public: the public table, where one was used. Raises InputError as they and `unpack` do, CapacityError where the first goes beyond the
     limits, InputError where it fails otherwise; the second then leaves its question open.

@@ -2,7 +2,7 @@
 
 Everything is computed again from the bundle: hashes, the budget, the sum of the charges, the noise of every table, every row against the
 domain, the bounds, the arithmetic of the certificate, and all files from release.json. Nothing in a bundle is trusted to be well formed.
-What takes a mechanism to compute is left open here; `replay` runs it again, and `confined` does both.
+What takes a mechanism to compute is left open here; `reproduce` runs it again, and `confined` does both.
 """
 
 from __future__ import annotations

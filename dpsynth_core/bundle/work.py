@@ -30,7 +30,7 @@ def verified(place: str | bytes) -> Iterator[dict[str, Any]]:
 
 
 def repeated(place: str | bytes, public: str) -> Iterator[dict[str, Any]]:
-    """The fields of the `Check` of `replay.replayed`."""
+    """The fields of the `Check` of `reproduce.replayed`."""
     yield asdict(replayed(_read(place), _path(public)))
 
 
