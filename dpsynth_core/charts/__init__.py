@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from dpsynth_core.charts.budget import coverage, split, tradeoff
-from dpsynth_core.charts.compared import contest
+from dpsynth_core.charts.budget import budget_used, coverage, noise_level, split, tradeoff
 from dpsynth_core.charts.marginal_errors import PAIR, marginals, means, overview, pair_map
-from dpsynth_core.charts.models import accuracy_by_value, calibration
-from dpsynth_core.charts.questions import breakdown
-from dpsynth_core.charts.results import one_way, two_way, two_way_difference
-from dpsynth_core.charts.run import budget_used, noise_level
+from dpsynth_core.charts.results import accuracy_by_value, breakdown, calibration, contest, one_way, two_way, two_way_difference
 from dpsynth_core.charts.theme import Drawing
 from dpsynth_core.charts.tradeoffs import TRIED, Marks, by_epsilon, by_tables, tables_of
 

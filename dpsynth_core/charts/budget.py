@@ -5,7 +5,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from dpsynth_core.charts.theme import FAINT, INK, STRONG, Drawing, finish, square
+from dpsynth_core.charts.theme import FAINT, INK, STRONG, Drawing, finish, hover, square
 from dpsynth_core.foundation.zones import Zoned
 
 
@@ -20,28 +20,15 @@ def tradeoff(zoned: Zoned[pd.DataFrame]) -> Drawing:
     x = alt.X("false_positive:Q", title="Non-members wrongly accused", axis=percent, scale=unit)
     y = alt.Y("true_positive:Q", title="Members found", axis=percent, scale=unit)
     area = alt.Chart(frame).mark_area(opacity=0.16, line=False, tooltip=None).encode(x=x, y=y, color=alt.Color("curve:N", legend=None))
-    line = (
-        alt.Chart(frame)
-        .mark_line(strokeWidth=2.5)
-        .encode(
-            x=x,
-            y=y,
-            color=alt.Color("curve:N", legend=alt.Legend() if frame["curve"].nunique() > 1 else None),
-            tooltip=[
-                alt.Tooltip("false_positive:Q", title="Wrongly accused", format=".1%"),
-                alt.Tooltip("true_positive:Q", title="Found", format=".1%"),
-            ],
-        )
-    )
+    colour = alt.Color("curve:N", legend=alt.Legend() if frame["curve"].nunique() > 1 else None)
+    tooltip = hover(false_positive=("Wrongly accused", ".1%"), true_positive=("Found", ".1%"))
+    line = alt.Chart(frame).mark_line(strokeWidth=2.5).encode(x=x, y=y, color=colour, tooltip=tooltip)
     ends = pd.DataFrame({"false_positive": [0.0, 1.0], "true_positive": [0.0, 1.0]})
     chance = alt.Chart(ends).mark_line(strokeDash=[5, 4], color=INK, strokeWidth=1.5, tooltip=None).encode(x=x, y=y)
-    label = alt.Chart(pd.DataFrame({"false_positive": [0.8], "true_positive": [0.72], "words": ["guessing"]})).mark_text(
-        color=INK, fontSize=12
-    )
-    chart = alt.layer(area, line, chance, label.encode(x=x, y=y, text="words:N"))
-    return finish(
-        chart, zoned, "Could an attacker tell who is in the data?", "The closer to the dashed line, the closer to guessing."
-    )
+    place = pd.DataFrame({"false_positive": [0.8], "true_positive": [0.72], "words": ["guessing"]})
+    label = alt.Chart(place).mark_text(color=INK, fontSize=12).encode(x=x, y=y, text="words:N")
+    chart = alt.layer(area, line, chance, label)
+    return finish(chart, zoned, "Could an attacker tell who is in the data?", "The closer to the dashed line, the closer to guessing.")
 
 
 def coverage(zoned: Zoned[pd.DataFrame]) -> Drawing:
@@ -53,26 +40,14 @@ def coverage(zoned: Zoned[pd.DataFrame]) -> Drawing:
     order = list(dict.fromkeys(zoned.value["row"]))
     frame = zoned.value.assign(state=["covered" if n > 0 else "not covered" for n in zoned.value["marginals"]])
     x, y = square(order)
-    rects = (
-        alt.Chart(frame)
-        .mark_rect(cornerRadius=2)
-        .encode(
-            x=x,
-            y=y,
-            color=alt.Color("state:N", scale=alt.Scale(domain=["covered", "not covered"], range=[STRONG, FAINT]), legend=alt.Legend()),
-            tooltip=[
-                alt.Tooltip("row:N", title="Column"),
-                alt.Tooltip("column:N", title="With"),
-                alt.Tooltip("marginals:Q", title="Marginals that contain both"),
-            ],
-        )
-    )
+    colour = alt.Color("state:N", scale=alt.Scale(domain=["covered", "not covered"], range=[STRONG, FAINT]), legend=alt.Legend())
+    tooltip = hover(row="Column", column="With", marginals=("Marginals that contain both", "d"))
+    rects = alt.Chart(frame).mark_rect(cornerRadius=2).encode(x=x, y=y, color=colour, tooltip=tooltip)
     pairs = frame[frame["row"] != frame["column"]]
     covered = int((pairs["marginals"] > 0).sum()) // 2
     caption = f"{covered:,} of {len(pairs) // 2:,} pairs are covered."
-    return finish(
-        rects, zoned, "Which pairs of columns are asked for?", caption, height=alt.Step(max(14, min(34, 360 // max(1, len(order)))))
-    )
+    height = alt.Step(max(14, min(34, 360 // max(1, len(order)))))
+    return finish(rects, zoned, "Which pairs of columns are asked for?", caption, height=height)
 
 
 def split(zoned: Zoned[pd.DataFrame]) -> Drawing:
@@ -83,18 +58,33 @@ def split(zoned: Zoned[pd.DataFrame]) -> Drawing:
     frame = zoned.value.assign(end=zoned.value["share"].cumsum())
     frame = frame.assign(start=frame["end"] - frame["share"])
     order = frame["stage"].tolist()
-    bars = (
-        alt.Chart(frame)
-        .mark_bar(height=32)
-        .encode(
-            x=alt.X("start:Q", title=None, axis=alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1]), scale=alt.Scale(domain=[0, 1])),
-            x2="end:Q",
-            color=alt.Color("stage:N", sort=order, scale=alt.Scale(domain=order)),
-            tooltip=[
-                alt.Tooltip("stage:N", title="Stage"),
-                alt.Tooltip("share:Q", title="Share", format=".1%"),
-                alt.Tooltip("rho:Q", title="ρ", format=".4g"),
-            ],
-        )
-    )
+    x = alt.X("start:Q", title=None, axis=alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1]), scale=alt.Scale(domain=[0, 1]))
+    colour = alt.Color("stage:N", sort=order, scale=alt.Scale(domain=order))
+    tooltip = hover(stage="Stage", share=("Share", ".1%"), rho=("ρ", ".4g"))
+    bars = alt.Chart(frame).mark_bar(height=32).encode(x=x, x2="end:Q", color=colour, tooltip=tooltip)
     return finish(bars, zoned, "Where does the budget go?", height=44)
+
+
+_MEASUREMENT = hover(step=("Measurement", "d"), marginal="Table", sigma=("± people per cell", ",.1f"), share_used=("Budget used", ".1%"))
+_STEPS = {"interpolate": "step-after", "strokeWidth": 2, "point": {"size": 28}}
+
+
+def budget_used(zoned: Zoned[pd.DataFrame]) -> Drawing:
+    """How much of the budget has been used, step by step?
+
+    Columns: step (int, from 1), marginal (label), share_used (fraction of rho used up to and with this step), sigma.
+    """
+    x = alt.X("step:Q", title="Measurement", axis=alt.Axis(tickMinStep=1, format="d", tickCount=6))
+    y = alt.Y("share_used:Q", title="Budget used", axis=alt.Axis(format="%", tickCount=5), scale=alt.Scale(domain=[0, 1]))
+    area = alt.Chart(zoned.value).mark_area(interpolate="step-after", opacity=0.2, tooltip=None).encode(x=x, y=y)
+    line = alt.Chart(zoned.value).mark_line(**_STEPS).encode(x=x, y=y, tooltip=_MEASUREMENT)
+    return finish(alt.layer(area, line), zoned, "How much of the budget is used?", height=200)
+
+
+def noise_level(zoned: Zoned[pd.DataFrame]) -> Drawing:
+    """How noisy was each measurement? Columns as in `budget_used`; sigma is the standard deviation per cell, in people."""
+    x = alt.X("step:Q", title="Measurement", axis=alt.Axis(tickMinStep=1, format="d", tickCount=6))
+    axis = alt.Axis(format="~s", tickCount=5)
+    y = alt.Y("sigma:Q", title="± people per cell", scale=alt.Scale(type="log", nice=True), axis=axis)
+    points = alt.Chart(zoned.value).mark_line(**_STEPS).encode(x=x, y=y, tooltip=_MEASUREMENT)
+    return finish(points, zoned, "How noisy is each measurement?", height=200)

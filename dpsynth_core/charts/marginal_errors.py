@@ -9,7 +9,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from dpsynth_core.charts.theme import ALERT, INK, MIDDLE, STRONG, Drawing, finish, gradient, limit, names_limit, square
+from dpsynth_core.charts.theme import ALERT, INK, MIDDLE, STRONG, Drawing, finish, gradient, hover, limit, names_limit, square
 from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, OURS, OURS_BOUND, RESIDUALS, TRUE
 from dpsynth_core.foundation.zones import Zone, Zoned
 
@@ -96,12 +96,7 @@ def means(zoned: Zoned[pd.DataFrame]) -> Drawing:
     y = alt.Y("series:N", sort=order, title=None, axis=alt.Axis(labelLimit=210))
     reach = float(frame[["error", "high"]].max().max())
     x = alt.X("error:Q", title=None, axis=None, scale=alt.Scale(domain=[0, max(0.01, 1.2 * reach)]))
-    tooltip = [
-        alt.Tooltip("series:N", title="Series"),
-        alt.Tooltip("error:Q", title=_ERROR, format=".2%"),
-        alt.Tooltip("low:Q", title="At least (95%)", format=".2%"),
-        alt.Tooltip("high:Q", title="At most (95%)", format=".2%"),
-    ]
+    tooltip = hover(series="Series", error=(_ERROR, ".2%"), low=("At least (95%)", ".2%"), high=("At most (95%)", ".2%"))
     colour = alt.Color("ours:N", scale=alt.Scale(domain=[True, False], range=[STRONG, INK]), legend=None)
     bars = alt.Chart(frame).mark_bar(height=16, cornerRadiusEnd=2).encode(y=y, x=x, color=colour, tooltip=tooltip)
     doubt = alt.Chart(frame).mark_rule(color=MIDDLE, strokeWidth=2).encode(y=y, x="low:Q", x2="high:Q", tooltip=tooltip)
@@ -121,12 +116,7 @@ def pair_map(zoned: Zoned[pd.DataFrame]) -> Drawing:
     order = list(dict.fromkeys(frame["row"]))
     x, y = square(order)
     colour = alt.Color("limit:Q", scale=alt.Scale(domainMin=0, nice=True), legend=gradient("~%"))
-    tooltip = [
-        alt.Tooltip("row:N", title="Column"),
-        alt.Tooltip("column:N", title="With"),
-        alt.Tooltip("told:N", title="At most in the wrong group (95%)"),
-        alt.Tooltip("basis:N", title="Known because it is"),
-    ]
+    tooltip = hover(row="Column", column="With", told="At most in the wrong group (95%)", basis="Known because it is")
     bounded = alt.Chart(frame[frame["limit"].notna()]).mark_rect(cornerRadius=2).encode(x=x, y=y, color=colour, tooltip=tooltip)
     if zoned.zone is not Zone.CURATOR:
         bounded = bounded.add_params(alt.selection_point(PAIR, fields=["row", "column"], on="click", clear=False, empty=True))
@@ -152,12 +142,12 @@ def _with_readings(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _tooltip(frame: pd.DataFrame) -> list[alt.Tooltip]:
-    return [
-        alt.Tooltip("marginal:N", title="Table"),
-        alt.Tooltip("cells:Q", title="Cells", format=",d"),
-        alt.Tooltip("support:N", title="How known"),
-        *(alt.Tooltip(f"told_{name}:N", title=title) for name, title in _TOLD.items() if name in frame),
-    ]
+    return hover(
+        marginal="Table",
+        cells=("Cells", ",d"),
+        support="How known",
+        **{f"told_{name}": title for name, title in _TOLD.items() if name in frame},
+    )
 
 
 def _verdict(frame: pd.DataFrame) -> alt.Color:

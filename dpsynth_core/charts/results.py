@@ -1,4 +1,4 @@
-"""Charts of what a finished release says: columns, and pairs of columns.
+"""Charts of what finished releases say: columns and pairs of them, answers, models, and releases side by side.
 
 "Noisy measurement" is what the mechanism saw, "Synthetic rows" is what is published; "Private data" appears only in frames that are
 curator-only, and then the whole chart is watermarked.
@@ -11,7 +11,8 @@ from collections.abc import Iterable
 import altair as alt
 import pandas as pd
 
-from dpsynth_core.charts.theme import Drawing, finish, gradient
+from dpsynth_core.charts.theme import INK, Drawing, finish, gradient, hover, names_limit
+from dpsynth_core.evaluation import beside_real
 from dpsynth_core.evaluation.comparison import MEASURED, PRIVATE, SYNTHETIC
 from dpsynth_core.foundation.zones import Zoned
 
@@ -35,11 +36,7 @@ def one_way(zoned: Zoned[pd.DataFrame], column: str, *, ordered: bool) -> Drawin
     cells = (alt.X if ordered else alt.Y)("cell:N", sort=position, title=None, axis=label_axis)
     counts = (alt.Y if ordered else alt.X)("count:Q", title="People", axis=alt.Axis(format=",d", tickCount=6))
     low, high = (alt.Y, alt.Y2) if ordered else (alt.X, alt.X2)
-    tooltip = [
-        alt.Tooltip("cell:N", title="Cell"),
-        alt.Tooltip("series:N", title="Series"),
-        alt.Tooltip("count:Q", title="People", format=",.0f"),
-    ]
+    tooltip = hover(cell="Cell", series="Series", count=("People", ",.0f"))
     along = {"x": cells, "y": counts} if ordered else {"y": cells, "x": counts}
     bars = alt.Chart(frame[frame["series"] == SYNTHETIC]).mark_bar(opacity=0.75).encode(**along, color=colour, tooltip=tooltip)
     layers = [bars]
@@ -50,9 +47,8 @@ def one_way(zoned: Zoned[pd.DataFrame], column: str, *, ordered: bool) -> Drawin
         layers.append(alt.Chart(measured).mark_point(filled=True, size=38, opacity=1).encode(**along, color=colour, tooltip=tooltip))
     private = frame[frame["series"] == PRIVATE]
     if len(private):
-        layers.append(
-            alt.Chart(private).mark_point(shape="diamond", size=60, strokeWidth=2, opacity=1).encode(**along, color=colour, tooltip=tooltip)
-        )
+        diamonds = alt.Chart(private).mark_point(shape="diamond", size=60, strokeWidth=2, opacity=1)
+        layers.append(diamonds.encode(**along, color=colour, tooltip=tooltip))
     caption = "Dots: the noisy count.\nLines: where the true one is (95%)." if len(measured) else "Not measured."
     cell_count = frame["cell"].nunique()
     height = 300 if ordered else alt.Step(max(18, min(30, 320 // max(1, cell_count))))
@@ -77,27 +73,104 @@ def two_way_difference(zoned: Zoned[pd.DataFrame], title: str, *, limit: float) 
 
 def _heat(frame: pd.DataFrame, colour: alt.Color, form: str) -> alt.Chart:
     axis = {"labelOverlap": "greedy", "labelLimit": 90}
-    return (
-        alt.Chart(frame)
-        .mark_rect()
-        .encode(
-            x=alt.X(
-                "column:N",
-                sort=alt.EncodingSortField("column_position", op="min"),
-                title=None,
-                axis=alt.Axis(labelAngle=_tilt(frame["column"]), **axis),
-            ),
-            y=alt.Y("row:N", sort=alt.EncodingSortField("row_position", op="min"), title=None, axis=alt.Axis(**axis)),
-            color=colour,
-            tooltip=[
-                alt.Tooltip("row:N", title="Row"),
-                alt.Tooltip("column:N", title="Column"),
-                alt.Tooltip("count:Q", title="People", format=form),
-            ],
-        )
-    )
+    below = alt.Axis(labelAngle=_tilt(frame["column"]), **axis)
+    x = alt.X("column:N", sort=alt.EncodingSortField("column_position", op="min"), title=None, axis=below)
+    y = alt.Y("row:N", sort=alt.EncodingSortField("row_position", op="min"), title=None, axis=alt.Axis(**axis))
+    tooltip = hover(row="Row", column="Column", count=("People", form))
+    return alt.Chart(frame).mark_rect().encode(x=x, y=y, color=colour, tooltip=tooltip)
 
 
 def _tilt(labels: Iterable[str]) -> int:
     """Labels below columns stand level where a few short ones have room, and slanted otherwise. Degrees."""
     return 0 if sum(len(label) + 2 for label in set(labels)) <= _LEVEL_LETTERS else -40
+
+
+_SHAPES = ["circle", "square", "triangle-up", "diamond"]
+
+
+def contest(zoned: Zoned[pd.DataFrame], measure: str, unit: str, *, show: int = 18) -> Drawing:
+    """Where does one release win? Columns as `evaluation.contest.side_by_side` gives them; the `show` tables with the largest error.
+
+    measure: what the errors are, for people; unit: of which share.
+    """
+    frame = zoned.value[zoned.value["place"] < show]
+    exact = "true" in frame
+    frame = frame.assign(shown=frame["true"] if exact else frame["error"].fillna(frame["limit"]), low=frame["low"].fillna(0.0))
+    order, runs = list(dict.fromkeys(frame["marginal"])), list(dict.fromkeys(zoned.value["run"]))
+    y = alt.Y("marginal:N", sort=order, title=None, axis=alt.Axis(labelLimit=names_limit(250), labelOverlap=False))
+    offset = alt.YOffset("run:N", scale=alt.Scale(domain=runs))
+    axis = alt.Axis(format="~%", tickCount=6, orient="top", titleAnchor="end")
+    colour = alt.Color("run:N", scale=alt.Scale(domain=runs), legend=alt.Legend(symbolType="circle"))
+    tooltip = hover(marginal="Table", run="Run", shown=(measure, ".2%"), limit=("At most (95%)", ".2%"))
+    shape = alt.Shape("run:N", scale=alt.Scale(domain=runs, range=_SHAPES[: len(runs)]), legend=None)
+    x = alt.X("shown:Q", title=f"{measure} ({unit})", axis=axis)
+    dots = alt.Chart(frame).mark_point(filled=True, opacity=1, size=60)
+    dots = dots.encode(y=y, yOffset=offset, x=x, color=colour, shape=shape, tooltip=tooltip)
+    layers: list[Drawing] = [dots]
+    if not exact:
+        rules = alt.Chart(frame).mark_rule(strokeWidth=2, opacity=0.6, color=INK)
+        layers.insert(0, rules.encode(y=y, yOffset=offset, x=alt.X("low:Q"), x2="limit:Q", color=colour, tooltip=tooltip))
+    hidden = zoned.value["place"].nunique() - len(order)
+    measured = "Dots: measured, or bounds. Lines: 95% confidence."
+    caption = "True errors." if exact else measured
+    caption += f" The worst {len(order)} of {len(order) + hidden:,} tables." if hidden > 0 else ""
+    return finish(alt.layer(*layers), zoned, "Where does one win?", caption, height=alt.Step(8 * len(runs) + 6, **{"for": "position"}))
+
+
+def breakdown(zoned: Zoned[pd.DataFrame], column: str, unit: str) -> Drawing:
+    """How does the answer differ by the column?
+
+    Columns: cell (label), position (int, order of the cells), value, low, high (NaN where there is none), standing (how the answer is
+    known, in words). unit: of the axis.
+    """
+    frame = zoned.value
+    order = alt.EncodingSortField("position", op="min", order="ascending")
+    y = alt.Y("cell:N", sort=order, title=None, axis=alt.Axis(labelOverlap=False))
+    tooltip = hover(
+        cell="Value", value=("Answer", ",.4~g"), low=("At least", ",.4~g"), high=("At most", ",.4~g"), standing="How it is known"
+    )
+    kinds = list(dict.fromkeys(frame["standing"]))
+    colour = alt.Color("standing:N", scale=alt.Scale(domain=kinds), legend=alt.Legend(symbolType="circle"))
+    scale = alt.Scale(zero=False)
+    rules = alt.Chart(frame[frame["low"].notna()]).mark_rule(strokeWidth=3, opacity=0.6)
+    rules = rules.encode(y=y, x=alt.X("low:Q", title=unit, scale=scale), x2="high:Q", color=colour, tooltip=tooltip)
+    dots = alt.Chart(frame[frame["value"].notna()]).mark_point(filled=True, size=70, opacity=1)
+    dots = dots.encode(y=y, x=alt.X("value:Q", title=unit, scale=scale), color=colour, tooltip=tooltip)
+    caption = "Dots: what the release says.\nLines: at least to at most (95% each)."
+    return finish(alt.layer(rules, dots), zoned, f"How does the answer differ by “{column}”?", caption, height=alt.Step(26))
+
+
+_TRAINED = alt.Color("trained:N", scale=alt.Scale(domain=[beside_real.SYNTHETIC, beside_real.REAL]))
+_SHARE = alt.Axis(format=".0%", tickCount=6)
+
+
+def accuracy_by_value(zoned: Zoned[pd.DataFrame], model: str, column: str) -> Drawing:
+    """Is the model right about some people less often than about others?
+
+    Columns: value (label), position (int, order of the values), trained (as `beside_real` has it), share, people. Rows of one model.
+    """
+    frame, order = zoned.value, alt.EncodingSortField("position", op="min", order="ascending")
+    tooltip = hover(value="Value", trained="Model", share=("Right", ".1%"), people=("People", ",d"))
+    values = alt.Y("value:N", sort=order, title=None, axis=alt.Axis(labelOverlap=False))
+    shares = alt.X("share:Q", title="Share of the people about whom it is right", scale=alt.Scale(domain=[0, 1]), axis=_SHARE)
+    points = alt.Chart(frame).mark_point(filled=True, size=90, opacity=0.9)
+    points = points.encode(y=values, x=shares, color=_TRAINED, shape=alt.Shape("trained:N", legend=None), tooltip=tooltip)
+    between = alt.Chart(frame).mark_line(color=INK, strokeWidth=1).encode(y=values, x=shares, detail="value:N")
+    title = f"About whom is {model} right, by “{column}”?"
+    return finish(alt.layer(between, points), zoned, title, "People who were held out.", height=alt.Step(26))
+
+
+def calibration(zoned: Zoned[pd.DataFrame], model: str) -> Drawing:
+    """Is the model right as often as it holds its guesses probable?
+
+    Columns: certainty (mean, 0 to 1), share, people, trained (as `beside_real` has it). Rows of one model.
+    """
+    frame = zoned.value
+    tooltip = hover(trained="Model", certainty=("Held probable", ".1%"), share=("Right", ".1%"), people=("People", ",d"))
+    certain = alt.X("certainty:Q", title="How probable it held its guess", scale=alt.Scale(domain=[0, 1]), axis=_SHARE)
+    shares = alt.Y("share:Q", title="Share that was right", scale=alt.Scale(domain=[0, 1]), axis=_SHARE)
+    ideal = alt.Chart(pd.DataFrame({"certainty": [0.0, 1.0], "share": [0.0, 1.0]}))
+    diagonal = ideal.mark_line(color=INK, strokeDash=[4, 4], strokeWidth=1).encode(x=certain, y=shares)
+    points = alt.Chart(frame).mark_line(point=True, strokeWidth=2).encode(x=certain, y=shares, color=_TRAINED, tooltip=tooltip)
+    caption = "Dashed: right as often as it says.\nPeople who were held out."
+    return finish(alt.layer(diagonal, points), zoned, f"Is {model} as often right as it says?", caption, height=300)

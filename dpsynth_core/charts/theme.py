@@ -81,6 +81,14 @@ def names_limit(most: int) -> alt.ExprRef:
     return alt.ExprRef(f"windowSize()[0] < 500 ? 140 : {most}")
 
 
+def hover(**told: str | tuple[str, str]) -> list[alt.Tooltip]:
+    """What is told of a mark: by column its title, and of a number the form in which it is written."""
+    return [
+        alt.Tooltip(f"{column}:N", title=words) if isinstance(words, str) else alt.Tooltip(f"{column}:Q", title=words[0], format=words[1])
+        for column, words in told.items()
+    ]
+
+
 def square(order: list[str]) -> tuple[alt.X, alt.Y]:
     """Both sides of a map of pairs of columns (`row`, `column`), in the same order."""
     shared = {"sort": order, "title": None, "scale": alt.Scale(paddingInner=0.05)}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import altair as alt
 import pandas as pd
 
-from dpsynth_core.charts.theme import ALERT, INK, STRONG, Drawing, finish, limit, names_limit
+from dpsynth_core.charts.theme import ALERT, INK, STRONG, Drawing, finish, hover, limit, names_limit
 from dpsynth_core.foundation.zones import Zone, Zoned, combine
 from dpsynth_core.tradeoffs.curves import Metric, Setting
 
@@ -71,13 +71,7 @@ def by_epsilon(
 
 def _releases(frame: pd.DataFrame, metric: Metric, x: alt.X, low: alt.Y) -> list[alt.Chart]:
     """Each with its interval and its name; names are data."""
-    tooltip = [
-        alt.Tooltip("name:N", title="Release"),
-        alt.Tooltip("epsilon:Q", title="ε", format="~g"),
-        alt.Tooltip("error:Q", title=metric.title, format=".2%"),
-        alt.Tooltip("low:Q", title="At least", format=".2%"),
-        alt.Tooltip("high:Q", title="At most", format=".2%"),
-    ]
+    tooltip = hover(name="Release", epsilon=("ε", "~g"), error=(metric.title, ".2%"), low=("At least", ".2%"), high=("At most", ".2%"))
     base = alt.Chart(frame)
     bars = base.mark_rule(strokeWidth=3, color=INK).encode(x=x, y=low, y2="high:Q", tooltip=tooltip)
     words = base.mark_text(align="left", dx=10, color=INK, fontSize=12, limit=190, tooltip=None)
@@ -115,13 +109,13 @@ def tables_of(zoned: Zoned[pd.DataFrame], metric: Metric, *, show: int = 12) -> 
     order = frame["marginal"].tolist()
     y = alt.Y("marginal:N", sort=order, title=None, axis=alt.Axis(labelLimit=names_limit(190), labelOverlap=False))
     axis = alt.Axis(format="~%", tickCount=5, orient="top")
-    tooltip = [
-        alt.Tooltip("marginal:N", title="Table"),
-        alt.Tooltip("error:Q", title=metric.title, format=".2%"),
-        alt.Tooltip("low:Q", title="Least of the trials", format=".2%"),
-        alt.Tooltip("high:Q", title="Most of the trials", format=".2%"),
-        alt.Tooltip("cells:Q", title="Cells", format=","),
-    ]
+    tooltip = hover(
+        marginal="Table",
+        error=(metric.title, ".2%"),
+        low=("Least of the trials", ".2%"),
+        high=("Most of the trials", ".2%"),
+        cells=("Cells", ","),
+    )
     colour = ALERT if zoned.zone is Zone.CURATOR else STRONG
     x = alt.X("error:Q", title=metric.axis, axis=axis, scale=alt.Scale(domainMin=0))
     bars = alt.Chart(frame).mark_bar(height=9, cornerRadius=2, color=colour, opacity=0.75).encode(y=y, x=x, tooltip=tooltip)
@@ -139,9 +133,7 @@ def _with_chosen(frame: pd.DataFrame, chosen: Setting | None) -> pd.DataFrame:
     return frame.assign(chosen=same)
 
 
-def _curves(
-    frame: pd.DataFrame, zoned: Zoned[pd.DataFrame], metric: Metric, x: alt.X, in_sight: Sequence[float] = ()
-) -> list[alt.Chart]:
+def _curves(frame: pd.DataFrame, zoned: Zoned[pd.DataFrame], metric: Metric, x: alt.X, in_sight: Sequence[float] = ()) -> list[alt.Chart]:
     """The error of each setting as line and points, and the band from the least to the most. in_sight: further errors on the axis."""
     low, mean, colour = _error("low", metric, zoned.value, in_sight), _error("error", metric, zoned.value, in_sight), _colour(zoned)
     band = alt.Chart(frame).mark_area(opacity=0.25, tooltip=None).encode(x=x, y=low, y2="high:Q", color=colour)
@@ -161,16 +153,16 @@ def _points(frame: pd.DataFrame, zoned: Zoned[pd.DataFrame], metric: Metric, x: 
             color=_colour(zoned),
             shape=alt.Shape("mechanism:N", scale=alt.Scale(domain=_mechanisms(zoned), range=_SHAPES), legend=_LEGEND),
             size=alt.condition("datum.chosen", alt.value(190), alt.value(70)),
-            tooltip=[
-                alt.Tooltip("mechanism:N", title="Mechanism"),
-                alt.Tooltip("epsilon:Q", title="ε", format="~g"),
-                alt.Tooltip("tables:Q", title="Tables asked for", format=","),
-                alt.Tooltip("error:Q", title=metric.title, format=form),
-                alt.Tooltip("low:Q", title="Least of the trials", format=form),
-                alt.Tooltip("high:Q", title="Most of the trials", format=form),
-                alt.Tooltip("seconds:Q", title="Seconds", format=",.1f"),
-                alt.Tooltip("measured:Q", title="Noisy tables taken", format=",.0f"),
-            ],
+            tooltip=hover(
+                mechanism="Mechanism",
+                epsilon=("ε", "~g"),
+                tables=("Tables asked for", ","),
+                error=(metric.title, form),
+                low=("Least of the trials", form),
+                high=("Most of the trials", form),
+                seconds=("Seconds", ",.1f"),
+                measured=("Noisy tables taken", ",.0f"),
+            ),
         )
     )
     if zoned.zone is Zone.CURATOR:
