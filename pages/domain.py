@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpsynth_core.web.domain import column_view, domain_table, draft_rows, fit_view, grid_view, list_view, sources_view, zeros_view
+from dpsynth_core.web.domain import column_view, domain_table, draft_rows, fit_view, list_view, sources_view, zeros_view
 from dpsynth_core.web.shell import document, frame
 from dpsynth_core.web.shell.text import names
 
@@ -18,7 +18,7 @@ def main() -> None:
     sources_view.justification(project, rows)
     if as_table:
         list_view.summary(project, rows)
-        grid_view.editor(rows)
+        list_view.grid(rows)
     else:
         left, right = st.columns([5, 8], gap="small")
         with left:

@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from dpsynth_core.web.shell import frame, guide, mechanism_cards
+from dpsynth_core.web.shell import frame, guide
 
 
 def main() -> None:
@@ -26,7 +26,7 @@ def _text(name: str) -> None:
 
 _TABS: tuple[tuple[str, Callable[[], None]], ...] = (
     ("Ideas", partial(_text, "ideas")),
-    ("Mechanisms", mechanism_cards.draw),
+    ("Mechanisms", guide.mechanism_cards),
     ("Reading results", partial(_text, "reading")),
     ("Not protected", partial(_text, "limits")),
     ("Glossary", partial(_text, "glossary")),

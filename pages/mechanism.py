@@ -7,7 +7,7 @@ import streamlit as st
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.web.data import check_view
 from dpsynth_core.web.mechanism import sealing_view
-from dpsynth_core.web.run import changes, watch
+from dpsynth_core.web.run import launch, watch
 from dpsynth_core.web.shell import frame
 
 
@@ -17,7 +17,7 @@ def main() -> None:
     active = next((run for run in listed if run.active), None)
     frame.header("mechanism", "Choose how the rows are made, then lock the plan and run it once.", Zone.PUBLIC)
     sealing_view.say_if_refused()
-    changed = bool(listed) and active is None and not check_view.was_check(listed[0]) and changes.banner(project, listed[0])
+    changed = bool(listed) and active is None and not check_view.was_check(listed[0]) and launch.banner(project, listed[0])
     if listed:
         watch.panel(active or listed[0])
     if active is None and not listed:

@@ -7,7 +7,7 @@ import streamlit as st
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.web.compare import compare_view
 from dpsynth_core.web.results import open_runs, quality_view, question_view, results_view
-from dpsynth_core.web.run import changes
+from dpsynth_core.web.run import launch
 from dpsynth_core.web.shell import fields, frame
 
 _VIEW, _KEY, _SHOWN = "view", "results_view", "_results_view"
@@ -30,7 +30,7 @@ def main() -> None:
     run = _picked(finished, compare_view.favourite(project))
     opened = open_runs.open_run(run)
     if run.id == finished[0].id:
-        changes.banner(project, run)
+        launch.banner(project, run)
     results_view.warnings(opened)
     VIEWS[_view()][1](opened)
     frame.nav("results")

@@ -1,16 +1,22 @@
-"""The outcomes of a sweep as tables for charts and downloads; each as restricted as the table that was tried on."""
+"""The outcomes of a sweep as tables for charts and downloads, each as restricted as the table that was tried on; releases beside them.
+
+A release was made of another table than the one that was tried on. Its error says how that went, at the same epsilon and for the same
+tables over the same cells; where one of these is another, the two numbers are not of the same thing.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from dpsynth_core.foundation.zones import Zoned, combine
+from dpsynth_core.evaluation.quality import Headline
+from dpsynth_core.foundation.zones import Zoned, combine, released
+from dpsynth_core.release.release import Release
 from dpsynth_core.statistics.evidence import label
 from dpsynth_core.tradeoffs.sweep import Point, Sweep
 from dpsynth_core.tradeoffs.trial import Outcome
@@ -60,9 +66,7 @@ WORKLOAD = Metric(
     "AIM paper, Definition 2: the weighted mean L1 distance. With equal weights twice the people in the wrong group.",
     percent=False,
 )
-LARGEST = Metric(
-    "largest", "Largest error of one count", "Of all counts of all tables: the max error of the papers on query release."
-)
+LARGEST = Metric("largest", "Largest error of one count", "Of all counts of all tables: the max error of the papers on query release.")
 METRICS = (MEAN, WORKLOAD, LARGEST)
 
 
@@ -188,3 +192,37 @@ def of_tables(sweep: Sweep, by_point: Mapping[int, Outcome], setting: Setting, m
         }
     )
     return Zoned(sweep.zone, frame.sort_values("error", ascending=False, kind="stable", ignore_index=True))
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A release as a point. name: what to call it (hostile text). error, low, high: people in a wrong cell, a share of all on average over
+    the tables, as it was measured, and where it lies with 95 % confidence."""
+
+    name: str
+    epsilon: float
+    error: float
+    low: float
+    high: float
+
+
+def obstacle(sweep: Sweep, release: Release, headline: Headline) -> str:
+    """Why a release cannot stand beside the curves, as a clause; "" where it can."""
+    base, spec = sweep.base, release.spec
+    if release.plan.domain != sweep.workload.domain:
+        return "its columns or their values are others"
+    if release.plan.workload != sweep.workload:
+        return "it was asked for other tables, or weighs them differently"
+    if (spec.unit.relation, spec.unit.max_rows_per_person) != (base.unit.relation, base.unit.max_rows_per_person):
+        return "it hides something else of a person, so that its ε means another noise"
+    return "" if headline.certified else "it has no certificate, so that its errors were not measured"
+
+
+def release_point(name: str, release: Release, headline: Headline) -> Beside:
+    """A release that has no `obstacle`, as a point."""
+    return Beside(name, release.spec.budget.epsilon, headline.mean, headline.mean_low, headline.mean_limit)
+
+
+def release_points(points: Sequence[Beside]) -> Zoned[pd.DataFrame]:
+    """Columns as the fields of `Beside`."""
+    return released(pd.DataFrame([vars(one) for one in points], columns=list(Beside.__dataclass_fields__)))

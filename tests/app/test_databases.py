@@ -18,7 +18,7 @@ from dpsynth_core.planning.spec import DataSpec
 from dpsynth_core.sources.databases import connect
 from dpsynth_core.store import balance, fingerprints, jobs, looks, projects, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
-from dpsynth_core.web.data import database_table, database_view, project_table
+from dpsynth_core.web.data import database_view, project_table
 from dpsynth_core.web.shell import document, session
 from tests.app.demo_project import draft, finished_run, open_page, project, words
 from tests.sources import database_tables
@@ -155,22 +155,22 @@ def test_a_database_that_is_not_there_is_refused_and_its_address_can_be_correcte
 
 def test_only_whoever_runs_the_server_may_choose_one(people: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="may not be opened"):
-        database_table.catalogue(people, only_this_machine=False)
+        database_view.catalogue(people, only_this_machine=False)
     with pytest.raises(InputError, match="may not be opened"):
-        database_table.chosen({"address": people, "table": "people"}, only_this_machine=False)
+        database_view.chosen({"address": people, "table": "people"}, only_this_machine=False)
     with pytest.raises(InputError, match="may not be opened"):  # our own store is a database, too
-        database_table.catalogue(str(tmp_path / "home" / "dpsynth.db"), only_this_machine=True)
+        database_view.catalogue(str(tmp_path / "home" / "dpsynth.db"), only_this_machine=True)
     with pytest.raises(InputError, match="whole path"):
-        database_table.catalogue("people.duckdb", only_this_machine=True)
+        database_view.catalogue("people.duckdb", only_this_machine=True)
     with pytest.raises(InputError, match="A database"):
         project_table.from_path(people, only_this_machine=True)
     monkeypatch.setattr(session, "only_this_machine", lambda: False)
     app = open_page("data", projects.create(LOCAL_OWNER, "Members", document.new()).id)
     assert not [way for way in field(app, "button_group", "Where is it?").options if "database" in str(way)]
     monkeypatch.setenv(project_table.ROOTS, str(tmp_path))
-    assert database_table.catalogue(people, only_this_machine=True) == ["adults", "people"]
+    assert database_view.catalogue(people, only_this_machine=True) == ["adults", "people"]
     with pytest.raises(InputError, match="may not be opened"):
-        database_table.catalogue("postgresql://host/db", only_this_machine=True)
+        database_view.catalogue("postgresql://host/db", only_this_machine=True)
 
 
 def test_the_domain_page_counts_what_does_not_fit(described: str) -> None:
@@ -212,8 +212,8 @@ def test_a_plan_that_came_first_is_compared_with_the_table(people: str) -> None:
 @pytest.mark.parametrize("engine", ["sqlite", "postgresql"])
 def test_other_databases_are_chosen_the_same_way(engine: str, tmp_path: Path) -> None:
     section = database_tables.section(engine, tmp_path, pa.table({"age": [1, 2], "sex": ["f", "m"]}))
-    assert section["table"] in database_table.catalogue(section["path"], only_this_machine=True)
-    table = database_table.chosen({"address": section["path"], "table": section["table"]}, only_this_machine=True)
+    assert section["table"] in database_view.catalogue(section["path"], only_this_machine=True)
+    table = database_view.chosen({"address": section["path"], "table": section["table"]}, only_this_machine=True)
     assert table.columns == ("age", "sex")
     assert [entry["kind"] for entry in table.declared] == ["categorical" if engine == "sqlite" else "integer", "categorical"]
 

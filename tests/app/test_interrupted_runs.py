@@ -18,7 +18,7 @@ from dpsynth_core.store import projects
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.budget import criteria_draft
 from dpsynth_core.web.data import project_table
-from dpsynth_core.web.workload import weights_view
+from dpsynth_core.web.workload import workload_view
 from tests.app.demo_project import PASSED, draft, open_page, project, words
 
 PAGES = ("data", "domain", "workload", "budget", "mechanism", "tradeoffs")
@@ -91,8 +91,8 @@ def test_a_second_click_on_remove_does_not_remove_the_next_condition() -> None:
 def test_a_second_deletion_before_the_list_is_drawn_again_deletes_no_other_table() -> None:
     """A data editor counts the lines of the list that it was given."""
     base = [{"attributes": [name], "weight": 1.0} for name in ("age", "sex", "region", "health")]
-    after = weights_view.edited(base, base, {"deleted_rows": [0]})
+    after = workload_view.edited(base, base, {"deleted_rows": [0]})
     edits = {"deleted_rows": [0, 1], "edited_rows": {3: {"weight": 5.0}}}
-    assert weights_view.edited(after, base, edits) == [base[2], {"attributes": ["health"], "weight": 5.0}]
+    assert workload_view.edited(after, base, edits) == [base[2], {"attributes": ["health"], "weight": 5.0}]
     added = {"attributes": ["age", "sex"], "weight": 2.0}  # in another tab
-    assert weights_view.edited([*base, added], base, edits)[-1] == added
+    assert workload_view.edited([*base, added], base, edits)[-1] == added

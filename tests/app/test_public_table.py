@@ -12,7 +12,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import demo
 from dpsynth_core.store import balance, jobs, projects, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
-from dpsynth_core.web.data import public_data
+from dpsynth_core.web.data import public_view
 from dpsynth_core.web.run import launch
 from dpsynth_core.web.shell import document
 from dpsynth_core.web.shell.session import Current
@@ -24,8 +24,8 @@ CENSUS = demo.simulate(rows=2_000, seed=8)[list(COLUMNS)]
 def with_public(place: str, content: bytes, name: str = "census.csv") -> str:
     """The project, with a public table taken in."""
     stored = dict(projects.load(LOCAL_OWNER, place).draft)
-    chosen = public_data.from_upload(LOCAL_OWNER, place, name, io.BytesIO(content), stored)
-    public_data.adopt(stored, chosen)
+    chosen = public_view.from_upload(LOCAL_OWNER, place, name, io.BytesIO(content), stored)
+    public_view.adopt(stored, chosen)
     projects.save(LOCAL_OWNER, place, stored)
     return place
 
@@ -79,7 +79,7 @@ def test_the_private_table_itself_is_refused_and_not_kept(tmp_path: Path) -> Non
 def test_another_simulated_table_is_one_click_for_the_demo() -> None:
     place = project()
     open_page("data", place).button(key="use_twin").click().run()
-    assert Path(projects.load(LOCAL_OWNER, place).draft["public"]["path"]).name == public_data.TWIN
+    assert Path(projects.load(LOCAL_OWNER, place).draft["public"]["path"]).name == public_view.TWIN
 
 
 def test_the_domain_can_be_taken_from_the_public_table() -> None:

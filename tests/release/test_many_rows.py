@@ -24,7 +24,7 @@ from dpsynth_core.release import row_files, rows, synthesis
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.rows import whole
 from dpsynth_core.sources import decoding
-from dpsynth_core.web.results import rows_filter
+from dpsynth_core.web.results import results_view
 from tests.bundle.pack import pack
 from tests.row_files import row_file
 
@@ -88,10 +88,10 @@ def test_a_kept_release_is_read_a_batch_at_a_time(made: Release, tmp_path) -> No
     assert loaded.values is not None
     assert [batch.num_rows for batch in loaded.values.batches()] == [90, 90, 70]
     assert loaded.table.equals(made.table)
-    shown, number = rows_filter.first(loaded.values, "sex", lambda batch: rows_filter.one_of(batch, "sex", ["male"]), 120)
+    shown, number = results_view.first_rows(loaded.values, "sex", lambda batch: results_view.one_of(batch, "sex", ["male"]), 120)
     males = [row for row in made.table.to_pylist() if row["sex"] == "male"]
     assert (shown.to_pylist(), number) == (males[:120], len(males))
-    head, number = rows_filter.first(loaded.values, "", None, 120)
+    head, number = results_view.first_rows(loaded.values, "", None, 120)
     assert (head.to_pylist(), number) == (made.table.to_pylist()[:120], 250)
 
 
@@ -112,13 +112,13 @@ def test_what_is_looked_at_is_one_column_and_the_rows_that_are_shown(made: Relea
     """Of a filter, one column of all rows and all columns of the batches that hold the first ones; else no further batch."""
     releases.save(made, tmp_path)
     spied = _Spied(tmp_path / releases.ROWS_PARQUET)
-    rows_filter.first(spied, "sex", lambda batch: rows_filter.one_of(batch, "sex", ["male", "female"]), 80)
+    results_view.first_rows(spied, "sex", lambda batch: results_view.one_of(batch, "sex", ["male", "female"]), 80)
     assert spied.read == [(1, 90), (3, 90), (1, 90), (1, 70)]
     spied.read.clear()
-    rows_filter.first(spied, "", None, 80)
+    results_view.first_rows(spied, "", None, 80)
     assert spied.read == [(3, 90)]
     spied.read.clear()
-    assert rows_filter.choices(spied, "sex") == {"male", "female"}
+    assert results_view.choices(spied, "sex") == {"male", "female"}
     assert spied.read == [(1, 90), (1, 90), (1, 70)]
 
 

@@ -12,7 +12,7 @@ from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Release
-from dpsynth_core.tradeoffs import beside
+from dpsynth_core.tradeoffs import curves
 from tests.tradeoffs.plans import plan, sweep
 
 
@@ -27,11 +27,11 @@ def made() -> tuple[Release, Headline]:
 
 def test_a_release_of_the_same_tables_is_a_point_with_its_interval(made: tuple[Release, Headline]) -> None:
     release, headline = made
-    assert beside.obstacle(sweep(), release, headline) == ""
-    point = beside.point("Last year", release, headline)
+    assert curves.obstacle(sweep(), release, headline) == ""
+    point = curves.release_point("Last year", release, headline)
     assert point.epsilon == 2.0
     assert point.low <= point.error <= point.high
-    table = beside.table([point])
+    table = curves.release_points([point])
     assert table.zone is Zone.RELEASED
     assert table.value.iloc[0].to_dict() == vars(point)
 
@@ -47,9 +47,9 @@ def test_a_release_of_the_same_tables_is_a_point_with_its_interval(made: tuple[R
 )
 def test_another_question_is_not_compared(made: tuple[Release, Headline], fields: dict[str, Any], why: str) -> None:
     other = sweep(plan(**fields), sizes=(1,))
-    assert why in beside.obstacle(other, *made)
+    assert why in curves.obstacle(other, *made)
 
 
 def test_what_was_not_measured_is_not_compared(made: tuple[Release, Headline]) -> None:
     release, headline = made
-    assert "no certificate" in beside.obstacle(sweep(), release, replace(headline, certified=False))
+    assert "no certificate" in curves.obstacle(sweep(), release, replace(headline, certified=False))

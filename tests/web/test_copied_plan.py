@@ -9,7 +9,7 @@ import pytest
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.domain import DATA
 from dpsynth_core.web.shell import document, plan_first
-from dpsynth_core.web.shell.copied_plan import Whose, copied
+from dpsynth_core.web.shell.plan_first import Whose, copied
 from tests.web.drafts import complete
 
 CRITERION = {"kind": "tables", "size": 2, "limit": 0.1}

@@ -14,7 +14,7 @@ from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.sources.demo import ROWS, demo_domain
 from dpsynth_core.sources.locations import Remote
 from dpsynth_core.store import projects
-from dpsynth_core.web.data import engine_view, project_table
+from dpsynth_core.web.data import project_table, reading_view
 from dpsynth_core.web.shell import document
 from dpsynth_core.web.shell.document import Draft
 
@@ -96,11 +96,11 @@ def test_reading_a_table_anew_keeps_who_counts_it(tmp_path: Path, project: str) 
 
 
 def test_what_is_typed_as_a_scheduler_is_an_address_or_nothing() -> None:
-    assert engine_view.address(" ") is None
-    assert engine_view.address(" tls://host:8786 ") == "tls://host:8786"
+    assert reading_view.address(" ") is None
+    assert reading_view.address(" tls://host:8786 ") == "tls://host:8786"
     for text in ("host:8786", "tls://me:secret@host:8786", "http://host"):
         with pytest.raises(InputError, match="no address of a Dask scheduler"):
-            engine_view.address(text)
+            reading_view.address(text)
 
 
 @pytest.mark.parametrize("text", ["", "people.csv", "/no/such/file.csv", "/"])

@@ -10,8 +10,8 @@ ROOT = Path(__file__).resolve().parents[2]
 CHECK = """
 import ast, sys
 from pathlib import Path
-from dpsynth_core.web.shell import warmup
-warmup.load()
+from dpsynth_core.web.shell import security
+security.load_pages()
 for page in Path("pages").glob("*.py"):
     for node in ast.walk(ast.parse(page.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("dpsynth_core"):

@@ -20,7 +20,7 @@ from dpsynth_core.privacy import budget as budgets
 from dpsynth_core.privacy.unit import ADD_REMOVE, Unit
 from dpsynth_core.store import accounts, balance
 from dpsynth_core.vocabulary.workload import Workload
-from dpsynth_core.web.domain import learning_view
+from dpsynth_core.web.domain import origin_view
 from dpsynth_core.web.shell import document, fields, frame, numbers
 from dpsynth_core.web.shell.figures import show
 from dpsynth_core.web.shell.session import Current
@@ -128,8 +128,7 @@ def _reason(project: Current) -> None:
 
 
 def can_be_divided(error: InputError | None) -> bool:
-    """Whether the budget can be drawn: what is wrong with it, if anything, is that a reason is missing, a criterion or a column to predict.
-    """
+    """Whether the budget can be drawn: at most a reason, a criterion or a column to predict is wrong."""
     return error is None or error.field == weakness.FIELD or error.field.startswith((document.CONDITION, "models"))
 
 
@@ -206,9 +205,9 @@ def learning(project: Current) -> None:
     if not unknown:
         return
     with frame.card("What is learnt before the tables", Zone.PUBLIC):
-        learning_view.share(project)
+        origin_view.share(project)
         st.caption(f"For {names([column.name for column in unknown])}, in equal parts.")
-        for price in learning_view.prices(project, unknown):
+        for price in origin_view.prices(project, unknown):
             st.caption(literal(price))
 
 

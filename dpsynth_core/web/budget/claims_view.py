@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
+
+import streamlit as st
 
 from dpsynth_core.claims.certificate import CERTIFICATE
 from dpsynth_core.claims.claim import Claim
 from dpsynth_core.claims.criteria.deciding import CRITERIA
+from dpsynth_core.claims.models import training_time
+from dpsynth_core.claims.models.targets import MAX_MODELS, predictable
 from dpsynth_core.claims.models.usefulness import MODELS
 from dpsynth_core.claims.registry import CLAIMS
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.planning import precision
 from dpsynth_core.planning.plan import Shares
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.workload import Workload
-from dpsynth_core.web.budget import budget_view, criteria_view, models_view
-from dpsynth_core.web.shell import fields, frame
+from dpsynth_core.web.budget import budget_view, criteria_view
+from dpsynth_core.web.shell import document, fields, frame, numbers, session
+from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.session import Current
+from dpsynth_core.web.shell.text import literal, names, one_line
 
 Card = Callable[[Current, Workload, Unit, Shares], None]
 CARDS: Mapping[str, Card] = {
     CERTIFICATE.name: lambda project, workload, unit, shares: budget_view.certificate(project, workload, unit, shares.of(CERTIFICATE.name)),
     CRITERIA.name: criteria_view.criteria,
-    MODELS.name: lambda project, _workload, unit, _shares: models_view.card(project, unit),
+    MODELS.name: lambda project, _workload, unit, _shares: models(project, unit),
 }
 """By name of the claim, in the order of the page. A claim that has none gets a card with its share alone."""
 
@@ -39,3 +48,89 @@ def _share(claim: Claim[Any]) -> None:
     with frame.card(claim.title, Zone.PUBLIC, claim.reading):
         usual = (claim.share.default, 0.02, 0.05, 0.1)
         fields.share(f"Share of the budget for {claim.purpose}", f"budget.{claim.name}", usual, claim.share.default)
+
+
+SHARE = "budget.models"
+SHARES = (0.01, 0.02, 0.05, 0.1)
+HELP = (
+    "When the rows are final, two models of each column are trained on them, as any reader can: gradient boosting and a logistic or linear "
+    "regression. How often each is right about the people of the private table is counted once, with noise, and published."
+)
+NEAR_HELP = "A guess counts as right if no value of the person's bin is further from it than this. Empty: a tenth of the column's range."
+
+
+def models(project: Current, unit: Unit) -> None:
+    """Which columns models are to predict, and what that costs."""
+    with frame.card("Columns to predict", Zone.PUBLIC, HELP):
+        domain = document.domain(project.draft)
+        chosen = [one["column"] for one in project.draft.get("models", [])]
+        offered = list(dict.fromkeys([*predictable(domain), *chosen]))
+        look: dict[str, Any] = {"format_func": one_line, "max_selections": MAX_MODELS, "placeholder": "no column", "help": HELP}
+        fields.remembered("models", chosen, _choose, st.multiselect, "Models should predict", offered, **look)
+        _propose(project, chosen, offered)
+        try:
+            targets = document.targets(project.draft)
+        except InputError as error:
+            if not error.field.startswith(document.CONDITION):  # the condition says that itself
+                fields.problem(error)
+            return
+        if not targets:
+            st.caption("Readers will not know what a model is worth that is trained on these rows.")
+            return
+        columns = [target.column for target in targets]
+        if also := [column for column in columns if column not in chosen]:
+            st.caption(f"Conditions need models of {names(also)} too.")
+        for target in targets:
+            if target.tolerance is not None and target.column in chosen:
+                _tolerance(project, target.column, target.tolerance)
+        _price(project, unit, columns)
+        st.caption(f"{training_time.sentence(targets, len(domain), fields.value('output.rows'))}.")
+
+
+def _choose(columns: list[str]) -> None:
+    """Keep what was said of the columns that stay."""
+
+    def change(draft: Draft) -> None:
+        before = {one["column"]: one for one in draft.get("models", [])}
+        draft["models"] = [before.get(column, {"column": column}) for column in columns]
+
+    session.edit(change)
+
+
+def _propose(project: Current, chosen: list[str], offered: list[str]) -> None:
+    """The column that the workload is about, with one click."""
+    target = project.draft.get("workload", {}).get("column")
+    if target in offered and target not in chosen:
+        add = partial(_choose, [*chosen, target])
+        st.button(f"Predict {literal(target, 40)}, the workload's target", icon=":material/add:", key="predict_target", on_click=add)
+
+
+def _tolerance(project: Current, column: str, usual: float) -> None:
+    """How near a guess of a number has to be."""
+    stated = next(one.get("tolerance") for one in project.draft["models"] if one["column"] == column)
+
+    def take(entered: float | None) -> None:
+        def change(draft: Draft) -> None:
+            draft["models"] = [_nearer(one, entered) if one["column"] == column else one for one in draft.get("models", [])]
+
+        session.edit(change)
+
+    label = f"{literal(column, 40)}: right within ±"
+    look = {"min_value": 1e-9, "value": None, "format": "%g", "placeholder": numbers.short(usual), "help": NEAR_HELP}
+    fields.remembered(f"near:{column}", stated, take, st.number_input, label, **look)
+
+
+def _nearer(model: dict[str, Any], tolerance: float | None) -> dict[str, Any]:
+    return {"column": model["column"]} | ({} if tolerance is None else {"tolerance": tolerance})
+
+
+def _price(project: Current, unit: Unit, columns: list[str]) -> None:
+    """The share of the budget, and how precisely it will be known how often models are right."""
+    fields.share("Share of the budget for models", SHARE, SHARES, MODELS.share.default)
+    try:
+        rho = document.shares(project.draft).of("models")
+    except InputError:
+        return  # the budget's own fields say what is wrong
+    margin, people = precision.models_margin(rho, unit, len(columns)), document.people(project.draft)
+    known = f"± {margin / people:.2%} of the people" if people else f"± {numbers.count(margin)} people"
+    st.caption(f"It will be known to {known} how often models of {names(columns)} are right, with 95% confidence for each.")

@@ -15,13 +15,13 @@ from dpsynth_core.sources import demo
 from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.store import balance, projects
 from dpsynth_core.vocabulary import usual
-from dpsynth_core.web.data import database_table, database_view, engine_view, project_table, reading_view, uploads
+from dpsynth_core.web.data import database_view, project_table, reading_view, uploads
 from dpsynth_core.web.data.project_table import Table
 from dpsynth_core.web.shell import curator, document, fields, frame, numbers, plan_first, session
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import code, literal, names
 
-UPLOAD, PATH, DATABASE, PLAN, DEMO = "upload", "path", database_table.SOURCE, "plan", "demo"
+UPLOAD, PATH, DATABASE, PLAN, DEMO = "upload", "path", database_view.SOURCE, "plan", "demo"
 WAYS = {
     UPLOAD: ":material/upload_file: Upload",
     PATH: ":material/folder_open: By path",
@@ -128,7 +128,7 @@ def _chosen(project: Current) -> None:
     if KINDS[data["kind"]].is_file:
         reading_view.doubts(project, partial(_again, project_table.reread))
         reading_view.panel(project, data, partial(_again, project_table.reread))
-        engine_view.panel(project)
+        reading_view.engine(project)
     elif project_table.is_database(project.draft):
         reading_view.texts_panel(project, data, partial(_again, project_table.restated))
 

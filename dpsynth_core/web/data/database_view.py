@@ -1,9 +1,14 @@
-"""Choosing a table of a database on the Data page: its address, then a table of the catalogue or a query."""
+"""Choosing a table of a database on the Data page: its address, then a table of the catalogue or a query.
+
+Of the database its catalogue and the types of columns are read, no record. An address with a password is refused before it is kept.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal
 
 import streamlit as st
@@ -11,16 +16,20 @@ import streamlit as st
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.databases import address as addresses
 from dpsynth_core.sources.databases import connect
-from dpsynth_core.web.data import database_table, project_table
-from dpsynth_core.web.data.database_table import BY_NAME, BY_QUERY
+from dpsynth_core.sources.databases.address import Address
+from dpsynth_core.sources.notation import DEFAULT_MISSING
+from dpsynth_core.vocabulary.declared import domain_json
+from dpsynth_core.web.data import project_table
 from dpsynth_core.web.data.project_table import Table
-from dpsynth_core.web.shell import fields, refusals, session
+from dpsynth_core.web.shell import fields, numbers, refusals, session
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import code
 
-NO_SURVEY = (
-    "Not needed for a database: it has no lines that could be cut off or run together."
-)
+SOURCE = "database"
+"""Where the table is, in the wizard's notes, and its kind in a spec."""
+BY_NAME, BY_QUERY = "table", "query"
+MAX_TIMEOUT = 1_000_000
+NO_SURVEY = "Not needed for a database: it has no lines that could be cut off or run together."
 LOG = (
     "The records are read from the database into this program, and kept on no disk. The database’s own log may contain the statements: "
     "names of columns, your query. It contains no counts and no values of records."
@@ -62,7 +71,7 @@ def _connect(typed: str, place: str) -> None:
         text = st.session_state.pop(typed).strip()
         addresses.read(text)
         st.session_state[typed] = text
-        tables = database_table.catalogue(text, session.only_this_machine())
+        tables = catalogue(text, session.only_this_machine())
         known = fields.value(_STATED, {})
         further = known if known.get("address") == text else {}
         table = further.get(BY_NAME) if further.get(BY_NAME) in tables else None
@@ -74,7 +83,7 @@ def _connect(typed: str, place: str) -> None:
 def _what(known: dict[str, Any], take: Take, look: Literal["primary", "secondary"]) -> None:
     """The table or query, and how long counting it may take. look: of the button that takes it."""
     tables = known["tables"]
-    name = database_table.shown(addresses.read(known["address"]))
+    name = shown(addresses.read(known["address"]))
     st.markdown(f":green[:material/check_circle:] {code(name)}, tables and views: {len(tables):,}")
     form = fields.choice("What is counted?", f"{_STATED}.form", (BY_NAME, BY_QUERY), _FORMS, kind="segmented")
     if form == BY_NAME:
@@ -91,7 +100,7 @@ def _what(known: dict[str, Any], take: Take, look: Literal["primary", "secondary
             "with them one person could change other people’s rows.",
         )
     with st.expander("How long a statement may take", icon=":material/timer:"):
-        fields.number("Seconds", f"{_STATED}.timeout", database_table.seconds, lambda n: "" if n is None else str(n), help=_TIMEOUT_HELP)
+        fields.number("Seconds", f"{_STATED}.timeout", seconds, lambda n: "" if n is None else str(n), help=_TIMEOUT_HELP)
     st.button("Use it", icon=":material/check:", key="use_database", on_click=take, args=(_stated,), type=look)
 
 
@@ -99,4 +108,50 @@ def _stated() -> Table:
     """What stands on the page, looked at. Raises InputError."""
     if f"{_STATED}.timeout" in fields.value("wizard.typed", {}):
         raise InputError("seconds", "what is typed there cannot be used", "correct it, or leave it empty")
-    return database_table.chosen(fields.value(_STATED), session.only_this_machine())
+    return chosen(fields.value(_STATED), session.only_this_machine())
+
+
+
+
+def catalogue(text: str, only_this_machine: bool) -> list[str]:
+    """The names of the tables and views of a database. Raises InputError; also for one that may not be opened from the page."""
+    _check_allowed(addresses.read(text), only_this_machine)
+    return connect.tables({"path": text})
+
+
+def chosen(stated: Mapping[str, Any], only_this_machine: bool) -> Table:
+    """The table or query that is stated on the page (see `document`: wizard.database). Raises InputError."""
+    form = stated.get("form", BY_NAME)
+    if not stated.get(form):
+        remedy = "choose one from the list" if form == BY_NAME else "write one SELECT whose rows are the records"
+        raise InputError(form, "none is given", remedy)
+    limit = {"timeout": stated["timeout"]} if stated.get("timeout") else {}
+    section = {"kind": SOURCE, "path": stated["address"], form: stated[form], **limit, "missing_markers": sorted(DEFAULT_MISSING)}
+    place = addresses.read(stated["address"])
+    _check_allowed(place, only_this_machine)
+    declared = connect.DatabaseTable(section).declared
+    what = stated[BY_NAME] if form == BY_NAME else "A query"
+    entries = tuple(domain_json(declared)["attributes"])
+    return Table(section, tuple(column.name for column in declared), SOURCE, f"{what} in {shown(place)}", entries)
+
+
+def shown(place: Address) -> str:
+    """What to call a database on screen."""
+    return place.base_name or "the database"
+
+
+def seconds(text: str) -> int | None:
+    """How long one statement may take, as typed; None for no text. Raises InputError."""
+    return numbers.optional(text, "seconds", 1, MAX_TIMEOUT)
+
+
+def _check_allowed(place: Address, only_this_machine: bool) -> None:
+    """With the accounts of whoever runs this server: so for that person alone, and no file of our own store."""
+    if not only_this_machine or (os.environ.get(project_table.ROOTS) and not place.is_file):
+        raise InputError("data.path", "databases may not be opened from this page", "upload the table, or ask whoever runs this server")
+    if place.is_file:
+        if not Path(place.place).is_absolute():
+            raise InputError(
+                "data.path", "it does not start at the top of the file system", "write the whole path, such as /data/people.duckdb"
+            )
+        project_table.check_place(Path(place.place).resolve(), only_this_machine)

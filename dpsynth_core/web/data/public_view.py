@@ -1,23 +1,34 @@
-"""The public table on the Data page: choosing one, and how it differs from the private one's columns and domain."""
+"""The public table on the Data page: choosing one, letting it go, and how it differs from the private one's columns and domain.
+
+All of it may be shown: the curator says that it is public. The one look at the private table compares files byte by byte, so that the same
+table is not taken for both; only whether they are the same is kept, as a refusal.
+"""
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, BinaryIO
 
 import pandas as pd
 import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.sources.public import Differences, refusal
+from dpsynth_core.sources import demo, files, guess, public
+from dpsynth_core.sources.detect import detect_without_doubt
+from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.guess import Guess
+from dpsynth_core.sources.public import FIELD, Differences, refusal
 from dpsynth_core.store import projects
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.web.data import project_table, public_data, uploads
-from dpsynth_core.web.data.public_data import PublicFile
+from dpsynth_core.web.data import project_table, uploads
 from dpsynth_core.web.shell import document, frame
+from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import code
 
@@ -39,9 +50,7 @@ def card(project: Current) -> None:
 
 
 def _choose(project: Current) -> None:
-    uploads.uploader(
-        "public_upload", lambda file: _take(lambda: public_data.from_upload(project.owner, project.id, file.name, file, project.draft))
-    )
+    uploads.uploader("public_upload", lambda file: _take(lambda: from_upload(project.owner, project.id, file.name, file, project.draft)))
     if project_table.is_database(project.draft):
         st.caption("Do not take an export of the table in the database: whether a file is one is not compared here.")
     if project_table.is_simulated(project.draft):
@@ -49,18 +58,18 @@ def _choose(project: Current) -> None:
             "Use 5,000 other simulated people",
             icon=":material/groups_2:",
             key="use_twin",
-            on_click=lambda: _take(lambda: public_data.twin(project.owner, project.id, project.draft)),
+            on_click=lambda: _take(lambda: twin(project.owner, project.id, project.draft)),
         )
 
 
 def _take(look_at: Callable[[], PublicFile]) -> None:
-    uploads.change(_PUBLIC, "public table", lambda: partial(public_data.adopt, file=look_at()))
+    uploads.change(_PUBLIC, "public table", lambda: partial(adopt, file=look_at()))
 
 
 def _remove(project: Current) -> None:
     def prepare() -> Callable[[document.Draft], None]:
-        projects.remove_uploads(project.owner, project.id, shelf=public_data.SHELF)
-        return public_data.disown
+        projects.remove_uploads(project.owner, project.id, shelf=SHELF)
+        return disown
 
     uploads.change(_PUBLIC, "public table", prepare)
 
@@ -68,7 +77,7 @@ def _remove(project: Current) -> None:
 def _chosen(project: Current) -> None:
     section = project.draft["public"]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(f":green[:material/public:] {code(public_data.label(section))}", width="content")
+        st.markdown(f":green[:material/public:] {code(label(section))}", width="content")
         st.button(
             "Remove",
             icon=":material/delete:",
@@ -90,7 +99,7 @@ def _compared(project: Current, section: dict[str, Any]) -> None:
         differences, with_what = _differences(json.dumps(section), document.domain(project.draft)), "the domain"
     else:
         theirs = tuple(project.draft["wizard"].get("public_columns", ()))
-        differences, with_what = public_data.of_headers(document.columns(project.draft), theirs), "the columns of your table"
+        differences, with_what = of_headers(document.columns(project.draft), theirs), "the columns of your table"
     if (problem := refusal(differences)) is not None:
         frame.refused(problem)
     if not differences.missing and not differences.extra and not differences.outside:
@@ -112,4 +121,73 @@ def _listed(differences: Differences) -> pd.DataFrame:
 
 @st.cache_data(max_entries=8, show_spinner="Reading the public table …", hash_funcs={Domain: lambda domain: json.dumps(domain.to_json())})
 def _differences(section_text: str, domain: Domain) -> Differences:
-    return public_data.differences(json.loads(section_text), domain)
+    return differences_from(json.loads(section_text), domain)
+
+
+SHELF: projects.Shelf = "public"
+TWIN_ROWS, TWIN_SEED, TWIN = 5_000, 8, "simulated-twin.csv"
+
+
+@dataclass(frozen=True)
+class PublicFile:
+    """section: the draft's "public". columns: of the file."""
+
+    section: dict[str, Any]
+    columns: tuple[str, ...]
+
+
+def from_upload(owner: str, project: str, name: str, content: BinaryIO, draft: Draft) -> PublicFile:
+    """Keep an uploaded file as the project's public table, in place of an earlier one. Raises InputError and keeps nothing where it is no
+    table, or is the private table itself."""
+
+    def look_at(path: Path) -> PublicFile:
+        form = detect_without_doubt(path, "public table")
+        table = files.opened(path, form)
+        table.check()
+        _check_not_private(path, draft)
+        return PublicFile(form.section(path) | {"sha256": public.digest(path)}, table.column_names())
+
+    return projects.replace_upload(owner, project, name, content, look_at, SHELF)
+
+
+def twin(owner: str, project: str, draft: Draft) -> PublicFile:
+    """Other simulated people, to try public data with."""
+    content = demo.simulate(rows=TWIN_ROWS, seed=TWIN_SEED).to_csv(index=False).encode()
+    return from_upload(owner, project, TWIN, io.BytesIO(content), draft)
+
+
+def adopt(draft: Draft, file: PublicFile) -> None:
+    draft["public"] = file.section
+    draft.setdefault("wizard", {})["public_columns"] = list(file.columns)
+
+
+def disown(draft: Draft) -> None:
+    draft.pop("public", None)
+    draft.get("wizard", {}).pop("public_columns", None)
+
+
+def label(section: dict[str, Any]) -> str:
+    """What to call it on screen: hostile text."""
+    return Path(section["path"]).name
+
+
+def differences_from(section: dict[str, Any], domain: Domain) -> Differences:
+    """How it differs from a domain. Raises InputError if the file is gone or cannot be read."""
+    return public.compare(Path(section["path"]), TableFormat.of(section), domain)
+
+
+def of_headers(ours: tuple[str, ...], theirs: tuple[str, ...]) -> Differences:
+    """What can be said before there is a domain: which columns only one of the two tables has."""
+    missing, extra = (tuple(n for n in one if n not in other) for one, other in ((ours, theirs), (theirs, ours)))
+    return Differences(missing, extra, {}, rows=2)
+
+
+def guesses(section: dict[str, Any]) -> tuple[Guess, ...]:
+    """What its columns look like: a domain that costs nothing."""
+    return guess.propose(section["path"], TableFormat.of(section), is_public=True).value
+
+
+def _check_not_private(path: Path, draft: Draft) -> None:
+    private = "" if project_table.is_database(draft) else draft.get("data", {}).get("path")
+    if private and Path(private).exists() and public.is_same_table(path, Path(private)):
+        raise InputError(FIELD, "this is the private table itself; it was not kept here", "choose a table that is public already, or none")

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from html import escape
 from typing import Any
 
 import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.vocabulary.attribute import LABEL_DTYPES
+from dpsynth_core.vocabulary.attribute import LABEL_DTYPES, Attribute
 from dpsynth_core.vocabulary.kinds.kind import Form, Option
 from dpsynth_core.vocabulary.kinds.registry import KINDS, of_form
 from dpsynth_core.vocabulary.recoding import other_is_missing, outside_rule
-from dpsynth_core.web.domain import cells_picture, cells_view, draft_rows, learning_view, origin_view
-from dpsynth_core.web.domain.column_draft import ColumnDraft, read_listed
-from dpsynth_core.web.domain.list_view import ORIGIN_NAMES
+from dpsynth_core.web.domain import draft_rows, origin_view
+from dpsynth_core.web.domain.column_draft import COUNT_AS, NEAREST, NEVER, OWN, ColumnDraft, read_listed, treated
+from dpsynth_core.web.domain.list_view import GROUPS_HELP, ORIGIN_NAMES
 from dpsynth_core.web.shell import fields
 from dpsynth_core.web.shell.session import Current
-from dpsynth_core.web.shell.text import capital, literal
+from dpsynth_core.web.shell.text import capital, literal, one_line
 
 DTYPE_NAMES = {"string": "Text", "int64": "Whole number", "float64": "Number", "bool": "true / false"}
-GROUPS_HELP = (
-    "The width of each group: 10 gives 0 to 9, 10 to 19, …; for dates a number of days, week, month, quarter, year, 5 years or 10 years. "
-    "Or the first values of the groups, separated by commas; or “20 bins” for 20 equal ones. Empty: a round width. Codes: how many."
-)
 _VALUES_HELP = (
     "As they are written in the file. To show another name, add it after a tab or “ = ”; two columns of a spreadsheet can be pasted."
 )
@@ -53,7 +51,7 @@ def panel(project: Current, draft: ColumnDraft) -> None:
             if option.learnt or not draft.most:
                 _option(draft, option)
         if draft.most:
-            learning_view.column(project, draft)
+            origin_view.learning(project, draft)
             _wrong(draft, draft.problem(), True)
         elif filled:
             _wrong(draft, draft.problem(), True)
@@ -82,7 +80,7 @@ def _declaration(project: Current, draft: ColumnDraft) -> None:
     if "other" in KINDS[draft.kind].fields:
         for which, column in zip(("missing", "other"), st.columns(2, gap="small"), strict=True):
             with column:
-                cells_view.treatment(project.id, draft, which, draft_rows.change_column)
+                treatment(project.id, draft, which, draft_rows.change_column)
         _wrong(draft, error, place == "cells")
     if error is None:
         _picture(draft)
@@ -194,6 +192,78 @@ def _option(draft: ColumnDraft, option: Option) -> None:
 
 def _picture(draft: ColumnDraft) -> None:
     attribute = draft.attribute()
-    st.html(cells_picture.html(attribute))
+    st.html(html(attribute))
     shown = " In the rows, both are empty and count as 'missing'." if other_is_missing(attribute) else ""
     st.caption(f":material/rule: {literal(outside_rule(attribute) + shown)}")
+
+
+Take = Callable[[str, dict[str, Any]], None]
+"""Stores changed entries of the draft of a column."""
+
+_TITLES = {"missing": "Empty values", "other": "Values outside"}
+_NAMES = {
+    "missing": {OWN: "a value of their own, “missing”", NEVER: "cannot occur", COUNT_AS: "count as …"},
+    "other": {OWN: "a value of their own, “other”", NEVER: "cannot occur", NEAREST: "the nearest group", COUNT_AS: "count as …"},
+}
+_HELP = {
+    "missing": "A value of their own costs a little accuracy. Say “cannot occur” where the questionnaire or the register rules it out.",
+    "other": "Values that are not listed, not between the bounds, or cannot be read. A value of their own costs a little accuracy.",
+}
+
+
+def treatment(project: str, draft: ColumnDraft, which: str, take: Take) -> None:
+    """The choice for one of the two, and what it needs. which: "missing" or "other"."""
+    column, options = draft.name, draft.treatments(which)
+    chosen, labels = draft.treatment(which), draft.value_labels()
+
+    def changed(treatment: str) -> None:
+        take(column, {which: treated(treatment, labels[0] if labels else "")})
+
+    look = {"format_func": _NAMES[which].get, "help": _HELP[which]}
+    fields.linked(f"{which}:{column}", chosen, changed, st.selectbox, _TITLES[which], options, **look)
+    if chosen == COUNT_AS:
+        _named_cell(project, draft, which, labels, take)
+
+
+def _named_cell(project: str, draft: ColumnDraft, which: str, labels: tuple[str, ...], take: Take) -> None:
+    column, recode = draft.name, getattr(draft, which)
+    label_key, why_key = f"{project}:{which}:label:{column}", f"{project}:{which}:why:{column}"
+    st.session_state[why_key] = recode["why"]
+
+    def changed() -> None:
+        take(column, {which: treated(COUNT_AS, st.session_state.get(label_key, ""), st.session_state[why_key].strip())})
+
+    if labels:
+        st.session_state[label_key] = recode["as"] if recode["as"] in labels else labels[0]
+        st.selectbox("… as those of", labels, key=label_key, on_change=changed)
+    st.text_input("Why? It is published.", key=why_key, on_change=changed, max_chars=500, placeholder="The form has no box for “none”.")
+
+
+MOST_NAMED = 30
+"""More cells are drawn as a bar of stripes, without their labels."""
+_MOST_STRIPES = 200
+_LABEL_LENGTH = 28
+
+
+def html(attribute: Attribute) -> str:
+    """Chips with labels for a few cells, a bar of stripes as wide as the bins for many; cells for other and missing values at the end."""
+    labels = attribute.cell_labels()
+    own, extra = labels[: attribute.values], labels[attribute.values :]
+    chips = "".join(_chip(label, "cell") for label in own) if len(own) <= MOST_NAMED else _stripes(attribute)
+    return f'<div class="cells">{chips}{"".join(_chip(label, "cell extra") for label in extra)}</div>'
+
+
+def _chip(label: str, kind: str) -> str:
+    return f'<span class="{kind}">{escape(one_line(label, _LABEL_LENGTH))}</span>'
+
+
+def _stripes(attribute: Attribute) -> str:
+    labels = attribute.cell_labels()
+    shown = min(attribute.values, _MOST_STRIPES)
+    widths = [1.0] * shown
+    if attribute.is_number and shown == attribute.values:
+        widths = [high - low for low, high in zip(attribute.edges, attribute.edges[1:], strict=False)]
+    whole = sum(widths)
+    stripes = "".join(f'<i style="flex-grow:{width / whole:.5f}"></i>' for width in widths)
+    ends = f"{escape(one_line(labels[0], _LABEL_LENGTH))} … {escape(one_line(labels[attribute.values - 1], _LABEL_LENGTH))}"
+    return f'<span class="stripes" aria-hidden="true">{stripes}</span><span class="ends">{attribute.values:,} values: {ends}</span>'

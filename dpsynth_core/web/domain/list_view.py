@@ -1,14 +1,16 @@
-"""Part of the Domain page: the list of all columns with the state of each, and how many are still open. One selection for the page."""
+"""All columns on the Domain page: a list with the state of each, or for experts one table to paste into. One selection for both."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 
 from dpsynth_core.foundation.zones import Zone, Zoned
 from dpsynth_core.vocabulary import usual
-from dpsynth_core.web.domain import domain_table
+from dpsynth_core.vocabulary.kinds.registry import KINDS
+from dpsynth_core.web.domain import domain_table, draft_rows
 from dpsynth_core.web.domain.column_draft import ColumnDraft
 from dpsynth_core.web.shell import frame
 from dpsynth_core.web.shell.session import Current
@@ -23,6 +25,10 @@ ORIGIN_NAMES = {
     "labels": "table’s labels",
     "data": "read from the data",
 }
+GROUPS_HELP = (
+    "The width of each group: 10 gives 0 to 9, 10 to 19, …; for dates a number of days, week, month, quarter, year, 5 years or 10 years. "
+    "Or the first values of the groups, separated by commas; or “20 bins” for 20 equal ones. Empty: a round width. Codes: how many."
+)
 _NAME_LENGTH = 40
 _CELLS_HELP = "All values of all columns. Every cell gets the same noise: the fewer cells, the more people in each."
 
@@ -122,3 +128,51 @@ def _remark(draft: ColumnDraft, is_open: bool) -> str:
     size = draft.attribute().values
     source = "guess: check" if draft.guessed else ORIGIN_NAMES.get(draft.origin, "")
     return f"{size:,} {'value' if size == 1 else 'values'}" + (f" · {source}" if source else "")
+
+
+_GRID = "_grid"
+_GRID_LINE, _HEADER = 35, 40
+
+
+def grid(rows: list[ColumnDraft]) -> None:
+    """The table. Its edits are stored as they are made."""
+    st.data_editor(
+        domain_table.grid(rows),
+        key=_grid_key(rows),
+        column_config=_grid_columns(),
+        hide_index=True,
+        height=_GRID_LINE * len(rows) + _HEADER,
+        placeholder="–",
+        on_change=_take_edits,
+        alt="Domain: one draft per column of the table",
+    )
+
+
+def _grid_columns() -> dict[str, Any]:
+    config = st.column_config
+    return {
+        "column": config.TextColumn("Column", pinned=True, width=130, disabled=True),
+        "use": config.CheckboxColumn("Use", help="Columns that are not used do not appear in the release.", width=65),
+        "kind": config.SelectboxColumn("Kind", options=list(KINDS), format_func=lambda name: KINDS[name].title, required=True, width=125),
+        "cells": config.NumberColumn("Cells", help="Different values that the release can tell apart.", width=60, disabled=True),
+        "values": config.TextColumn("Values", help="Edit them in the other view.", width=150, disabled=True),
+        "lower": config.TextColumn("Lowest", help="Lowest value that counts; smaller ones are “other”.", width=80),
+        "upper": config.TextColumn("Highest", help="Highest value that counts; larger ones are “other”.", width=80),
+        "bins": config.TextColumn("Groups of", help=GROUPS_HELP, width=80),
+        "missing": config.CheckboxColumn("Missing", help="Empty values have a value of their own.", width=90),
+        "other": config.CheckboxColumn("Other", help="Values outside the list or the bounds become “other”.", width=75),
+    }
+
+
+def _grid_key(rows: list[ColumnDraft]) -> str:
+    """The editor keeps its edits under this key; it gets a new one when the rows were changed elsewhere since."""
+    version = st.session_state.setdefault(_GRID, 0)
+    edits = st.session_state.get(f"domain_grid_{version}", {}).get("edited_rows", {})
+    if domain_table.edited(rows, edits) != rows:
+        st.session_state[_GRID] = version + 1
+    return f"domain_grid_{st.session_state[_GRID]}"
+
+
+def _take_edits() -> None:
+    edits = st.session_state[f"domain_grid_{st.session_state[_GRID]}"]["edited_rows"]
+    draft_rows.save(lambda rows: domain_table.edited(rows, edits))

@@ -1,11 +1,20 @@
-"""Part of the panel of a column: where its values come from. The cheapest for the people in the table first, reading them last."""
+"""Part of the panel of a column: where its values come from. The cheapest for the people in the table first, reading them last.
+
+Values that the curator does not know can be learnt with noise for a share of the budget. What that costs is said before.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import streamlit as st
 
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.mechanisms.discovery.learning import Portion
+from dpsynth_core.planning import discovery
+from dpsynth_core.planning.spec import DEFAULT_DISCOVERY
 from dpsynth_core.vocabulary import usual
-from dpsynth_core.vocabulary.attribute import DEFAULT_MOST
+from dpsynth_core.vocabulary.attribute import DEFAULT_MOST, Attribute
 from dpsynth_core.vocabulary.domain import DATA
 from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.registry import KINDS
@@ -13,7 +22,8 @@ from dpsynth_core.vocabulary.usual import Usual
 from dpsynth_core.web.data import project_table
 from dpsynth_core.web.domain import domain_table, draft_rows
 from dpsynth_core.web.domain.column_draft import NO_GROUPS, ColumnDraft
-from dpsynth_core.web.shell import fields
+from dpsynth_core.web.shell import document, fields
+from dpsynth_core.web.shell.numbers import short
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal
 
@@ -78,9 +88,7 @@ def suggestion(draft: ColumnDraft) -> None:
         source = guess.source if guess and not guess.is_list else ""
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(f":orange[:material/help: **Guessed from the name: check.**] {literal(source)}.", width="stretch")
-            st.button(
-                "It is right", key=f"right_{draft.name}", type="tertiary", on_click=draft_rows.change_column, args=(draft.name, {})
-            )
+            st.button("It is right", key=f"right_{draft.name}", type="tertiary", on_click=draft_rows.change_column, args=(draft.name, {}))
     elif guess and guess.is_list and not draft.categories and draft.is_listed:
         st.caption(f":orange[:material/help: **Guessed from the name:**] {literal(guess.title)}. How does the file write it?")
         _writings(draft, guess, "suggested")
@@ -120,3 +128,82 @@ def _writings(draft: ColumnDraft, chosen: Usual, place: str) -> None:
 
     key = f"writing:{place}:{draft.name}:{chosen.name}"
     fields.linked(key, written, take, st.pills, "Written as", titles, label_visibility="collapsed")
+
+
+SHARE = "budget.discovery"
+_SHARES = (0.02, 0.05, 0.1, 0.2, 0.3)
+_MOST = (8, 16, 32, 64, 128, 256, 1024)
+_MOST_HELP = "Until it is known what there is, every table with this column is planned with so many cells."
+_LEARNING_HELP = (
+    "Before the mechanism starts, noisy counts tell which values there are, and where numbers lie. Nothing that only one person has can be "
+    "found. The columns that are learnt have equal parts of this share."
+)
+
+
+def learning(project: Current, draft: ColumnDraft) -> None:
+    """What is said of a column whose values are to be learnt."""
+
+    def take(most: int) -> None:
+        draft_rows.change_column(draft.name, {"most": most})
+
+    look = {"options": sorted({*_MOST, draft.most}), "format_func": "{:,}".format, "help": _MOST_HELP}
+    fields.linked(f"most:{draft.name}", draft.most, take, st.selectbox, "Values or groups, at most", **look)
+    _price(project, _unknown(draft_rows.of(project.draft)), draft.name)
+
+
+def share(project: Current) -> None:
+    """The share of the budget that learns values. Its key has the share: what is set behind a closed popover does not reach the field."""
+    chosen = fields.value(SHARE, DEFAULT_DISCOVERY)
+    options, key = sorted({*_SHARES, chosen}), f"{project.id}:{SHARE}:{chosen}"
+    st.selectbox(
+        "Share of the budget that learns values",
+        options,
+        options.index(chosen),
+        format_func=lambda one: f"{100 * one:g}%",
+        key=key,
+        on_change=lambda: fields.store(SHARE, st.session_state[key]),
+        help=_LEARNING_HELP,
+    )
+
+
+def whole(project: Current, rows: list[ColumnDraft]) -> None:
+    """All columns that are open at once: which they are, the price, and the button."""
+    columns = domain_table.to_learn(rows)
+    share(project)
+    affected = [draft for draft, before in zip(columns, rows, strict=True) if draft.most and not before.most]
+    if not affected:
+        st.caption("Every column that is used has its values. Drop values of a column, or choose “Learn them” in its panel.")
+        return
+    st.markdown(f"Learn the values of the **{len(affected)}** columns that are still open, before the rows are made.")
+    _price(project, _unknown(columns), affected[0].name)
+    st.button("Learn them", key="learn_open", type="primary", on_click=draft_rows.load, args=(domain_table.to_learn, "learnt"))
+
+
+def prices(project: Current, unknown: Sequence[Attribute]) -> list[str]:
+    """What the columns get that are to be learnt, each kind of price once. Raises InputError for a budget that cannot be used."""
+    portions = document.portions(project.draft, unknown)
+    rows = project.draft["unit"]["max_rows_per_person"]
+    return list(dict.fromkeys(discovery.price(portion, rows) for portion in portions))
+
+
+def _unknown(rows: Iterable[ColumnDraft]) -> list[Attribute]:
+    return [attribute for attribute in domain_table.measured(rows) if attribute.most]
+
+
+def _price(project: Current, unknown: list[Attribute], name: str) -> None:
+    """What a column gets if these columns are learnt."""
+    try:
+        portion = next(one for one in document.portions(project.draft, unknown) if one.column.name == name)
+    except (InputError, StopIteration):
+        st.caption("The price shows once the budget can be used.")
+        return
+    st.caption(f":blue[:material/query_stats:] {_in_words(project, portion, len(unknown))}")
+
+
+def _in_words(project: Current, portion: Portion, columns: int) -> str:
+    budget, people = document.budget(project.draft), document.people(project.draft)
+    rows = project.draft["unit"]["max_rows_per_person"]
+    of_all = f" (of {people:,})" if people else ""
+    each = f", {100 * budget.discovery / columns:.2g}% for each of {columns} columns" if columns > 1 else ""
+    price = discovery.price(portion, rows).replace(" people to be found", f" people{of_all} to be found")
+    return literal(f"Price: {100 * budget.discovery:g}% of ε {short(budget.epsilon)}{each}. {price}")

@@ -11,8 +11,8 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from dpsynth_core.store import projects
 from dpsynth_core.vocabulary.codebook import holds_values, pasted_domain, pasted_names
 from dpsynth_core.web.data import data_view
-from dpsynth_core.web.domain import codebooks, draft_rows
-from dpsynth_core.web.domain.codebooks import Codebook
+from dpsynth_core.web.domain import draft_rows
+from dpsynth_core.web.domain.draft_rows import Codebook
 from dpsynth_core.web.shell import fields, plan_first, refusals, session
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import names
@@ -25,7 +25,7 @@ def beginning(project: Current) -> None:
         "records, and the release can say so."
     )
     lines = f"{project.id}:plan_lines"
-    fields.file("A codebook: domain JSON, CSV or DDI", codebooks.ENDINGS, "plan_codebook", _take_codebook)
+    fields.file("A codebook: domain JSON, CSV or DDI", draft_rows.ENDINGS, "plan_codebook", _take_codebook)
     st.text_area(
         "Or paste names of columns, or two columns: column and value",
         key=lines,
@@ -40,7 +40,7 @@ def beginning(project: Current) -> None:
 
 
 def _take_codebook(file: UploadedFile) -> None:
-    _begin(lambda: _of_codebook(codebooks.of_file(file.getvalue())))
+    _begin(lambda: _of_codebook(draft_rows.read_codebook(file.getvalue())))
 
 
 def _take_lines(key: str) -> None:
@@ -56,7 +56,7 @@ def _of_codebook(codebook: Codebook) -> Plan:
 
 
 def _of_text(text: str) -> Plan:
-    return _of_codebook(codebooks.of_domain(pasted_domain(text))) if holds_values(text) else (pasted_names(text), None)
+    return _of_codebook(draft_rows.codebook_of(pasted_domain(text))) if holds_values(text) else (pasted_names(text), None)
 
 
 def _begin(read: Callable[[], Plan]) -> None:

@@ -13,8 +13,8 @@ import streamlit as st
 from dpsynth_core.foundation.zones import Zone, Zoned, publishable
 from dpsynth_core.vocabulary.codebook import pasted_domain
 from dpsynth_core.vocabulary.domain import DATA
-from dpsynth_core.web.data import project_table, public_data
-from dpsynth_core.web.domain import codebooks, domain_table, draft_rows, learning_view, list_view
+from dpsynth_core.web.data import project_table, public_view
+from dpsynth_core.web.domain import domain_table, draft_rows, list_view, origin_view
 from dpsynth_core.web.domain.column_draft import ColumnDraft
 from dpsynth_core.web.shell import document, fields, frame, session
 from dpsynth_core.web.shell.session import Current
@@ -37,14 +37,14 @@ def loaders(project: Current, rows: list[ColumnDraft]) -> bool:
         with st.popover("Load a codebook", icon=":material/menu_book:", key=draft_rows.loader_key("load_codebook")):
             st.caption(CODEBOOK_HELP)
             key = draft_rows.loader_key("codebook")
-            st.file_uploader("Domain JSON, codebook CSV or DDI", type=list(codebooks.ENDINGS), key=key, on_change=_load_codebook)
+            st.file_uploader("Domain JSON, codebook CSV or DDI", type=list(draft_rows.ENDINGS), key=key, on_change=_load_codebook)
         with st.popover("Paste two columns", icon=":material/content_paste:", key=draft_rows.loader_key("load_pasted")):
             _paste()
         if labelled := draft_rows.labelled(project.draft):
             what = "declared types" if project_table.is_database(project.draft) else "file’s labels"
             st.button(f"Take the {what} ({len(labelled)})", icon=":material/label:", key="take_labels", on_click=_take_labels)
         with st.popover("Learn what I do not know", icon=":material/query_stats:", key=draft_rows.loader_key("load_learnt")):
-            learning_view.whole(project, rows)
+            origin_view.whole(project, rows)
         with st.popover("Public table", icon=":material/public:", key=draft_rows.loader_key("load_public")):
             _public(project)
         _download(project)
@@ -72,7 +72,7 @@ def _take_labels() -> None:
 def _public(project: Current) -> None:
     st.caption("A published table with the same columns: an earlier release, a census sample, a simulated twin.")
     if (section := project.draft.get("public")) is not None:
-        name = literal(public_data.label(section))
+        name = literal(public_view.label(section))
         st.button(f"Take it from {name}", key="take_public", on_click=_take_public, args=(section,), icon=":material/public:")
     key = draft_rows.loader_key("public")
     st.file_uploader("Public table", type=["csv", "tsv", "txt", "parquet"], key=key, on_change=_load_public)
@@ -100,7 +100,7 @@ def _domain_json(draft: document.Draft) -> bytes:
 def _load_codebook() -> None:
     file = st.session_state.get(draft_rows.loader_key("codebook"))
     if file is not None:
-        read = cache(lambda: codebooks.of_file(file.getvalue()))
+        read = cache(lambda: draft_rows.read_codebook(file.getvalue()))
         draft_rows.load(lambda rows: read().fill(rows), "codebook", lambda: read().rules)
 
 
@@ -115,7 +115,7 @@ def _load_public() -> None:
 
 
 def _take_public(section: dict[str, Any]) -> None:
-    draft_rows.load(lambda rows: domain_table.with_guesses(rows, public_data.look(section)), "public")
+    draft_rows.load(lambda rows: domain_table.with_guesses(rows, public_view.guesses(section)), "public")
 
 
 def justification(project: Current, rows: list[ColumnDraft]) -> None:

@@ -1,7 +1,8 @@
-"""How the rows are made: the chosen mechanism with one recommendation, and behind "Change" all others. Public facts only."""
+"""How the rows are made: the chosen mechanism, which ones to consider for the draft's plan, and what speaks for each. Public facts only."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 import streamlit as st
@@ -9,19 +10,27 @@ import streamlit as st
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.mechanism import Forecast
-from dpsynth_core.planning.recommendation import Recommendation
+from dpsynth_core.mechanisms.mechanism import Forecast, Mechanism, UsesPublic
+from dpsynth_core.planning import recommendation
+from dpsynth_core.planning.plan import budgeted, divided, forecast, set_aside
+from dpsynth_core.planning.recommendation import LARGEST, MEAN, Recommendation, Situation
+from dpsynth_core.planning.spec import PublicSpec
+from dpsynth_core.privacy.accountant import ZCDP
+from dpsynth_core.release import synthesis
 from dpsynth_core.report import percent
-from dpsynth_core.web.mechanism import plan_view, recommendation_view
+from dpsynth_core.tradeoffs import curves
+from dpsynth_core.web.mechanism import plan_view
+from dpsynth_core.web.run.history import in_words
 from dpsynth_core.web.shell import document, frame
 from dpsynth_core.web.shell.session import Current
+from dpsynth_core.web.shell.text import capital
 
 _OPEN = "mechanism_change"
 
 
 def follow(project: Current, forecasts: Mapping[str, Forecast | InputError]) -> bool:
     """Whether another mechanism is in the plan now: until somebody chooses one, it is the recommended one."""
-    chosen, recommended = project.draft["mechanism"], recommendation_view.ranked(project, forecasts)
+    chosen, recommended = project.draft["mechanism"], ranked(project, forecasts)
     followed = project.draft["wizard"].get("recommended", document.new()["mechanism"]["name"])
     if not recommended or chosen != {"name": followed, "settings": {}} or recommended[0].name == followed:
         return False
@@ -32,8 +41,8 @@ def follow(project: Current, forecasts: Mapping[str, Forecast | InputError]) -> 
 def card(project: Current, forecasts: Mapping[str, Forecast | InputError]) -> None:
     """What is chosen, what we would choose, and the way to another one. The draft's domain, workload and budget are complete."""
     mechanism = registry.get(project.draft["mechanism"]["name"])
-    recommended = recommendation_view.ranked(project, forecasts)
-    with frame.card("How are the rows made?", Zone.PUBLIC, recommendation_view.basis_help()), st.container(key="mechanisms"):
+    recommended = ranked(project, forecasts)
+    with frame.card("How are the rows made?", Zone.PUBLIC, basis_help()), st.container(key="mechanisms"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.markdown(f"#### {mechanism.card.title}", width="content")
             if recommended and recommended[0].name == mechanism.card.name:
@@ -43,7 +52,7 @@ def card(project: Current, forecasts: Mapping[str, Forecast | InputError]) -> No
         plan_view.fitting(forecasts[mechanism.card.name])
         _expected(mechanism.card.name, recommended)
         if st.session_state.get(_OPEN):
-            recommendation_view.shortlist(project, forecasts)
+            shortlist(project, forecasts)
             plan_view.cards(forecasts, mechanism.card.name)
         else:
             plan_view.explained(mechanism.card.name)
@@ -70,3 +79,90 @@ def _span(one: Recommendation) -> str:
 
 def _toggle() -> None:
     st.session_state[_OPEN] = not st.session_state.get(_OPEN)
+
+
+_ORDER = ("First choice", "Second", "Third")
+_BY = "recommended_by"
+Forecasts = Mapping[str, Forecast | InputError]
+_MEASURES = {MEAN: curves.MEAN, LARGEST: curves.LARGEST}
+
+
+def basis_help() -> str:
+    """What expected errors come from."""
+    based = recommendation.basis()
+    return (
+        f"Expected errors come from a small model fitted on {based.trials:,} of our own trials on {based.scenarios} simulated tables"
+        f" ({based.made}). It knows the shape of your plan and nothing of your table. What learns rules (OracleQuery, certified learning)"
+        " answers another question than tables of counts, and is not judged here."
+    )
+
+
+def ranked(project: Current, forecasts: Forecasts, by: str = MEAN) -> tuple[Recommendation, ...]:
+    """What was tried and fits the draft's plan, the best first; nothing without a number of people. The draft's domain, workload and budget
+    are complete."""
+    people, budget = document.people(project.draft), document.budget(project.draft)
+    if not people:
+        return ()
+    workload, unit = document.workload(project.draft), document.unit(project.draft)
+    aside = set_aside(registry.get("aim"), budget, project.draft)
+    rho = divided(ZCDP, budget, aside).mechanism  # trials were counted in zCDP, whichever it is
+    fitting = {name: f for name, f in forecasts.items() if isinstance(f, Forecast)}
+    return recommendation.recommend(Situation.of(workload, rho, unit, people), fitting, measure=by).value
+
+
+def shortlist(project: Current, forecasts: Forecasts) -> None:
+    """The best few, with what speaks for each."""
+    if not document.people(project.draft):
+        st.info("Say about how many people the table holds, as far as that is public, to get a recommendation.", icon=":material/help:")
+        frame.link("data", "Say how many")
+        return
+    measure_help = " ".join(f"**{measure.title}**: {measure.help}" for measure in _MEASURES.values())
+    names = {name: measure.title for name, measure in _MEASURES.items()}
+    by = st.segmented_control(
+        "Our recommendation, judged by", list(names), format_func=names.get, key=_BY, default=MEAN, required=True, help=measure_help
+    )
+    recommendations = ranked(project, forecasts, by)[: recommendation.LISTED]
+    if not recommendations:
+        st.info("None of the mechanisms that were tried fits this plan.", icon=":material/block:")
+    for place, (rank, one) in zip(st.columns(max(1, len(recommendations))), zip(_ORDER, recommendations, strict=False), strict=False):
+        with place.container(border=True, height="stretch", key=f"recommended_{one.name}"):
+            _one(rank, one, by, chosen=project.draft["mechanism"]["name"] == one.name)
+    trials = recommendation.basis().trials
+    st.caption(f"A rough guide from {trials:,} trials on simulated tables, not yours. Trade-offs on simulated data like yours says more.")
+
+
+def _one(rank: str, one: Recommendation, by: str, *, chosen: bool) -> None:
+    expected, forecast = one.expected, one.forecast
+    what = "of people in the wrong group" if by == MEAN else "of all people is how far off the worst count is"
+    st.markdown(f"{rank}: **{one.title}**" + (" :green-badge[:material/check: chosen]" if chosen else ""))
+    st.markdown(
+        f"About **{percent(expected.error)}** {what} ({percent(expected.low)} to {percent(expected.high)})"
+        f" · {in_words(forecast.seconds)} · {forecast.memory_mb:,.0f} MB"
+    )
+    st.caption(f"{capital('; '.join(one.reasons))}.")
+    if not chosen:
+        st.button("Choose", key=f"take_{one.name}", on_click=plan_view.choose, args=(one.name,), width="stretch")
+
+
+def forecasts(draft: document.Draft) -> Mapping[str, Forecast | InputError]:
+    """What each mechanism would need for this plan, the chosen one with its own settings; or why it cannot run."""
+    parts = {part: draft.get(part) for part in ("domain", "workload", "unit", "budget", "mechanism", "public", "criteria", "models")}
+    return _forecasts(json.dumps(parts, sort_keys=True), document.people(draft))
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _forecasts(text: str, people: int | None) -> dict[str, Forecast | InputError]:
+    draft = json.loads(text)
+    workload, unit, budget, chosen = document.workload(draft), document.unit(draft), document.budget(draft), draft["mechanism"]
+    public = None if draft["public"] is None else PublicSpec.model_validate_json(json.dumps(draft["public"]))
+
+    def expected(mechanism: Mechanism) -> Forecast | InputError:
+        try:
+            configured = registry.configured(mechanism, chosen["settings"] if mechanism.card.name == chosen["name"] else {})
+            if public is not None and isinstance(configured, UsesPublic):
+                configured = configured.informed_by(synthesis.public_table(public, workload.domain))
+            return forecast(configured, workload, unit, budgeted(configured, budget, document=draft), people)
+        except InputError as error:
+            return error
+
+    return {name: expected(mechanism) for name, mechanism in registry.MECHANISMS.items()}

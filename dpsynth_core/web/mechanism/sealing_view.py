@@ -18,7 +18,7 @@ from dpsynth_core.sources.locations import located
 from dpsynth_core.store import balance, fingerprints, looks, runs
 from dpsynth_core.store.balance import Spent
 from dpsynth_core.web.data import check_view
-from dpsynth_core.web.mechanism import choice_view, plan_view, recommendation_view
+from dpsynth_core.web.mechanism import choice_view, plan_view
 from dpsynth_core.web.run import launch
 from dpsynth_core.web.shell import document, frame, numbers, refusals, session
 from dpsynth_core.web.shell.numbers import short
@@ -38,10 +38,10 @@ def planning(project: Current) -> None:
     except InputError as error:
         frame.refused(error)
         if error.field == "models":  # another mechanism would mend it
-            choice_view.card(project, recommendation_view.forecasts(project.draft))
+            choice_view.card(project, choice_view.forecasts(project.draft))
         plan_view.parameters(mechanism)
         return
-    forecasts = recommendation_view.forecasts(project.draft)
+    forecasts = choice_view.forecasts(project.draft)
     if choice_view.follow(project, forecasts):
         planning(session.current())
         return

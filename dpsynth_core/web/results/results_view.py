@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterator
 from functools import partial
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import streamlit as st
 
 from dpsynth_core import charts, report
@@ -16,7 +19,7 @@ from dpsynth_core.store import runs
 from dpsynth_core.store.runs import Run
 from dpsynth_core.vocabulary.domain import Attribute
 from dpsynth_core.vocabulary.recoding import other_is_missing
-from dpsynth_core.web.results import criteria_view, downloads, offers, rows_filter
+from dpsynth_core.web.results import claims_view, downloads, offers
 from dpsynth_core.web.results.offers import Offer
 from dpsynth_core.web.results.open_runs import OpenRun, beside_toggle, curator_toggle, forget, pair_map, truth_for
 from dpsynth_core.web.shell import frame
@@ -101,38 +104,36 @@ def rows(opened: OpenRun) -> None:
     column = left.selectbox(
         "Filter by", ["", *opened.release.domain.column_names], format_func=lambda name: one_line(name) or "no filter", key="results_filter"
     )
-    keep: rows_filter.Filter | None = None
+    keep: Filter | None = None
     if column:
         with right:
             keep = _filter(values, opened.release.domain[column])
-    table, number = rows_filter.first(values, column, keep, _ROWS_SHOWN)
-    st.caption(
-        f"{table.num_rows:,} of {number:,} rows shown. No row is a real person. Any resemblance is by chance."
-    )
+    table, number = first_rows(values, column, keep, _ROWS_SHOWN)
+    st.caption(f"{table.num_rows:,} of {number:,} rows shown. No row is a real person. Any resemblance is by chance.")
     st.dataframe(table.to_pandas(), hide_index=True, height=420)
 
 
-def _filter(values: Rows, attribute: Attribute) -> rows_filter.Filter | None:
+def _filter(values: Rows, attribute: Attribute) -> Filter | None:
     """What the curator picks of one column; None for all rows."""
     name = attribute.name
     key = f"results_filter_{attribute.name}"
-    if rows_filter.has_choices(attribute):
-        options = sorted(rows_filter.choices(values, name), key=str)
+    if has_choices(attribute):
+        options = sorted(choices(values, name), key=str)
         picked = st.multiselect(
             "Values", options, format_func=lambda v: "missing" if v is None else one_line(v), key=key, placeholder="all values"
         )
-        return partial(rows_filter.one_of, column=name, values=picked) if picked else None
+        return partial(one_of, column=name, values=picked) if picked else None
     if attribute.is_number and attribute.dtype != "duration" and attribute.lower < attribute.upper:
         low, high = st.slider("Range", attribute.lower, attribute.upper, (attribute.lower, attribute.upper), key=key)
         whole = (low, high) == (attribute.lower, attribute.upper)
-        return None if whole else partial(rows_filter.between, column=name, low=low, high=high)
+        return None if whole else partial(between, column=name, low=low, high=high)
     st.caption("This column has too many values to pick from.")
     return None
 
 
 def take_away(opened: OpenRun) -> None:
     """Everything that may leave: built from public and released values only. First what to publish, then its parts."""
-    if criteria_view.withheld(opened):
+    if claims_view.withheld(opened):
         return
     _, *single = offers.of(opened.release)
     with frame.card("The whole release"):
@@ -199,3 +200,58 @@ def _times(run: Run) -> None:
         return
     with frame.card("How long did it take?", taken.zone, _TIMES_HELP), frame.watermark(taken.zone):
         st.markdown(literal(", ".join(f"{phase} {seconds:.1f} s" for phase, seconds in taken.value["phases"].items())))
+
+
+MAX_CHOICES = 200
+Filter = Callable[[pa.Table], pa.Table]
+"""Some of the rows of a table."""
+
+
+def has_choices(attribute: Attribute) -> bool:
+    """Whether the column is filtered by picking values rather than by a range."""
+    return not attribute.is_number and attribute.size <= MAX_CHOICES
+
+
+def first_rows(rows: Rows, column: str, keep: Filter | None, most: int) -> tuple[pa.Table, int]:
+    """The first of the rows that a filter of a column keeps, and how many it keeps in all: of most rows, that column alone is read."""
+    if keep is None:
+        return _some(rows.batches(), most), rows.num_rows
+    wanted, number, have = rows.batches(), 0, 0
+    shown: list[pa.Table] = []
+    for batch in rows.batches([column]):
+        number += keep(batch).num_rows
+        if have < most:
+            shown.append(keep(next(wanted)).slice(0, most - have))
+            have += shown[-1].num_rows
+    return pa.concat_tables(shown), number
+
+
+def _some(batches: Iterator[pa.Table], most: int) -> pa.Table:
+    """The first rows of batches; no further one is read."""
+    shown = [next(batches).slice(0, most)]
+    while (have := sum(table.num_rows for table in shown)) < most and (batch := next(batches, None)) is not None:
+        shown.append(batch.slice(0, most - have))
+    return pa.concat_tables(shown)
+
+
+def choices(rows: Rows, column: str) -> set[object]:
+    """The values that a column has, None for missing ones. No other column is read."""
+    return {value for batch in rows.batches([column]) for value in batch.column(column).unique().to_pylist()}
+
+
+def one_of(table: pa.Table, column: str, values: Collection[object]) -> pa.Table:
+    """Rows whose value is among `values`; None stands for missing. No values keep all rows."""
+    if not values:
+        return table
+    wanted = pa.array([value for value in values if value is not None], table.schema.field(column).type)
+    mask = pc.fill_null(pc.is_in(table.column(column), wanted), False)
+    if None in values:
+        mask = pc.or_(mask, pc.is_null(table.column(column)))
+    return table.filter(mask)
+
+
+def between(table: pa.Table, column: str, low: object, high: object) -> pa.Table:
+    """Rows whose value lies in low..high, inclusive; missing values do not."""
+    values = table.column(column)
+    mask = pc.and_(pc.greater_equal(values, pa.scalar(low, values.type)), pc.less_equal(values, pa.scalar(high, values.type)))
+    return table.filter(pc.fill_null(mask, False))

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import logging
 import os
+import pkgutil
 import sys
 from collections.abc import AsyncIterator
 from typing import Any
@@ -18,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
 from streamlit.runtime.pages_manager import PagesManager
 
+from dpsynth_core import web
 from dpsynth_core.foundation.causes import cause_of
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store import failures, jobs
@@ -120,15 +123,26 @@ def forbid_legacy_pages() -> None:
 
 def _warm_up() -> None:
     """Ends the program with one line where a package is missing."""
-    from dpsynth_core.web.shell import warmup  # knows all pages, which this module does not
-
     try:
-        warmup.load()
+        load_pages()
     except ImportError as error:
         if (cause := cause_of(error)) is None:
             raise
         print(f"The wizard does not start. {cause}", file=sys.stderr, flush=True)
         os._exit(1)  # from a thread, before anything was served
+
+
+def load_pages() -> None:
+    """Load what the first visit would otherwise wait for: the modules of all pages, and a first chart, which reads Vega-Lite's schema.
+
+    Public facts only: the chart is of no release. Takes about half a second.
+    """
+    from dpsynth_core import charts
+    from dpsynth_core.planning import precision
+
+    for module in pkgutil.walk_packages(web.__path__, f"{web.__name__}."):
+        importlib.import_module(module.name)
+    charts.tradeoff(precision.attacker(rho=0.01)).to_dict()
 
 
 async def _pump_forever() -> None:

@@ -10,7 +10,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store import looks, runs
 from dpsynth_core.store.projects import Project
 from dpsynth_core.web.shell import refusals, session
-from dpsynth_core.web.shell.copied_plan import Whose, copied
+from dpsynth_core.web.shell.plan_first import Whose, copied
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import code, literal
 

@@ -7,8 +7,8 @@ import streamlit as st
 from dpsynth_core.foundation.zones import publishable
 from dpsynth_core.store import runs
 from dpsynth_core.store.sweeps import Stored
-from dpsynth_core.tradeoffs.beside import Beside, obstacle, point
-from dpsynth_core.tradeoffs.curves import MEAN, Metric, Setting
+from dpsynth_core.tradeoffs.curves import MEAN, Beside, Metric, Setting, obstacle
+from dpsynth_core.tradeoffs.curves import release_point as point
 from dpsynth_core.web.compare import compare_view
 from dpsynth_core.web.results import open_runs
 from dpsynth_core.web.shell import session

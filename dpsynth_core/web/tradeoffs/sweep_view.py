@@ -21,9 +21,8 @@ from dpsynth_core.foundation.zones import Zone, Zoned, public, publishable
 from dpsynth_core.release.document import csv_bytes
 from dpsynth_core.store import sweeps
 from dpsynth_core.store.sweeps import PointState, Stored
-from dpsynth_core.tradeoffs import beside, curves, trial
-from dpsynth_core.tradeoffs.beside import Beside
-from dpsynth_core.tradeoffs.curves import METRICS, Metric, Setting
+from dpsynth_core.tradeoffs import curves, trial
+from dpsynth_core.tradeoffs.curves import METRICS, Beside, Metric, Setting
 from dpsynth_core.tradeoffs.sweep import PRIVATE, PUBLIC, Sweep
 from dpsynth_core.tradeoffs.trial import Outcome
 from dpsynth_core.web.mechanism import plan_view
@@ -287,7 +286,7 @@ def _chart(
     if name == BY_TABLES:
         return charts.by_tables(bands, metric, chosen.epsilon, chosen)
     guesses = _guesses(json.dumps(sweep.to_json(), sort_keys=True))
-    marks = charts.Marks(limit, sweep.base.budget.epsilon, guesses, beside.table(releases) if releases else None)
+    marks = charts.Marks(limit, sweep.base.budget.epsilon, guesses, curves.release_points(releases) if releases else None)
     return charts.by_epsilon(bands, metric, chosen.tables, chosen, marks)
 
 

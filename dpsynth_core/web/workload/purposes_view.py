@@ -1,7 +1,11 @@
-"""What readers will study, on the Workload page: purposes in plain words, each with the tables it asks for and what they cost."""
+"""What readers will study, on the Workload page: purposes in plain words, each with the tables it asks for and what they cost.
+
+Tables drawn at random from a seed are the way in which papers choose what they compare methods on.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,12 +13,41 @@ import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.proposals import Cost
+from dpsynth_core.vocabulary.drawn_marginals import PAPER_DRAWS, RANDOM, SKEWED
+from dpsynth_core.vocabulary.workload import MAX_DRAWS
 from dpsynth_core.web.run.history import in_words
 from dpsynth_core.web.shell import document, fields, numbers, session
 from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal
-from dpsynth_core.web.workload import drawn_view
+
+DRAWN_KINDS = {RANDOM: "every table alike", SKEWED: "a few columns far more often"}
+DRAWN, DRAWN_TITLE = "drawn", "Drawn at random"
+_DRAWN_HELP = (
+    "For comparing methods as papers do. Alike: different tables, each as likely as any other. Far more often: each column gets a random "
+    "weight, and tables are drawn by the product of their columns' weights; one that comes twice counts twice. The AIM paper draws "
+    f"{PAPER_DRAWS} tables of three columns so."
+)
+
+
+def way_of(workload: Mapping[str, Any]) -> str:
+    """Which way of saying it a workload is: both kinds of draws are one."""
+    return DRAWN if workload["kind"] in DRAWN_KINDS else str(workload["kind"])
+
+
+def start_drawn(columns: int) -> dict[str, Any]:
+    """What this way begins with."""
+    k = min(3, columns)
+    return {"kind": RANDOM, "k": k, "count": min(64, math.comb(columns, k)), "seed": 0}
+
+
+def drawn_form() -> None:
+    """Kind, number and seed. How many columns a table has is asked as for the other ways."""
+    fields.choice("Which are drawn", "workload.kind", list(DRAWN_KINDS), DRAWN_KINDS, kind="segmented", help=_DRAWN_HELP)
+    fields.number("Tables to draw", "workload.count", lambda text: numbers.whole(text, "workload.count", 1, MAX_DRAWS))
+    seed = "The same seed draws the same tables, on every machine. It is published with the plan; no privacy depends on it."
+    fields.number("Seed of the draw", "workload.seed", lambda text: numbers.whole(text, "workload.seed", 0, 2**63 - 1), help=seed)
+
 
 COST_HELP = (
     "What 95% of all cells are within, at the budget and with the mechanism that are chosen now. First if every table were measured, with "
@@ -67,7 +100,7 @@ def _take(form: Mapping[str, Any]) -> None:
 
 def keep(draft: Draft) -> None:
     """Note what is asked for now, for when the curator comes back to this way of saying it. A proposed list is not their own."""
-    way = drawn_view.way_of(draft["workload"])
+    way = way_of(draft["workload"])
     if way != "marginals" or served(draft) == OWN:
         draft["wizard"].setdefault("workloads", {})[way] = draft["workload"]
 

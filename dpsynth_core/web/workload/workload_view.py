@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -25,11 +26,10 @@ from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.figures import show
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal
-from dpsynth_core.web.workload import drawn_view, purposes_view, weights_view
-from dpsynth_core.web.workload.weights_view import Tables
+from dpsynth_core.web.workload import purposes_view
 
 ALL, TARGET, PICKED = "all", "target", "marginals"
-WAYS = {ALL: "All combinations", TARGET: "Around one column", PICKED: "Hand-picked", drawn_view.WAY: drawn_view.TITLE}
+WAYS = {ALL: "All combinations", TARGET: "Around one column", PICKED: "Hand-picked", purposes_view.DRAWN: purposes_view.DRAWN_TITLE}
 ORDERS = {1: "single", 2: "pairs", 3: "triples", 4: "fours", 5: "fives"}
 MOST_TO_COPY = 300
 MOST_TO_DRAW = 60
@@ -67,7 +67,7 @@ def choice(project: Current) -> None:
 def _detail(project: Current, is_own: bool) -> None:
     now, domain = project.draft["workload"], document.domain(project.draft)
     look = {"format_func": WAYS.get, "required": True, "label_visibility": "collapsed"}
-    fields.linked("way", drawn_view.way_of(now), _switch, st.segmented_control, "Which tables?", list(WAYS), **look)
+    fields.linked("way", purposes_view.way_of(now), _switch, st.segmented_control, "Which tables?", list(WAYS), **look)
     if now["kind"] == PICKED:
         _picked(project, domain, now["marginals"])
     else:
@@ -79,8 +79,8 @@ def _detail(project: Current, is_own: bool) -> None:
 
 
 def _combinations(domain: Domain, kind: str, is_own: bool) -> None:
-    if kind in drawn_view.KINDS:
-        drawn_view.form()
+    if kind in purposes_view.DRAWN_KINDS:
+        purposes_view.drawn_form()
     if kind == TARGET and is_own:  # else the column is asked for beside its purpose
         fields.choice("Column of interest", "workload.column", domain.names, dict(zip(domain.names, domain.names, strict=True)))
     orders = [k for k in ORDERS if k <= len(domain)]
@@ -168,8 +168,8 @@ def _start(way: str, draft: Draft) -> dict[str, Any]:
     names = document.domain(draft).names
     if way == PICKED:
         return {"kind": PICKED, "marginals": []}
-    if way == drawn_view.WAY:
-        return drawn_view.start(len(names))
+    if way == purposes_view.DRAWN:
+        return purposes_view.start_drawn(len(names))
     start = {"kind": way, "k": min(2, len(names))}
     return start | {"column": names[-1]} if way == TARGET else start
 
@@ -183,7 +183,7 @@ def _picked(project: Current, domain: Domain, marginals: list[dict[str, Any]]) -
         if not marginals and (copied := _former(project, domain)):
             st.button(f"Start from {len(copied)} tables", key="copy_marginals", on_click=_set_marginals, args=(copied,))
     if marginals:
-        weights_view.editor(marginals, _change_marginals)
+        _weights_editor(marginals, _change_marginals)
 
 
 def is_empty_list(project: Current) -> bool:
@@ -270,3 +270,49 @@ def coverage(workload: Workload) -> None:
         show(charts.coverage, precision.coverage(workload))
         return
     st.metric("Pairs of columns that are asked for", f"{covered:,} of {pairs:,}", border=True, help="A table has all pairs of its columns.")
+
+
+Tables = list[dict[str, Any]]
+"""As a workload's document lists them: {"attributes": columns, "weight": weight}."""
+
+_BASE = "_weights_base"
+"""In the session: the version of the editor, and the tables that its edits are about."""
+
+
+def _weights_editor(tables: Tables, take: Callable[[Callable[[Tables], Tables]], None]) -> None:
+    """The list; `take` gets with each edit how to change the stored one. While nothing else changes the tables, the editor stays the same
+    one: a new one after each edit would lose what is being typed meanwhile."""
+    version, base = st.session_state.get(_BASE, (0, tables))
+    if edited(base, base, st.session_state.get(_weights_key(version), {})) != tables:
+        version, base = version + 1, tables
+    st.session_state[_BASE] = version, base
+    st.data_editor(
+        {"table": [" × ".join(table["attributes"]) for table in base], "weight": [float(table["weight"]) for table in base]},
+        key=_weights_key(version),
+        num_rows="delete",
+        hide_index=True,
+        height=35 * min(len(base), 6) + 40,
+        column_config={
+            "table": st.column_config.TextColumn("Table", disabled=True),
+            "weight": st.column_config.NumberColumn("Weight", min_value=0.001, max_value=1e6, help="A table of weight 2 counts twice."),
+        },
+        on_change=lambda: take(partial(edited, base=base, edits=st.session_state[_weights_key(version)])),
+        alt="Tables of the workload with their weights",
+    )
+
+
+def edited(tables: Tables, base: Tables, edits: Mapping[str, Any]) -> Tables:
+    """The tables after all edits of a data editor that was given `base`. They are found by their columns: some may be gone from the list
+    meanwhile, or new. A weight that was emptied is 1."""
+    weights = {_columns_of(base[int(line)]): values.get("weight") or 1.0 for line, values in edits.get("edited_rows", {}).items()}
+    gone = {_columns_of(base[line]) for line in edits.get("deleted_rows", ())}
+    left = [table for table in tables if _columns_of(table) not in gone]
+    return [table | {"weight": weights.get(_columns_of(table), table["weight"])} for table in left]
+
+
+def _columns_of(table: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(table["attributes"])
+
+
+def _weights_key(version: int) -> str:
+    return f"weights_editor_{version}"
