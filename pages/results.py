@@ -32,12 +32,7 @@ def main() -> None:
     if run.id == finished[0].id:
         launch.banner(project, run)
     results_view.warnings(opened)
-    VIEWS[_view()][1](opened)
-    frame.nav("results")
-
-
-def _view() -> str:
-    """The part to look at. It stands in the address, so that a link or a reload opens it again, and Back the one before."""
+    # the view stands in the address, so that a link or a reload opens it again, and Back the one before
     stated = st.query_params.get(_VIEW, _FIRST)
     linked = stated if stated in VIEWS else _FIRST
     if linked != st.session_state.get(_SHOWN) or st.session_state.get(_KEY) is None:
@@ -47,7 +42,8 @@ def _view() -> str:
     st.session_state[_SHOWN] = view
     if view != stated:  # the first view needs no word in the address: adding it would be a step that cannot be gone back
         st.query_params[_VIEW] = view
-    return view
+    VIEWS[view][1](opened)
+    frame.nav("results")
 
 
 def _picked(finished: list[open_runs.Run], favourite: str) -> open_runs.Run:

@@ -39,7 +39,10 @@ def overview(zoned: Zoned[pd.DataFrame], threshold: float) -> Drawing:
     Columns as `evaluation.quality.marginal_table` gives them, and `good` (bool). threshold: share of people up to which a table is good
     enough.
     """
-    frame = _with_readings(_thinned(zoned.value[zoned.value["limit"].notna()]))
+    frame = zoned.value[zoned.value["limit"].notna()]
+    frame = frame.sort_values("rank").assign(place=range(1, len(frame) + 1), zero=0.0)
+    step = -(-len(frame) // _MOST_DRAWN)
+    frame = _with_readings(frame.iloc[:: max(1, step)])
     x = alt.X("place:Q", title="Tables, worst first", axis=alt.Axis(tickMinStep=1, format=",d", tickCount=6), scale=alt.Scale(nice=False))
     y = alt.Y("limit:Q", title=_ERROR, axis=alt.Axis(format="~%", tickCount=5), scale=alt.Scale(domainMin=0))
     colour, tooltip = _verdict(frame), _tooltip(frame)
@@ -126,13 +129,6 @@ def pair_map(zoned: Zoned[pd.DataFrame]) -> Drawing:
     caption = "Stronger: more people may be in the wrong group.\nCross: nothing known. Click a pair to look at it."
     chart = alt.layer(bounded, unknown) if len(missing) else alt.layer(bounded)  # a layer of nothing is a picture without a name
     return finish(chart, zoned, "Which pairs of columns can be trusted?", caption, height=small)
-
-
-def _thinned(frame: pd.DataFrame) -> pd.DataFrame:
-    """At most so many tables as can be told apart on a screen, evenly taken; `place` counts all."""
-    frame = frame.sort_values("rank").assign(place=range(1, len(frame) + 1), zero=0.0)
-    step = -(-len(frame) // _MOST_DRAWN)
-    return frame.iloc[:: max(1, step)]
 
 
 def _with_readings(frame: pd.DataFrame) -> pd.DataFrame:

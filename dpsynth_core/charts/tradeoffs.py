@@ -48,8 +48,9 @@ def by_epsilon(
     frame = _with_chosen(zoned.value[zoned.value["tables"] == tables], chosen)
     epsilons, stated = sorted(set(frame["epsilon"])), marks or Marks()
     axis = alt.Axis(format="~g", values=epsilons, labelOverlap=True)
-    if stated.guesses:
-        axis.labelExpr = _with_guesses(stated.guesses)
+    if stated.guesses:  # a second line for the share of right guesses: numbers alone enter the expression
+        shares = ", ".join(f"'{epsilon:g}': '{guess:.1%}'" for epsilon, guess in stated.guesses.items())
+        axis.labelExpr = f"[format(datum.value, '~g'), {{{shares}}}[format(datum.value, '~g')] || '']"
     x = alt.X("epsilon:Q", title="ε", scale=alt.Scale(type="log", nice=False, padding=12), axis=axis)
     lines, curves, words = [], _curves(frame, zoned, metric, x, stated.in_sight), []
     if stated.limit is not None:
@@ -86,12 +87,6 @@ def _band_words(frame: pd.DataFrame) -> list[str]:
     if len(frame) and frame["weakest"].min() < frame["strongest"].max():
         return [f"Band: from weakly to strongly related columns{f', {of_repeats}' if of_repeats else ''}; line: in the middle."]
     return [f"Band: {of_repeats}."] if of_repeats else []
-
-
-def _with_guesses(guesses: Mapping[float, float]) -> str:
-    """An expression for labels of two lines: epsilon, and the share of right guesses below it. Numbers alone enter it."""
-    shares = ", ".join(f"'{epsilon:g}': '{guess:.1%}'" for epsilon, guess in guesses.items())
-    return f"[format(datum.value, '~g'), {{{shares}}}[format(datum.value, '~g')] || '']"
 
 
 def by_tables(zoned: Zoned[pd.DataFrame], metric: Metric, epsilon: float, chosen: Setting | None = None) -> Drawing:
@@ -178,15 +173,13 @@ def _error(column: str, metric: Metric, frame: pd.DataFrame, in_sight: Sequence[
     floor = max(low, 1e-6) * 0.9
     top = max(high, floor) * 1.1
     scale = alt.Scale(type="log", domain=[floor, top], nice=False, clamp=True)
-    return alt.Y(f"{column}:Q", title=metric.axis, scale=scale, axis=_axis(floor, top, "~%" if metric.percent else "~g"))
-
-
-def _axis(low: float, high: float, form: str) -> alt.Axis:
-    """A handful of round ticks: an automatic logarithmic axis draws nine lines a decade."""
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    digits = (1, 2, 5) if high / low > 20 else (1, 1.5, 2, 3, 4, 5, 7)
+    # a handful of round ticks: an automatic logarithmic axis draws nine lines a decade
+    powers = range(math.floor(math.log10(floor)), math.ceil(math.log10(top)) + 1)
+    digits = (1, 2, 5) if top / floor > 20 else (1, 1.5, 2, 3, 4, 5, 7)
     ticks = [float(f"{digit}e{power}") for power in powers for digit in digits]
-    return alt.Axis(format=form, values=[tick for tick in ticks if low <= tick <= high], labelOverlap=True)
+    shown = [tick for tick in ticks if floor <= tick <= top]
+    axis = alt.Axis(format="~%" if metric.percent else "~g", values=shown, labelOverlap=True)
+    return alt.Y(f"{column}:Q", title=metric.axis, scale=scale, axis=axis)
 
 
 def _colour(zoned: Zoned[pd.DataFrame]) -> alt.Color:

@@ -20,10 +20,9 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.mechanism import Forecast
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release import synthesis
-from dpsynth_core.release.release import Release
 from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.statistics.distances import in_wrong_cell, workload_error
-from dpsynth_core.tradeoffs.sweep import Point, Sweep
+from dpsynth_core.tradeoffs.sweep import Sweep
 from dpsynth_core.vocabulary.measurement import Clique
 
 Shares = Mapping[Clique, NDArray[np.float64]]
@@ -77,7 +76,10 @@ class Trials:
         spec = self._sweep.spec(point)
         plan = synthesis.plan(spec)
         self._planned(plan)
-        table = self._table(point, plan)
+        if point.strength not in self._tables:
+            source = synthesis.open_source(plan)
+            self._tables[point.strength] = _Table(source, self._shares(source))
+        table = self._tables[point.strength]
         began, busy = time.perf_counter(), time.process_time()
         release = synthesis.synthesize(plan, table.source, synthesis.noise_for(spec), lambda _: None)
         seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - busy
@@ -92,28 +94,16 @@ class Trials:
             workload_error=workload_error(plan.workload, true, published, 1.0),
             largest=max(largests),
             errors=tuple(min(1.0, round(in_wrong_cell(true[r], published[r]), 7)) for r in cliques),
-            measured=_measured(release),
+            measured=len({measurement.clique for measurement in release.measurements if measurement.clique}),
             seconds=round(seconds, 3),
             cpu_seconds=round(cpu_seconds, 3),
             largests=tuple(round(gap, 9) for gap in largests),
         )
 
-    def _table(self, point: Point, plan: Plan) -> _Table:
-        """The table of a point, opened at its first trial."""
-        if point.strength not in self._tables:
-            source = synthesis.open_source(plan)
-            self._tables[point.strength] = _Table(source, self._shares(source))
-        return self._tables[point.strength]
-
     def _shares(self, source: MarginalSource) -> Shares:
         counts = true_counts(source, [*self._sweep.workload.cliques, ()]).value
         people = max(1, int(counts[()]))
         return {clique: counts[clique] / people for clique in self._sweep.workload.cliques}
-
-
-def _measured(release: Release) -> int:
-    """Noisy tables of one column or more, each counted once."""
-    return len({measurement.clique for measurement in release.measurements if measurement.clique})
 
 
 @dataclass(frozen=True)

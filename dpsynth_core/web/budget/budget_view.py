@@ -61,7 +61,9 @@ def amount(project: Current) -> None:
             epsilon = fields.number("ε (epsilon)", EPSILON, _read_epsilon, numbers.short, help=EPSILON_HELP)
         with right:
             delta = fields.number("δ (delta)", DELTA, _read_delta, numbers.short, help=DELTA_HELP)
-        _usual()
+        now = fields.value(EPSILON)
+        look: dict[str, Any] = {"format_func": lambda e: f"ε {numbers.short(e)}", "label_visibility": "collapsed"}
+        fields.linked("usual_epsilon", now if now in USUAL else None, set_epsilon, st.pills, "Common choices", USUAL, **look)
         if epsilon is not None and delta is not None:
             _meaning(project, epsilon, delta)
 
@@ -76,13 +78,6 @@ def _read_delta(text: str) -> float:
     delta = numbers.positive(text, DELTA, "1e-9")
     budgets.check_budget(document.DEFAULT_BUDGET["epsilon"], delta)
     return delta
-
-
-def _usual() -> None:
-    """Common choices, one click each."""
-    now = fields.value(EPSILON)
-    look: dict[str, Any] = {"format_func": lambda e: f"ε {numbers.short(e)}", "label_visibility": "collapsed"}
-    fields.linked("usual_epsilon", now if now in USUAL else None, set_epsilon, st.pills, "Common choices", USUAL, **look)
 
 
 def set_epsilon(epsilon: float | None) -> None:
@@ -109,22 +104,17 @@ def _meaning(project: Current, epsilon: float, delta: float) -> None:
     for warning in budgets.check_budget(epsilon, delta):
         st.warning(literal(capital(warning)), icon=":material/warning:")
     if document.needs_reason(project.draft):
-        _reason(project)
-
-
-def _reason(project: Current) -> None:
-    """Why a weak promise is right; what is wrong with the answer stands below it."""
-    fields.paragraph(
-        "Why is so large an ε right for these people?",
-        weakness.FIELD,
-        placeholder="The counts are published already; this release adds the rows that go with them.",
-        max_chars=10_000,
-        help="A sentence. It is published with the release, in the report and in the data card.",
-    )
-    try:
-        weakness.check(document.budget(project.draft))
-    except InputError as error:
-        fields.problem(error)
+        fields.paragraph(
+            "Why is so large an ε right for these people?",
+            weakness.FIELD,
+            placeholder="The counts are published already; this release adds the rows that go with them.",
+            max_chars=10_000,
+            help="A sentence. It is published with the release, in the report and in the data card.",
+        )
+        try:
+            weakness.check(document.budget(project.draft))
+        except InputError as error:
+            fields.problem(error)
 
 
 def can_be_divided(error: InputError | None) -> bool:

@@ -9,7 +9,6 @@ from typing import Any
 import streamlit as st
 
 from dpsynth_core.claims.certificate import CERTIFICATE
-from dpsynth_core.claims.claim import Claim
 from dpsynth_core.claims.criteria.deciding import CRITERIA
 from dpsynth_core.claims.models import training_time
 from dpsynth_core.claims.models.targets import MAX_MODELS, predictable
@@ -41,13 +40,9 @@ def cards(project: Current, workload: Workload, unit: Unit, shares: Shares) -> N
         card(project, workload, unit, shares)
     for claim in CLAIMS:
         if claim.name not in CARDS:
-            _share(claim)
-
-
-def _share(claim: Claim[Any]) -> None:
-    with frame.card(claim.title, Zone.PUBLIC, claim.reading):
-        usual = (claim.share.default, 0.02, 0.05, 0.1)
-        fields.share(f"Share of the budget for {claim.purpose}", f"budget.{claim.name}", usual, claim.share.default)
+            with frame.card(claim.title, Zone.PUBLIC, claim.reading):
+                usual = (claim.share.default, 0.02, 0.05, 0.1)
+                fields.share(f"Share of the budget for {claim.purpose}", f"budget.{claim.name}", usual, claim.share.default)
 
 
 SHARE = "budget.models"
@@ -67,7 +62,10 @@ def models(project: Current, unit: Unit) -> None:
         offered = list(dict.fromkeys([*predictable(domain), *chosen]))
         look: dict[str, Any] = {"format_func": one_line, "max_selections": MAX_MODELS, "placeholder": "no column", "help": HELP}
         fields.remembered("models", chosen, _choose, st.multiselect, "Models should predict", offered, **look)
-        _propose(project, chosen, offered)
+        studied = project.draft.get("workload", {}).get("column")
+        if studied in offered and studied not in chosen:
+            add = partial(_choose, [*chosen, studied])
+            st.button(f"Predict {literal(studied, 40)}, the workload's target", icon=":material/add:", key="predict_target", on_click=add)
         try:
             targets = document.targets(project.draft)
         except InputError as error:
@@ -97,31 +95,20 @@ def _choose(columns: list[str]) -> None:
     session.edit(change)
 
 
-def _propose(project: Current, chosen: list[str], offered: list[str]) -> None:
-    """The column that the workload is about, with one click."""
-    target = project.draft.get("workload", {}).get("column")
-    if target in offered and target not in chosen:
-        add = partial(_choose, [*chosen, target])
-        st.button(f"Predict {literal(target, 40)}, the workload's target", icon=":material/add:", key="predict_target", on_click=add)
-
-
 def _tolerance(project: Current, column: str, usual: float) -> None:
     """How near a guess of a number has to be."""
     stated = next(one.get("tolerance") for one in project.draft["models"] if one["column"] == column)
 
     def take(entered: float | None) -> None:
         def change(draft: Draft) -> None:
-            draft["models"] = [_nearer(one, entered) if one["column"] == column else one for one in draft.get("models", [])]
+            nearer = {"column": column} | ({} if entered is None else {"tolerance": entered})
+            draft["models"] = [nearer if one["column"] == column else one for one in draft.get("models", [])]
 
         session.edit(change)
 
     label = f"{literal(column, 40)}: right within ±"
     look = {"min_value": 1e-9, "value": None, "format": "%g", "placeholder": numbers.short(usual), "help": NEAR_HELP}
     fields.remembered(f"near:{column}", stated, take, st.number_input, label, **look)
-
-
-def _nearer(model: dict[str, Any], tolerance: float | None) -> dict[str, Any]:
-    return {"column": model["column"]} | ({} if tolerance is None else {"tolerance": tolerance})
 
 
 def _price(project: Current, unit: Unit, columns: list[str]) -> None:

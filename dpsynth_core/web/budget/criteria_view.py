@@ -49,7 +49,14 @@ def criteria(project: Current, workload: Workload, unit: Unit, shares: Shares) -
             chosen = _chosen(project, entries)
             _panel(project, workload, entries[chosen], chosen)
             _precision(project, workload, unit, shares, chosen)
-            _remove(project, chosen, entries[chosen])
+            entry = entries[chosen]
+            button = f"{project.id}:criterion_remove"
+
+            def remove() -> None:
+                session.edit(partial(criteria_draft.remove, number=chosen, entry=entry))
+                st.session_state[f"{project.id}:criterion"] = max(0, chosen - 1)
+
+            st.button("Remove this condition", icon=":material/delete:", key=button, on_click=remove)
         else:
             st.caption("Nothing is fixed. After the run you will judge the rows by their errors alone.")
         new = criteria_draft.new(TablesWithin.kind)
@@ -77,7 +84,13 @@ def _chosen(project: Current, entries: list[Entry]) -> int:
 
 def _panel(project: Current, workload: Workload, entry: Entry, number: int) -> None:
     """What the criterion says, in fields that save at each change."""
-    kind = _kind(entry, number)
+    known = entry["kind"] if entry.get("kind") in KINDS else TablesWithin.kind
+
+    def take(kind: str) -> None:
+        session.edit(partial(criteria_draft.turn, number=number, kind=kind))
+
+    key = f"criterion:{number}:kind"
+    kind = str(fields.linked(key, known, take, st.selectbox, "It is about", list(KINDS), format_func=lambda one: KINDS[one].title))
     form = KINDS[kind].form
     left, right = st.columns(2)
     with left:
@@ -89,18 +102,8 @@ def _panel(project: Current, workload: Workload, entry: Entry, number: int) -> N
         _field(project, number, "importance", st.segmented_control, "Importance", entry.get("importance", MUST), **choices)
     for field in form:
         if field.usual is None:
-            _DRAWN[field.holds](project, workload, entry, number, field)
+            _DRAWN.get(field.holds, _choice)(project, workload, entry, number, field)
     _field(project, number, "name", st.text_input, "What you call it (optional, published)", entry.get("name", ""), max_chars=200)
-
-
-def _kind(entry: Entry, number: int) -> str:
-    known = entry["kind"] if entry.get("kind") in KINDS else TablesWithin.kind
-
-    def take(kind: str) -> None:
-        session.edit(partial(criteria_draft.turn, number=number, kind=kind))
-
-    key = f"criterion:{number}:kind"
-    return str(fields.linked(key, known, take, st.selectbox, "It is about", list(KINDS), format_func=lambda one: KINDS[one].title))
 
 
 def _limit(kind: str, field: Field, entry: Entry, number: int) -> None:
@@ -124,44 +127,28 @@ def _quantile(_here: Current, _workload: Workload, entry: Entry, number: int, fi
     fields.linked(f"criterion:{number}:{field.name}", percent, take, st.number_input, field.label, **look)
 
 
-def _numbers(domain: Domain) -> list[str]:
-    return [a.name for a in domain if a.is_number and a.scale.axis == "number" and not a.most]
-
-
-def _number(project: Current, workload: Workload, entry: Entry, number: int, field: Field) -> None:
-    if numbers := _numbers(workload.domain):
-        _field(project, number, field.name, st.selectbox, field.label, entry.get(field.name), options=numbers, format_func=one_line)
-
-
-def _more_numbers(project: Current, workload: Workload, entry: Entry, number: int, field: Field) -> None:
-    taken = [entry.get(one.name) for one in KINDS[entry["kind"]].form if one.holds is Holds.NUMBER]
-    free = [name for name in _numbers(workload.domain) if name not in taken]
-    chosen = [name for name in entry.get(field.name, []) if name in free]
-    look = {"options": free, "format_func": one_line, "max_selections": MOST_BESIDE, "placeholder": "nothing"}
-    _field(project, number, field.name, st.multiselect, field.label, chosen, **look)
-
-
-def _predicted(project: Current, workload: Workload, entry: Entry, number: int, field: Field) -> None:
-    look = {"options": models.predictable(workload.domain), "format_func": one_line}
-    _field(project, number, field.name, st.selectbox, field.label, entry.get(field.name), **look)
-
-
-def _models(workload: Workload, entry: Entry) -> tuple[str, ...]:
-    """Those of the column that is guessed, once there is one."""
-    column = entry.get("column")
-    return models_of(workload.domain, str(column)) if column in workload.domain else ()
-
-
-def _model(project: Current, workload: Workload, entry: Entry, number: int, field: Field) -> None:
-    if known := _models(workload, entry):
+def _choice(project: Current, workload: Workload, entry: Entry, number: int, field: Field) -> None:
+    """A column, several, a model, or how near its guesses have to be; nothing where there is nothing to choose from."""
+    domain, column, value = workload.domain, entry.get("column"), entry.get(field.name)
+    known = models_of(domain, str(column)) if column in domain else ()  # models of the column that is guessed, once there is one
+    numbers = [a.name for a in domain if a.is_number and a.scale.axis == "number" and not a.most]
+    widget: Any = st.selectbox
+    look: dict[str, Any] = {"options": numbers, "format_func": one_line}
+    if field.holds is Holds.NUMBERS:
+        taken = [entry.get(one.name) for one in KINDS[entry["kind"]].form if one.holds is Holds.NUMBER]
+        free = [name for name in numbers if name not in taken]
+        widget, value = st.multiselect, [name for name in entry.get(field.name, []) if name in free]
+        look |= {"options": free, "max_selections": MOST_BESIDE, "placeholder": "nothing"}
+    elif field.holds is Holds.PREDICTED:
+        look["options"] = models.predictable(domain)
+    elif field.holds is Holds.MODEL and known:
         model = entry.get(field.name, known[0])
-        _field(project, number, field.name, st.selectbox, field.label, model if model in known else None, options=known)
-
-
-def _near(project: Current, workload: Workload, entry: Entry, number: int, field: Field) -> None:
-    if LINEAR in _models(workload, entry):
-        near: Any = {"min_value": 1e-9, "format": "%g", "placeholder": "as under “Columns to predict”"}
-        _field(project, number, field.name, st.number_input, field.label, entry.get(field.name), **near)
+        value, look = model if model in known else None, {"options": known}
+    elif field.holds is Holds.NEAR and LINEAR in known:
+        widget, look = st.number_input, {"min_value": 1e-9, "format": "%g", "placeholder": "as under “Columns to predict”"}
+    elif field.holds is not Holds.NUMBER or not numbers:
+        return
+    _field(project, number, field.name, widget, field.label, value, **look)
 
 
 def _tables(_here: Current, workload: Workload, entry: Entry, number: int, field: Field) -> None:
@@ -203,17 +190,8 @@ def _values(domain: Domain, stated: Mapping[str, Any], number: int, name: str, c
     fields.linked(f"criterion:{number}:{name}:{column}", values, take, st.multiselect, one_line(column), **look)
 
 
-_DRAWN = {
-    Holds.QUANTILE: _quantile,
-    Holds.NUMBER: _number,
-    Holds.NUMBERS: _more_numbers,
-    Holds.PEOPLE: _condition,
-    Holds.TABLES: _tables,
-    Holds.PREDICTED: _predicted,
-    Holds.MODEL: _model,
-    Holds.NEAR: _near,
-}
-"""How the entries of a form are drawn, but for limits."""
+_DRAWN = {Holds.QUANTILE: _quantile, Holds.PEOPLE: _condition, Holds.TABLES: _tables}
+"""How the entries of a form are drawn that are neither limits nor a choice."""
 
 
 def _field(project: Current, number: int, name: str, widget: Any, title: str, value: Any, **look: Any) -> None:
@@ -248,13 +226,3 @@ def _precision(project: Current, workload: Workload, unit: Unit, shares: Shares,
     rho = criteria_draft.part(shares, project.draft, criterion)
     partial = criteria_draft.is_partial(project.draft["criteria"][number])
     st.caption(literal(criteria_draft.precision(criterion, unit, rho, workload, document.people(project.draft), partial), 600))
-
-
-def _remove(project: Current, number: int, entry: Entry) -> None:
-    key = f"{project.id}:criterion_remove"
-
-    def remove() -> None:
-        session.edit(partial(criteria_draft.remove, number=number, entry=entry))
-        st.session_state[f"{project.id}:criterion"] = max(0, number - 1)
-
-    st.button("Remove this condition", icon=":material/delete:", key=key, on_click=remove)

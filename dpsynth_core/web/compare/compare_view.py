@@ -106,10 +106,15 @@ def compare(project: Current, chosen: Sequence[Run]) -> None:
         if both.value.empty or both.value[["limit", *(["true"] if exact else [])]].isna().all(axis=None):
             st.info("No run states it: without a certificate, nothing bounds this error.", icon=":material/info:")
             return
-        _wins(both, {} if exact else _mean_limits(opened, labels), largest=largest)
+        # noise averages out, so the bound on the mean error that Results states is below the mean of the tables' bounds
+        limits = {name: quality.mean_limit(report.statements(run.release), labels).value for name, run in opened.items()}
+        _wins(both, {} if exact else limits, largest=largest)
         show(charts.contest, both, measure, _UNIT, name="contest")
         if both.zone is not Zone.CURATOR:
-            _list(both)
+            wide = both.value.pivot(index=["place", "marginal"], columns="run", values="limit").reset_index().drop(columns="place")
+            config = {run: st.column_config.NumberColumn(f"{run}, at most", format="percent") for run in wide.columns if run != "marginal"}
+            config["marginal"] = st.column_config.TextColumn("Table")
+            st.dataframe(wide, hide_index=True, height=min(320, 40 + 35 * len(wide)), column_config=config)
 
 
 def _same_questions(opened: Mapping[str, OpenRun], labels: Sequence[str]) -> bool:
@@ -160,11 +165,6 @@ def _worded(row: pd.Series) -> pd.Series:
     return pd.concat([pd.Series({"What": capital(plan_words.named(path))}), values])
 
 
-def _mean_limits(opened: Mapping[str, OpenRun], labels: Sequence[str]) -> dict[str, float]:
-    """By run, the bound on the mean error that Results states: noise averages out, so it is below the mean of the tables' bounds."""
-    return {letter: quality.mean_limit(report.statements(one.release), labels).value for letter, one in opened.items()}
-
-
 def _wins(both: Zoned[pd.DataFrame], limits: Mapping[str, float], *, largest: bool) -> None:
     scores = side_by_side.wins(both).value
     exact = "true" in both.value
@@ -179,10 +179,3 @@ def _wins(both: Zoned[pd.DataFrame], limits: Mapping[str, float], *, largest: bo
                 st.caption(f"More accurate in {one.best:,} of {one.tables:,} tables{clearly}")
             elif one.surely:
                 st.caption("Clearly more accurate.")
-
-
-def _list(both: Zoned[pd.DataFrame]) -> None:
-    wide = both.value.pivot(index=["place", "marginal"], columns="run", values="limit").reset_index().drop(columns="place")
-    config = {run: st.column_config.NumberColumn(f"{run}, at most", format="percent") for run in wide.columns if run != "marginal"}
-    config["marginal"] = st.column_config.TextColumn("Table")
-    st.dataframe(wide, hide_index=True, height=min(320, 40 + 35 * len(wide)), column_config=config)

@@ -44,14 +44,12 @@ def source(project: Current, beginning: Callable[[Current], None]) -> None:
         frame.refused_at(TABLE)
         if "data" in project.draft:
             _chosen(project)
-            _compared(project)
+            if (there := plan_first.differences(project.draft)) is not None:
+                _compared(there)
 
 
-def _compared(project: Current) -> None:
+def _compared(there: plan_first.Differences) -> None:
     """How a table that came later differs from its plan."""
-    there = plan_first.differences(project.draft)
-    if there is None:
-        return
     if there.missing:
         st.warning(f"The plan has columns that this table lacks: {names(there.missing)}. They are left out.", icon=":material/compare:")
     if there.extra:

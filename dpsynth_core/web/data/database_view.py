@@ -111,8 +111,6 @@ def _stated() -> Table:
     return chosen(fields.value(_STATED), session.only_this_machine())
 
 
-
-
 def catalogue(text: str, only_this_machine: bool) -> list[str]:
     """The names of the tables and views of a database. Raises InputError; also for one that may not be opened from the page."""
     _check_allowed(addresses.read(text), only_this_machine)

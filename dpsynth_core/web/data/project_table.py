@@ -45,11 +45,7 @@ ROOTS = "DPSYNTH_DATA_ROOTS"
 
 DELIMITER_NAMES = {",": "Comma  ,", ";": "Semicolon  ;", "\t": "Tab", "|": "Bar  |"}
 ENCODING_NAMES = {"utf-8": "UTF-8", "cp1252": "Western (cp1252)", "latin-1": "Western (Latin-1)", "utf-16": "UTF-16"}
-QUOTING_NAMES = {
-    "lines": "Every line is a record",
-    "none": "Quotes mean nothing",
-    "standard": "Quoted cells may contain line breaks",
-}
+QUOTING_NAMES = {"lines": "Every line is a record", "none": "Quotes mean nothing", "standard": "Quoted cells may contain line breaks"}
 SPELLED = ("decimal", "thousands", "date_format", "time_format")
 """What columns suggest of how values are written."""
 _DECLARING = ("spss", "stata", "sas", "parquet", "feather")
@@ -84,7 +80,10 @@ def from_path(text: str, only_this_machine: bool) -> Table:
     if is_address(shown):
         raise InputError("path", "it is a database", "choose “A database” above")
     if is_uri(shown):
-        return _from_store(shown, only_this_machine)
+        # Of an object store, with the credentials of whoever runs this server: so for that person alone. Raises InputError.
+        if not only_this_machine or os.environ.get(ROOTS):
+            raise InputError("path", "addresses may not be opened from this page", "upload the table, or ask who runs this server")
+        return _inspect(located(shown), "path")
     path = Path(shown).expanduser()
     if not path.is_absolute():
         raise InputError("path", "it does not start at the top of the file system", "write the whole path, such as /home/me/table.csv")
@@ -93,13 +92,6 @@ def from_path(text: str, only_this_machine: bool) -> Table:
         return _inspect(path, "path")
     except OSError:
         raise InputError("path", "it cannot be read", "check its permissions") from None
-
-
-def _from_store(uri: str, only_this_machine: bool) -> Table:
-    """Of an object store, with the credentials of whoever runs this server: so for that person alone. Raises InputError."""
-    if not only_this_machine or os.environ.get(ROOTS):
-        raise InputError("path", "addresses may not be opened from this page", "upload the table, or ask who runs this server")
-    return _inspect(located(uri), "path")
 
 
 def simulated() -> Table:

@@ -50,16 +50,13 @@ def card(project: Current) -> None:
 
 
 def _choose(project: Current) -> None:
-    uploads.uploader("public_upload", lambda file: _take(lambda: from_upload(project.owner, project.id, file.name, file, project.draft)))
-    if project_table.is_database(project.draft):
+    owner, own, draft = project.owner, project.id, project.draft
+    uploads.uploader("public_upload", lambda file: _take(lambda: from_upload(owner, own, file.name, file, draft)))
+    if project_table.is_database(draft):
         st.caption("Do not take an export of the table in the database: whether a file is one is not compared here.")
-    if project_table.is_simulated(project.draft):
-        st.button(
-            "Use 5,000 other simulated people",
-            icon=":material/groups_2:",
-            key="use_twin",
-            on_click=lambda: _take(lambda: twin(project.owner, project.id, project.draft)),
-        )
+    if project_table.is_simulated(draft):
+        take = partial(_take, partial(twin, owner, own, draft))
+        st.button("Use 5,000 other simulated people", icon=":material/groups_2:", key="use_twin", on_click=take)
 
 
 def _take(look_at: Callable[[], PublicFile]) -> None:
@@ -78,15 +75,8 @@ def _chosen(project: Current) -> None:
     section = project.draft["public"]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f":green[:material/public:] {code(label(section))}", width="content")
-        st.button(
-            "Remove",
-            icon=":material/delete:",
-            type="tertiary",
-            key="remove_public",
-            on_click=_remove,
-            args=(project,),
-            help="Deletes the uploaded file from this machine.",
-        )
+        look = {"icon": ":material/delete:", "type": "tertiary", "help": "Deletes the uploaded file from this machine."}
+        st.button("Remove", key="remove_public", on_click=_remove, args=(project,), **look)
     try:
         _compared(project, section)
     except InputError as error:
@@ -144,7 +134,10 @@ def from_upload(owner: str, project: str, name: str, content: BinaryIO, draft: D
         form = detect_without_doubt(path, "public table")
         table = files.opened(path, form)
         table.check()
-        _check_not_private(path, draft)
+        private = "" if project_table.is_database(draft) else draft.get("data", {}).get("path")
+        if private and Path(private).exists() and public.is_same_table(path, Path(private)):
+            remedy = "choose a table that is public already, or none"
+            raise InputError(FIELD, "this is the private table itself; it was not kept here", remedy)
         return PublicFile(form.section(path) | {"sha256": public.digest(path)}, table.column_names())
 
     return projects.replace_upload(owner, project, name, content, look_at, SHELF)
@@ -185,9 +178,3 @@ def of_headers(ours: tuple[str, ...], theirs: tuple[str, ...]) -> Differences:
 def guesses(section: dict[str, Any]) -> tuple[Guess, ...]:
     """What its columns look like: a domain that costs nothing."""
     return guess.propose(section["path"], TableFormat.of(section), is_public=True).value
-
-
-def _check_not_private(path: Path, draft: Draft) -> None:
-    private = "" if project_table.is_database(draft) else draft.get("data", {}).get("path")
-    if private and Path(private).exists() and public.is_same_table(path, Path(private)):
-        raise InputError(FIELD, "this is the private table itself; it was not kept here", "choose a table that is public already, or none")

@@ -73,7 +73,13 @@ def _declaration(project: Current, draft: ColumnDraft) -> None:
     """Values or bounds, what happens to all others, and the cells that come of it."""
     place, error = draft.place_of_problem(), draft.problem()
     if draft.is_listed:
-        _values(draft)
+
+        def take(text: str) -> None:
+            draft_rows.change_column(draft.name, read_listed(text))
+
+        lines = min(max(len(draft.categories or ()) + 1, _SHORTEST), _LONGEST)
+        look = {"height": _LINE * lines + 20, "placeholder": "f = female\nm = male", "help": _VALUES_HELP}
+        fields.linked(_key(draft, "list"), draft.listed_text(), take, st.text_area, "Values, one per line", **look)
         _wrong(draft, error, place == "values")
     else:
         _numbers(draft, place, error)
@@ -83,7 +89,10 @@ def _declaration(project: Current, draft: ColumnDraft) -> None:
                 treatment(project.id, draft, which, draft_rows.change_column)
         _wrong(draft, error, place == "cells")
     if error is None:
-        _picture(draft)
+        attribute = draft.attribute()
+        st.html(html(attribute))
+        shown = " In the rows, both are empty and count as 'missing'." if other_is_missing(attribute) else ""
+        st.caption(f":material/rule: {literal(outside_rule(attribute) + shown)}")
     _released_as(draft)
 
 
@@ -151,15 +160,6 @@ def _wrong(draft: ColumnDraft, error: InputError | None, project: bool) -> None:
         fields.problem(error)
 
 
-def _values(draft: ColumnDraft) -> None:
-    def take(text: str) -> None:
-        draft_rows.change_column(draft.name, read_listed(text))
-
-    lines = min(max(len(draft.categories or ()) + 1, _SHORTEST), _LONGEST)
-    look = {"height": _LINE * lines + 20, "placeholder": "f = female\nm = male", "help": _VALUES_HELP}
-    fields.linked(_key(draft, "list"), draft.listed_text(), take, st.text_area, "Values, one per line", **look)
-
-
 def _numbers(draft: ColumnDraft, place: str, error: InputError | None) -> None:
     if KINDS[draft.kind].form is Form.CODED:
         _text(draft, "bins", draft.bins_text(), "How many codes", placeholder="32")
@@ -188,13 +188,6 @@ def _option(draft: ColumnDraft, option: Option) -> None:
         draft_rows.change_column(draft.name, {option.field: entered.strip()})
 
     fields.linked(_key(draft, option.field), stated, take, widget, option.title, help=option.help, **look)
-
-
-def _picture(draft: ColumnDraft) -> None:
-    attribute = draft.attribute()
-    st.html(html(attribute))
-    shown = " In the rows, both are empty and count as 'missing'." if other_is_missing(attribute) else ""
-    st.caption(f":material/rule: {literal(outside_rule(attribute) + shown)}")
 
 
 Take = Callable[[str, dict[str, Any]], None]

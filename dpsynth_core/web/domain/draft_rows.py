@@ -45,11 +45,7 @@ def of(draft: Draft) -> list[ColumnDraft]:
 def _stored(draft: Draft) -> list[ColumnDraft] | None:
     """None where no columns are stored, or those of an earlier form."""
     entries = draft["wizard"].get(_STORED)
-    return None if entries is None or _is_old(entries) else list(map(ColumnDraft.from_json, entries))
-
-
-def _is_old(entries: Sequence[dict[str, Any]]) -> bool:
-    return any("name" not in entry for entry in entries)
+    return None if entries is None or any("name" not in entry for entry in entries) else list(map(ColumnDraft.from_json, entries))
 
 
 def declared(draft: Draft) -> list[Column]:

@@ -136,9 +136,13 @@ _GRID_LINE, _HEADER = 35, 40
 
 def grid(rows: list[ColumnDraft]) -> None:
     """The table. Its edits are stored as they are made."""
+    version = st.session_state.setdefault(_GRID, 0)
+    edits = st.session_state.get(f"domain_grid_{version}", {}).get("edited_rows", {})
+    if domain_table.edited(rows, edits) != rows:
+        st.session_state[_GRID] = version + 1
     st.data_editor(
         domain_table.grid(rows),
-        key=_grid_key(rows),
+        key=f"domain_grid_{st.session_state[_GRID]}",
         column_config=_grid_columns(),
         hide_index=True,
         height=_GRID_LINE * len(rows) + _HEADER,
@@ -162,15 +166,6 @@ def _grid_columns() -> dict[str, Any]:
         "missing": config.CheckboxColumn("Missing", help="Empty values have a value of their own.", width=90),
         "other": config.CheckboxColumn("Other", help="Values outside the list or the bounds become “other”.", width=75),
     }
-
-
-def _grid_key(rows: list[ColumnDraft]) -> str:
-    """The editor keeps its edits under this key; it gets a new one when the rows were changed elsewhere since."""
-    version = st.session_state.setdefault(_GRID, 0)
-    edits = st.session_state.get(f"domain_grid_{version}", {}).get("edited_rows", {})
-    if domain_table.edited(rows, edits) != rows:
-        st.session_state[_GRID] = version + 1
-    return f"domain_grid_{st.session_state[_GRID]}"
 
 
 def _take_edits() -> None:

@@ -45,8 +45,8 @@ READING = (
 def choice(project: Current, draft: ColumnDraft) -> str:
     """The way that is chosen; choosing to learn, or the labels, is done at once."""
     ways = [TYPED, USUAL, *([LABELS] if draft_rows.labelled(project.draft, draft.name) else [])]
-    ways += [LEARN] if draft.most or _learnable(draft) else []
-    ways += [READ] if _has_records(project) else []
+    ways += [LEARN] if draft.most or KINDS[draft.kind].learnable or KINDS[draft.kind].form is Form.LISTED else []
+    ways += [READ] if "data" in project.draft and not project_table.is_simulated(project.draft) else []
     key = f"{project.id}:way:{draft.name}"
     origin = LEARN if draft.most else draft.origin if draft.origin in ways else TYPED
     if st.session_state.get(f"{key}:origin") != origin or st.session_state.get(key) not in ways:  # not what was chosen and waits for values
@@ -64,18 +64,28 @@ def choice(project: Current, draft: ColumnDraft) -> str:
     return way
 
 
-def _has_records(project: Current) -> bool:
-    return "data" in project.draft and not project_table.is_simulated(project.draft)
-
-
-def _learnable(draft: ColumnDraft) -> bool:
-    return KINDS[draft.kind].learnable or KINDS[draft.kind].form is Form.LISTED
-
-
 def details(project: Current, draft: ColumnDraft, way: str) -> None:
     """What the chosen way needs."""
     if way == USUAL:
-        _usual(project, draft)
+        entries = usual.entries()
+        suggested, key = usual.suggested(draft.name), f"{project.id}:usual:{draft.name}"
+        st.session_state.setdefault(key, next(iter(entries)) if suggested is None else suggested.name)
+        chosen = entries[st.selectbox("Which list or bounds", list(entries), format_func=lambda name: entries[name].title, key=key)]
+        if chosen.is_list:
+            _writings(draft, chosen, "chosen")
+        else:
+            ((title, stated),) = chosen.writings.items()
+            bounds = {**NO_GROUPS, "decimals": None, **stated}
+            taken = all(getattr(draft, field) == value for field, value in bounds.items())
+            st.button(
+                title,
+                key=f"take_range_{draft.name}",
+                icon=":material/check:" if taken else ":material/add:",
+                disabled=taken,
+                on_click=draft_rows.change_column,
+                args=(draft.name, bounds, USUAL),
+            )
+        st.caption(f"Source: {literal(chosen.source)}")
     elif way == READ and draft.origin != DATA:
         st.caption(f":orange[:material/visibility_lock:] {READING}")
         st.button("Read this column all the same", key=f"read_{draft.name}", on_click=draft_rows.read, args=(draft.name,))
@@ -92,29 +102,6 @@ def suggestion(draft: ColumnDraft) -> None:
     elif guess and guess.is_list and not draft.categories and draft.is_listed:
         st.caption(f":orange[:material/help: **Guessed from the name:**] {literal(guess.title)}. How does the file write it?")
         _writings(draft, guess, "suggested")
-
-
-def _usual(project: Current, draft: ColumnDraft) -> None:
-    """Lists and bounds to choose from, first what the name suggests; how the file writes the list; where it is laid down."""
-    entries = usual.entries()
-    suggested, key = usual.suggested(draft.name), f"{project.id}:usual:{draft.name}"
-    st.session_state.setdefault(key, next(iter(entries)) if suggested is None else suggested.name)
-    chosen = entries[st.selectbox("Which list or bounds", list(entries), format_func=lambda name: entries[name].title, key=key)]
-    if chosen.is_list:
-        _writings(draft, chosen, "chosen")
-    else:
-        ((title, stated),) = chosen.writings.items()
-        bounds = {**NO_GROUPS, "decimals": None, **stated}
-        taken = all(getattr(draft, field) == value for field, value in bounds.items())
-        st.button(
-            title,
-            key=f"take_range_{draft.name}",
-            icon=":material/check:" if taken else ":material/add:",
-            disabled=taken,
-            on_click=draft_rows.change_column,
-            args=(draft.name, bounds, USUAL),
-        )
-    st.caption(f"Source: {literal(chosen.source)}")
 
 
 def _writings(draft: ColumnDraft, chosen: Usual, place: str) -> None:

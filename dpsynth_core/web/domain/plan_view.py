@@ -44,7 +44,8 @@ def _take_codebook(file: UploadedFile) -> None:
 
 
 def _take_lines(key: str) -> None:
-    _begin(lambda: _of_text(st.session_state[key]))
+    text = st.session_state[key]
+    _begin(lambda: _of_codebook(draft_rows.codebook_of(pasted_domain(text))) if holds_values(text) else (pasted_names(text), None))
 
 
 Plan = tuple[tuple[str, ...], Codebook | None]
@@ -53,10 +54,6 @@ Plan = tuple[tuple[str, ...], Codebook | None]
 
 def _of_codebook(codebook: Codebook) -> Plan:
     return codebook.names, codebook
-
-
-def _of_text(text: str) -> Plan:
-    return _of_codebook(draft_rows.codebook_of(pasted_domain(text))) if holds_values(text) else (pasted_names(text), None)
 
 
 def _begin(read: Callable[[], Plan]) -> None:

@@ -39,7 +39,9 @@ def loaders(project: Current, rows: list[ColumnDraft]) -> bool:
             key = draft_rows.loader_key("codebook")
             st.file_uploader("Domain JSON, codebook CSV or DDI", type=list(draft_rows.ENDINGS), key=key, on_change=_load_codebook)
         with st.popover("Paste two columns", icon=":material/content_paste:", key=draft_rows.loader_key("load_pasted")):
-            _paste()
+            pasted = draft_rows.loader_key("pasted")
+            st.text_area("Lines from a spreadsheet", key=pasted, height=180, placeholder=PASTE_EXAMPLE, help=PASTE_HELP)
+            st.button("Take these values", key="take_pasted", type="primary", on_click=_take_pasted, args=(pasted,))
         if labelled := draft_rows.labelled(project.draft):
             what = "declared types" if project_table.is_database(project.draft) else "file’s labels"
             st.button(f"Take the {what} ({len(labelled)})", icon=":material/label:", key="take_labels", on_click=_take_labels)
@@ -51,12 +53,6 @@ def loaders(project: Current, rows: list[ColumnDraft]) -> bool:
         as_table = st.toggle("As a table", key=list_view.table_key(project), help="For experts: all columns in one grid, to paste into.")
     frame.refused_at(draft_rows.PLACE)
     return as_table
-
-
-def _paste() -> None:
-    key = draft_rows.loader_key("pasted")
-    st.text_area("Lines from a spreadsheet", key=key, height=180, placeholder=PASTE_EXAMPLE, help=PASTE_HELP)
-    st.button("Take these values", key="take_pasted", type="primary", on_click=_take_pasted, args=(key,))
 
 
 def _take_pasted(key: str) -> None:

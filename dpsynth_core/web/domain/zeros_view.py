@@ -9,7 +9,6 @@ from typing import Literal
 
 import streamlit as st
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.kinds.dates import Days
 from dpsynth_core.web.domain import domain_table, zeros_table
@@ -71,7 +70,9 @@ def _rule_list(rules: Sequence[Rule], attributes: Sequence[Attribute]) -> None:
     for i, (rule, error) in enumerate(zip(rules, zeros_table.problems(rules, attributes), strict=True)):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key=f"zeros_rule_{i}"):
             with st.container():
-                st.markdown(_in_words(rule, error, attributes))
+                note = f"**{literal(rule['note'])}** " if rule.get("note") else ""
+                words = literal(zeros_table.in_words(rule, attributes)) if error is None else "A rule that no longer fits the columns."
+                st.markdown(note + words)
                 if error is not None:
                     quiet_problem(error)
             st.button(
@@ -83,11 +84,6 @@ def _rule_list(rules: Sequence[Rule], attributes: Sequence[Attribute]) -> None:
                 on_click=_change,
                 args=(lambda stored, gone=rule: [one for one in stored if one != gone],),
             )
-
-
-def _in_words(rule: Rule, error: InputError | None, attributes: Sequence[Attribute]) -> str:
-    note = f"**{literal(rule['note'])}** " if rule.get("note") else ""
-    return note + (literal(zeros_table.in_words(rule, attributes)) if error is None else "A rule that no longer fits the columns.")
 
 
 def _sentence(project: Current, attributes: Sequence[Attribute]) -> None:
@@ -103,8 +99,11 @@ def _sentence(project: Current, attributes: Sequence[Attribute]) -> None:
         others = _values(project, "then", target, verb, "collapsed")
     st.text_input("In your words (optional)", key=_key(project, "note"), max_chars=200, placeholder="Infants are not married.")
 
-    def add() -> None:
-        _add(project, _rule(project, given, target), attributes)
+    def add() -> None:  # what the fields say now: the last text typed is not in those that were drawn
+        left, right = {given.name: _chosen(project, "if", given)}, {target.name: _chosen(project, "then", target)}
+        rule: Rule = {"if": left, "then": right} if st.session_state[_key(project, "verb")] == MUST else {"never": left | right}
+        note = st.session_state[_key(project, "note")].strip()
+        _add(project, rule | ({"note": note} if note else {}), attributes)
 
     st.button("Add rule", icon=":material/add:", key="zeros_add", disabled=not (values and others), on_click=add)
 
@@ -126,14 +125,6 @@ def _order(project: Current, attributes: Sequence[Attribute]) -> None:
     rule: Rule = {"column": first, relation: second}
     add, incomplete = partial(_add, project, rule, attributes), first is None or second is None
     st.button("Add order", icon=":material/add:", key="zeros_order", disabled=incomplete, on_click=add)
-
-
-def _rule(project: Current, given: Attribute, target: Attribute) -> Rule:
-    """What the fields say now: what was typed just before the button was pressed is not in those that were drawn."""
-    left, right = {given.name: _chosen(project, "if", given)}, {target.name: _chosen(project, "then", target)}
-    rule: Rule = {"if": left, "then": right} if st.session_state[_key(project, "verb")] == MUST else {"never": left | right}
-    note = st.session_state[_key(project, "note")].strip()
-    return rule | ({"note": note} if note else {})
 
 
 def _add(project: Current, rule: Rule, attributes: Sequence[Attribute]) -> None:

@@ -126,22 +126,19 @@ def shortlist(project: Current, forecasts: Forecasts) -> None:
         st.info("None of the mechanisms that were tried fits this plan.", icon=":material/block:")
     for place, (rank, one) in zip(st.columns(max(1, len(recommendations))), zip(_ORDER, recommendations, strict=False), strict=False):
         with place.container(border=True, height="stretch", key=f"recommended_{one.name}"):
-            _one(rank, one, by, chosen=project.draft["mechanism"]["name"] == one.name)
+            chosen = project.draft["mechanism"]["name"] == one.name
+            expected, forecast = one.expected, one.forecast
+            what = "of people in the wrong group" if by == MEAN else "of all people is how far off the worst count is"
+            st.markdown(f"{rank}: **{one.title}**" + (" :green-badge[:material/check: chosen]" if chosen else ""))
+            st.markdown(
+                f"About **{percent(expected.error)}** {what} ({percent(expected.low)} to {percent(expected.high)})"
+                f" · {in_words(forecast.seconds)} · {forecast.memory_mb:,.0f} MB"
+            )
+            st.caption(f"{capital('; '.join(one.reasons))}.")
+            if not chosen:
+                st.button("Choose", key=f"take_{one.name}", on_click=plan_view.choose, args=(one.name,), width="stretch")
     trials = recommendation.basis().trials
     st.caption(f"A rough guide from {trials:,} trials on simulated tables, not yours. Trade-offs on simulated data like yours says more.")
-
-
-def _one(rank: str, one: Recommendation, by: str, *, chosen: bool) -> None:
-    expected, forecast = one.expected, one.forecast
-    what = "of people in the wrong group" if by == MEAN else "of all people is how far off the worst count is"
-    st.markdown(f"{rank}: **{one.title}**" + (" :green-badge[:material/check: chosen]" if chosen else ""))
-    st.markdown(
-        f"About **{percent(expected.error)}** {what} ({percent(expected.low)} to {percent(expected.high)})"
-        f" · {in_words(forecast.seconds)} · {forecast.memory_mb:,.0f} MB"
-    )
-    st.caption(f"{capital('; '.join(one.reasons))}.")
-    if not chosen:
-        st.button("Choose", key=f"take_{one.name}", on_click=plan_view.choose, args=(one.name,), width="stretch")
 
 
 def forecasts(draft: document.Draft) -> Mapping[str, Forecast | InputError]:

@@ -15,7 +15,6 @@ from dpsynth_core.mechanisms import parameters as knobs
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Forecast, Mechanism
 from dpsynth_core.mechanisms.parameters import Parameter, Setting
-from dpsynth_core.mechanisms.registry import Purpose
 from dpsynth_core.planning.feasibility import READABLE_GROUP, Feasibility, Level, Outlook
 from dpsynth_core.planning.leaks import Leak, Severity
 from dpsynth_core.planning.spec import MAX_ROWS, MAX_TABLES, MAX_UNSTATED_ROWS
@@ -98,7 +97,17 @@ def cards(forecasts: Mapping[str, Forecast | InputError], chosen: str) -> None:
     wanted = _wanted(chosen)
     purposes = [one for one in registry.PURPOSES if one.name == wanted or (one.research and wanted == _RESEARCH)]
     for purpose in purposes:
-        _group(purpose, forecasts, chosen, titled=len(purposes) > 1)
+        if len(purposes) > 1:
+            st.markdown(f"#### {purpose.title}")
+        names = [mechanism.card.name for mechanism in purpose.mechanisms]
+        fitting = sum(isinstance(forecast := forecasts[name], Forecast) and forecast.fits for name in names)
+        st.caption(purpose.sentence + ("" if fitting else " None of these fits this plan; the reason is on each card."))
+        explained(names[0])
+        for first in range(0, len(names), _CARDS_IN_A_ROW):
+            row = names[first : first + _CARDS_IN_A_ROW]
+            for place, name in zip(st.columns(_CARDS_IN_A_ROW)[: len(row)], row, strict=True):
+                with place.container(border=True, height="stretch", key=f"card_{name}"):
+                    _card(registry.get(name), forecasts[name], name == chosen)
 
 
 def _wanted(chosen: str) -> str:
@@ -110,20 +119,6 @@ def _wanted(chosen: str) -> str:
     names = {purpose.name: purpose.title for purpose in registry.PURPOSES if not purpose.research} | {_RESEARCH: "Research methods"}
     st.session_state.setdefault(_WANTED, group)
     return str(st.pills("All mechanisms, by what you need", list(names), format_func=names.get, key=_WANTED, required=True))
-
-
-def _group(purpose: Purpose, forecasts: Mapping[str, Forecast | InputError], chosen: str, *, titled: bool) -> None:
-    if titled:
-        st.markdown(f"#### {purpose.title}")
-    names = [mechanism.card.name for mechanism in purpose.mechanisms]
-    fitting = sum(isinstance(forecast := forecasts[name], Forecast) and forecast.fits for name in names)
-    st.caption(purpose.sentence + ("" if fitting else " None of these fits this plan; the reason is on each card."))
-    explained(names[0])
-    for first in range(0, len(names), _CARDS_IN_A_ROW):
-        row = names[first : first + _CARDS_IN_A_ROW]
-        for place, name in zip(st.columns(_CARDS_IN_A_ROW)[: len(row)], row, strict=True):
-            with place.container(border=True, height="stretch", key=f"card_{name}"):
-                _card(registry.get(name), forecasts[name], name == chosen)
 
 
 def explained(name: str) -> None:
@@ -184,15 +179,12 @@ def parameters(default: Mechanism, columns: Sequence[str] = ()) -> None:
         for index, parameter in enumerate(offered):
             with places[index % 3]:
                 _parameter(mechanism, parameter, columns)
-        if mechanism.card.makes_rows or _asks_for_rows():
+        # a draft that asks for rows which its mechanism does not make: so that this can be taken back
+        asks_for_rows = fields.value("output.rows") is not None or fields.value("output.tables", 1) > 1
+        if mechanism.card.makes_rows or asks_for_rows:
             for index, ask in enumerate((_rows, _tables), start=len(offered)):
                 with places[index % 3]:
                     ask()
-
-
-def _asks_for_rows() -> bool:
-    """Whether the draft does, so that what a mechanism without rows refuses can be taken back."""
-    return fields.value("output.rows") is not None or fields.value("output.tables", 1) > 1
 
 
 def _rows() -> None:

@@ -65,7 +65,11 @@ def tables(opened: OpenRun) -> None:
         table = quality.marginal_table(report.statements(opened.release), truth)
     _headline(head, table)
     if truth is not None:
-        _true_largest(quality.true_largest(report.statements(opened.release), truth))
+        exact = quality.true_largest(report.statements(opened.release), truth)
+        with frame.card("The true largest errors", exact.zone), st.container(horizontal=True, gap="small"):
+            for threshold, error in exact.value.items():
+                name = "Of any one cell" if threshold is None else f"Of any “at least {threshold}”"
+                st.metric(name, _percent(error), help=_largest_help(threshold), width=170)
     _trust(table)
 
 
@@ -133,14 +137,6 @@ def _headline(head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> None:
             show(charts.means, averages, name="means")
 
 
-def _true_largest(exact: Zoned[dict[int | None, float]]) -> None:
-    """The largest errors of cells and of thresholds, whichever of them the workload asked."""
-    with frame.card("The true largest errors", exact.zone), st.container(horizontal=True, gap="small"):
-        for threshold, error in exact.value.items():
-            name = "Of any one cell" if threshold is None else f"Of any “at least {threshold}”"
-            st.metric(name, _percent(error), help=_largest_help(threshold), width=170)
-
-
 def _largest_help(threshold: int | None) -> str:
     return LARGEST_HELP.format("cell" if threshold is None else f"“at least {threshold} of these values”")
 
@@ -156,7 +152,8 @@ def _trust(table: Zoned[pd.DataFrame]) -> None:
             chosen = st.segmented_control("Show", list(_KINDS), format_func=_KINDS.get, default="all", required=True, key="results_kind")
         st.markdown(f"**{literal(report.trusted(table.value, threshold / 100, together))}**")
         rows = quality.against_limit(table, threshold / 100, together).value
-        rows = rows[_of_kind(rows, chosen)]
+        good = rows["good"]
+        rows = rows[{"all": good | True, "good": good, "poor": ~good, "inferred": rows["support"].isin([INFERRED, GUESS])}[chosen]]
         if rows.empty:
             st.info("No table of this kind.", icon=":material/info:")
             return
@@ -180,11 +177,6 @@ def _together(place: st.delta_generator.DeltaGenerator) -> bool:
         "together” is stricter: all hold at once.",
     )
     return chosen == "together"
-
-
-def _of_kind(table: pd.DataFrame, kind: str) -> pd.Series:
-    good = table["good"]
-    return {"all": good | True, "good": good, "poor": ~good, "inferred": table["support"].isin([INFERRED, GUESS])}[kind]
 
 
 def _list(table: Zoned[pd.DataFrame]) -> None:

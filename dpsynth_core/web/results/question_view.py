@@ -55,31 +55,35 @@ def questions(opened: OpenRun) -> None:
         st.info("This release has neither rows nor noisy tables that could be asked.", icon=":material/info:")
         return
     domain, known = opened.release.domain, knowledge(opened)
-    statistic = _statistic(domain)
+    possible = [one for one in _TITLES if one not in (MEAN, MEDIAN) or _usable(domain, one)]
+    statistic = st.selectbox("What do you want to know?", possible, format_func=_TITLES.__getitem__, key="question_statistic", width=360)
     if statistic == _WORST:
-        _worst(domain, known)
+        subgroups = worst(known)
+        _say(worst_sentences(domain, subgroups))
+        if subgroups:
+            texts = [[one_line(text, 200) for text in subgroup_texts(domain, one)] for one in subgroups]
+            titles = ["Subgroup", "People" if known.codes is None else "In the rows", *_ENDS, "Off for sure", "Off at most", _KNOWN]
+            st.dataframe(pd.DataFrame(texts, columns=titles), hide_index=True)
     elif (question := _asked(domain, statistic)) is None:
         return
     else:
-        by = _broken_down_by(domain) if statistic in breakdown.STATISTICS else ""
+        names, by = ["", *domain.names], ""
+        if statistic in breakdown.STATISTICS:
+            by = st.selectbox("Broken down by", names, format_func=lambda name: one_line(name) or "nothing", key="question_by", width=360)
         try:
             if by:
                 _breakdown(domain, known, question, by)
             else:
-                _answer(domain, known, question)
+                answer = answers.answer(known, question)
+                _say(sentences(domain, question, answer))
+                if question.statistic == TABLE:
+                    st.dataframe(_table(domain, question, answer), hide_index=True)
         except InputError as error:
             frame.refused(error)
             return
     if note := counted(opened.release.spec.unit):
         st.caption(note)
     st.caption("The bundle holds a page that answers the same questions without this program: explore.html.")
-
-
-def _answer(domain: Domain, known: Known, question: Question) -> None:
-    answer = answers.answer(known, question)
-    _say(sentences(domain, question, answer))
-    if question.statistic == TABLE:
-        st.dataframe(_table(domain, question, answer), hide_index=True)
 
 
 def _breakdown(domain: Domain, known: Known, question: Question, by: str) -> None:
@@ -100,31 +104,11 @@ def _breakdown(domain: Domain, known: Known, question: Question, by: str) -> Non
     st.dataframe(pd.DataFrame(texts, columns=list(map(one_line, line_titles(by, known.codes is not None)))), hide_index=True)
 
 
-def _worst(domain: Domain, known: Known) -> None:
-    subgroups = worst(known)
-    _say(worst_sentences(domain, subgroups))
-    if subgroups:
-        texts = [[one_line(text, 200) for text in subgroup_texts(domain, one)] for one in subgroups]
-        titles = ["Subgroup", "People" if known.codes is None else "In the rows", *_ENDS, "Off for sure", "Off at most", _KNOWN]
-        st.dataframe(pd.DataFrame(texts, columns=titles), hide_index=True)
-
-
 def _say(lines: list[str]) -> None:
     first, *others = lines
     st.subheader(literal(first, 1000), anchor=False)
     for sentence in others:
         st.write(literal(sentence, 1000))
-
-
-def _broken_down_by(domain: Domain) -> str:
-    """A column, or "" for one answer."""
-    names = ["", *domain.names]
-    return st.selectbox("Broken down by", names, format_func=lambda name: one_line(name) or "nothing", key="question_by", width=360)
-
-
-def _statistic(domain: Domain) -> str:
-    possible = [name for name in _TITLES if name not in (MEAN, MEDIAN) or _usable(domain, name)]
-    return st.selectbox("What do you want to know?", possible, format_func=_TITLES.__getitem__, key="question_statistic", width=360)
 
 
 def _asked(domain: Domain, statistic: str) -> Question | None:

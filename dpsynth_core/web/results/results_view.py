@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from functools import partial
 
 import pyarrow as pa
@@ -215,7 +215,11 @@ def has_choices(attribute: Attribute) -> bool:
 def first_rows(rows: Rows, column: str, keep: Filter | None, most: int) -> tuple[pa.Table, int]:
     """The first of the rows that a filter of a column keeps, and how many it keeps in all: of most rows, that column alone is read."""
     if keep is None:
-        return _some(rows.batches(), most), rows.num_rows
+        batches = rows.batches()
+        parts = [next(batches).slice(0, most)]
+        while (taken := sum(table.num_rows for table in parts)) < most and (part := next(batches, None)) is not None:
+            parts.append(part.slice(0, most - taken))
+        return pa.concat_tables(parts), rows.num_rows
     wanted, number, have = rows.batches(), 0, 0
     shown: list[pa.Table] = []
     for batch in rows.batches([column]):
@@ -224,14 +228,6 @@ def first_rows(rows: Rows, column: str, keep: Filter | None, most: int) -> tuple
             shown.append(keep(next(wanted)).slice(0, most - have))
             have += shown[-1].num_rows
     return pa.concat_tables(shown), number
-
-
-def _some(batches: Iterator[pa.Table], most: int) -> pa.Table:
-    """The first rows of batches; no further one is read."""
-    shown = [next(batches).slice(0, most)]
-    while (have := sum(table.num_rows for table in shown)) < most and (batch := next(batches, None)) is not None:
-        shown.append(batch.slice(0, most - have))
-    return pa.concat_tables(shown)
 
 
 def choices(rows: Rows, column: str) -> set[object]:

@@ -165,7 +165,27 @@ def _progress(run: Run) -> None:
     if history.chooses(steps):
         _rounds(history.rounds(steps, run.rho))
     elif not measured.value.empty:
-        _measurements(measured)
+        left, right = st.columns(2)
+        with left:
+            show(charts.budget_used, measured)
+        with right:
+            show(charts.noise_level, measured)
+        st.dataframe(
+            measured.value.iloc[::-1].head(_ROWS_SHOWN),
+            hide_index=True,
+            height=min(320, 40 + 35 * len(measured.value)),
+            column_order=["step", "round", "marginal", "cells", "sigma", "share_used"],
+            column_config={
+                "step": st.column_config.NumberColumn("#", width=50, help="Measurements in the order in which they were taken."),
+                "round": st.column_config.NumberColumn(
+                    "Round", width=70, help="Round 0 measures every single column; later ones what the model gets wrong."
+                ),
+                "marginal": st.column_config.TextColumn("Table", width="large"),
+                "cells": st.column_config.NumberColumn("Cells", format="localized"),
+                "sigma": st.column_config.NumberColumn("± people per cell", format="%.1f"),
+                "share_used": _SHARE_USED,
+            },
+        )
 
 
 def _rounds(steps: Zoned[pd.DataFrame]) -> None:
@@ -177,30 +197,6 @@ def _rounds(steps: Zoned[pd.DataFrame]) -> None:
         column_config={
             "round": st.column_config.NumberColumn("Round", width=70),
             "said": st.column_config.TextColumn("What it did", width="large", help=_SEARCHES),
-            "share_used": _SHARE_USED,
-        },
-    )
-
-
-def _measurements(steps: Zoned[pd.DataFrame]) -> None:
-    left, right = st.columns(2)
-    with left:
-        show(charts.budget_used, steps)
-    with right:
-        show(charts.noise_level, steps)
-    st.dataframe(
-        steps.value.iloc[::-1].head(_ROWS_SHOWN),
-        hide_index=True,
-        height=min(320, 40 + 35 * len(steps.value)),
-        column_order=["step", "round", "marginal", "cells", "sigma", "share_used"],
-        column_config={
-            "step": st.column_config.NumberColumn("#", width=50, help="Measurements in the order in which they were taken."),
-            "round": st.column_config.NumberColumn(
-                "Round", width=70, help="Round 0 measures every single column; later ones what the model gets wrong."
-            ),
-            "marginal": st.column_config.TextColumn("Table", width="large"),
-            "cells": st.column_config.NumberColumn("Cells", format="localized"),
-            "sigma": st.column_config.NumberColumn("± people per cell", format="%.1f"),
             "share_used": _SHARE_USED,
         },
     )

@@ -70,13 +70,8 @@ def run() -> None:
     try:
         _route()
     except StoreFault as error:
-        _not_drawn(error)
-
-
-def _not_drawn(error: InputError) -> None:
-    """In place of a page: it may be drawn as soon as the obstacle is gone."""
-    _not_done(error)
-    st.button("Try again", icon=":material/refresh:", key="try_again")
+        _not_done(error)
+        st.button("Try again", icon=":material/refresh:", key="try_again")
 
 
 def _not_done(error: InputError) -> None:
@@ -121,7 +116,12 @@ def require(name: str) -> Current:
     project = session.current()
     state = st.session_state[_STATES]
     if state[name] is State.LOCKED:
-        _explain_lock(project, name, state)
+        header(name, _step(name).help)
+        following = steps.first_open(state)
+        st.info("This step opens when the steps before it are done. Nothing that you entered is lost.", icon=":material/lock:")
+        if following in document.passed(project.draft) and (error := document.problem(project.draft, following)) is not None:
+            refused(error)
+        link(following, f"Go on with {_step(following).title}")
         st.stop()
     return project
 
@@ -182,7 +182,13 @@ def nav(name: str, *, ready: bool = True, why: str = "", label: str = "Continue"
         if after is None:
             return
         if st.button(label, type="primary", icon=":material/arrow_forward:", icon_position="right", disabled=not ready, key=f"next_{name}"):
-            _pass(name)
+
+            def change(draft: dict) -> None:
+                passed = draft.setdefault("wizard", {}).setdefault("passed", [])
+                if name not in passed:
+                    passed.append(name)
+
+            session.edit(change)
             go(after)
 
 
@@ -202,12 +208,7 @@ def link(name: str, label: str) -> None:
 
 def _page(step: Step, state: State) -> st.Page:
     number = f"{STEPS.index(step) + 1}. " if step.numbered else ""
-    icon = {
-        State.DONE: ":material/check_circle:",
-        State.LOCKED: ":material/lock:",
-        State.RUNNING: "spinner",
-        State.OPEN: step.icon,
-    }[state]
+    icon = {State.DONE: ":material/check_circle:", State.LOCKED: ":material/lock:", State.RUNNING: "spinner", State.OPEN: step.icon}[state]
     hint = {State.DONE: " Done.", State.LOCKED: " Locked until the steps before it are done.", State.RUNNING: " A run is under way."}
     return st.Page(
         f"pages/{step.name}.py",
@@ -217,24 +218,6 @@ def _page(step: Step, state: State) -> st.Page:
         default=step is STEPS[0],
         help=step.help + hint.get(state, ""),
     )
-
-
-def _explain_lock(project: Current, name: str, state: dict[str, State]) -> None:
-    header(name, _step(name).help)
-    following = steps.first_open(state)
-    st.info("This step opens when the steps before it are done. Nothing that you entered is lost.", icon=":material/lock:")
-    if following in document.passed(project.draft) and (error := document.problem(project.draft, following)) is not None:
-        refused(error)
-    link(following, f"Go on with {_step(following).title}")
-
-
-def _pass(name: str) -> None:
-    def change(draft: dict) -> None:
-        passed = draft.setdefault("wizard", {}).setdefault("passed", [])
-        if name not in passed:
-            passed.append(name)
-
-    session.edit(change)
 
 
 def _step(name: str) -> Step:

@@ -7,10 +7,8 @@ from pathlib import Path
 import streamlit as st
 
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.mechanisms.parameters import parameters
 from dpsynth_core.mechanisms.registry import PUBLISHED
-from dpsynth_core.web.shell import guide
 
 _TEXTS = Path(__file__).resolve().parents[3] / "assets" / "guide"
 
@@ -28,26 +26,22 @@ def mechanism_cards() -> None:
     for purpose in registry.PURPOSES:
         st.markdown(f"### {purpose.title}")
         st.caption(purpose.sentence)
-        if purpose.name == guide.LEARNING:
-            st.markdown(guide.text(guide.LEARNING))
+        if purpose.name == LEARNING:
+            st.markdown(text(LEARNING))
         for mechanism in purpose.mechanisms:
-            _mechanism(mechanism)
-
-
-def _mechanism(mechanism: Mechanism) -> None:
-    with st.container(border=True):
-        st.markdown(f"#### {mechanism.card.title}")
-        st.markdown(mechanism.card.summary)
-        st.markdown(f"**Why it is private.** {mechanism.card.privacy}")
-        st.caption(f"{mechanism.card.paper}. {'Writes rows.' if mechanism.card.makes_rows else 'Gives noisy tables, no rows.'}")
-        if mechanism.card.differences:
-            with st.expander("Where it differs from its paper", icon=":material/difference:"):
-                st.markdown("\n".join(f"- {difference}" for difference in mechanism.card.differences))
-        if mechanism.card.name in PUBLISHED:
-            with st.expander("As published", icon=":material/article:"):
-                st.markdown("`preset=paper` undoes these differences. Left open by the paper, or kept:")
-                st.markdown("\n".join(f"- {chosen}" for chosen in PUBLISHED[mechanism.card.name].card.differences) or "Nothing.")
-        if offered := parameters(mechanism):
-            with st.expander("Parameters", icon=":material/tune:"):
-                for parameter in offered:
-                    st.markdown(f"- `{parameter.name}` (default {parameter.default}): {parameter.help}")
+            with st.container(border=True):
+                st.markdown(f"#### {mechanism.card.title}")
+                st.markdown(mechanism.card.summary)
+                st.markdown(f"**Why it is private.** {mechanism.card.privacy}")
+                st.caption(f"{mechanism.card.paper}. {'Writes rows.' if mechanism.card.makes_rows else 'Gives noisy tables, no rows.'}")
+                if mechanism.card.differences:
+                    with st.expander("Where it differs from its paper", icon=":material/difference:"):
+                        st.markdown("\n".join(f"- {difference}" for difference in mechanism.card.differences))
+                if mechanism.card.name in PUBLISHED:
+                    with st.expander("As published", icon=":material/article:"):
+                        st.markdown("`preset=paper` undoes these differences. Left open by the paper, or kept:")
+                        st.markdown("\n".join(f"- {chosen}" for chosen in PUBLISHED[mechanism.card.name].card.differences) or "Nothing.")
+                if offered := parameters(mechanism):
+                    with st.expander("Parameters", icon=":material/tune:"):
+                        for parameter in offered:
+                            st.markdown(f"- `{parameter.name}` (default {parameter.default}): {parameter.help}")

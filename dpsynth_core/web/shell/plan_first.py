@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from dpsynth_core.web.shell import document, plan_first
+from dpsynth_core.web.shell import document
 from dpsynth_core.web.shell.document import Draft
 
 SOURCE = "plan"
@@ -90,5 +90,5 @@ def copied(draft: Mapping[str, Any], whose: Whose) -> Draft:
         new |= {name: before[name] for name in ("population",) if name in before}
         wizard |= {name: notes[name] for name in _ABOUT_THE_PEOPLE if name in notes}
     if named := document.columns(before):
-        plan_first.begin(new, named)
+        begin(new, named)
     return new

@@ -123,8 +123,7 @@ def note(**values: object) -> None:
 
 
 def create(name: str, plan: Draft | None = None, looked: Iterable[Look] = ()) -> None:
-    """Add a project that begins with a plan, or with none, and open it. looked: before that plan was made, in the project that it is from.
-    """
+    """Add a project that begins with a plan, or with none, and open it. looked: before it was made, in the project that it is from."""
     _open(projects.create(st.session_state[_OWNER], name, plan or document.new(), looked))
 
 

@@ -26,27 +26,6 @@ _PROJECT = "project"
 
 def show(project: Current, own: Sequence[Project], first_page: st.Page) -> None:
     """The projects, and who has signed in. first_page: where a new project begins."""
-    _picker(project, own, first_page)
-    if name := session.signed_in_as():
-        st.caption(f"Signed in as {literal(name)}")
-        st.button("Sign out", icon=":material/logout:", key="sign_out", type="tertiary", on_click=st.logout)
-
-
-def run_badge(owner: str, runs_page: st.Page) -> None:
-    """The run that is under way, until it has ended. runs_page: where its progress is shown."""
-    refusals.polled(_badge, POLL_SECONDS)(owner, runs_page)
-
-
-def _badge(owner: str, runs_page: st.Page) -> None:
-    active = [run for run in runs.list(owner) if run.active]
-    if not active:
-        st.rerun()
-    words = {"queued": "waiting", "running": "under way", "cancelling": "stopping"}[active[0].state]
-    st.badge(f"Run {words}", icon=":material/progress_activity:", color="blue", help="It goes on when you close this page.")
-    st.page_link(runs_page, label="Show progress", icon=":material/monitoring:")
-
-
-def _picker(project: Current, own: Sequence[Project], first_page: st.Page) -> None:
     names = _labels(own)
     key = "project_picker"
     st.session_state[key] = project.id
@@ -67,6 +46,23 @@ def _picker(project: Current, own: Sequence[Project], first_page: st.Page) -> No
             _rename(project)
         if st.button("Delete", key="project_delete", type="tertiary"):
             _delete(project)
+    if name := session.signed_in_as():
+        st.caption(f"Signed in as {literal(name)}")
+        st.button("Sign out", icon=":material/logout:", key="sign_out", type="tertiary", on_click=st.logout)
+
+
+def run_badge(owner: str, runs_page: st.Page) -> None:
+    """The run that is under way, until it has ended. runs_page: where its progress is shown."""
+    refusals.polled(_badge, POLL_SECONDS)(owner, runs_page)
+
+
+def _badge(owner: str, runs_page: st.Page) -> None:
+    active = [run for run in runs.list(owner) if run.active]
+    if not active:
+        st.rerun()
+    words = {"queued": "waiting", "running": "under way", "cancelling": "stopping"}[active[0].state]
+    st.badge(f"Run {words}", icon=":material/progress_activity:", color="blue", help="It goes on when you close this page.")
+    st.page_link(runs_page, label="Show progress", icon=":material/monitoring:")
 
 
 def _labels(own: Sequence[Project]) -> dict[str, str]:

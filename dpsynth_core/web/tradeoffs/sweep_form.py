@@ -42,7 +42,8 @@ _AT_ONCE = 10_000
 
 def form(project: Current) -> None:
     """Choose, see what it will take, and start."""
-    with frame.card("Try it out", _zone(project), "The same plan with several mechanisms and budgets, side by side, in the background."):
+    zone = Zone.CURATOR if sweep_draft.note(project.draft, "table") == PRIVATE else Zone.PUBLIC
+    with frame.card("Try it out", zone, "The same plan with several mechanisms and budgets, side by side, in the background."):
         _table(project)
         names = {name: literal(title) for name, title in sweep_draft.titles(project.draft).items()}
         about = "The cards on the Mechanism page say what each does."
@@ -120,7 +121,8 @@ def _grid(project: Current) -> None:
 def _start(project: Current) -> None:
     try:
         sweep = sweep_draft.sweep(project.draft, project.name)
-        if _takes_long(sweep) and not _asked_for(sweep):
+        tables = len(sweep.workload.cliques) * len(sweep.mechanisms) * len(sweep.epsilons) * len(sweep.sizes)
+        if tables > _AT_ONCE and not _asked_for(sweep):
             return
         with st.spinner("Working out what the trials need …"):
             expected = _expected(_text(sweep))
@@ -134,11 +136,6 @@ def _start(project: Current) -> None:
         return
     _offer(project, sweep, expected)
     frame.refused_at(_SWEEP)
-
-
-def _takes_long(sweep: Sweep) -> bool:
-    """Whether it takes more than a blink to say what the trials need: then nobody waits for it who did not ask."""
-    return len(sweep.workload.cliques) * len(sweep.mechanisms) * len(sweep.epsilons) * len(sweep.sizes) > _AT_ONCE
 
 
 def _asked_for(sweep: Sweep) -> bool:
@@ -197,10 +194,6 @@ def submit(project: Current, sweep: Sweep, seen: Collection[str]) -> None:
         st.session_state[SHOWN] = sweeps.submit(project.owner, project.id, sweep, seen)
 
     refusals.attempt(_SWEEP, start)
-
-
-def _zone(project: Current) -> Zone:
-    return Zone.CURATOR if sweep_draft.note(project.draft, "table") == PRIVATE else Zone.PUBLIC
 
 
 def _text(sweep: Sweep) -> str:

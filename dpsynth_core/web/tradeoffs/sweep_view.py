@@ -307,14 +307,10 @@ def _way_on(stored: Stored, chosen: Setting) -> None:
     name = next(name for name, title in stored.sweep.titles.items() if title == chosen.mechanism)
     label = f"Take {literal(chosen.mechanism)} at ε {chosen.epsilon:g} into the plan"
     if st.button(label, type="primary", icon=":material/arrow_forward:", icon_position="right", key="sweep_take"):
-        _adopt(stored, name, chosen.epsilon)
+        own = stored.sweep.base.mechanism
+        plan_view.choose(name, dict(own.settings) if own.name == name else {})
+        fields.store("budget.epsilon", chosen.epsilon)
         frame.go("mechanism")
-
-
-def _adopt(stored: Stored, name: str, epsilon: float) -> None:
-    own = stored.sweep.base.mechanism
-    plan_view.choose(name, dict(own.settings) if own.name == name else {})
-    fields.store("budget.epsilon", epsilon)
 
 
 def _downloads(sweep: Sweep, outcomes: Mapping[int, Outcome], metric: Metric, chosen: Setting) -> None:

@@ -20,11 +20,7 @@ _SIGNED, _PLACE = "decided", "decision"
 _ANSWER, _REASON, _NAME, _ROLE = "decision_answer", "decision_reason", "decision_name", "decision_role"
 _LABELS = {"answer": "Your decision", "reason": "Why, or for which purposes", "name": "Your name", "role": "Your role"}
 _MOST_SHOWN, _MOST_DIGITS = 2000, 200
-_TITLES = {
-    decision.PUBLISH: "Publish",
-    decision.PURPOSES: "Publish for the purposes that I name",
-    decision.WITHHOLD: "Do not publish",
-}
+_TITLES = {decision.PUBLISH: "Publish", decision.PURPOSES: "Publish for the purposes that I name", decision.WITHHOLD: "Do not publish"}
 _HELP = "The decision is a file of its own beside the bundle, bound to it by its SHA-256. Nothing of it is kept on this server."
 _KEEP = (
     "Keep this code, or announce it with the SHA-256 of the bundle: if one letter of the decision or of the bundle is "
@@ -50,7 +46,15 @@ def sign(report: Report) -> None:
     signed: Decision | None = st.session_state.get(_SIGNED)
     with frame.card("Decide and sign", Zone.RELEASED, _HELP):
         if signed is None or not decision.holds(signed, report):
-            _form(report)
+            offered = [decision.WITHHOLD] if report.verdict == INCONSISTENT else list(decision.ANSWERS)
+            st.radio(_LABELS["answer"], offered, format_func=_TITLES.get, index=None, key=_ANSWER, horizontal=True)
+            st.text_area(_LABELS["reason"], key=_REASON, max_chars=MAX_REASON, height=90)
+            name, role = st.columns(2)
+            name.text_input(_LABELS["name"], key=_NAME, max_chars=decision.MOST_LETTERS)
+            role.text_input(_LABELS["role"], key=_ROLE, max_chars=decision.MOST_LETTERS, placeholder="Data protection officer")
+            attempt = partial(refusals.attempt, _PLACE, partial(_sign, report))
+            st.button("Sign", type="primary", icon=":material/signature:", key="decision_sign", on_click=attempt)
+            frame.refused_at(_PLACE)
         else:
             _shown(signed, "Signed by", "The bundle was")
             st.markdown(f"Code of the decision: `{signed.code}`")
@@ -61,18 +65,6 @@ def sign(report: Report) -> None:
                 st.download_button("Save the decision", save, file, "application/json", icon=":material/download:", on_click="ignore")
                 st.button("Decide anew", key="decision_again", type="tertiary", on_click=_forget)
         _check(report)
-
-
-def _form(report: Report) -> None:
-    offered = [decision.WITHHOLD] if report.verdict == INCONSISTENT else list(decision.ANSWERS)
-    st.radio(_LABELS["answer"], offered, format_func=_TITLES.get, index=None, key=_ANSWER, horizontal=True)
-    st.text_area(_LABELS["reason"], key=_REASON, max_chars=MAX_REASON, height=90)
-    name, role = st.columns(2)
-    name.text_input(_LABELS["name"], key=_NAME, max_chars=decision.MOST_LETTERS)
-    role.text_input(_LABELS["role"], key=_ROLE, max_chars=decision.MOST_LETTERS, placeholder="Data protection officer")
-    attempt = partial(refusals.attempt, _PLACE, partial(_sign, report))
-    st.button("Sign", type="primary", icon=":material/signature:", key="decision_sign", on_click=attempt)
-    frame.refused_at(_PLACE)
 
 
 def _sign(report: Report) -> None:
@@ -101,23 +93,18 @@ def _check(report: Report) -> None:
             frame.refused(error)
             return
         given_code = st.text_input("Code that the signer gave you", key="decision_code", max_chars=_MOST_DIGITS, help=_CODE_HELP)
-        _compared(given, given_code, report)
+        different = decision.differences(given, report)
+        if given_code.strip() and not decision.has_code(given, given_code):
+            st.error(_OTHER_CODE, icon=":material/error:")
+        elif not given_code.strip():
+            st.info(_NOBODY, icon=":material/info:")
+        elif different:
+            st.info(_MATCHES, icon=":material/info:")
+        else:
+            st.success(_MATCHES, icon=":material/verified:")
+        for sentence in different:
+            st.warning(literal(sentence, _MOST_SHOWN), icon=":material/warning:")
         _shown(given, "The file names as its signer", "It says that the bundle was")
-
-
-def _compared(given: Decision, code: str, report: Report) -> None:
-    """Green is for what the signer's own code vouches for, and for nothing that this check contradicts."""
-    different = decision.differences(given, report)
-    if code.strip() and not decision.has_code(given, code):
-        st.error(_OTHER_CODE, icon=":material/error:")
-    elif not code.strip():
-        st.info(_NOBODY, icon=":material/info:")
-    elif different:
-        st.info(_MATCHES, icon=":material/info:")
-    else:
-        st.success(_MATCHES, icon=":material/verified:")
-    for sentence in different:
-        st.warning(literal(sentence, _MOST_SHOWN), icon=":material/warning:")
 
 
 def _shown(signed: Decision, by: str, was: str) -> None:

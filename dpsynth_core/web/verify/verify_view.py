@@ -13,7 +13,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dpsynth_core.bundle import confined
 from dpsynth_core.bundle.signature import parse_key
-from dpsynth_core.bundle.verdicts import ABSENT, CONSISTENT, FAILED, INCONSISTENT, PARTLY, PASSED, SKIPPED, Check, Report, Summary
+from dpsynth_core.bundle.verdicts import ABSENT, CONSISTENT, FAILED, INCONSISTENT, PARTLY, PASSED, SKIPPED, Report
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_file
 from dpsynth_core.foundation.zones import Zone
@@ -56,9 +56,19 @@ def upload() -> None:
         return
     report = report if key is None else report.by(key)
     _verdict(report)
-    _checks(report.checks)
+    with frame.card("What was checked", Zone.RELEASED):
+        for check in report.checks:
+            icon, lead = _LOOK[check.verdict]
+            detail = literal(capital(check.detail))
+            st.markdown(f"{icon} **{check.question}** {lead}{detail}.")
     if report.summary is not None:
-        _says(report.summary)
+        summary = report.summary
+        with frame.card("What the release says of itself", Zone.RELEASED):
+            for warning in summary.warnings:
+                st.warning(literal(warning, WHOLE), icon=":material/flag:")
+            st.markdown(literal(summary.statement, WHOLE))
+            for name, text in summary.facts:
+                st.markdown(f"**{name}** · {literal(text, WHOLE)}")
     if report.page and report.verdict != INCONSISTENT:
         help_text = "Written here from release.json and the rows; the bundle's own report is not used."
         st.download_button("Read its report, as this program writes it", report.page, "report.html", "text/html", help=help_text)
@@ -99,20 +109,3 @@ def _verdict(report: Report) -> None:
         st.error(f"**This bundle is not consistent**: {wrong} of the checks failed. Do not rely on it.", icon=":material/gpp_bad:")
     st.markdown(f"SHA-256 of the file: `{report.sha256}`")
     st.markdown(f"Signature: {literal(capital(report.signature), WHOLE)}.")
-
-
-def _checks(checks: tuple[Check, ...]) -> None:
-    with frame.card("What was checked", Zone.RELEASED):
-        for check in checks:
-            icon, lead = _LOOK[check.verdict]
-            detail = literal(capital(check.detail))
-            st.markdown(f"{icon} **{check.question}** {lead}{detail}.")
-
-
-def _says(summary: Summary) -> None:
-    with frame.card("What the release says of itself", Zone.RELEASED):
-        for warning in summary.warnings:
-            st.warning(literal(warning, WHOLE), icon=":material/flag:")
-        st.markdown(literal(summary.statement, WHOLE))
-        for name, text in summary.facts:
-            st.markdown(f"**{name}** · {literal(text, WHOLE)}")

@@ -84,13 +84,11 @@ def _combinations(domain: Domain, kind: str, is_own: bool) -> None:
     if kind == TARGET and is_own:  # else the column is asked for beside its purpose
         fields.choice("Column of interest", "workload.column", domain.names, dict(zip(domain.names, domain.names, strict=True)))
     orders = [k for k in ORDERS if k <= len(domain)]
-    names = {k: f"{ORDERS[k]} ({numbers.count(_number(len(domain), kind, k))})" for k in orders} if len(domain) >= MANY_COLUMNS else ORDERS
+    number, names = len(domain), ORDERS
+    if number >= MANY_COLUMNS:
+        tables = {k: math.comb(number - 1, k - 1) if kind == TARGET else math.comb(number, k) for k in orders}
+        names = {k: f"{ORDERS[k]} ({numbers.count(tables[k])})" for k in orders}
     fields.choice("Columns per table", "workload.k", orders, names, kind="segmented", on_change=_drop_threshold)
-
-
-def _number(columns: int, kind: str, k: int) -> int:
-    """How many tables that makes."""
-    return math.comb(columns - 1, k - 1) if kind == TARGET else math.comb(columns, k)
 
 
 def _matching(project: Current, domain: Domain) -> None:

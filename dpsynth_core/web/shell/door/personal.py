@@ -58,7 +58,9 @@ class Personal:
         offered = [value for name, value in query if name == PARAMETER]
         if request.method not in ("GET", "HEAD") or not offered:
             return None
-        right = _same(_token_in(offered[-1]), self.token)
+        text = offered[-1]  # what was pasted: the token, or the whole address that contains it
+        pasted = dict(parse_qsl(urlsplit(text.strip()).query)) if "?" in text else {}
+        right = _same(unquote_plus(pasted.get(PARAMETER, text)).strip(), self.token)
         if not right and not self.owner(request.cookies):
             return None
         answer = RedirectResponse(_without_token(request), status_code=303, headers=page.NOT_KEPT)
@@ -89,12 +91,6 @@ def _same(offered: str, right: str) -> bool:
 
 def _query(request: Request) -> list[tuple[str, str]]:
     return parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True)
-
-
-def _token_in(text: str) -> str:
-    """What was pasted: the token, or the whole address that contains it."""
-    pasted = dict(parse_qsl(urlsplit(text.strip()).query)) if "?" in text else {}
-    return unquote_plus(pasted.get(PARAMETER, text)).strip()
 
 
 def _without_token(request: Request) -> str:

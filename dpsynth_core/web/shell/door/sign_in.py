@@ -109,7 +109,11 @@ def from_secrets() -> SignIn:
             f"it has fewer than {_SECRET_LENGTH} characters, and who guesses it is anybody",
             "make one with: openssl rand -hex 32",
         )
-    return SignIn(_public_origin(auth_util.get_redirect_uri(section) or ""), _people())
+    addresses: Sequence[Any] = secrets_singleton.get(_OWN_SECTION, {}).get(_PEOPLE, [])
+    field = f"secrets.toml, [{_OWN_SECTION}] {_PEOPLE}"
+    if not isinstance(addresses, list) or not all(isinstance(person, str) and "@" in person for person in addresses):
+        raise InputError(field, "this is not a list of e-mail addresses", 'write ["ann@example.org", "@example.org"]')
+    return SignIn(_public_origin(auth_util.get_redirect_uri(section) or ""), frozenset(person.strip().lower() for person in addresses))
 
 
 def _public_origin(redirect: str) -> str:
@@ -120,11 +124,3 @@ def _public_origin(redirect: str) -> str:
     if parts.scheme != "https" and parts.hostname not in address.LOOPBACK:
         raise InputError(field, "without https anybody on the way reads the tables and takes the cookie", "put the server behind https")
     return address.origin_of(redirect, field)
-
-
-def _people() -> frozenset[str]:
-    addresses: Sequence[Any] = secrets_singleton.get(_OWN_SECTION, {}).get(_PEOPLE, [])
-    field = f"secrets.toml, [{_OWN_SECTION}] {_PEOPLE}"
-    if not isinstance(addresses, list) or not all(isinstance(person, str) and "@" in person for person in addresses):
-        raise InputError(field, "this is not a list of e-mail addresses", 'write ["ann@example.org", "@example.org"]')
-    return frozenset(person.strip().lower() for person in addresses)
