@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.web.data import data_view, public_view
-from dpsynth_core.web.domain import plan_view
+from dpsynth_core.web.domain import sources_view
 from dpsynth_core.web.shell import document, frame
 
 
@@ -16,7 +16,7 @@ def main() -> None:
     frame.header("data", sentence, Zone.PUBLIC)
     left, right = st.columns([11, 10], gap="medium")
     with left:
-        data_view.source(project, plan_view.beginning)
+        data_view.source(project, sources_view.beginning)
         data_view.population(project)
     with right:
         data_view.unit(project)

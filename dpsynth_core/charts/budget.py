@@ -10,10 +10,8 @@ from dpsynth_core.foundation.zones import Zoned
 
 
 def tradeoff(zoned: Zoned[pd.DataFrame]) -> Drawing:
-    """How well could the best attacker tell whether one person is in the data?
-
-    Columns: false_positive, true_positive (fractions in [0, 1], increasing); optional `curve` (text) when several are compared.
-    """
+    """How well could the best attacker tell whether one person is in the data? Columns: false_positive, true_positive (fractions in [0, 1],
+    increasing); optional `curve` (text) when several are compared."""
     frame = zoned.value if "curve" in zoned.value else zoned.value.assign(curve="Best possible attacker")
     percent = alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1])
     unit = alt.Scale(domain=[0, 1])
@@ -32,11 +30,8 @@ def tradeoff(zoned: Zoned[pd.DataFrame]) -> Drawing:
 
 
 def coverage(zoned: Zoned[pd.DataFrame]) -> Drawing:
-    """Which pairs of columns does the workload cover?
-
-    Columns: row, column (attribute names, in domain order of first appearance; both orders of a pair and the diagonal present),
-    marginals (int: workload marginals that contain the pair; 0 means not covered).
-    """
+    """Which pairs of columns does the workload cover? Columns: row, column (attribute names, in domain order of first appearance; both
+    orders of a pair and the diagonal present), marginals (int: workload marginals that contain the pair; 0 means not covered)."""
     order = list(dict.fromkeys(zoned.value["row"]))
     frame = zoned.value.assign(state=["covered" if n > 0 else "not covered" for n in zoned.value["marginals"]])
     x, y = square(order)
@@ -51,10 +46,7 @@ def coverage(zoned: Zoned[pd.DataFrame]) -> Drawing:
 
 
 def split(zoned: Zoned[pd.DataFrame]) -> Drawing:
-    """Where does the budget go?
-
-    Columns: stage (text, in order), share (fraction of rho, adds up to 1), rho.
-    """
+    """Where does the budget go? Columns: stage (text, in order), share (fraction of rho, adds up to 1), rho."""
     frame = zoned.value.assign(end=zoned.value["share"].cumsum())
     frame = frame.assign(start=frame["end"] - frame["share"])
     order = frame["stage"].tolist()
@@ -70,10 +62,8 @@ _STEPS = {"interpolate": "step-after", "strokeWidth": 2, "point": {"size": 28}}
 
 
 def budget_used(zoned: Zoned[pd.DataFrame]) -> Drawing:
-    """How much of the budget has been used, step by step?
-
-    Columns: step (int, from 1), marginal (label), share_used (fraction of rho used up to and with this step), sigma.
-    """
+    """How much of the budget has been used, step by step? Columns: step (int, from 1), marginal (label), share_used (fraction of rho used
+    up to and with this step), sigma."""
     x = alt.X("step:Q", title="Measurement", axis=alt.Axis(tickMinStep=1, format="d", tickCount=6))
     y = alt.Y("share_used:Q", title="Budget used", axis=alt.Axis(format="%", tickCount=5), scale=alt.Scale(domain=[0, 1]))
     area = alt.Chart(zoned.value).mark_area(interpolate="step-after", opacity=0.2, tooltip=None).encode(x=x, y=y)

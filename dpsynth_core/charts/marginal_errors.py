@@ -34,11 +34,8 @@ _TOLD = {
 
 
 def overview(zoned: Zoned[pd.DataFrame], threshold: float) -> Drawing:
-    """How good are all the tables together? Each a bar on one line, worst first.
-
-    Columns as `evaluation.quality.marginal_table` gives them, and `good` (bool). threshold: share of people up to which a table is good
-    enough.
-    """
+    """How good are all the tables together? Each a bar on one line, worst first. Columns as `evaluation.quality.marginal_table` gives them,
+    and `good` (bool). threshold: share of people up to which a table is good enough."""
     frame = zoned.value[zoned.value["limit"].notna()]
     frame = frame.sort_values("rank").assign(place=range(1, len(frame) + 1), zero=0.0)
     step = -(-len(frame) // _MOST_DRAWN)
@@ -111,10 +108,8 @@ def means(zoned: Zoned[pd.DataFrame]) -> Drawing:
 
 
 def pair_map(zoned: Zoned[pd.DataFrame]) -> Drawing:
-    """Which pairs of columns can be trusted? Columns: row, column, limit (share of people; NaN: nothing known), basis (text).
-
-    Outside the curator-only zone a click selects a pair (`PAIR`).
-    """
+    """Which pairs of columns can be trusted? Columns: row, column, limit (share of people; NaN: nothing known), basis (text). Outside the
+    curator-only zone a click selects a pair (`PAIR`)."""
     frame = zoned.value.assign(told=[f"{v:.1%}" if v == v else "nothing known" for v in zoned.value["limit"]])
     order = list(dict.fromkeys(frame["row"]))
     x, y = square(order)

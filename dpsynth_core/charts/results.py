@@ -23,11 +23,9 @@ SERIES = [SYNTHETIC, PRIVATE, MEASURED]
 
 
 def one_way(zoned: Zoned[pd.DataFrame], column: str, *, ordered: bool) -> Drawing:
-    """Do the synthetic rows have the right distribution of one column?
-
-    Columns: cell (label), position (int, order of the cells), series (one of SERIES), count, low, high (95 % interval of a noisy
-    count; equal to count for the other series). ordered: True draws upright columns in code order, False bars, largest first.
-    """
+    """Do the synthetic rows have the right distribution of one column? Columns: cell (label), position (int, order of the cells), series
+    (one of SERIES), count, low, high (95 % interval of a noisy count; equal to count for the other series). ordered: True draws upright
+    columns in code order, False bars, largest first."""
     frame = zoned.value
     present = [name for name in SERIES if name in set(frame["series"])]
     colour = alt.Color("series:N", scale=alt.Scale(domain=SERIES), legend=alt.Legend(values=present) if len(present) > 1 else None)
@@ -56,11 +54,8 @@ def one_way(zoned: Zoned[pd.DataFrame], column: str, *, ordered: bool) -> Drawin
 
 
 def two_way(zoned: Zoned[pd.DataFrame], title: str, *, limit: float) -> Drawing:
-    """One heat map of a pair of columns, in people.
-
-    Columns: row, column (labels), row_position, column_position (int), count. limit: the largest count of the colour scale; give
-    panels that are compared the same one.
-    """
+    """One heat map of a pair of columns, in people. Columns: row, column (labels), row_position, column_position (int), count. limit: the
+    largest count of the colour scale; give panels that are compared the same one."""
     colour = alt.Color("count:Q", scale=alt.Scale(domain=[0, limit], clamp=True), legend=gradient(",d"))
     return finish(_heat(zoned.value, colour, ",.0f"), zoned, title, height=300)
 
@@ -90,9 +85,7 @@ _SHAPES = ["circle", "square", "triangle-up", "diamond"]
 
 def contest(zoned: Zoned[pd.DataFrame], measure: str, unit: str, *, show: int = 18) -> Drawing:
     """Where does one release win? Columns as `evaluation.contest.side_by_side` gives them; the `show` tables with the largest error.
-
-    measure: what the errors are, for people; unit: of which share.
-    """
+    measure: what the errors are, for people; unit: of which share."""
     frame = zoned.value[zoned.value["place"] < show]
     exact = "true" in frame
     frame = frame.assign(shown=frame["true"] if exact else frame["error"].fillna(frame["limit"]), low=frame["low"].fillna(0.0))
@@ -118,11 +111,8 @@ def contest(zoned: Zoned[pd.DataFrame], measure: str, unit: str, *, show: int = 
 
 
 def breakdown(zoned: Zoned[pd.DataFrame], column: str, unit: str) -> Drawing:
-    """How does the answer differ by the column?
-
-    Columns: cell (label), position (int, order of the cells), value, low, high (NaN where there is none), standing (how the answer is
-    known, in words). unit: of the axis.
-    """
+    """How does the answer differ by the column? Columns: cell (label), position (int, order of the cells), value, low, high (NaN where
+    there is none), standing (how the answer is known, in words). unit: of the axis."""
     frame = zoned.value
     order = alt.EncodingSortField("position", op="min", order="ascending")
     y = alt.Y("cell:N", sort=order, title=None, axis=alt.Axis(labelOverlap=False))
@@ -145,10 +135,8 @@ _SHARE = alt.Axis(format=".0%", tickCount=6)
 
 
 def accuracy_by_value(zoned: Zoned[pd.DataFrame], model: str, column: str) -> Drawing:
-    """Is the model right about some people less often than about others?
-
-    Columns: value (label), position (int, order of the values), trained (as `beside_real` has it), share, people. Rows of one model.
-    """
+    """Is the model right about some people less often than about others? Columns: value (label), position (int, order of the values),
+    trained (as `beside_real` has it), share, people. Rows of one model."""
     frame, order = zoned.value, alt.EncodingSortField("position", op="min", order="ascending")
     tooltip = hover(value="Value", trained="Model", share=("Right", ".1%"), people=("People", ",d"))
     values = alt.Y("value:N", sort=order, title=None, axis=alt.Axis(labelOverlap=False))
@@ -161,10 +149,8 @@ def accuracy_by_value(zoned: Zoned[pd.DataFrame], model: str, column: str) -> Dr
 
 
 def calibration(zoned: Zoned[pd.DataFrame], model: str) -> Drawing:
-    """Is the model right as often as it holds its guesses probable?
-
-    Columns: certainty (mean, 0 to 1), share, people, trained (as `beside_real` has it). Rows of one model.
-    """
+    """Is the model right as often as it holds its guesses probable? Columns: certainty (mean, 0 to 1), share, people, trained (as
+    `beside_real` has it). Rows of one model."""
     frame = zoned.value
     tooltip = hover(trained="Model", certainty=("Held probable", ".1%"), share=("Right", ".1%"), people=("People", ",d"))
     certain = alt.X("certainty:Q", title="How probable it held its guess", scale=alt.Scale(domain=[0, 1]), axis=_SHARE)

@@ -44,10 +44,8 @@ _CONFIG = alt.Config(
 
 def finish(chart: Drawing, zoned: Zoned[pd.DataFrame], title: str, caption: str = "", *, height: int | alt.Step = 260) -> Drawing:
     """The chart itself with its title (a question or an answer), a caption, which may have several lines, with the zone, and the watermark
-    when the values are curator-only.
-
-    The caption and the watermark are part of the chart, so that a picture saved from its menu carries them.
-    """
+    when the values are curator-only. The caption and the watermark are part of the chart, so that a picture saved from its menu carries
+    them."""
     if zoned.zone is Zone.CURATOR:
         chart = alt.layer(chart, *_watermark())
     wrapped = (part for line in caption.splitlines() for part in wrap(line, CAPTION_WIDTH, break_on_hyphens=False))

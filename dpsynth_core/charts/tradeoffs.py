@@ -81,7 +81,6 @@ def _releases(frame: pd.DataFrame, metric: Metric, x: alt.X, low: alt.Y) -> list
 
 
 def _band_words(frame: pd.DataFrame) -> list[str]:
-    """What the bands mean, where there are any."""
     repeats = int(frame["repeats"].max()) if len(frame) else 0
     of_repeats = f"least and most of {repeats} repeats" if repeats > 1 else ""
     if len(frame) and frame["weakest"].min() < frame["strongest"].max():
@@ -121,7 +120,6 @@ def tables_of(zoned: Zoned[pd.DataFrame], metric: Metric, *, show: int = 12) -> 
 
 
 def _with_chosen(frame: pd.DataFrame, chosen: Setting | None) -> pd.DataFrame:
-    """With which of the settings is chosen."""
     if chosen is None:
         return frame.assign(chosen=False)
     same = (frame["mechanism"] == chosen.mechanism) & (frame["epsilon"] == chosen.epsilon) & (frame["tables"] == chosen.tables)

@@ -82,8 +82,7 @@ class Setting:
 def outcomes(sweep: Sweep, by_point: Mapping[int, Outcome]) -> Zoned[pd.DataFrame]:
     """One row per finished trial, by number of the point. Columns: mechanism (title), epsilon, tables (asked for), strength (of the
     stand-in, NaN on another table), typical (whether that is the middle one, or there is none), repeat, mean (share of people in a wrong
-    cell), workload_error, largest, worst_table (share of people in a wrong cell), measured (noisy tables taken), seconds, cpu_seconds.
-    """
+    cell), workload_error, largest, worst_table (share of people in a wrong cell), measured (noisy tables taken), seconds, cpu_seconds."""
     rows = [_row(sweep, number, outcome) for number, outcome in sorted(by_point.items())]
     return Zoned(sweep.zone, pd.DataFrame(rows, columns=_COLUMNS))
 

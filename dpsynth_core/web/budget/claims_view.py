@@ -86,8 +86,6 @@ def models(project: Current, unit: Unit) -> None:
 
 
 def _choose(columns: list[str]) -> None:
-    """Keep what was said of the columns that stay."""
-
     def change(draft: Draft) -> None:
         before = {one["column"]: one for one in draft.get("models", [])}
         draft["models"] = [before.get(column, {"column": column}) for column in columns]
@@ -96,7 +94,6 @@ def _choose(columns: list[str]) -> None:
 
 
 def _tolerance(project: Current, column: str, usual: float) -> None:
-    """How near a guess of a number has to be."""
     stated = next(one.get("tolerance") for one in project.draft["models"] if one["column"] == column)
 
     def take(entered: float | None) -> None:
@@ -112,7 +109,6 @@ def _tolerance(project: Current, column: str, usual: float) -> None:
 
 
 def _price(project: Current, unit: Unit, columns: list[str]) -> None:
-    """The share of the budget, and how precisely it will be known how often models are right."""
     fields.share("Share of the budget for models", SHARE, SHARES, MODELS.share.default)
     try:
         rho = document.shares(project.draft).of("models")

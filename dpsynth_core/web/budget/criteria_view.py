@@ -83,7 +83,6 @@ def _chosen(project: Current, entries: list[Entry]) -> int:
 
 
 def _panel(project: Current, workload: Workload, entry: Entry, number: int) -> None:
-    """What the criterion says, in fields that save at each change."""
     known = entry["kind"] if entry.get("kind") in KINDS else TablesWithin.kind
 
     def take(kind: str) -> None:
@@ -164,7 +163,6 @@ def _tables(_here: Current, workload: Workload, entry: Entry, number: int, field
 
 
 def _condition(_here: Current, workload: Workload, entry: Entry, number: int, field: Field) -> None:
-    """Which columns a condition is about, and which of their cells."""
     domain, name = workload.domain, field.name
     stated = entry.get(name, {})
     names = [a.name for a in domain if not a.most]
@@ -195,7 +193,6 @@ _DRAWN = {Holds.QUANTILE: _quantile, Holds.PEOPLE: _condition, Holds.TABLES: _ta
 
 
 def _field(project: Current, number: int, name: str, widget: Any, title: str, value: Any, **look: Any) -> None:
-    """Any other entry."""
     key = f"{project.id}:criterion:{number}:{name}"
     if value is not None:
         st.session_state[key] = value
@@ -214,7 +211,6 @@ def _restate(number: int, name: str, changed: Callable[[Entry], Entry]) -> None:
 
 
 def _precision(project: Current, workload: Workload, unit: Unit, shares: Shares, number: int) -> None:
-    """The criterion in words, and how precisely it can be decided; or what is still wrong with it."""
     try:
         alone = {**project.draft, "criteria": project.draft["criteria"][number : number + 1]}
         (criterion,) = document.criteria(alone)

@@ -159,7 +159,6 @@ def _settings(opened: Mapping[str, OpenRun]) -> None:
 
 
 def _worded(row: pd.Series) -> pd.Series:
-    """A difference in the words of the pages."""
     path = row["setting"]
     values = row.drop("setting").map(partial(plan_words.valued, path))
     return pd.concat([pd.Series({"What": capital(plan_words.named(path))}), values])

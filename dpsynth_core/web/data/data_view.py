@@ -49,7 +49,6 @@ def source(project: Current, beginning: Callable[[Current], None]) -> None:
 
 
 def _compared(there: plan_first.Differences) -> None:
-    """How a table that came later differs from its plan."""
     if there.missing:
         st.warning(f"The plan has columns that this table lacks: {names(there.missing)}. They are left out.", icon=":material/compare:")
     if there.extra:
@@ -93,8 +92,6 @@ def _take_demo() -> None:
 
 
 def _take(look_at: Callable[[], Table]) -> None:
-    """Make a table the project's."""
-
     def prepare() -> Callable[[document.Draft], None]:
         table = look_at()
         if table.source != UPLOAD:

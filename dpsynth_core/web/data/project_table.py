@@ -127,10 +127,8 @@ def sheets(draft: Draft) -> tuple[str, ...]:
 
 
 def adopt(draft: Draft, table: Table) -> None:
-    """Make it the draft's table. What was said about columns that the new table lacks is kept aside by the domain page.
-
-    Who the simulated people are, and how many, is known; when they make way for real ones, nothing of it is left.
-    """
+    """Make it the draft's table. What was said about columns that the new table lacks is kept aside by the domain page. Who the simulated
+    people are, and how many, is known; when they make way for real ones, nothing of it is left."""
     wizard = draft.setdefault("wizard", {})
     if table.source == DEMO:
         plan_first.forget(draft)
@@ -209,10 +207,8 @@ def look(draft: Draft, only: Sequence[str] = ()) -> Zoned[tuple[Guess, ...]]:
 
 
 def outside_of(draft: Draft, domain: Domain) -> Zoned[tuple[ColumnFit, ...]]:
-    """What of each column has no cell in the domain (see `outside.fit`): curator-only, unless the people are simulated.
-
-    Columns whose values are to be learnt have whatever there is.
-    """
+    """What of each column has no cell in the domain (see `outside.fit`): curator-only, unless the people are simulated. Columns whose
+    values are to be learnt have whatever there is."""
     known = tuple(attribute for attribute in domain if not attribute.most)
     if not known:
         return public(())
@@ -250,7 +246,6 @@ def look_at_public(path: Path) -> tuple[Guess, ...]:
 
 
 def _table(draft: Mapping[str, Any]) -> tuple[TableSource, TableFormat]:
-    """The draft's table and how it is written. InputError."""
     section = draft["data"]
     return DatabaseTable(section) if is_database(draft) else section["path"], TableFormat.of(section)
 

@@ -34,11 +34,9 @@ _NOTHING: tuple[Any, ...] = (None, "", [])
 
 
 class ColumnDraft(Column):
-    """lower, upper, size, bins, width and edges may be texts as typed; options of the kind are.
-
-    use: False drops the column.  note: what to mind, in our own words.  guessed: that its name alone filled in bounds or kind, and nobody
-    has confirmed them.  origin: one of `domain.ORIGINS`, or "" while nothing is said about it.
-    """
+    """lower, upper, size, bins, width and edges may be texts as typed; options of the kind are. use: False drops the column. note: what to
+    mind, in our own words. guessed: that its name alone filled in bounds or kind, and nobody has confirmed them. origin: one of
+    `domain.ORIGINS`, or "" while nothing is said about it."""
 
     use: bool = True
     note: str = ""
@@ -105,10 +103,8 @@ class ColumnDraft(Column):
         return None
 
     def place_of_problem(self) -> str:
-        """The field under which the problem belongs: "values", "bounds", "bins", "cells"; "" where there is none.
-
-        Found by leaving out, one after the other, what could be wrong.
-        """
+        """The field under which the problem belongs: "values", "bounds", "bins", "cells"; "" where there is none. Found by leaving out, one
+        after the other, what could be wrong."""
         used = self.changed(use=True)
         own_cells = used.changed(missing=True, other=True)
         places = (("", used), ("cells", own_cells), ("bins", own_cells.changed(**NO_GROUPS)))

@@ -24,10 +24,8 @@ _BESIDE_VALUES = {"use": True, "note": "", "origin": "", "guessed": False, "labe
 
 
 def fitted(drafts: Sequence[ColumnDraft], columns: Sequence[str], declared: Sequence[Column] = ()) -> list[ColumnDraft]:
-    """The drafts in the order of the table's columns: those of columns that are gone left out, fresh ones added for new columns.
-
-    declared: what the file says of its columns.
-    """
+    """The drafts in the order of the table's columns: those of columns that are gone left out, fresh ones added for new columns. declared:
+    what the file says of its columns."""
     by_name, types = {draft.name: draft for draft in drafts}, {column.name: column for column in declared}
     first = {name: fresh(name, types.get(name)) for name in columns if name not in by_name}
     if _UNNAMED[0] in first and _UNNAMED[1] not in columns:
@@ -49,11 +47,9 @@ def origin_of(drafts: Iterable[ColumnDraft]) -> str:
 
 
 def with_origins(before: Sequence[ColumnDraft], after: Sequence[ColumnDraft], loaded: str = "") -> list[ColumnDraft]:
-    """The columns after a change, each with where it came from. loaded: where the change came from, "" for what the curator typed.
-
-    A column that was read from the private table stays so however it is edited: what it says may still be what only the records could tell.
-    Only another source takes its place, which brings a draft of its own.
-    """
+    """The columns after a change, each with where it came from. loaded: where the change came from, "" for what the curator typed. A column
+    that was read from the private table stays so however it is edited: what it says may still be what only the records could tell. Only
+    another source takes its place, which brings a draft of its own."""
     earlier = {draft.name: draft for draft in before}
     return [draft.changed(origin=_origin(earlier.get(draft.name), draft, loaded)) for draft in after]
 
@@ -168,7 +164,6 @@ def edited(drafts: Sequence[ColumnDraft], changes: Mapping[int, Mapping[str, Any
 
 
 def _edit(draft: ColumnDraft, name: str, new: Any) -> ColumnDraft:
-    """The column after the curator entered something in one cell of the grid."""
     is_text = name in ("lower", "upper", "bins")
     cell = ("" if new is None else str(new).strip()) if is_text else new
     if cell == _shown(draft)[name]:

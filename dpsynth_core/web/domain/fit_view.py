@@ -177,7 +177,6 @@ def _in_words(one: ColumnFit, lost: bool) -> str:
 
 
 def _differently(spelled: Marks, now: Marks) -> str:
-    """How the values seem to be written, and how the table is read."""
     if spelled[0] != now[0]:
         theirs, ours = f"a decimal {DECIMALS[spelled[0]]}", f"a decimal {DECIMALS[now[0]]}"
     else:
@@ -187,7 +186,6 @@ def _differently(spelled: Marks, now: Marks) -> str:
 
 
 def _read_so(marks: Marks) -> None:
-    """State that the file writes its numbers so."""
     session.edit(lambda draft: project_table.state(draft, {"decimal": marks[0], "thousands": marks[1]}))
 
 
@@ -199,8 +197,6 @@ def _confirmation(far_off: list[str]) -> str:
 
 
 def _means_missing(value: str) -> None:
-    """State that the file writes missing so."""
-
     def change(draft: Draft) -> None:
         draft["data"]["missing_markers"] = project_table.with_marker(draft, value)
 

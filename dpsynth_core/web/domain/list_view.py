@@ -94,7 +94,6 @@ def summary(project: Current, rows: Sequence[ColumnDraft]) -> None:
 
 
 def _selected(project: Current, names: Sequence[str], problems: Iterable[str]) -> str:
-    """The column that is selected: at first the first open one."""
     if st.session_state.get(_key(project)) not in names:
         st.session_state[_key(project)] = next(iter(problems), names[0])
     return str(st.session_state[_key(project)])

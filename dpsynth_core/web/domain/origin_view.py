@@ -178,7 +178,6 @@ def _unknown(rows: Iterable[ColumnDraft]) -> list[Attribute]:
 
 
 def _price(project: Current, unknown: list[Attribute], name: str) -> None:
-    """What a column gets if these columns are learnt."""
     try:
         portion = next(one for one in document.portions(project.draft, unknown) if one.column.name == name)
     except (InputError, StopIteration):

@@ -114,5 +114,4 @@ def changes(line: Attribute, across: Attribute, edits: Mapping[int, Mapping[str,
 
 
 def _grid_rule(rules: Sequence[Rule], columns: Sequence[str]) -> int | None:
-    """Position of the grid's rule for a set of columns."""
     return next((i for i, rule in enumerate(rules) if sorted(rule.get("columns", ())) == sorted(columns)), None)

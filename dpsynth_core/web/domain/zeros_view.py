@@ -109,7 +109,6 @@ def _sentence(project: Current, attributes: Sequence[Attribute]) -> None:
 
 
 def _order(project: Current, attributes: Sequence[Attribute]) -> None:
-    """An order of two columns of numbers, dates or times."""
     names = [attribute.name for attribute in attributes if attribute.is_number]
     if len(names) < 2:
         st.caption(":material/edit: Possible once two columns of numbers, dates or times are complete.")

@@ -59,7 +59,6 @@ def card(project: Current, forecasts: Mapping[str, Forecast | InputError]) -> No
 
 
 def _expected(chosen: str, recommended: tuple[Recommendation, ...]) -> None:
-    """What errors to expect of the chosen one, and of the recommended one if that is another."""
     if not recommended:
         return
     first, own = recommended[0], next((one for one in recommended if one.name == chosen), None)

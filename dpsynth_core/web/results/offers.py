@@ -26,11 +26,8 @@ BUNDLE = "bundle"
 
 @dataclass(frozen=True)
 class Offer:
-    """A file to take away, made when it is asked for.
-
-    key: its name in addresses. name, what: for people. ending: of its file name. write: raises ZoneError, before anything is written, for
-    what is curator-only.
-    """
+    """A file to take away, made when it is asked for. key: its name in addresses. name, what: for people. ending: of its file name. write:
+    raises ZoneError, before anything is written, for what is curator-only."""
 
     key: str
     name: str
@@ -42,23 +39,27 @@ class Offer:
 
 def of(release: Release) -> tuple[Offer, ...]:
     """What to publish first, then its parts."""
-    return (_bundle(release), *_rows(release.values, release.domain), *_further(release), *_papers(release))
+    what = "One ZIP with rows, plan, noisy tables, errors with their bounds, codebook and report. Page Verify checks it."
+    drawn = "Drawn from the same measurement as the first: shows how much the drawing of rows adds."
+    page = "One HTML page for people: guarantee, quality, how to read the rows."
+    plan = "The spec of this release, to run again from the command line."
+    write_page = _paper(lambda: report.report_page(release), "the report")
+    write_plan = _paper(lambda: report.sealed_spec(release), "the spec")
+    return (
+        Offer(BUNDLE, "Release bundle", what, ".zip", "application/zip", lambda to: pack(release, to, home(), signer=signer(release))),
+        *_rows(release.values, release.domain),
+        *(
+            Offer(f"table-{number}", f"Table {number} as CSV", drawn, f"-{number}.csv", "text/csv", partial(releases.write_csv, rows))
+            for number, rows in enumerate(release.further, start=2)
+        ),
+        Offer("report", "Report", page, "-report.html", "text/html", write_page),
+        Offer("spec", "Sealed plan", plan, "-plan.json", "application/json", write_plan),
+    )
 
 
 def file_name(release: Release, offer: Offer) -> str:
     """By project and date, which the release states too. ASCII letters, digits, dots and hyphens."""
     return f"{file_stem(release.spec.name)}-{release.created}{offer.ending}"
-
-
-def _bundle(release: Release) -> Offer:
-    return Offer(
-        BUNDLE,
-        "Release bundle",
-        "One ZIP with rows, plan, noisy tables, errors with their bounds, codebook and report. Page Verify checks it.",
-        ".zip",
-        "application/zip",
-        lambda stream: pack(release, stream, home(), signer=signer(release)),
-    )
 
 
 def signer(release: Release) -> Signer | None:
@@ -70,25 +71,11 @@ def _rows(values: Rows | None, domain: Domain) -> list[Offer]:
     """One for each format that can hold so many; none for answers only."""
     if values is None:
         return []
+    what = "Texts that a spreadsheet would run as a formula get an apostrophe."
+    write = partial(releases.write_csv, values, for_spreadsheets=True)
     return [
         *(_rows_as(name, form, values, domain) for name, form in FORMATS.items() if values.num_rows <= form.most_rows),
-        Offer(
-            "spreadsheet",
-            "Rows as CSV for spreadsheets",
-            "Texts that a spreadsheet would run as a formula get an apostrophe.",
-            "-for-spreadsheets.csv",
-            "text/csv",
-            lambda stream: releases.write_csv(values, stream, for_spreadsheets=True),
-        ),
-    ]
-
-
-def _further(release: Release) -> list[Offer]:
-    """The tables of rows beside the first."""
-    what = "Drawn from the same measurement as the first: shows how much the drawing of rows adds."
-    return [
-        Offer(f"table-{number}", f"Table {number} as CSV", what, f"-{number}.csv", "text/csv", partial(releases.write_csv, rows))
-        for number, rows in enumerate(release.further, start=2)
+        Offer("spreadsheet", "Rows as CSV for spreadsheets", what, "-for-spreadsheets.csv", "text/csv", write),
     ]
 
 
@@ -96,30 +83,7 @@ def _rows_as(key: str, form: RowFormat, values: Rows, domain: Domain) -> Offer:
     return Offer(key, f"Rows as {form.title}", form.what, form.ending, form.mime, lambda stream: form.write(values, domain, stream))
 
 
-def _papers(release: Release) -> list[Offer]:
-    return [
-        Offer(
-            "report",
-            "Report",
-            "One HTML page for people: guarantee, quality, how to read the rows.",
-            "-report.html",
-            "text/html",
-            _paper(lambda: report.report_page(release), "the report"),
-        ),
-        Offer(
-            "spec",
-            "Sealed plan",
-            "The spec of this release, to run again from the command line.",
-            "-plan.json",
-            "application/json",
-            _paper(lambda: report.sealed_spec(release), "the spec"),
-        ),
-    ]
-
-
 def _paper(make: Callable[[], Zoned[bytes]], what: str) -> Writer:
-    """Writes a small file that is made whole."""
-
     def write(stream: BinaryIO) -> None:
         stream.write(publishable(make(), what))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -39,32 +40,42 @@ def finished(owner: str, project: str | None = None) -> list[Run]:
     return [run for run in runs.list(owner, project) if run.state == "done"]
 
 
+_KEY: dict[str, Any] = {"hash_funcs": {OpenRun: lambda opened: (opened.run.owner, opened.run.id)}}
+"""What is worked out from a release is kept by its run; the owner is part of the key."""
+
+
+@st.cache_resource(max_entries=8, show_spinner="Opening the release …")
+def _release(owner: str, run: str) -> Release:
+    return runs.release(owner, run)
+
+
 def open_run(run: Run) -> OpenRun:
     release = _release(run.owner, run.id)
     return OpenRun(run, release, report.evidence(release), release.plan.workload.cliques)
 
 
+@st.cache_resource(max_entries=16, show_spinner="Judging every table …", **_KEY)
 def judged(opened: OpenRun) -> Zoned[Quality]:
     """How good the release is, from released values alone."""
-    return released(_judged(opened.run.owner, opened.run.id))
+    return released(report.quality_of(opened.release).value)
 
 
+@st.cache_resource(max_entries=16, show_spinner=False, **_KEY)
 def pair_map(opened: OpenRun) -> Zoned[pd.DataFrame]:
     """What is known about every pair of columns, from released values alone."""
-    return released(_pairs(opened.run.owner, opened.run.id))
+    return released(quality.pair_map(report.statements(opened.release)).value)
 
 
+@st.cache_resource(max_entries=8, show_spinner=False, **_KEY)
 def knowledge(opened: OpenRun) -> Known:
     """What questions are answered from: released values alone."""
-    return _known(opened.run.owner, opened.run.id)
+    return report.knowledge(opened.release)
 
 
 def forget() -> None:
     """Let go of releases that are kept in memory, after a run was deleted."""
-    _release.clear()
-    _judged.clear()
-    _pairs.clear()
-    _known.clear()
+    for kept in (_release, judged, pair_map, knowledge):
+        kept.clear()
 
 
 def beside_toggle() -> DeltaGenerator:
@@ -74,9 +85,8 @@ def beside_toggle() -> DeltaGenerator:
 
 def curator_toggle() -> bool:
     """The switch itself: off until asked for."""
-    return st.toggle(
-        "Show true values (curator-only)", key="results_curator", help="Reads the private table. On this screen only, never in a download."
-    )
+    help = "Reads the private table. On this screen only, never in a download."
+    return st.toggle("Show true values (curator-only)", key="results_curator", help=help)
 
 
 def truth_for(opened: OpenRun, cliques: Collection[Clique]) -> Truth | None:
@@ -91,24 +101,3 @@ def truth_for(opened: OpenRun, cliques: Collection[Clique]) -> Truth | None:
     except InputError as error:
         frame.refused(error)
         return None
-
-
-@st.cache_resource(max_entries=8, show_spinner="Opening the release …")
-def _release(owner: str, run: str) -> Release:
-    """Released values only; the owner is part of the key."""
-    return runs.release(owner, run)
-
-
-@st.cache_resource(max_entries=16, show_spinner="Judging every table …")
-def _judged(owner: str, run: str) -> Quality:
-    return report.quality_of(_release(owner, run)).value
-
-
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _pairs(owner: str, run: str) -> pd.DataFrame:
-    return quality.pair_map(report.statements(_release(owner, run))).value
-
-
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _known(owner: str, run: str) -> Known:
-    return report.knowledge(_release(owner, run))

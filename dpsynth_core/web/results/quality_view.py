@@ -33,12 +33,16 @@ SAMPLE_HELP = (
     "Publishing a random sample of so many records would be as accurate on average: a yardstick only, for a sample protects nobody in it."
 )
 LARGEST_HELP = "Any one {} holds a share of people that differs from the private table's by no more than this share of all people."
+_RESIDUALS_HELP = "What ResidualPlanner would be expected to give on this budget: the least noisy unbiased answers."
 _KINDS = {"all": "All", "good": "Good enough", "poor": "Not good enough", "inferred": "Not measured"}
 _KNOWN_HELP = (
     "“measured”: counted with noise by the mechanism, in a table that contains it. “inferred”: worked out by the model, because others "
     "were further off. “not bounded”: the noisy tables alone bound nothing about it."
 )
-_THRESHOLD = 100 * LIMIT
+_TOGETHER_HELP = (
+    "Each by itself had a chance of 95% to be true. They rest on the same noise, so several can be wrong together. “All together” is "
+    "stricter: all hold at once."
+)
 _NAMED = 20
 """Tables that are drawn with their names."""
 _PURPOSES_SHOWN = 6
@@ -106,7 +110,6 @@ def _verdict(verdict: Verdict, note: str) -> None:
 
 
 def _purposes(title: str, lines: list[str], icon: str, none: str) -> None:
-    """The first purposes, and the others folded away."""
     st.markdown(f"**{title}**")
     if not lines:
         st.caption(none)
@@ -119,7 +122,6 @@ def _purposes(title: str, lines: list[str], icon: str, none: str) -> None:
 
 
 def _headline(head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> None:
-    """The errors in a few sentences, and what simpler mechanisms would have given."""
     headline = head.value
     with frame.card("How large are the errors?", Zone.RELEASED):
         left, right = st.columns([6, 5], gap="medium", vertical_alignment="center")
@@ -133,8 +135,7 @@ def _headline(head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> None:
             help = f"{_largest_help(headline.threshold)} With 95% confidence."
             largest.metric("Worst single count", _at_most(headline.largest_limit), help=help)
         with right:
-            averages = quality.means(head, table)
-            show(charts.means, averages, name="means")
+            show(charts.means, quality.means(head, table), name="means")
 
 
 def _largest_help(threshold: int | None) -> str:
@@ -144,9 +145,8 @@ def _largest_help(threshold: int | None) -> str:
 def _trust(table: Zoned[pd.DataFrame]) -> None:
     with frame.card("Which tables can I trust?", table.zone):
         limit, confidence, kind = st.columns([3, 4, 7], vertical_alignment="bottom")
-        threshold = limit.number_input(
-            "Good enough up to (%)", 0.1, 100.0, _THRESHOLD, 1.0, "%.1f", key="results_threshold", help=ERROR_HELP
-        )
+        look = {"key": "results_threshold", "help": ERROR_HELP}
+        threshold = limit.number_input("Good enough up to (%)", 0.1, 100.0, 100 * LIMIT, 1.0, "%.1f", **look)
         together = _together(confidence) if bool(table.value["together"].notna().any()) else False
         with kind:
             chosen = st.segmented_control("Show", list(_KINDS), format_func=_KINDS.get, default="all", required=True, key="results_kind")
@@ -166,17 +166,8 @@ def _trust(table: Zoned[pd.DataFrame]) -> None:
 
 def _together(place: st.delta_generator.DeltaGenerator) -> bool:
     options = {"each": "each by itself", "together": "all together"}
-    chosen = place.segmented_control(
-        "with 95% confidence",
-        list(options),
-        format_func=options.get,
-        default="each",
-        required=True,
-        key="results_together",
-        help="Each by itself had a chance of 95% to be true. They rest on the same noise, so several can be wrong together. “All "
-        "together” is stricter: all hold at once.",
-    )
-    return chosen == "together"
+    look = {"format_func": options.get, "default": "each", "required": True, "key": "results_together", "help": _TOGETHER_HELP}
+    return bool(place.segmented_control("with 95% confidence", list(options), **look) == "together")
 
 
 def _list(table: Zoned[pd.DataFrame]) -> None:
@@ -197,11 +188,7 @@ def _list(table: Zoned[pd.DataFrame]) -> None:
             "error": number("Measured", format="percent", help="By the certificate, with noise; never told as less than 0."),
             "support": st.column_config.TextColumn("How known", help=_KNOWN_HELP),
             "gaussian": number("Noisy answers", format="percent", help="What Gaussian answers would be expected to give on this budget."),
-            "residuals": number(
-                "Best noisy answers",
-                format="percent",
-                help="What ResidualPlanner would be expected to give on this budget: the least noisy unbiased answers.",
-            ),
+            "residuals": number("Best noisy answers", format="percent", help=_RESIDUALS_HELP),
             "sample": number("Random sample", format="percent", help="Expected of a random sample that is as good on average."),
             "cells": number("Cells", format="localized"),
             "sigma": number("± per cell", format="%.1f", help="Noise of the measured cells, in people, where there are any."),

@@ -120,9 +120,8 @@ def _asked(domain: Domain, statistic: str) -> Question | None:
         usable = _usable(domain, MEDIAN if statistic == MEDIAN else MEAN)
         column = st.selectbox("Column", usable, format_func=one_line, key=f"question_column_{statistic}", width=360)
     if statistic == TABLE:
-        columns = st.multiselect(
-            "Columns of the table", domain.names, format_func=literal, key="question_columns", max_selections=MOST_COLUMNS
-        )
+        look = {"format_func": literal, "key": "question_columns", "max_selections": MOST_COLUMNS}
+        columns = st.multiselect("Columns of the table", domain.names, **look)
     if statistic == SHARE or (statistic == DIFFERENCE and not means):
         cells = _conditions(domain, "Share of people with", "cells")
     among = _conditions(domain, "In which group? Without a condition: everybody", "among")
@@ -130,28 +129,18 @@ def _asked(domain: Domain, statistic: str) -> Question | None:
     question = Question(statistic, among, cells, versus, column, tuple(columns))
     if lacking := _lacking(question):
         st.info(lacking, icon=":material/help:")
-        return None
-    return question
+    return None if lacking else question
 
 
 def _usable(domain: Domain, statistic: str) -> list[str]:
     """The columns that have a mean, or a median."""
-    fits = ordered_cells if statistic == MEDIAN else _has_numbers
-    return [attribute.name for attribute in domain if fits(attribute)]
-
-
-def _has_numbers(attribute: Attribute) -> bool:
-    return cell_values(attribute) is not None
+    return [one.name for one in domain if (ordered_cells(one) if statistic == MEDIAN else cell_values(one) is not None)]
 
 
 def _conditions(domain: Domain, title: str, key: str) -> dict[str, tuple[int, ...]]:
     """Columns, and the cells of each that count. A column without cells is no condition yet."""
     chosen = st.multiselect(title, domain.names, format_func=literal, key=f"question_{key}", placeholder="Choose columns")
-    stated: dict[str, tuple[int, ...]] = {}
-    for name in chosen:
-        if codes := _cells(domain[name], f"question_{key}_{name}"):
-            stated[name] = codes
-    return stated
+    return {name: codes for name in chosen if (codes := _cells(domain[name], f"question_{key}_{name}"))}
 
 
 def _cells(attribute: Attribute, key: str) -> tuple[int, ...]:
@@ -159,18 +148,11 @@ def _cells(attribute: Attribute, key: str) -> tuple[int, ...]:
     if attribute.size > _MOST_PICKED:
         st.caption(f"{literal(attribute.name, 60)} has too many values to pick from.")
         return ()
-    picked = st.multiselect(
-        f"Values of {literal(attribute.name, 60)}",
-        list(range(attribute.size)),
-        format_func=lambda code: literal(labels[code]),
-        key=key,
-        placeholder="Choose values",
-    )
-    return tuple(picked)
+    look = {"format_func": lambda code: literal(labels[code]), "key": key, "placeholder": "Choose values"}
+    return tuple(st.multiselect(f"Values of {literal(attribute.name, 60)}", list(range(attribute.size)), **look))
 
 
 def _lacking(question: Question) -> str:
-    """What has to be chosen before there is a question."""
     if question.statistic == TABLE and not question.columns:
         return "Choose one to four columns."
     if question.statistic == SHARE and not question.cells:

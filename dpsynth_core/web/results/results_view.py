@@ -84,7 +84,6 @@ def pairs(opened: OpenRun) -> None:
 
 
 def _map(opened: OpenRun) -> None:
-    """The map of pairs; a click on it shows that pair below."""
     pairs_zoned = pair_map(opened)
     st.vega_lite_chart(specification(charts.pair_map, pairs_zoned), on_select=_take_pair, selection_mode=charts.PAIR, key=_MAP)
 
@@ -101,27 +100,22 @@ def rows(opened: OpenRun) -> None:
         st.info("This mechanism gives noisy tables and no rows. Take the noisy marginals from the downloads.", icon=":material/info:")
         return
     left, right = st.columns([1, 2])
-    column = left.selectbox(
-        "Filter by", ["", *opened.release.domain.column_names], format_func=lambda name: one_line(name) or "no filter", key="results_filter"
-    )
-    keep: Filter | None = None
-    if column:
-        with right:
-            keep = _filter(values, opened.release.domain[column])
+    look = {"format_func": lambda name: one_line(name) or "no filter", "key": "results_filter"}
+    column = left.selectbox("Filter by", ["", *opened.release.domain.column_names], **look)
+    with right:
+        keep = _filter(values, opened.release.domain[column]) if column else None
     table, number = first_rows(values, column, keep, _ROWS_SHOWN)
     st.caption(f"{table.num_rows:,} of {number:,} rows shown. No row is a real person. Any resemblance is by chance.")
     st.dataframe(table.to_pandas(), hide_index=True, height=420)
 
 
 def _filter(values: Rows, attribute: Attribute) -> Filter | None:
-    """What the curator picks of one column; None for all rows."""
     name = attribute.name
     key = f"results_filter_{attribute.name}"
     if has_choices(attribute):
         options = sorted(choices(values, name), key=str)
-        picked = st.multiselect(
-            "Values", options, format_func=lambda v: "missing" if v is None else one_line(v), key=key, placeholder="all values"
-        )
+        look = {"format_func": lambda v: "missing" if v is None else one_line(v), "placeholder": "all values"}
+        picked = st.multiselect("Values", options, key=key, **look)
         return partial(one_of, column=name, values=picked) if picked else None
     if attribute.is_number and attribute.dtype != "duration" and attribute.lower < attribute.upper:
         low, high = st.slider("Range", attribute.lower, attribute.upper, (attribute.lower, attribute.upper), key=key)
@@ -156,13 +150,8 @@ def whole_release(opened: OpenRun) -> None:
 
 
 def _button(opened: OpenRun, offer: Offer, label: str, *, primary: bool = False) -> None:
-    st.link_button(
-        label,
-        downloads.address_of(opened.run.id, offer),
-        type="primary" if primary else "secondary",
-        icon=":material/download:",
-        width="content" if primary else "stretch",
-    )
+    look = {"type": "primary", "width": "content"} if primary else {"type": "secondary", "width": "stretch"}
+    st.link_button(label, downloads.address_of(opened.run.id, offer), icon=":material/download:", **look)
 
 
 def about(opened: OpenRun) -> None:
@@ -178,8 +167,7 @@ def about(opened: OpenRun) -> None:
             st.markdown(f"- {literal(report.noise(release), 600)}")
         with right:
             shares = release.plan.shares
-            curve = precision.attacker(release.rho, shares.slack, shares.accountant)
-            show(charts.tradeoff, curve, name="attacker")
+            show(charts.tradeoff, precision.attacker(release.rho, shares.slack, shares.accountant), name="attacker")
     with frame.card("Facts", Zone.RELEASED):
         for name, text in report.facts(release):
             st.markdown(f"**{name}** · {literal(text, WHOLE)}")
@@ -195,8 +183,7 @@ def about(opened: OpenRun) -> None:
 
 def _times(run: Run) -> None:
     """How long the phases took, from this machine's own file."""
-    taken = runs.times_of(run.owner, run.id)
-    if taken is None:
+    if (taken := runs.times_of(run.owner, run.id)) is None:
         return
     with frame.card("How long did it take?", taken.zone, _TIMES_HELP), frame.watermark(taken.zone):
         st.markdown(literal(", ".join(f"{phase} {seconds:.1f} s" for phase, seconds in taken.value["phases"].items())))

@@ -12,11 +12,8 @@ from dpsynth_core.statistics.evidence import label
 
 
 def measured(history: Sequence[Progress], rho: float) -> Zoned[pd.DataFrame]:
-    """One line per measurement, in order. rho: the whole budget.
-
-    Columns: step (from 1), round (0 before the adaptive rounds), marginal (label), cells, sigma (people per cell), share_used (of rho,
-    up to and with this one).
-    """
+    """One line per measurement, in order. rho: the whole budget. Columns: step (from 1), round (0 before the adaptive rounds), marginal
+    (label), cells, sigma (people per cell), share_used (of rho, up to and with this one)."""
     taken = [event for event in history if event.kind == "measured"]
     frame = pd.DataFrame(
         {
@@ -32,10 +29,8 @@ def measured(history: Sequence[Progress], rho: float) -> Zoned[pd.DataFrame]:
 
 
 def rounds(history: Sequence[Progress], rho: float) -> Zoned[pd.DataFrame]:
-    """One line per step that a mechanism reports, measurement or not, in order. rho: the whole budget.
-
-    Columns: round, said (in words), share_used (of rho, up to and with this one).
-    """
+    """One line per step that a mechanism reports, measurement or not, in order. rho: the whole budget. Columns: round, said (in words),
+    share_used (of rho, up to and with this one)."""
     steps = [event for event in history if event.kind in ("measured", "fitted")]
     frame = pd.DataFrame(
         {
@@ -59,10 +54,8 @@ def done(history: Sequence[Progress]) -> float:
 
 
 def seconds_left(history: Sequence[Progress], elapsed: float, forecast: float) -> float:
-    """A guess that moves from the forecast to the pace so far as the work gets done. Both in seconds.
-
-    The pace alone is a poor guide at first: AIM's early rounds use little of the budget and take as long as the late ones.
-    """
+    """A guess that moves from the forecast to the pace so far as the work gets done. Both in seconds. The pace alone is a poor guide at
+    first: AIM's early rounds use little of the budget and take as long as the late ones."""
     share = done(history)
     expected = max(0.0, forecast - elapsed)
     return expected if share == 0 else (1 - share) * expected + share * (elapsed * (1 - share) / share)

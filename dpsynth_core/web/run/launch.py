@@ -21,10 +21,8 @@ from dpsynth_core.web.shell.text import literal
 
 def submit(project: Current, seen: Collection[str]) -> str:
     """Seal the draft and queue a run of it; the run's id. Opens the population with the cap chosen for it if the ledger does not know it.
-
-    seen: the project's runs that were on the page when it was decided. The same plan started meanwhile is not started again.
-    Raises InputError (also CapExceeded, CapacityError); then nothing is spent.
-    """
+    seen: the project's runs that were on the page when it was decided. The same plan started meanwhile is not started again. Raises
+    InputError (also CapExceeded, CapacityError); then nothing is spent."""
     return _sealed(project, document.spec(project.draft, project.name, looks.of(project.owner, project.id)), seen)
 
 

@@ -24,10 +24,8 @@ from dpsynth_core.web.shell import session
 
 
 def note(look: Look, *projects: str) -> None:
-    """Record a look at the private table before anything of it is shown: in the open project, and in others that it is about.
-
-    Raises InputError for a project that was deleted meanwhile; then nothing may be shown.
-    """
+    """Record a look at the private table before anything of it is shown: in the open project, and in others that it is about. Raises
+    InputError for a project that was deleted meanwhile; then nothing may be shown."""
     project = session.current()
     for about in {project.id, *projects}:
         looks.record(project.owner, about, look)
@@ -40,19 +38,15 @@ WARNING = (
 
 
 def records(spec: Spec, domain: Domain, most: int) -> Zoned[NDArray[np.int32]]:
-    """A random sample of a run's table as codes of the domain that was released.
-
-    spec: as the run has it, with the path. Raises InputError if the table is gone, ValueError where its records cannot be had.
-    """
+    """A random sample of a run's table as codes of the domain that was released. spec: as the run has it, with the path. Raises InputError
+    if the table is gone, ValueError where its records cannot be had."""
     plan = synthesis.plan(spec)
     return true_records(synthesis.open_source(replace(plan, domain=domain)), most)
 
 
 def truth(spec: Spec, cliques: Collection[Clique]) -> Truth:
     """The exact marginals of a run's table as it was before any value was recoded: values that the domain has no cell for are in none.
-
-    spec: as the run has it, with the path. Raises InputError if the table is gone.
-    """
+    spec: as the run has it, with the path. Raises InputError if the table is gone."""
     plan = synthesis.plan(spec)
     source = synthesis.open_source(replace(plan, domain=plan.domain.unfolded()))
     counts = of_own_cells(plan.domain, true_counts(source, cliques))

@@ -79,10 +79,8 @@ def new() -> Draft:
 
 
 def completed(draft: Mapping[str, Any]) -> Draft:
-    """The draft with a default for each field that pages rely on and it lacks: one of another version, or damaged, still opens.
-
-    A budget without a certificate has none: that is a statement.
-    """
+    """The draft with a default for each field that pages rely on and it lacks: one of another version, or damaged, still opens. A budget
+    without a certificate has none: that is a statement."""
     fresh = new()
     fresh["budget"] = {name: fresh["budget"][name] for name in ("epsilon", "delta")} if draft.get("budget") else fresh["budget"]
     whole = {**draft, **{name: {**default, **(draft.get(name) or {})} for name, default in fresh.items()}}
@@ -248,10 +246,8 @@ def plan(draft: Mapping[str, Any], name: str, looks: tuple[Look, ...] | None = N
 
 
 def spec(draft: Mapping[str, Any], name: str, looks: tuple[Look, ...] | None = None) -> Spec:
-    """The complete document of the release. Raises InputError naming the first thing that is missing or wrong.
-
-    looks: what the project has seen of its table (`store.looks`): never the draft's own to say.
-    """
+    """The complete document of the release. Raises InputError naming the first thing that is missing or wrong. looks: what the project has
+    seen of its table (`store.looks`): never the draft's own to say."""
     for step in _CHECKS:
         if (error := problem(draft, step)) is not None:
             raise error

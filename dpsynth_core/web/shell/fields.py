@@ -53,10 +53,8 @@ def choice(
     on_change: Callable[[], None] | None = None,
     **look: Any,
 ) -> Any:
-    """One of `options`; kind: "select", "radio" or "segmented". names: what to call each (Markdown, except for "select").
-
-    default: while nothing is stored; else the first. on_change: what else to do once the new value is stored.
-    """
+    """One of `options`; kind: "select", "radio" or "segmented". names: what to call each (Markdown, except for "select"). default: while
+    nothing is stored; else the first. on_change: what else to do once the new value is stored."""
     widget = {"select": st.selectbox, "radio": st.radio, "segmented": st.segmented_control}[kind]
     shown = next(option for option in (value(path), default, options[0]) if option in options)
     if kind == "segmented":
@@ -87,10 +85,8 @@ def paragraph(label: str, path: str, **look: Any) -> str:
 
 
 def number(label: str, path: str, parse: Callable[[str], Any], as_text: Callable[[Any], str] = str, **look: Any) -> Any:
-    """A number, typed as text. parse: raises InputError for a text that is not a number; that message is shown below the field.
-
-    Returns the value, or None while the text in the field cannot be used, or is empty.
-    """
+    """A number, typed as text. parse: raises InputError for a text that is not a number; that message is shown below the field. Returns the
+    value, or None while the text in the field cannot be used, or is empty."""
     typed, stored = session.current().draft.get("wizard", {}).get("typed", {}).get(path), value(path)
     shown = typed if typed is not None else "" if stored is None else as_text(stored)
     entered = remembered(path, shown, lambda text: _store_typed(path, text, parse), st.text_input, label, **look)

@@ -26,10 +26,8 @@ def draw(chart: Drawing, zone: Zone, name: str = "") -> None:
 
 
 def show(make: Callable[..., Drawing], zoned: Zoned[pd.DataFrame], *arguments: Any, name: str = "", **options: Any) -> None:
-    """Make the chart of a frame and draw it; one that is not curator-only is made once, and again only for another frame.
-
-    make: one of the functions of `charts`.
-    """
+    """Make the chart of a frame and draw it; one that is not curator-only is made once, and again only for another frame. make: one of the
+    functions of `charts`."""
     if zoned.zone is Zone.CURATOR:
         draw(make(zoned, *arguments, **options), zoned.zone, name)
     else:
@@ -51,10 +49,8 @@ def _made(make: str, zone: str, frame: pd.DataFrame, arguments: tuple[Any, ...],
 
 
 def self_contained(spec: dict[str, Any]) -> dict[str, Any]:
-    """The specification with its rows written into each layer.
-
-    Rows that stand there are part of the picture; rows in a named or top-level data set would be offered as a table with a download.
-    """
+    """The specification with its rows written into each layer. Rows that stand there are part of the picture; rows in a named or top-level
+    data set would be offered as a table with a download."""
     datasets, top = spec.get("datasets", {}), spec.get("data")
     rest = {key: value for key, value in spec.items() if key not in ("datasets", "data")}
     layers = [{"data": top, **layer} if top is not None else layer for layer in rest["layer"]]

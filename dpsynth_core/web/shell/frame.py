@@ -80,7 +80,6 @@ def _not_done(error: InputError) -> None:
 
 
 def _route() -> None:
-    """Find the project and run the page that was asked for."""
     if (error := refusals.taken(refusals.STORE)) is not None:
         _not_done(error)
     own = session.own_projects()

@@ -25,7 +25,7 @@ from dpsynth_core.foundation.causes import cause_of
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store import failures, jobs
 from dpsynth_core.web.shell.door import announce, doors
-from dpsynth_core.web.shell.door.guard import Guard
+from dpsynth_core.web.shell.door.doors import Guard
 
 _PUMP_SECONDS = 2.0
 
@@ -134,9 +134,7 @@ def _warm_up() -> None:
 
 def load_pages() -> None:
     """Load what the first visit would otherwise wait for: the modules of all pages, and a first chart, which reads Vega-Lite's schema.
-
-    Public facts only: the chart is of no release. Takes about half a second.
-    """
+    Public facts only: the chart is of no release. Takes about half a second."""
     from dpsynth_core import charts
     from dpsynth_core.planning import precision
 

@@ -90,10 +90,8 @@ def current() -> Current:
 
 
 def edit(change: Callable[[Draft], None]) -> None:
-    """Apply `change` to the newest stored draft and save it, also when another tab saves at the same moment.
-
-    What `change` raises is passed on, and nothing is saved. What disk or database refuse to a callback is said at the top of the page.
-    """
+    """Apply `change` to the newest stored draft and save it, also when another tab saves at the same moment. What `change` raises is passed
+    on, and nothing is saved. What disk or database refuse to a callback is said at the top of the page."""
     if routed():
         _edit(change)
     else:

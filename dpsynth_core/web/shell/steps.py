@@ -54,11 +54,9 @@ _ORDER = tuple(step.name for step in STEPS)
 
 
 def states(draft: Mapping[str, Any], run_states: Sequence[str]) -> dict[str, State]:
-    """State of each step, from the draft and the states of the project's runs.
-
-    A preparation step is done when Continue was pressed on it and what it holds is still valid; it is open when all before it are
-    done. The mechanism is done once a run finished; results open with it, and stay open with any draft.
-    """
+    """State of each step, from the draft and the states of the project's runs. A preparation step is done when Continue was pressed on it
+    and what it holds is still valid; it is open when all before it are done. The mechanism is done once a run finished; results open with
+    it, and stay open with any draft."""
     result: dict[str, State] = {}
     reached = True
     for name in PREPARATION:

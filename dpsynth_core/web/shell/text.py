@@ -26,22 +26,17 @@ def one_line(text: object, limit: int = 80) -> str:
 
 
 def literal(text: object, limit: int = 400) -> str:
-    """The text for a place that reads Markdown, where it must show exactly as it is.
-
-    Every mark is escaped; a word joiner after a colon and between "w" and "." keeps short codes and bare web addresses, which are
-    recognised after escapes are undone, from being made into emoji, icons or links. None stands before a space: most sentences have none,
-    and a reader who copies them copies nothing that is not seen.
-    """
+    """The text for a place that reads Markdown, where it must show exactly as it is. Every mark is escaped; a word joiner after a colon and
+    between "w" and "." keeps short codes and bare web addresses, which are recognised after escapes are undone, from being made into emoji,
+    icons or links. None stands before a space: most sentences have none, and a reader who copies them copies nothing that is not seen."""
     without_marks = escaped(one_line(text, limit))
     apart = _COLON.sub(rf"\\:{_WORD_JOINER}", _WEB.sub(rf"{_WORD_JOINER}\\.", without_marks))
     return apart.replace(r"\@", rf"{_WORD_JOINER}\@")
 
 
 def code(text: object, limit: int = 60) -> str:
-    """The text as a Markdown code span. Its fence is longer than any run of backticks inside.
-
-    Streamlit looks for icon short codes before it parses Markdown, also inside code: those get a word joiner.
-    """
+    """The text as a Markdown code span. Its fence is longer than any run of backticks inside. Streamlit looks for icon short codes before
+    it parses Markdown, also inside code: those get a word joiner."""
     line = one_line(text, limit).replace(":material/", f":{_WORD_JOINER}material/") or " "
     fence = "`" * (1 + max((len(run) for run in re.findall(r"`+", line)), default=0))
     return f"{fence} {line} {fence}"

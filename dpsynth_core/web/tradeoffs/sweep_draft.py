@@ -110,7 +110,6 @@ def sweep(draft: Mapping[str, Any], name: str) -> Sweep:
 
 
 def _base(draft: Mapping[str, Any], name: str, table: str) -> Spec:
-    """The plan, over the table that is tried on."""
     if table == PRIVATE:
         return document.spec(draft, name)
     fields = {key: value for key, value in draft.items() if key not in ("wizard", "public", "data", "domain_origin", "output")}

@@ -152,7 +152,6 @@ def _asked_for(sweep: Sweep) -> bool:
 
 
 def _offer(project: Current, sweep: Sweep, expected: Expected) -> None:
-    """The button that starts, with what it will take."""
     workers = sweeps.workers_at_once(expected.memory_mb)
     seconds = sum(expected.seconds[p.mechanism, p.epsilon, p.size] for p in sweep.points)
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -104,7 +104,6 @@ def _about(stored: Stored) -> str:
 
 
 def _progress(stored: Stored, points: tuple[PointState, ...]) -> None:
-    """How far it is, what failed, and the buttons that go with it."""
     took = {point.number: point.seconds for point in points if point.seconds is not None}
     ended = sum(point.state in ("done", "failed", "lost") for point in points)
     bad = [point for point in points if point.state in ("failed", "lost")]
@@ -291,7 +290,6 @@ def _chart(
 
 
 def _take(key: str) -> None:
-    """Look at the setting that was clicked."""
     if taken := st.session_state[key]["selection"].get(charts.TRIED, []):
         _pick()
         st.session_state[_MECHANISM] = taken[0]["mechanism"]
@@ -300,7 +298,6 @@ def _take(key: str) -> None:
 
 
 def _way_on(stored: Stored, chosen: Setting) -> None:
-    """From the setting that is looked at to a release."""
     if stored.sweep.zone is Zone.CURATOR:
         st.caption("To take a setting over because of these errors would leak about the people in the table: there is no button for it.")
         return
@@ -314,8 +311,6 @@ def _way_on(stored: Stored, chosen: Setting) -> None:
 
 
 def _downloads(sweep: Sweep, outcomes: Mapping[int, Outcome], metric: Metric, chosen: Setting) -> None:
-    """The table behind every chart, made when it is asked for."""
-
     def trials() -> Zoned[pd.DataFrame]:
         return curves.outcomes(sweep, outcomes)
 

@@ -89,8 +89,6 @@ def choice(project: Current, own: Mapping[str, Any]) -> None:
 
 
 def _take(form: Mapping[str, Any]) -> None:
-    """Ask for these tables instead."""
-
     def change(draft: Draft) -> None:
         keep(draft)
         draft["workload"] = dict(form)

@@ -129,7 +129,6 @@ def _example(workload: dict[str, Any], domain: Domain) -> tuple[str, ...]:
 
 
 def _sentence(threshold: int | None, values: list[str], takers: list[str]) -> str:
-    """What a question means, by an example."""
     if threshold is None:
         return f"For example: people with {' and '.join(values)}."
     which = " or ".join(values) if threshold == 1 else f"at least {threshold} of these: {'; '.join(values)}"

@@ -1,4 +1,12 @@
-"""Which door this server has. There are two, and never both: sign-in where it is set up, else the token of the person who runs it."""
+"""Which door this server has, and the middleware that keeps it: a stranger is served nothing, and neither is a page that is not ours.
+
+There are two doors, and never both: sign-in where it is set up, else the token of the person who runs the server.
+
+A browser sends our cookie with every request to this host, also for pages of other servers on other ports, and it lets any page open a
+websocket to any server. What it does not let them do is to lie about their origin. So a request with an origin must have exactly ours,
+and a websocket or a request that changes something must have one. And the name in the address must be one of this server's: a name of an
+attacker's may point here as well, and then their page has our origin.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +14,12 @@ import functools
 from collections.abc import Mapping
 from typing import Protocol
 
-from starlette.requests import Request
-from starlette.responses import Response
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
-from dpsynth_core.web.shell.door import address, sign_in
+from dpsynth_core.web.shell.door import address, page, sign_in
 from dpsynth_core.web.shell.door.personal import Personal
 
 
@@ -46,3 +56,58 @@ def chosen() -> Door:
     door: Door = sign_in.from_secrets() if sign_in.wanted() else Personal()
     address.answer_to(door.origin(""))
     return door
+
+
+HEALTH = "_stcore/health"
+_SAFE = ("GET", "HEAD")
+_POLICY_VIOLATION = 1008
+
+
+class Guard:
+    """Pure ASGI, so that uploads are not buffered."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        door, visit = chosen(), HTTPConnection(scope)
+        if not _from_our_pages(visit, door):
+            await _refuse(scope, receive, send)
+        elif scope["type"] == "websocket":
+            may_pass = is_host_allowed(visit.headers.get("host")) and door.owner(visit.cookies)
+            await (self.app if may_pass else _refuse)(scope, receive, send)
+        else:
+            answer = _answer(Request(scope, receive), door)
+            await (answer or self.app)(scope, receive, send)
+
+
+def _from_our_pages(visit: HTTPConnection, door: Door) -> bool:
+    """Whether no other page made this request, as far as browsers tell."""
+    named = visit.headers.getlist("origin")
+    if not named:
+        return visit.scope["type"] == "http" and visit.scope["method"] in _SAFE
+    return named == [door.origin(visit.headers.get("host", ""))]
+
+
+def _answer(request: Request, door: Door) -> Response | None:
+    """What the door itself answers; None lets the request pass. Health is no secret, and a container's own check has no cookie."""
+    asks = request.scope["path"] if request.method in _SAFE else ""
+    if asks == address.path(HEALTH):
+        return None
+    if not is_host_allowed(request.headers.get("host")):
+        return page.for_stranger(request, page.wrong_name)
+    if answer := door.entry(request):
+        return answer
+    if asks in door.strangers_may or door.owner(request.cookies):
+        return None
+    return page.for_stranger(request, door.refusal)
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close", "code": _POLICY_VIOLATION})
+    else:
+        await PlainTextResponse(page.OTHER_PAGE, 403, page.NOT_KEPT)(scope, receive, send)
