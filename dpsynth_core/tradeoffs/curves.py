@@ -23,21 +23,8 @@ from dpsynth_core.tradeoffs.trial import Outcome
 
 _LEAST = 1e-12
 """Stands for an error of 0 on a logarithmic axis."""
-_COLUMNS = [
-    "mechanism",
-    "epsilon",
-    "tables",
-    "strength",
-    "typical",
-    "repeat",
-    "mean",
-    "workload_error",
-    "largest",
-    "worst_table",
-    "measured",
-    "seconds",
-    "cpu_seconds",
-]
+_COLUMNS = ["mechanism", "epsilon", "tables", "strength", "typical", "repeat", "mean", "workload_error", "largest"]
+_COLUMNS += ["worst_table", "measured", "seconds", "cpu_seconds"]
 
 
 @dataclass(frozen=True)
@@ -110,24 +97,18 @@ def bands(table: Zoned[pd.DataFrame], metric: Metric) -> Zoned[pd.DataFrame]:
     """Repeats and stand-ins together. table: as `outcomes` makes it. Columns: mechanism, epsilon, tables, error (mean of the repeats on the
     middle stand-in; on all while it has none), low, high (least and most of all), weakest, strongest (of the stand-ins, NaN on another
     table), seconds (mean), measured (mean), repeats."""
-    return combine(lambda frame: _bands(frame, metric.column), table)
+    setting, column = ["mechanism", "epsilon", "tables"], metric.column
+    ends = {"error": (column, "mean"), "low": (column, "min"), "high": (column, "max")}
+    stand_ins = {"weakest": ("strength", "min"), "strongest": ("strength", "max")}
+    means = {"seconds": ("seconds", "mean"), "measured": ("measured", "mean"), "repeats": ("repeat", "nunique")}
 
+    def of(frame: pd.DataFrame) -> pd.DataFrame:
+        spread = frame.groupby(setting, sort=False, as_index=False).agg(**ends, **stand_ins, **means)
+        middle = frame[frame["typical"]].groupby(setting, sort=False, as_index=False).agg(middle=(column, "mean"))
+        both = spread.merge(middle, on=setting, how="left")
+        return both.assign(error=both["middle"].fillna(both["error"])).drop(columns="middle")
 
-def _bands(frame: pd.DataFrame, column: str) -> pd.DataFrame:
-    setting = ["mechanism", "epsilon", "tables"]
-    spread = frame.groupby(setting, sort=False, as_index=False).agg(
-        error=(column, "mean"),
-        low=(column, "min"),
-        high=(column, "max"),
-        weakest=("strength", "min"),
-        strongest=("strength", "max"),
-        seconds=("seconds", "mean"),
-        measured=("measured", "mean"),
-        repeats=("repeat", "nunique"),
-    )
-    middle = frame[frame["typical"]].groupby(setting, sort=False, as_index=False).agg(middle=(column, "mean"))
-    both = spread.merge(middle, on=setting, how="left")
-    return both.assign(error=both["middle"].fillna(both["error"])).drop(columns="middle")
+    return combine(of, table)
 
 
 def crossings(table: Zoned[pd.DataFrame], limit: float, tables: int) -> Zoned[dict[str, float]]:

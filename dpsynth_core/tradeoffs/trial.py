@@ -78,7 +78,9 @@ class Trials:
         self._planned(plan)
         if point.strength not in self._tables:
             source = synthesis.open_source(plan)
-            self._tables[point.strength] = _Table(source, self._shares(source))
+            counts = true_counts(source, [*self._sweep.workload.cliques, ()]).value
+            people = max(1, int(counts[()]))
+            self._tables[point.strength] = _Table(source, {table: counts[table] / people for table in self._sweep.workload.cliques})
         table = self._tables[point.strength]
         began, busy = time.perf_counter(), time.process_time()
         release = synthesis.synthesize(plan, table.source, synthesis.noise_for(spec), lambda _: None)
@@ -99,11 +101,6 @@ class Trials:
             cpu_seconds=round(cpu_seconds, 3),
             largests=tuple(round(gap, 9) for gap in largests),
         )
-
-    def _shares(self, source: MarginalSource) -> Shares:
-        counts = true_counts(source, [*self._sweep.workload.cliques, ()]).value
-        people = max(1, int(counts[()]))
-        return {clique: counts[clique] / people for clique in self._sweep.workload.cliques}
 
 
 @dataclass(frozen=True)

@@ -92,25 +92,17 @@ def _meaning(project: Current, epsilon: float, delta: float) -> None:
     added = project.draft["unit"]["relation"] == ADD_REMOVE
     question = "whether a person is in the table" if added else "which of two records is a person's"
     alone = _at_most(attacker.posterior_odds(epsilon, delta))
-    st.markdown(
-        f"Someone who is **50:50** about {question} can end up {_at_most(odds.guess)}, "
-        "however much else they know and whatever they compute from the release.",
-        help=f"By the accounting of a run ({shares.accountant.name}). ε and δ alone promise only: {alone}.",
-    )
-    st.caption(
-        f"An attacker who accepts 1 wrong accusation in 100 finds at most {100 * odds.at_1:.1f} of 100 members. By guessing: 1.",
-        help=FOUND_HELP,
-    )
+    however = "however much else they know and whatever they compute from the release."
+    help = f"By the accounting of a run ({shares.accountant.name}). ε and δ alone promise only: {alone}."
+    st.markdown(f"Someone who is **50:50** about {question} can end up {_at_most(odds.guess)}, {however}", help=help)
+    found = f"An attacker who accepts 1 wrong accusation in 100 finds at most {100 * odds.at_1:.1f} of 100 members. By guessing: 1."
+    st.caption(found, help=FOUND_HELP)
     for warning in budgets.check_budget(epsilon, delta):
         st.warning(literal(capital(warning)), icon=":material/warning:")
     if document.needs_reason(project.draft):
-        fields.paragraph(
-            "Why is so large an ε right for these people?",
-            weakness.FIELD,
-            placeholder="The counts are published already; this release adds the rows that go with them.",
-            max_chars=10_000,
-            help="A sentence. It is published with the release, in the report and in the data card.",
-        )
+        look = {"max_chars": 10_000, "help": "A sentence. It is published with the release, in the report and in the data card."}
+        example = "The counts are published already; this release adds the rows that go with them."
+        fields.paragraph("Why is so large an ε right for these people?", weakness.FIELD, placeholder=example, **look)
         try:
             weakness.check(document.budget(project.draft))
         except InputError as error:
@@ -207,9 +199,8 @@ def account(project: Current, shares: Shares) -> InputError | None:
     spent = balance.spent(name, counted, document.cap(project.draft))
     cap_epsilon, cap_delta, left_over = spent.cap_epsilon, spent.cap_delta, spent.remaining_rho - rho
     error: InputError | None = accounts.mixed(name, spent.unit, UnitSpec(**project.draft["unit"]))
-    with frame.card(
-        "What is left of the account?", Zone.PUBLIC, "Losses of all releases about the same people add up; the ledger keeps the sum."
-    ):
+    help = "Losses of all releases about the same people add up; the ledger keeps the sum."
+    with frame.card("What is left of the account?", Zone.PUBLIC, help):
         before, now, after = st.columns(3)
         before.metric("Spent so far", f"ε {spent.epsilon:.2f}", help=f"In {spent.releases} release(s), at δ = {numbers.short(cap_delta)}.")
         now.metric("This release", f"ε {counted.epsilon_from(rho, cap_delta):.2f}", help="At the δ of the limit.")

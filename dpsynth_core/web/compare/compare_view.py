@@ -65,12 +65,8 @@ def run_names(project: Current, finished: Sequence[Run]) -> dict[str, str]:
     """What to call each run in a list: its project only where it is another one."""
     titles = {other.id: other.name for other in projects.list(project.owner)}
     pinned = favourite(project)
-    return {
-        run.id: ("★ " if run.id == pinned else "")
-        + ("" if run.project == project.id else f"{one_line(titles.get(run.project, ''), 30)} · ")
-        + run_name(run)
-        for run in finished
-    }
+    places = {run.id: "" if run.project == project.id else f"{one_line(titles.get(run.project, ''), 30)} · " for run in finished}
+    return {run.id: ("★ " if run.id == pinned else "") + places[run.id] + run_name(run) for run in finished}
 
 
 def run_name(run: Run) -> str:
@@ -98,8 +94,8 @@ def compare(project: Current, chosen: Sequence[Run]) -> None:
         if largest and not _same_questions(opened, labels):
             st.info("These runs were asked for different tables: their largest errors are not of the same counts.", icon=":material/info:")
             return
-        judge = _largest if largest else _judged
-        tables = {letter: judge(one, open_runs.truth_for(one, one.cliques) if with_truth else None) for letter, one in opened.items()}
+        truths = {letter: open_runs.truth_for(one, one.cliques) if with_truth else None for letter, one in opened.items()}
+        tables = {letter: _judged(one, truths[letter], largest) for letter, one in opened.items()}
         exact = all("true" in table.value for table in tables.values())
         all_together = [quality.all_tables(opened["A"].release.plan.workload.threshold)]
         both = side_by_side.side_by_side(tables, all_together if largest and not exact else labels)
@@ -123,13 +119,11 @@ def _same_questions(opened: Mapping[str, OpenRun], labels: Sequence[str]) -> boo
     return len(thresholds) == 1 and all(len(one.cliques) == len(labels) for one in opened.values())
 
 
-def _largest(one: OpenRun, truth: Truth | None) -> Zoned[pd.DataFrame]:
-    """A run's largest errors: as released, for all its tables together; the true ones table by table."""
-    return quality.largest_table(report.statements(one.release), truth)
-
-
-def _judged(one: OpenRun, truth: Truth | None) -> Zoned[pd.DataFrame]:
-    """How far each table of a run may be off; how far it is, if true errors were asked for and can be had."""
+def _judged(one: OpenRun, truth: Truth | None, largest: bool) -> Zoned[pd.DataFrame]:
+    """How far each table of a run may be off; how far it is, if true errors were asked for and can be had. largest: of its single counts,
+    as released for all its tables together, the true ones table by table."""
+    if largest:
+        return quality.largest_table(report.statements(one.release), truth)
     if truth is None:
         return combine(lambda judged: judged.table, open_runs.judged(one))
     return quality.marginal_table(report.statements(one.release), truth)
@@ -151,17 +145,16 @@ def _pins(project: Current, opened: Mapping[str, OpenRun]) -> None:
 
 def _settings(opened: Mapping[str, OpenRun]) -> None:
     differences = side_by_side.differences({letter: one.release.spec.published() for letter, one in opened.items()})
+
+    def worded(row: pd.Series) -> pd.Series:
+        values = row.drop("setting").map(partial(plan_words.valued, row["setting"]))
+        return pd.concat([pd.Series({"What": capital(plan_words.named(row["setting"]))}), values])
+
     with frame.card("What was set differently?", Zone.PUBLIC):
         if differences.empty:
             st.markdown("Nothing: only the noise differs.")
         else:
-            st.dataframe(differences.apply(_worded, axis=1), hide_index=True)
-
-
-def _worded(row: pd.Series) -> pd.Series:
-    path = row["setting"]
-    values = row.drop("setting").map(partial(plan_words.valued, path))
-    return pd.concat([pd.Series({"What": capital(plan_words.named(path))}), values])
+            st.dataframe(differences.apply(worded, axis=1), hide_index=True)
 
 
 def _wins(both: Zoned[pd.DataFrame], limits: Mapping[str, float], *, largest: bool) -> None:

@@ -15,7 +15,7 @@ from dpsynth_core.sources import demo
 from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.store import balance, projects
 from dpsynth_core.vocabulary import usual
-from dpsynth_core.web.data import database_view, project_table, reading_view, uploads
+from dpsynth_core.web.data import database_view, project_table, reading_view
 from dpsynth_core.web.data.project_table import Table
 from dpsynth_core.web.shell import curator, document, fields, frame, numbers, plan_first, session
 from dpsynth_core.web.shell.session import Current
@@ -30,6 +30,12 @@ WAYS = {
     DEMO: ":material/groups: Simulated demo",
 }
 _REMOVING = {UPLOAD: "Deletes the uploaded file from this machine.", DATABASE: "The database stays as it is."}
+_RELATIONS = {ADD_REMOVE: "Whether a person was added or removed", REPLACE: "Whether a person's record was replaced"}
+_HIDDEN = (
+    "Hides even whether someone is in the table. How many rows there are stays secret.",
+    "Hides the content of a record, but not that the person is in the table. If every row is a different person, the number of rows is "
+    "public. Needs 40% more noise.",
+)
 NEW = "A new population…"
 TABLE = "table"
 """The place of what is wrong with a table."""
@@ -40,7 +46,10 @@ def source(project: Current, beginning: Callable[[Current], None]) -> None:
     with frame.card("The sensitive table", help="It stays on this machine. Nothing on this page spends privacy budget."):
         ways = tuple(way for way in WAYS if way != DATABASE or session.only_this_machine())  # others would use this person's accounts
         way = fields.choice("Where is it?", "wizard.way", ways, WAYS, kind="segmented", label_visibility="collapsed")
-        {UPLOAD: _upload, PATH: _path, DATABASE: _database, PLAN: beginning, DEMO: _demo}[way](project)
+        if way == DATABASE:
+            database_view.choosing(project, TABLE, _take)
+        else:
+            {UPLOAD: _upload, PATH: _path, PLAN: beginning, DEMO: _demo}[way](project)
         frame.refused_at(TABLE)
         if "data" in project.draft:
             _chosen(project)
@@ -58,7 +67,7 @@ def _compared(there: plan_first.Differences) -> None:
 
 
 def _upload(project: Current) -> None:
-    uploads.uploader(
+    fields.table_file(
         "upload",
         lambda file: _take(partial(project_table.from_upload, project.owner, project.id, file.name, file)),
         "Larger than the limit? Choose “By path” and leave the file where it is.",
@@ -71,14 +80,9 @@ def _path(_: Current) -> None:
     def take() -> None:
         _take(partial(project_table.from_path, fields.value("wizard.path", ""), session.only_this_machine()))
 
-    fields.text(
-        "File or folder on this machine, or address", "wizard.path", placeholder="/data/stays.parquet, a folder, or s3://bucket/stays"
-    )
+    example = "/data/stays.parquet, a folder, or s3://bucket/stays"
+    fields.text("File or folder on this machine, or address", "wizard.path", placeholder=example)
     st.button("Open", icon=":material/folder_open:", key="open_path", on_click=take)
-
-
-def _database(project: Current) -> None:
-    database_view.choosing(project, TABLE, _take)
 
 
 def _demo(project: Current) -> None:
@@ -99,7 +103,7 @@ def _take(look_at: Callable[[], Table]) -> None:
             projects.remove_uploads(project.owner, project.id)
         return lambda draft: project_table.adopt(draft, table)
 
-    uploads.change(TABLE, "data", prepare)
+    session.change_table(TABLE, "data", prepare)
 
 
 def _remove(project: Current) -> None:
@@ -109,18 +113,17 @@ def _remove(project: Current) -> None:
         projects.remove_uploads(project.owner, project.id)
         return project_table.disown
 
-    uploads.change(TABLE, "data", prepare)
+    session.change_table(TABLE, "data", prepare)
 
 
 def _chosen(project: Current) -> None:
-    data, columns = project.draft["data"], document.columns(project.draft)
-    kind = KINDS[data["kind"]].label
+    data, columns, kind = project.draft["data"], document.columns(project.draft), KINDS[project.draft["data"]["kind"]]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f":green[:material/check_circle:] {code(project.draft['wizard']['label'])}", width="content")
-        st.caption(f"{kind}, {len(columns)} columns", width="content")
+        st.caption(f"{kind.label}, {len(columns)} columns", width="content")
         what = _REMOVING.get(project.draft["wizard"]["source"], "The file stays where it is.")
         st.button("Remove", icon=":material/delete:", type="tertiary", key="remove_table", on_click=_remove, args=(project,), help=what)
-    if KINDS[data["kind"]].is_file:
+    if kind.is_file:
         reading_view.doubts(project, partial(_again, project_table.reread))
         reading_view.panel(project, data, partial(_again, project_table.reread))
         reading_view.engine(project)
@@ -136,46 +139,27 @@ def unit(project: Current) -> None:
     """What counts as one person, and which two tables must look alike."""
     with frame.card("What counts as one person", Zone.PUBLIC, "The guarantee is about one person: this is the unit that gets hidden."):
         ways = {False: "Every row is a different person", True: "A person may have several rows"}
-        several = fields.choice(
-            "Rows", "wizard.several", (False, True), ways, kind="radio", on_change=_forget_person, label_visibility="collapsed"
-        )
-        if several:
+        look: dict[str, Any] = {"kind": "radio", "on_change": _forget_person, "label_visibility": "collapsed"}
+        if fields.choice("Rows", "wizard.several", (False, True), ways, **look):
             _person(project)
         elif numbered := [name for name in document.columns(project.draft) if usual.role(name) is usual.Role.IDENTIFIER]:
-            question = f"Can {names(numbered, 2)} be the same in two rows? Then a person may have several."
-            st.caption(f":orange[:material/help:] {question}")
-        fields.choice(
+            st.caption(f":orange[:material/help:] Can {names(numbered, 2)} be the same in two rows? Then a person may have several.")
+        title, help = (
             "What an outsider must not be able to tell",
-            "unit.relation",
-            (ADD_REMOVE, REPLACE),
-            {ADD_REMOVE: "Whether a person was added or removed", REPLACE: "Whether a person's record was replaced"},
-            kind="radio",
-            captions=[
-                "Hides even whether someone is in the table. How many rows there are stays secret.",
-                "Hides the content of a record, but not that the person is in the table. If every row is a different person, the number"
-                " of rows is public. Needs 40% more noise.",
-            ],
-            help="The neighbouring relation: which two tables must look alike to any attacker.",
+            "The neighbouring relation: which two tables must look alike to any attacker.",
         )
+        fields.choice(title, "unit.relation", (ADD_REMOVE, REPLACE), _RELATIONS, kind="radio", captions=_HIDDEN, help=help)
 
 
 def _person(project: Current) -> None:
     left, right = st.columns([3, 2])
     with left:
-        fields.choice(
-            "Column that tells people apart",
-            "unit.person_column",
-            [None, *document.columns(project.draft)],
-            {None: "Choose a column…"},
-            help="Used only to limit rows per person; it need not be released.",
-        )
+        columns, help = [None, *document.columns(project.draft)], "Used only to limit rows per person; it need not be released."
+        fields.choice("Column that tells people apart", "unit.person_column", columns, {None: "Choose a column…"}, help=help)
     with right:
-        fields.number(
-            "Rows each, at most",
-            "unit.max_rows_per_person",
-            partial(numbers.whole, field="unit.max_rows_per_person", low=1, high=1_000_000),
-            help="Further rows of the same person are left out. Noise grows in proportion.",
-        )
+        parse = partial(numbers.whole, field="unit.max_rows_per_person", low=1, high=1_000_000)
+        help = "Further rows of the same person are left out. Noise grows in proportion."
+        fields.number("Rows each, at most", "unit.max_rows_per_person", parse, help=help)
 
 
 def _forget_person() -> None:
@@ -191,11 +175,8 @@ def _forget_person() -> None:
 
 def population(project: Current) -> None:
     """Whose account in the ledger is charged, and its limit."""
-    with frame.card(
-        "Who is in the table?",
-        Zone.PUBLIC,
-        "Privacy lost in one release adds to the next one about the same people, also of another curator. The ledger keeps the sum.",
-    ):
+    help = "Privacy lost in one release adds to the next one about the same people, also of another curator. The ledger keeps the sum."
+    with frame.card("Who is in the table?", Zone.PUBLIC, help):
         populations, chosen = balance.populations(), project.draft.get("population", "")
         if populations:
 
@@ -238,13 +219,8 @@ def _new_population() -> None:
     fields.text("Name of the population", "population", placeholder="Patients of County Hospital, 2024", max_chars=200)
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:
-        fields.number(
-            "Limit for all releases about these people: ε",
-            "wizard.cap.epsilon",
-            partial(numbers.positive, field="limit", example="10"),
-            numbers.short,
-            help="No run is started that would bring the sum above this limit.",
-        )
+        title, help = "Limit for all releases about these people: ε", "No run is started that would bring the sum above this limit."
+        fields.number(title, "wizard.cap.epsilon", partial(numbers.positive, field="limit", example="10"), numbers.short, help=help)
     with right:
         fields.number("and δ", "wizard.cap.delta", partial(numbers.positive, field="limit", example="1e-9"), numbers.short)
 

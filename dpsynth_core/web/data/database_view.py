@@ -48,15 +48,9 @@ Take = Callable[[Callable[[], Table]], None]
 def choosing(project: Current, place: str, take: Take) -> None:
     """The address, and what to count there. place: where refusals are shown."""
     typed, known = f"{project.id}:typed_address", fields.value(_STATED, {})
-    fields.remembered(
-        "database_address",
-        st.session_state.setdefault(typed, known.get("address", "")),
-        partial(st.session_state.__setitem__, typed),
-        st.text_input,
-        "Address of a database, or its file on this machine",
-        placeholder="postgresql://host:5432/hospital or /data/people.duckdb",
-        help=_PASSWORD,
-    )
+    entered, take_address = st.session_state.setdefault(typed, known.get("address", "")), partial(st.session_state.__setitem__, typed)
+    title, example = "Address of a database, or its file on this machine", "postgresql://host:5432/hospital or /data/people.duckdb"
+    fields.remembered("database_address", entered, take_address, st.text_input, title, placeholder=example, help=_PASSWORD)
     look = "secondary" if known else "primary"
     st.button("Connect", icon=":material/database:", key="connect_database", on_click=_connect, args=(typed, place), type=look)
     st.caption(f":material/history_edu: {LOG}")
@@ -87,10 +81,8 @@ def _what(known: dict[str, Any], take: Take, look: Literal["primary", "secondary
     st.markdown(f":green[:material/check_circle:] {code(name)}, tables and views: {len(tables):,}")
     form = fields.choice("What is counted?", f"{_STATED}.form", (BY_NAME, BY_QUERY), _FORMS, kind="segmented")
     if form == BY_NAME:
-        names = {None: "Choose a table…"}
-        fields.choice(
-            "Table or view", f"{_STATED}.table", [None, *tables], names, help="The names alone come from the database’s catalogue."
-        )
+        names, help = {None: "Choose a table…"}, "The names alone come from the database’s catalogue."
+        fields.choice("Table or view", f"{_STATED}.table", [None, *tables], names, help=help)
     else:
         fields.paragraph(
             "One SELECT whose rows are the records",
@@ -149,7 +141,6 @@ def _check_allowed(place: Address, only_this_machine: bool) -> None:
         raise InputError("data.path", "databases may not be opened from this page", "upload the table, or ask whoever runs this server")
     if place.is_file:
         if not Path(place.place).is_absolute():
-            raise InputError(
-                "data.path", "it does not start at the top of the file system", "write the whole path, such as /data/people.duckdb"
-            )
+            remedy = "write the whole path, such as /data/people.duckdb"
+            raise InputError("data.path", "it does not start at the top of the file system", remedy)
         project_table.check_place(Path(place.place).resolve(), only_this_machine)

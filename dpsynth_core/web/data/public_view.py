@@ -26,8 +26,8 @@ from dpsynth_core.sources.guess import Guess
 from dpsynth_core.sources.public import FIELD, Differences, refusal
 from dpsynth_core.store import projects
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.web.data import project_table, uploads
-from dpsynth_core.web.shell import document, frame
+from dpsynth_core.web.data import project_table
+from dpsynth_core.web.shell import document, fields, frame, session
 from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import code
@@ -43,24 +43,28 @@ def card(project: Current) -> None:
     """Optional: a public table with the same columns."""
     with frame.card("A public table of the same columns (optional)", Zone.PUBLIC, HELP):
         if "public" in project.draft:
-            _chosen(project)
+            section = project.draft["public"]
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.markdown(f":green[:material/public:] {code(label(section))}", width="content")
+                look = {"icon": ":material/delete:", "type": "tertiary", "help": "Deletes the uploaded file from this machine."}
+                st.button("Remove", key="remove_public", on_click=_remove, args=(project,), **look)
+            try:
+                _compared(project, section)
+            except InputError as error:
+                frame.refused(error)
         else:
-            _choose(project)
+            owner, own, draft = project.owner, project.id, project.draft
+            fields.table_file("public_upload", lambda file: _take(lambda: from_upload(owner, own, file.name, file, draft)))
+            if project_table.is_database(draft):
+                st.caption("Do not take an export of the table in the database: whether a file is one is not compared here.")
+            if project_table.is_simulated(draft):
+                take = partial(_take, partial(twin, owner, own, draft))
+                st.button("Use 5,000 other simulated people", icon=":material/groups_2:", key="use_twin", on_click=take)
         frame.refused_at(_PUBLIC)
 
 
-def _choose(project: Current) -> None:
-    owner, own, draft = project.owner, project.id, project.draft
-    uploads.uploader("public_upload", lambda file: _take(lambda: from_upload(owner, own, file.name, file, draft)))
-    if project_table.is_database(draft):
-        st.caption("Do not take an export of the table in the database: whether a file is one is not compared here.")
-    if project_table.is_simulated(draft):
-        take = partial(_take, partial(twin, owner, own, draft))
-        st.button("Use 5,000 other simulated people", icon=":material/groups_2:", key="use_twin", on_click=take)
-
-
 def _take(look_at: Callable[[], PublicFile]) -> None:
-    uploads.change(_PUBLIC, "public table", lambda: partial(adopt, file=look_at()))
+    session.change_table(_PUBLIC, "public table", lambda: partial(adopt, file=look_at()))
 
 
 def _remove(project: Current) -> None:
@@ -68,19 +72,7 @@ def _remove(project: Current) -> None:
         projects.remove_uploads(project.owner, project.id, shelf=SHELF)
         return disown
 
-    uploads.change(_PUBLIC, "public table", prepare)
-
-
-def _chosen(project: Current) -> None:
-    section = project.draft["public"]
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(f":green[:material/public:] {code(label(section))}", width="content")
-        look = {"icon": ":material/delete:", "type": "tertiary", "help": "Deletes the uploaded file from this machine."}
-        st.button("Remove", key="remove_public", on_click=_remove, args=(project,), **look)
-    try:
-        _compared(project, section)
-    except InputError as error:
-        frame.refused(error)
+    session.change_table(_PUBLIC, "public table", prepare)
 
 
 def _compared(project: Current, section: dict[str, Any]) -> None:
@@ -96,17 +88,13 @@ def _compared(project: Current, section: dict[str, Any]) -> None:
         st.success(f"It agrees with {with_what}.", icon=":material/check_circle:")
         return
     st.markdown(f"Differences from {with_what}:")
-    lines = _listed(differences)
-    st.dataframe(lines, hide_index=True, height=min(240, 40 + 35 * len(lines)), alt="Differences of the public table")
-
-
-def _listed(differences: Differences) -> pd.DataFrame:
-    lines = [
+    listed = [
         *((name, "missing in the public table") for name in differences.missing),
         *((name, f"{share:.1%} of its values are not in the domain") for name, share in differences.outside.items()),
         *((name, "only in the public table; not used") for name in differences.extra),
     ]
-    return pd.DataFrame(lines, columns=["column", "difference"])
+    lines = pd.DataFrame(listed, columns=["column", "difference"])
+    st.dataframe(lines, hide_index=True, height=min(240, 40 + 35 * len(lines)), alt="Differences of the public table")
 
 
 @st.cache_data(max_entries=8, show_spinner="Reading the public table …", hash_funcs={Domain: lambda domain: json.dumps(domain.to_json())})

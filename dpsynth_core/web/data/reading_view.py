@@ -57,7 +57,15 @@ def panel(project: Current, data: Mapping[str, Any], reread: Reread) -> None:
         if form.kind in WRITTEN_AS_TEXT:
             _values(project, reread, (_DATES, _TIMES))
         if form.applies("names"):
-            _header(project, form, reread)
+
+            def toggled(has_header: bool) -> None:
+                count = len(document.columns(project.draft))
+                reread(names=[] if has_header else [f"column_{number}" for number in range(1, count + 1)])
+
+            fields.linked("header", not form.names, toggled, st.toggle, "The first line has the names of the columns")
+            if form.names:
+                named, title = "\n".join(form.names), "Names of the columns, one a line"
+                fields.linked("names", named, lambda text: reread(names=text.splitlines()), st.text_area, title)
         _missing(data, reread)
 
 
@@ -118,30 +126,11 @@ def _sheet(project: Current, reread: Reread) -> None:
     st.caption("Rows that are blank are no records.")
 
 
-def _header(project: Current, form: TableFormat, reread: Reread) -> None:
-
-    def toggled(has_header: bool) -> None:
-        count = len(document.columns(project.draft))
-        reread(names=[] if has_header else [f"column_{number}" for number in range(1, count + 1)])
-
-    fields.linked("header", not form.names, toggled, st.toggle, "The first line has the names of the columns")
-    if form.names:
-        named = "\n".join(form.names)
-        fields.linked("names", named, lambda text: reread(names=text.splitlines()), st.text_area, "Names of the columns, one a line")
-
-
 def _missing(data: Mapping[str, Any], reread: Reread) -> None:
-    fields.linked(
-        "markers",
-        list(data["missing_markers"]),
-        lambda markers: reread(missing_markers=sorted(markers)),
-        st.multiselect,
-        "Codes that mean missing",
-        sorted(data["missing_markers"]),
-        format_func=lambda marker: marker or "(nothing)",
-        accept_new_options=True,
-        help="These texts count as a missing value in every column.",
-    )
+    markers, help = list(data["missing_markers"]), "These texts count as a missing value in every column."
+    look = {"format_func": lambda marker: marker or "(nothing)", "accept_new_options": True, "help": help}
+    take, title = lambda stated: reread(missing_markers=sorted(stated)), "Codes that mean missing"
+    fields.linked("markers", markers, take, st.multiselect, title, sorted(markers), **look)
 
 
 def _choice(project: Current, label: str, name: str, names: Mapping[str, str], reread: Reread, help: str | None = None) -> None:
@@ -164,7 +153,9 @@ def engine(project: Current) -> None:
     if not session.only_this_machine():
         return
     with st.expander(f"Counted by {_NAMES[project.draft['data'].get('engine')].lower()}", icon=":material/memory:"):
-        chosen = fields.choice("Who counts it?", "data.engine", (HERE, DASK), _NAMES, kind="segmented", on_change=_forget, help=_HELP)
+        forget = partial(fields.store, "data.scheduler", None)  # an address goes with a cluster only
+        look: dict[str, Any] = {"kind": "segmented", "on_change": forget, "help": _HELP}
+        chosen = fields.choice("Who counts it?", "data.engine", (HERE, DASK), _NAMES, **look)
         if chosen == DASK:
             fields.number("Address of its scheduler", "data.scheduler", address, lambda known: known or "", help=_ADDRESS_HELP)
 
@@ -176,8 +167,3 @@ def address(text: str) -> str | None:
     if not re.fullmatch(r"(tcp|tls|ws|wss)://[^@\s]+", text.strip()):
         raise InputError("data.scheduler", "it is no address of a Dask scheduler", "write one such as tls://scheduler:8786")
     return text.strip()
-
-
-def _forget() -> None:
-    """An address goes with a cluster only."""
-    fields.store("data.scheduler", None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from html import escape
 from typing import Any
@@ -38,12 +37,11 @@ def panel(project: Current, draft: ColumnDraft) -> None:
         if not draft.use:
             return
         origin_view.suggestion(draft)
-        filled = draft.is_filled
         kind, source = st.columns(2, gap="small")
         with kind:
             titles = {name: kind.title for name, kind in KINDS.items()}
             _choice(draft, "kind", draft.kind, "Kind", _kinds(project, draft), titles, KINDS[draft.kind].help)
-        if not filled:
+        if not draft.is_filled:
             with source:
                 way = origin_view.choice(project, draft)
             origin_view.details(project, draft, way)
@@ -52,12 +50,12 @@ def panel(project: Current, draft: ColumnDraft) -> None:
                 _option(draft, option)
         if draft.most:
             origin_view.learning(project, draft)
-            _wrong(draft, draft.problem(), True)
-        elif filled:
-            _wrong(draft, draft.problem(), True)
-            _released_as(draft)
+        if draft.most or draft.is_filled:
+            _wrong(draft, draft.problem())
         else:
             _declaration(project, draft)
+        if not draft.most:
+            _released_as(draft)
         _text(draft, "label", draft.label, "What it is about (optional)", placeholder="Shown in codebook and report", max_chars=500)
 
 
@@ -86,14 +84,13 @@ def _declaration(project: Current, draft: ColumnDraft) -> None:
     if "other" in KINDS[draft.kind].fields:
         for which, column in zip(("missing", "other"), st.columns(2, gap="small"), strict=True):
             with column:
-                treatment(project.id, draft, which, draft_rows.change_column)
+                _treatment(project, draft, which)
         _wrong(draft, error, place == "cells")
     if error is None:
         attribute = draft.attribute()
         st.html(html(attribute))
         shown = " In the rows, both are empty and count as 'missing'." if other_is_missing(attribute) else ""
         st.caption(f":material/rule: {literal(outside_rule(attribute) + shown)}")
-    _released_as(draft)
 
 
 def _released_as(draft: ColumnDraft) -> None:
@@ -116,14 +113,10 @@ def _head(draft: ColumnDraft) -> None:
     elif not draft.use:
         st.caption("It will not be in the release.")
     if draft.offers_identifiers:
-        st.button(
-            "Give the rows new identifiers",
-            key=f"identifiers_{draft.name}",
-            icon=":material/tag:",
-            help="The synthetic rows get a column of this name that is counted up. Nothing is measured for it, and it costs nothing.",
-            on_click=draft_rows.change_column,
-            args=(draft.name, {"use": True, "note": draft.note}),
-        )
+        help = "The synthetic rows get a column of this name that is counted up. Nothing is measured for it, and it costs nothing."
+        look = {"key": f"identifiers_{draft.name}", "icon": ":material/tag:", "help": help}
+        take = partial(draft_rows.change_column, draft.name, {"use": True, "note": draft.note})
+        st.button("Give the rows new identifiers", on_click=take, **look)
 
 
 def _key(draft: ColumnDraft, field: str) -> str:
@@ -150,9 +143,9 @@ def _text(draft: ColumnDraft, field: str, shown: str, label: str, **look: Any) -
     fields.remembered(_key(draft, field), shown, take, st.text_input, label, **look)
 
 
-def _wrong(draft: ColumnDraft, error: InputError | None, project: bool) -> None:
-    """What is wrong with the field above; no scolding where nobody has entered anything yet."""
-    if error is None or not project:
+def _wrong(draft: ColumnDraft, error: InputError | None, here: bool = True) -> None:
+    """What is wrong with the field above; no scolding where nothing is entered yet."""
+    if error is None or not here:
         return
     if draft.is_untouched:
         st.caption(f":material/edit: {literal(capital(error.remedy))}.")
@@ -163,16 +156,14 @@ def _wrong(draft: ColumnDraft, error: InputError | None, project: bool) -> None:
 def _numbers(draft: ColumnDraft, place: str, error: InputError | None) -> None:
     if KINDS[draft.kind].form is Form.CODED:
         _text(draft, "bins", draft.bins_text(), "How many codes", placeholder="32")
-        _wrong(draft, error, True)
+        _wrong(draft, error)
         return
     lower, upper, groups = st.columns(3, gap="small")
     examples = KINDS[draft.kind].examples
-    with lower:
-        help = "The lowest value that counts, from public knowledge."
-        _text(draft, "lower", draft.text("lower"), "Lowest", placeholder=examples[0], help=help)
-    with upper:
-        help = "The highest value that counts, from public knowledge."
-        _text(draft, "upper", draft.text("upper"), "Highest", placeholder=examples[1], help=help)
+    for bound, field, title, example in ((lower, "lower", "Lowest", examples[0]), (upper, "upper", "Highest", examples[1])):
+        with bound:
+            help = f"The {title.lower()} value that counts, from public knowledge."
+            _text(draft, field, draft.text(field), title, placeholder=example, help=help)
     with groups:
         _text(draft, "bins", draft.bins_text(), "Groups of", placeholder=examples[2], help=GROUPS_HELP)
     _wrong(draft, error, place in ("bounds", "bins", "values"))
@@ -190,9 +181,6 @@ def _option(draft: ColumnDraft, option: Option) -> None:
     fields.linked(_key(draft, option.field), stated, take, widget, option.title, help=option.help, **look)
 
 
-Take = Callable[[str, dict[str, Any]], None]
-"""Stores changed entries of the draft of a column."""
-
 _TITLES = {"missing": "Empty values", "other": "Values outside"}
 _NAMES = {
     "missing": {OWN: "a value of their own, “missing”", NEVER: "cannot occur", COUNT_AS: "count as …"},
@@ -204,32 +192,28 @@ _HELP = {
 }
 
 
-def treatment(project: str, draft: ColumnDraft, which: str, take: Take) -> None:
-    """The choice for one of the two, and what it needs. which: "missing" or "other"."""
-    column, options = draft.name, draft.treatments(which)
-    chosen, labels = draft.treatment(which), draft.value_labels()
+def _treatment(project: Current, draft: ColumnDraft, which: str) -> None:
+    """What happens to empty values, or to those outside, and what that needs. which: "missing" or "other"."""
+    column, chosen, labels = draft.name, draft.treatment(which), draft.value_labels()
 
     def changed(treatment: str) -> None:
-        take(column, {which: treated(treatment, labels[0] if labels else "")})
+        draft_rows.change_column(column, {which: treated(treatment, labels[0] if labels else "")})
 
     look = {"format_func": _NAMES[which].get, "help": _HELP[which]}
-    fields.linked(f"{which}:{column}", chosen, changed, st.selectbox, _TITLES[which], options, **look)
-    if chosen == COUNT_AS:
-        _named_cell(project, draft, which, labels, take)
-
-
-def _named_cell(project: str, draft: ColumnDraft, which: str, labels: tuple[str, ...], take: Take) -> None:
-    column, recode = draft.name, getattr(draft, which)
-    label_key, why_key = f"{project}:{which}:label:{column}", f"{project}:{which}:why:{column}"
+    fields.linked(f"{which}:{column}", chosen, changed, st.selectbox, _TITLES[which], draft.treatments(which), **look)
+    if chosen != COUNT_AS:
+        return
+    recode, label_key, why_key = getattr(draft, which), f"{project.id}:{which}:label:{column}", f"{project.id}:{which}:why:{column}"
     st.session_state[why_key] = recode["why"]
 
-    def changed() -> None:
-        take(column, {which: treated(COUNT_AS, st.session_state.get(label_key, ""), st.session_state[why_key].strip())})
+    def named() -> None:
+        entered = treated(COUNT_AS, st.session_state.get(label_key, ""), st.session_state[why_key].strip())
+        draft_rows.change_column(column, {which: entered})
 
     if labels:
         st.session_state[label_key] = recode["as"] if recode["as"] in labels else labels[0]
-        st.selectbox("… as those of", labels, key=label_key, on_change=changed)
-    st.text_input("Why? It is published.", key=why_key, on_change=changed, max_chars=500, placeholder="The form has no box for “none”.")
+        st.selectbox("… as those of", labels, key=label_key, on_change=named)
+    st.text_input("Why? It is published.", key=why_key, on_change=named, max_chars=500, placeholder="The form has no box for “none”.")
 
 
 MOST_NAMED = 30

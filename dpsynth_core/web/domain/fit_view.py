@@ -8,7 +8,6 @@ A mend that takes values from the records makes the domain one that was read fro
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -80,13 +79,13 @@ def remarks(comparison: Comparison) -> Zoned[Mapping[str, str]]:
     """For the list of columns: how many values of those that do not fit have no cell of their own."""
     if comparison is None or isinstance(comparison, InputError):
         return public({})
-    return Zoned(comparison.zone, {one.column: _remark(one) for one in comparison.value if one.outside or one.recoded})
-
-
-def _remark(one: ColumnFit) -> str:
-    empty = [f"{one.missing:,} empty"] if one.missing and one.missing_to else []
-    counts = " · ".join([*empty, *([f"{one.outside:,} outside"] if one.outside else [])])
-    return f":red[**{counts}**]" if one.recoded else counts
+    told = {}
+    for one in comparison.value:
+        if one.outside or one.recoded:
+            empty = [f"{one.missing:,} empty"] if one.missing and one.missing_to else []
+            counts = " · ".join([*empty, *([f"{one.outside:,} outside"] if one.outside else [])])
+            told[one.column] = f":red[**{counts}**]" if one.recoded else counts
+    return Zoned(comparison.zone, told)
 
 
 def section(project: Current, rows: Sequence[ColumnDraft], comparison: Comparison, take: TakeRow, add: AddValues) -> str:
@@ -122,6 +121,7 @@ def _shown(project: Current, rows: Sequence[ColumnDraft], comparison: Comparison
 
 
 def _columns(project: Current, rows: dict[str, ColumnDraft], fits: Sequence[ColumnFit], take: TakeRow, add: AddValues) -> str:
+    """Each column that does not fit, the worst first. Those that are mostly outside need a sentence before the page can be left."""
     worth_telling = sorted((one for one in fits if one.outside or one.recoded), key=lambda one: -(one.recoded + one.outside))
     if not worth_telling:
         st.success("Every value has a cell of its own.", icon=":material/check_circle:")
@@ -131,8 +131,11 @@ def _columns(project: Current, rows: dict[str, ColumnDraft], fits: Sequence[Colu
     for one in worth_telling:
         with st.container(border=True, key=f"fit_{[fit.column for fit in fits].index(one.column)}"):
             _column(project, rows[one.column], one, take, add)
-    far_off = [one.column for one in worth_telling if one.share_outside > MOST]
-    return _confirmation(far_off) if far_off else ""
+    if not (far_off := [one.column for one in worth_telling if one.share_outside > MOST]):
+        return ""
+    st.error(f"Most values of {names(far_off)} are not in the domain. Compare how they are written.", icon=":material/spellcheck:")
+    reason = fields.text("If that is right, say why", _CONFIRMED, placeholder="The register lists towns; we publish the five largest.")
+    return "" if is_reason(reason) else f"Most values of {names(far_off, 3)} are not in the domain: mend it, or say why that is right."
 
 
 def _column(project: Current, draft: ColumnDraft, one: ColumnFit, take: TakeRow, add: AddValues) -> None:
@@ -142,7 +145,10 @@ def _column(project: Current, draft: ColumnDraft, one: ColumnFit, take: TakeRow,
     if spelled:
         st.markdown(f":orange[:material/help:] {_differently(spelled, (form.decimal, form.thousands))}")
     with st.container(horizontal=True, gap="small"):
-        mend = partial(_mend, project, one.column)
+
+        def mend(label: str, what: str, do: Callable[..., None], *arguments: Any) -> None:
+            st.button(label, key=f"{project.id}:mend:{one.column}:{what}", on_click=do, args=arguments)
+
         if spelled:
             mend("Read it so", "marks", _read_so, spelled)
         if one.missing and one.missing_to:
@@ -154,10 +160,6 @@ def _column(project: Current, draft: ColumnDraft, one: ColumnFit, take: TakeRow,
         frequent = [value for value, count in one.values if count >= FEWEST and value not in one.placeholders]
         if draft.is_listed and frequent:
             mend(f"Add {len(frequent)} values…" if len(frequent) > 1 else f"Add {literal(frequent[0])}…", "add", add, one.column, frequent)
-
-
-def _mend(project: Current, column: str, label: str, what: str, do: Callable[..., None], *arguments: Any) -> None:
-    st.button(label, key=f"{project.id}:mend:{column}:{what}", on_click=do, args=arguments)
 
 
 def _in_words(one: ColumnFit, lost: bool) -> str:
@@ -187,13 +189,6 @@ def _differently(spelled: Marks, now: Marks) -> str:
 
 def _read_so(marks: Marks) -> None:
     session.edit(lambda draft: project_table.state(draft, {"decimal": marks[0], "thousands": marks[1]}))
-
-
-def _confirmation(far_off: list[str]) -> str:
-    """Asks for a sentence about columns that are mostly outside; why the page cannot be left while there is none."""
-    st.error(f"Most values of {names(far_off)} are not in the domain. Compare how they are written.", icon=":material/spellcheck:")
-    reason = fields.text("If that is right, say why", _CONFIRMED, placeholder="The register lists towns; we publish the five largest.")
-    return "" if is_reason(reason) else f"Most values of {names(far_off, 3)} are not in the domain: mend it, or say why that is right."
 
 
 def _means_missing(value: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from functools import partial
 
 import streamlit as st
 
@@ -82,15 +82,9 @@ def summary(project: Current, rows: Sequence[ColumnDraft]) -> None:
         if problems:
             at = names.index(_selected(project, names, problems))
             following = next(name for name in (*names[at + 1 :], *names[: at + 1]) if name in problems)
-            st.button(
-                f"{len(problems)} still open",
-                key="next_open",
-                icon=":material/arrow_downward:",
-                type="tertiary",
-                help="Goes to the next column whose values or bounds are not complete yet.",
-                on_click=go_to,
-                args=(project, following),
-            )
+            look = {"type": "tertiary", "help": "Goes to the next column whose values or bounds are not complete yet."}
+            go, icon = partial(go_to, project, following), ":material/arrow_downward:"
+            st.button(f"{len(problems)} still open", key="next_open", icon=icon, on_click=go, **look)
 
 
 def _selected(project: Current, names: Sequence[str], problems: Iterable[str]) -> str:
@@ -139,21 +133,13 @@ def grid(rows: list[ColumnDraft]) -> None:
     edits = st.session_state.get(f"domain_grid_{version}", {}).get("edited_rows", {})
     if domain_table.edited(rows, edits) != rows:
         st.session_state[_GRID] = version + 1
-    st.data_editor(
-        domain_table.grid(rows),
-        key=f"domain_grid_{st.session_state[_GRID]}",
-        column_config=_grid_columns(),
-        hide_index=True,
-        height=_GRID_LINE * len(rows) + _HEADER,
-        placeholder="–",
-        on_change=_take_edits,
-        alt="Domain: one draft per column of the table",
-    )
+    key, config = f"domain_grid_{st.session_state[_GRID]}", st.column_config
 
+    def take() -> None:
+        entered = st.session_state[key]["edited_rows"]
+        draft_rows.save(lambda stored: domain_table.edited(stored, entered))
 
-def _grid_columns() -> dict[str, Any]:
-    config = st.column_config
-    return {
+    columns = {
         "column": config.TextColumn("Column", pinned=True, width=130, disabled=True),
         "use": config.CheckboxColumn("Use", help="Columns that are not used do not appear in the release.", width=65),
         "kind": config.SelectboxColumn("Kind", options=list(KINDS), format_func=lambda name: KINDS[name].title, required=True, width=125),
@@ -165,8 +151,5 @@ def _grid_columns() -> dict[str, Any]:
         "missing": config.CheckboxColumn("Missing", help="Empty values have a value of their own.", width=90),
         "other": config.CheckboxColumn("Other", help="Values outside the list or the bounds become “other”.", width=75),
     }
-
-
-def _take_edits() -> None:
-    edits = st.session_state[f"domain_grid_{st.session_state[_GRID]}"]["edited_rows"]
-    draft_rows.save(lambda rows: domain_table.edited(rows, edits))
+    look = {"hide_index": True, "height": 35 * len(rows) + 40, "placeholder": "–", "alt": "Domain: one draft per column of the table"}
+    st.data_editor(domain_table.grid(rows), key=key, column_config=columns, on_change=take, **look)

@@ -6,11 +6,11 @@ Values that the curator does not know can be learnt with noise for a share of th
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.mechanisms.discovery.learning import Portion
 from dpsynth_core.planning import discovery
 from dpsynth_core.planning.spec import DEFAULT_DISCOVERY
 from dpsynth_core.vocabulary import usual
@@ -77,14 +77,8 @@ def details(project: Current, draft: ColumnDraft, way: str) -> None:
             ((title, stated),) = chosen.writings.items()
             bounds = {**NO_GROUPS, "decimals": None, **stated}
             taken = all(getattr(draft, field) == value for field, value in bounds.items())
-            st.button(
-                title,
-                key=f"take_range_{draft.name}",
-                icon=":material/check:" if taken else ":material/add:",
-                disabled=taken,
-                on_click=draft_rows.change_column,
-                args=(draft.name, bounds, USUAL),
-            )
+            take, icon = partial(draft_rows.change_column, draft.name, bounds, USUAL), ":material/check:" if taken else ":material/add:"
+            st.button(title, key=f"take_range_{draft.name}", icon=icon, disabled=taken, on_click=take)
         st.caption(f"Source: {literal(chosen.source)}")
     elif way == READ and draft.origin != DATA:
         st.caption(f":orange[:material/visibility_lock:] {READING}")
@@ -142,15 +136,8 @@ def share(project: Current) -> None:
     """The share of the budget that learns values. Its key has the share: what is set behind a closed popover does not reach the field."""
     chosen = fields.value(SHARE, DEFAULT_DISCOVERY)
     options, key = sorted({*_SHARES, chosen}), f"{project.id}:{SHARE}:{chosen}"
-    st.selectbox(
-        "Share of the budget that learns values",
-        options,
-        options.index(chosen),
-        format_func=lambda one: f"{100 * one:g}%",
-        key=key,
-        on_change=lambda: fields.store(SHARE, st.session_state[key]),
-        help=_LEARNING_HELP,
-    )
+    look = {"format_func": lambda one: f"{100 * one:g}%", "on_change": lambda: fields.store(SHARE, st.session_state[key])}
+    st.selectbox("Share of the budget that learns values", options, options.index(chosen), key=key, help=_LEARNING_HELP, **look)
 
 
 def whole(project: Current, rows: list[ColumnDraft]) -> None:
@@ -183,13 +170,10 @@ def _price(project: Current, unknown: list[Attribute], name: str) -> None:
     except (InputError, StopIteration):
         st.caption("The price shows once the budget can be used.")
         return
-    st.caption(f":blue[:material/query_stats:] {_in_words(project, portion, len(unknown))}")
-
-
-def _in_words(project: Current, portion: Portion, columns: int) -> str:
-    budget, people = document.budget(project.draft), document.people(project.draft)
+    budget, people, columns = document.budget(project.draft), document.people(project.draft), len(unknown)
     rows = project.draft["unit"]["max_rows_per_person"]
     of_all = f" (of {people:,})" if people else ""
     each = f", {100 * budget.discovery / columns:.2g}% for each of {columns} columns" if columns > 1 else ""
     price = discovery.price(portion, rows).replace(" people to be found", f" people{of_all} to be found")
-    return literal(f"Price: {100 * budget.discovery:g}% of ε {short(budget.epsilon)}{each}. {price}")
+    words = literal(f"Price: {100 * budget.discovery:g}% of ε {short(budget.epsilon)}{each}. {price}")
+    st.caption(f":blue[:material/query_stats:] {words}")

@@ -10,7 +10,6 @@ import tempfile
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -75,29 +74,22 @@ def _take_labels() -> None:
 def _public(project: Current) -> None:
     st.caption("A published table with the same columns: an earlier release, a census sample, a simulated twin.")
     if (section := project.draft.get("public")) is not None:
-        name = literal(public_view.label(section))
-        st.button(f"Take it from {name}", key="take_public", on_click=_take_public, args=(section,), icon=":material/public:")
+        name, guessed = literal(public_view.label(section)), lambda rows: domain_table.with_guesses(rows, public_view.guesses(section))
+        st.button(f"Take it from {name}", key="take_public", on_click=draft_rows.load, args=(guessed, "public"), icon=":material/public:")
     key = draft_rows.loader_key("public")
     st.file_uploader("Public table", type=["csv", "tsv", "txt", "parquet"], key=key, on_change=_load_public)
 
 
 def _download(project: Current) -> None:
     ready = bool(project.draft.get("domain")) and document.domain_zone(project.draft) is not Zone.CURATOR
-    st.download_button(
-        "Download",
-        data=partial(_domain_json, project.draft) if ready else b"",
-        file_name="domain.json",
-        mime="application/json",
-        icon=":material/download:",
-        disabled=not ready,
-        on_click="ignore",
-        key="download_domain",
-        help=None if ready else "Possible once every column is complete and, if it was read from the data, justified.",
-    )
+    why_not = None if ready else "Possible once every column is complete and, if it was read from the data, justified."
 
+    def written() -> bytes:
+        whole = Zoned(document.domain_zone(project.draft), project.draft["domain"])
+        return json.dumps(publishable(whole, "the domain"), indent=1).encode()
 
-def _domain_json(draft: document.Draft) -> bytes:
-    return json.dumps(publishable(Zoned(document.domain_zone(draft), draft["domain"]), "the domain"), indent=1).encode()
+    look = {"icon": ":material/download:", "disabled": not ready, "on_click": "ignore", "key": "download_domain", "help": why_not}
+    st.download_button("Download", written if ready else b"", "domain.json", "application/json", **look)
 
 
 def _load_codebook() -> None:
@@ -117,10 +109,6 @@ def _load_public() -> None:
         draft_rows.load(lambda rows: domain_table.with_guesses(rows, project_table.look_at_public(path)), "public")
 
 
-def _take_public(section: dict[str, Any]) -> None:
-    draft_rows.load(lambda rows: domain_table.with_guesses(rows, public_view.guesses(section)), "public")
-
-
 def justification(project: Current, rows: list[ColumnDraft]) -> None:
     """Asked for when columns were read from the private table."""
     if project.draft.get("domain_origin") != DATA:
@@ -131,12 +119,9 @@ def justification(project: Current, rows: list[ColumnDraft]) -> None:
             f":orange[:material/visibility_lock: **Read from the private table:**] {names(read)}. What these columns say will be published "
             "with the release. Take out what only the records could tell, then write why the rest is public knowledge."
         )
-        fields.paragraph(
-            "Why these values give nobody away, in a sentence",
-            "domain_justification",
-            height=80,
-            placeholder="Example: categories are those of the published questionnaire; bounds were rounded to the legal limits.",
-        )
+        example = "Example: categories are those of the published questionnaire; bounds were rounded to the legal limits."
+        title = "Why these values give nobody away, in a sentence"
+        fields.paragraph(title, "domain_justification", height=80, placeholder=example)
 
 
 def beginning(project: Current) -> None:
@@ -146,7 +131,11 @@ def beginning(project: Current) -> None:
         "records, and the release can say so."
     )
     lines = f"{project.id}:plan_lines"
-    fields.file("A codebook: domain JSON, CSV or DDI", draft_rows.ENDINGS, "plan_codebook", _take_codebook)
+
+    def take(file: UploadedFile) -> None:
+        _begin(lambda: _of_codebook(draft_rows.read_codebook(file.getvalue())))
+
+    fields.file("A codebook: domain JSON, CSV or DDI", draft_rows.ENDINGS, "plan_codebook", take)
     st.text_area(
         "Or paste names of columns, or two columns: column and value",
         key=lines,
@@ -158,10 +147,6 @@ def beginning(project: Current) -> None:
     if plan_first.is_planned(project.draft):
         columns = project.draft["wizard"]["columns"]
         st.markdown(f":green[:material/check_circle:] {len(columns)} columns are planned: {names(columns)}. The table can come later.")
-
-
-def _take_codebook(file: UploadedFile) -> None:
-    _begin(lambda: _of_codebook(draft_rows.read_codebook(file.getvalue())))
 
 
 def _take_lines(key: str) -> None:

@@ -75,15 +75,8 @@ def _rule_list(rules: Sequence[Rule], attributes: Sequence[Attribute]) -> None:
                 st.markdown(note + words)
                 if error is not None:
                     quiet_problem(error)
-            st.button(
-                "Delete",
-                icon=":material/delete:",
-                type="tertiary",
-                key=f"zeros_delete_{i}",
-                help=f"Delete rule {i + 1}",
-                on_click=_change,
-                args=(lambda stored, gone=rule: [one for one in stored if one != gone],),
-            )
+            look = {"icon": ":material/delete:", "type": "tertiary", "key": f"zeros_delete_{i}", "help": f"Delete rule {i + 1}"}
+            st.button("Delete", on_click=_change, args=(lambda stored, gone=rule: [one for one in stored if one != gone],), **look)
 
 
 def _sentence(project: Current, attributes: Sequence[Attribute]) -> None:
@@ -205,16 +198,15 @@ def _grid(project: Current, rules: Sequence[Rule], attributes: Sequence[Attribut
         return
     marked = {cell[:2] for cell in zeros_table.ticks(rules, columns) if cell[2:] == rest}
     key = _grid_key(project, line, across, rest, marked, "|".join((*columns, *rest)))
-    st.data_editor(
-        zeros_table.grid(line, across, marked),
-        key=key,
-        column_config={zeros_table.LABEL: st.column_config.TextColumn(line.name, pinned=True, disabled=True)}
-        | {str(code): st.column_config.CheckboxColumn(label) for code, label in enumerate(across.cell_labels())},
-        hide_index=True,
-        height=35 * min(line.size, 10) + 40,
-        on_change=lambda: _take_ticks(key, line, across, columns, rest),
-        alt="Impossible combinations: a tick in each cell that cannot occur",
-    )
+
+    def take() -> None:
+        changes = zeros_table.changes(line, across, st.session_state[key]["edited_rows"], rest)
+        _change(lambda stored: zeros_table.ticked(stored, columns, changes))
+
+    cells = {str(code): st.column_config.CheckboxColumn(label) for code, label in enumerate(across.cell_labels())}
+    config = {zeros_table.LABEL: st.column_config.TextColumn(line.name, pinned=True, disabled=True)} | cells
+    look = {"height": 35 * min(line.size, 10) + 40, "alt": "Impossible combinations: a tick in each cell that cannot occur"}
+    st.data_editor(zeros_table.grid(line, across, marked), key=key, column_config=config, hide_index=True, on_change=take, **look)
     st.caption("Tick what cannot occur. Rules stated as sentences are not shown here.")
 
 
@@ -226,8 +218,3 @@ def _grid_key(project: Current, line: Attribute, across: Attribute, rest: Cell, 
     if any((cell[:2] in marked) != on for cell, on in zeros_table.changes(line, across, edits, rest).items()):
         st.session_state[name] = version + 1
     return f"{name}:{st.session_state[name]}"
-
-
-def _take_ticks(key: str, line: Attribute, across: Attribute, columns: Sequence[str], rest: Cell) -> None:
-    edits = st.session_state[key]["edited_rows"]
-    _change(lambda stored: zeros_table.ticked(stored, columns, zeros_table.changes(line, across, edits, rest)))

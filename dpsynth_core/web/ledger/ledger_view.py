@@ -43,11 +43,8 @@ def whole() -> bool:
     """Say whether the chain is whole."""
     verdict = chain.verify()
     if verdict.ok:
-        st.success(
-            f"The record of {verdict.head.number:,} entries is complete and unaltered. Keep this code elsewhere to prove it later:"
-            f" `{verdict.head.hash[:16]}`.",
-            icon=":material/link:",
-        )
+        kept = f"Keep this code elsewhere to prove it later: `{verdict.head.hash[:16]}`."
+        st.success(f"The record of {verdict.head.number:,} entries is complete and unaltered. {kept}", icon=":material/link:")
     else:
         st.error(
             f"The chain is broken: {literal(verdict.problem)}. So no sums are shown, and no run is charged until the person who "
@@ -57,9 +54,8 @@ def whole() -> bool:
         )
     if verdict.restored:
         times = "once" if verdict.restored == 1 else f"{verdict.restored:,} times"
-        st.warning(
-            f"A person accepted the ledger as it was {times}, see the entries: charges may be missing from it.", icon=":material/history:"
-        )
+        words = f"A person accepted the ledger as it was {times}, see the entries: charges may be missing from it."
+        st.warning(words, icon=":material/history:")
     if sentence := auditing.clock_sentence(verdict):
         st.info(f"{capital(sentence)}.", icon=":material/schedule:")
     return verdict.ok
@@ -94,9 +90,8 @@ def _change_cap(owner: str, account: Spent) -> None:
         first, second = st.columns(2)
         epsilon = first.text_input("New limit, ε", numbers.short(account.cap_epsilon))
         delta = second.text_input("δ", numbers.short(account.cap_delta))
-        note = st.text_input(
-            "Reason", help="Kept in the ledger, for its auditors. Releases made from then on say that the limit was changed."
-        )
+        help = "Kept in the ledger, for its auditors. Releases made from then on say that the limit was changed."
+        note = st.text_input("Reason", help=help)
         if not st.form_submit_button("Change the limit", icon=":material/edit:"):
             return
     try:
@@ -112,18 +107,15 @@ def entries(owner: str, names: tuple[str, ...]) -> None:
     with frame.card("Entries", Zone.RELEASED, "The newest first."):
         picked = st.multiselect("Populations", names, format_func=one_line, placeholder="all", key="ledger_populations")
         chosen_entries = [entry for entry in reversed(chain.entries()) if not picked or entry.population in picked]
-        st.dataframe(
-            _table(chosen_entries, owner),
-            hide_index=True,
-            height=min(420, 40 + 35 * max(1, len(chosen_entries))),
-            column_config={
-                "ρ": st.column_config.TextColumn(help="What the entry adds to the loss, or takes back from it."),
-                "ε": st.column_config.NumberColumn(format="%.4g"),
-                "δ": st.column_config.NumberColumn(format="scientific"),
-                "what": st.column_config.TextColumn(width="medium"),
-                "hash": st.column_config.TextColumn(help="Covers every other field and the entry before."),
-            },
-        )
+        columns = {
+            "ρ": st.column_config.TextColumn(help="What the entry adds to the loss, or takes back from it."),
+            "ε": st.column_config.NumberColumn(format="%.4g"),
+            "δ": st.column_config.NumberColumn(format="scientific"),
+            "what": st.column_config.TextColumn(width="medium"),
+            "hash": st.column_config.TextColumn(help="Covers every other field and the entry before."),
+        }
+        height = min(420, 40 + 35 * max(1, len(chosen_entries)))
+        st.dataframe(_table(chosen_entries, owner), hide_index=True, height=height, column_config=columns)
         with st.container(horizontal=True):
             for kind, write, media in (("CSV", auditing.to_csv, "text/csv"), ("JSON", auditing.to_json, "application/json")):
                 content, name = partial(lambda write: write(chain.entries()), write), f"ledger.{kind.lower()}"

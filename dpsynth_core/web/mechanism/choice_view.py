@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 
 import streamlit as st
 
@@ -34,7 +35,7 @@ def follow(project: Current, forecasts: Mapping[str, Forecast | InputError]) -> 
     followed = project.draft["wizard"].get("recommended", document.new()["mechanism"]["name"])
     if not recommended or chosen != {"name": followed, "settings": {}} or recommended[0].name == followed:
         return False
-    plan_view.recommend(recommended[0].name)
+    plan_view.choose(recommended[0].name, recommended=recommended[0].name)
     return True
 
 
@@ -47,7 +48,8 @@ def card(project: Current, forecasts: Mapping[str, Forecast | InputError]) -> No
             st.markdown(f"#### {mechanism.card.title}", width="content")
             if recommended and recommended[0].name == mechanism.card.name:
                 st.badge("Our recommendation", icon=":material/star:", color="blue")
-            st.button("Change", icon=":material/swap_horiz:", key="change_mechanism", on_click=_toggle)
+            toggle = partial(st.session_state.__setitem__, _OPEN, not st.session_state.get(_OPEN))
+            st.button("Change", icon=":material/swap_horiz:", key="change_mechanism", on_click=toggle)
         st.markdown(mechanism.card.summary)
         plan_view.fitting(forecasts[mechanism.card.name])
         _expected(mechanism.card.name, recommended)
@@ -68,16 +70,11 @@ def _expected(chosen: str, recommended: tuple[Recommendation, ...]) -> None:
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             why = f"about {percent(first.expected.error)} ({_span(first)}), {first.reasons[0]}"
             st.markdown(f":material/star: We would choose **{first.title}**: {why}.", width="stretch")
-            take = plan_view.choose
-            st.button(f"Choose {first.title}", key="choose_recommended", on_click=take, args=(first.name,))
+            st.button(f"Choose {first.title}", key="choose_recommended", on_click=plan_view.choose, args=(first.name,))
 
 
 def _span(one: Recommendation) -> str:
     return f"{percent(one.expected.low)} to {percent(one.expected.high)}"
-
-
-def _toggle() -> None:
-    st.session_state[_OPEN] = not st.session_state.get(_OPEN)
 
 
 _ORDER = ("First choice", "Second", "Third")
@@ -117,9 +114,8 @@ def shortlist(project: Current, forecasts: Forecasts) -> None:
         return
     measure_help = " ".join(f"**{measure.title}**: {measure.help}" for measure in _MEASURES.values())
     names = {name: measure.title for name, measure in _MEASURES.items()}
-    by = st.segmented_control(
-        "Our recommendation, judged by", list(names), format_func=names.get, key=_BY, default=MEAN, required=True, help=measure_help
-    )
+    look = {"format_func": names.get, "key": _BY, "default": MEAN, "required": True, "help": measure_help}
+    by = st.segmented_control("Our recommendation, judged by", list(names), **look)
     recommendations = ranked(project, forecasts, by)[: recommendation.LISTED]
     if not recommendations:
         st.info("None of the mechanisms that were tried fits this plan.", icon=":material/block:")
@@ -129,10 +125,8 @@ def shortlist(project: Current, forecasts: Forecasts) -> None:
             expected, forecast = one.expected, one.forecast
             what = "of people in the wrong group" if by == MEAN else "of all people is how far off the worst count is"
             st.markdown(f"{rank}: **{one.title}**" + (" :green-badge[:material/check: chosen]" if chosen else ""))
-            st.markdown(
-                f"About **{percent(expected.error)}** {what} ({percent(expected.low)} to {percent(expected.high)})"
-                f" · {in_words(forecast.seconds)} · {forecast.memory_mb:,.0f} MB"
-            )
+            needed = f"{in_words(forecast.seconds)} · {forecast.memory_mb:,.0f} MB"
+            st.markdown(f"About **{percent(expected.error)}** {what} ({_span(one)}) · {needed}")
             st.caption(f"{capital('; '.join(one.reasons))}.")
             if not chosen:
                 st.button("Choose", key=f"take_{one.name}", on_click=plan_view.choose, args=(one.name,), width="stretch")

@@ -41,15 +41,13 @@ _WANTED, _CHOSEN = "mechanism_wanted", "_mechanism_chosen"
 def verdict(zoned: Zoned[Feasibility], people: int | None) -> None:
     """Can this plan work? The verdict first, then the numbers behind it."""
     result = zoned.value
-    with frame.card(
-        "Can this work?", zoned.zone, "From the domain, the workload and the budget alone. The private table is not looked at."
-    ):
+    help = "From the domain, the workload and the budget alone. The private table is not looked at."
+    with frame.card("Can this work?", zoned.zone, help):
         box, icon = _BOX[result.level]
         box(result.sentence, icon=icon)
         declared, noise, single, tables = st.columns(4)
-        declared.metric(
-            "People, declared", f"{people:,}" if people else "not said", help="Publicly known or a rough guess; see the Data page."
-        )
+        help = "Publicly known or a rough guess; see the Data page."
+        declared.metric("People, declared", f"{people:,}" if people else "not said", help=help)
         if not people:
             with declared:
                 frame.link("data", "Say how many")
@@ -71,11 +69,8 @@ def _outlook(place: Any, outlook: Outlook) -> None:
         place.metric(label, "?", help=f"{detail}.")
     else:
         typical = f"{outlook.typical:,.0f}" if outlook.typical >= 10 else f"{outlook.typical:.2g}"
-        place.metric(
-            label,
-            f"{outlook.share:.1%}",
-            help=f"{detail}, about {typical} people each. Share of people that noise alone puts in the wrong group.",
-        )
+        help = f"{detail}, about {typical} people each. Share of people that noise alone puts in the wrong group."
+        place.metric(label, f"{outlook.share:.1%}", help=help)
     place.caption(f"below 10% from {numbers.count(outlook.people_needed)} people on")
 
 
@@ -94,7 +89,13 @@ def leaks(plan_leaks: Sequence[Leak]) -> None:
 
 def cards(forecasts: Mapping[str, Forecast | InputError], chosen: str) -> None:
     """The mechanisms to choose from, by what they are wanted for; shown first are those around the chosen one."""
-    wanted = _wanted(chosen)
+    own = registry.purpose(chosen)
+    around = _RESEARCH if own.research else own.name
+    if st.session_state.get(_CHOSEN) != chosen:
+        st.session_state[_CHOSEN], st.session_state[_WANTED] = chosen, around
+    titles = {own.name: own.title for own in registry.PURPOSES if not own.research} | {_RESEARCH: "Research methods"}
+    st.session_state.setdefault(_WANTED, around)
+    wanted = str(st.pills("All mechanisms, by what you need", list(titles), format_func=titles.get, key=_WANTED, required=True))
     purposes = [one for one in registry.PURPOSES if one.name == wanted or (one.research and wanted == _RESEARCH)]
     for purpose in purposes:
         if len(purposes) > 1:
@@ -108,17 +109,6 @@ def cards(forecasts: Mapping[str, Forecast | InputError], chosen: str) -> None:
             for place, name in zip(st.columns(_CARDS_IN_A_ROW)[: len(row)], row, strict=True):
                 with place.container(border=True, height="stretch", key=f"card_{name}"):
                     _card(registry.get(name), forecasts[name], name == chosen)
-
-
-def _wanted(chosen: str) -> str:
-    """What the curator is looking for. It follows the mechanism when another one is chosen elsewhere."""
-    purpose = registry.purpose(chosen)
-    group = _RESEARCH if purpose.research else purpose.name
-    if st.session_state.get(_CHOSEN) != chosen:
-        st.session_state[_CHOSEN], st.session_state[_WANTED] = chosen, group
-    names = {purpose.name: purpose.title for purpose in registry.PURPOSES if not purpose.research} | {_RESEARCH: "Research methods"}
-    st.session_state.setdefault(_WANTED, group)
-    return str(st.pills("All mechanisms, by what you need", list(names), format_func=names.get, key=_WANTED, required=True))
 
 
 def explained(name: str) -> None:
@@ -153,19 +143,15 @@ def fitting(forecast: Forecast | InputError) -> None:
         st.markdown(f":red[:material/block:] Does not fit: {literal(reason)}.")
 
 
-def choose(name: str, settings: Mapping[str, Setting] | None = None) -> None:
-    """Take a mechanism into the plan, with its defaults unless said otherwise: from now on no recommendation replaces it."""
-    session.edit(lambda draft: _take(draft, name, settings or {}, recommended=None))
+def choose(name: str, settings: Mapping[str, Setting] | None = None, recommended: str | None = None) -> None:
+    """Take a mechanism into the plan, with its defaults unless said otherwise. recommended: its name, where it stays until the curator
+    chooses one; else no recommendation replaces it from now on."""
 
+    def change(draft: Draft) -> None:
+        draft["mechanism"] = {"name": name, "settings": dict(settings or {})}
+        draft["wizard"]["recommended"] = recommended
 
-def recommend(name: str) -> None:
-    """Take a mechanism into the plan until somebody chooses one."""
-    session.edit(lambda draft: _take(draft, name, {}, recommended=name))
-
-
-def _take(draft: Draft, name: str, settings: Mapping[str, Setting], recommended: str | None) -> None:
-    draft["mechanism"] = {"name": name, "settings": dict(settings)}
-    draft["wizard"]["recommended"] = recommended
+    session.edit(change)
 
 
 def parameters(default: Mechanism, columns: Sequence[str] = ()) -> None:
@@ -188,25 +174,19 @@ def parameters(default: Mechanism, columns: Sequence[str] = ()) -> None:
 
 
 def _rows() -> None:
-    fields.number(
-        "Rows to write",
-        "output.rows",
-        partial(numbers.optional, field="output.rows", low=1, high=MAX_ROWS),
-        lambda n: f"{n}",
-        placeholder=f"as many as the noisy total says, {MAX_UNSTATED_ROWS:,} at most",
-        help="Any number costs the same. Leave it empty to follow the noisy (or public) number of people.",
-    )
+    parse = partial(numbers.optional, field="output.rows", low=1, high=MAX_ROWS)
+    usual = f"as many as the noisy total says, {MAX_UNSTATED_ROWS:,} at most"
+    help = "Any number costs the same. Leave it empty to follow the noisy (or public) number of people."
+    fields.number("Rows to write", "output.rows", parse, lambda n: f"{n}", placeholder=usual, help=help)
 
 
 def _tables() -> None:
-    fields.number(
-        "Tables of rows",
-        "output.tables",
-        lambda text: numbers.whole(text or "1", "output.tables", 1, MAX_TABLES),
-        placeholder="1",
-        help="Several tables of rows from the one measurement, at no further cost to anybody's privacy: they show how much the drawing of "
-        "rows adds. They share the noise, so that rules for combining variances do not hold for them.",
+    help = (
+        "Several tables of rows from the one measurement, at no further cost to anybody's privacy: they show how much the drawing of "
+        "rows adds. They share the noise, so that rules for combining variances do not hold for them."
     )
+    look: dict[str, Any] = {"placeholder": "1", "help": help}
+    fields.number("Tables of rows", "output.tables", lambda text: numbers.whole(text or "1", "output.tables", 1, MAX_TABLES), **look)
 
 
 def _preset(mechanism: Mechanism) -> Mechanism:
@@ -230,9 +210,8 @@ def _preset(mechanism: Mechanism) -> Mechanism:
 def _parameter(mechanism: Mechanism, parameter: Parameter, columns: Sequence[str]) -> None:
     path, name = f"mechanism.settings.{parameter.name}", parameter.name.replace("_", " ").capitalize()
     if parameter.kind == "bool":
-        fields.choice(
-            name, path, [parameter.default, not parameter.default], {True: "yes", False: "no"}, kind="segmented", help=parameter.help
-        )
+        either = [parameter.default, not parameter.default]
+        fields.choice(name, path, either, {True: "yes", False: "no"}, kind="segmented", help=parameter.help)
         return
     if parameter.kind in ("choice", "column"):
         options = parameter.options if parameter.kind == "choice" else ("", *columns)

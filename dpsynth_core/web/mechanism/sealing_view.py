@@ -96,10 +96,8 @@ def _seal(project: Current, plan: Plan, account: Spent, *, fits: bool) -> None:
             f" ε {short(account.cap_epsilon)}."
         )
         if not affordable:
-            st.error(
-                "The limit does not allow it. Lower epsilon, or raise the limit on the Ledger page and give a reason there.",
-                icon=":material/block:",
-            )
+            why = "The limit does not allow it. Lower epsilon, or raise the limit on the Ledger page and give a reason there."
+            st.error(why, icon=":material/block:")
         if st.button(
             "Lock the plan and run it…", type="primary", icon=":material/lock:", disabled=not (fits and affordable) or unclear is not None
         ):

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpsynth_core.claims.criteria.criterion import MET, NOT_MET, UNDECIDED, UNMEASURED
 from dpsynth_core.claims.criteria.deciding import CRITERIA, line
-from dpsynth_core.claims.models.usefulness import MODELS, Usefulness, verdict
+from dpsynth_core.claims.models.usefulness import MODELS, verdict
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import MAX_REASON
 from dpsynth_core.foundation.zones import Zone
@@ -69,18 +69,16 @@ def models(release: Release) -> None:
         return
     with frame.card(MODELS.title, Zone.RELEASED, MODELS.reading):
         for column, models in groupby(usefulness, key=lambda one: one.column):
-            _column(column, list(models))
-
-
-def _column(column: str, models: list[Usefulness]) -> None:
-    near = "" if models[0].tolerance is None else f", to within {models[0].tolerance:g}"
-    st.markdown(f"How often is **{literal(column, 60)}** guessed right{near}?")
-    shares = [(one.model, one.of_model) for one in models] + [(f"always “{models[0].majority_guess}”", models[0].of_guess)]
-    for place, (name, share) in zip(st.columns(len(shares)), shares, strict=True):
-        with place:
-            st.metric(literal(name, 60), f"{share.value:.1%}")
-            st.caption(f"of the people; {share.low95:.1%} to {share.high95:.1%} with 95% confidence")
-    st.caption(verdict(models))
+            of_column = list(models)
+            near = "" if of_column[0].tolerance is None else f", to within {of_column[0].tolerance:g}"
+            st.markdown(f"How often is **{literal(column, 60)}** guessed right{near}?")
+            shares = [(one.model, one.of_model) for one in of_column]
+            shares += [(f"always “{of_column[0].majority_guess}”", of_column[0].of_guess)]
+            for place, (name, share) in zip(st.columns(len(shares)), shares, strict=True):
+                with place:
+                    st.metric(literal(name, 60), f"{share.value:.1%}")
+                    st.caption(f"of the people; {share.low95:.1%} to {share.high95:.1%} with 95% confidence")
+            st.caption(verdict(of_column))
 
 
 CARDS: Mapping[str, Callable[[Release], None]] = {CRITERIA.name: criteria, MODELS.name: models}

@@ -175,25 +175,20 @@ def _list(table: Zoned[pd.DataFrame]) -> None:
         st.caption("The list is not shown with true errors in it: a list can be copied. Hover over the charts instead.")
         return
     number, alike = st.column_config.NumberColumn, table.value["support"].nunique() == 1
-    columns = ["marginal", "limit", "error", "support", "gaussian", "residuals", "sample", "cells", "sigma"]
-    idle = {name for name in columns if table.value[name].isna().all() or (name == "support" and alike)}
-    st.dataframe(
-        table.value,
-        hide_index=True,
-        height=min(380, 40 + 35 * len(table.value)),
-        column_order=[name for name in columns if name not in idle],
-        column_config={
-            "marginal": st.column_config.TextColumn("Table", width="medium"),
-            "limit": number("At most", format="percent", help=f"{ERROR_HELP} With 95% confidence."),
-            "error": number("Measured", format="percent", help="By the certificate, with noise; never told as less than 0."),
-            "support": st.column_config.TextColumn("How known", help=_KNOWN_HELP),
-            "gaussian": number("Noisy answers", format="percent", help="What Gaussian answers would be expected to give on this budget."),
-            "residuals": number("Best noisy answers", format="percent", help=_RESIDUALS_HELP),
-            "sample": number("Random sample", format="percent", help="Expected of a random sample that is as good on average."),
-            "cells": number("Cells", format="localized"),
-            "sigma": number("± per cell", format="%.1f", help="Noise of the measured cells, in people, where there are any."),
-        },
-    )
+    config = {
+        "marginal": st.column_config.TextColumn("Table", width="medium"),
+        "limit": number("At most", format="percent", help=f"{ERROR_HELP} With 95% confidence."),
+        "error": number("Measured", format="percent", help="By the certificate, with noise; never told as less than 0."),
+        "support": st.column_config.TextColumn("How known", help=_KNOWN_HELP),
+        "gaussian": number("Noisy answers", format="percent", help="What Gaussian answers would be expected to give on this budget."),
+        "residuals": number("Best noisy answers", format="percent", help=_RESIDUALS_HELP),
+        "sample": number("Random sample", format="percent", help="Expected of a random sample that is as good on average."),
+        "cells": number("Cells", format="localized"),
+        "sigma": number("± per cell", format="%.1f", help="Noise of the measured cells, in people, where there are any."),
+    }
+    idle = {name for name in config if table.value[name].isna().all() or (name == "support" and alike)}
+    shown, height = [name for name in config if name not in idle], min(380, 40 + 35 * len(table.value))
+    st.dataframe(table.value, hide_index=True, height=height, column_order=shown, column_config=config)
 
 
 def _at_most(share: float) -> str:

@@ -72,12 +72,7 @@ def _compare(opened: OpenRun, target: Target, column: str) -> None:
         st.info("There are too few records to hold some out.")
         return
     with frame.watermark(comparison.zone, "real_models"):
-        _shown(opened, target, column, combine(_present, comparison))
-
-
-def _present(comparison: BesideReal | None) -> BesideReal:
-    assert comparison is not None
-    return comparison
+        _shown(opened, target, column, Zoned(comparison.zone, comparison.value))
 
 
 def _shown(opened: OpenRun, target: Target, column: str, comparison: Zoned[BesideReal]) -> None:
@@ -87,9 +82,8 @@ def _shown(opened: OpenRun, target: Target, column: str, comparison: Zoned[Besid
     for model, share in certified.items():
         right = exact.right[exact.right["model"] == model].set_index("trained")["share"]
         st.markdown(f"**{literal(model, 60)}**")
-        for place, (label, value) in zip(
-            st.columns(3), ((SYNTHETIC, right[SYNTHETIC]), (REAL, right[REAL]), ("Certified, published", share.value)), strict=True
-        ):
+        told = {SYNTHETIC: right[SYNTHETIC], REAL: right[REAL], "Certified, published": share.value}
+        for place, (label, value) in zip(st.columns(3), told.items(), strict=True):
             place.metric(label, f"{value:.1%}")
         part = model.split()[0]
         by_value = combine(lambda whole, name=model: _of(whole.by_value, name), comparison)

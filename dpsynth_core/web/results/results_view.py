@@ -58,7 +58,8 @@ def pairs(opened: OpenRun) -> None:
     if len(names) < 2:
         st.info("There is only one column.", icon=":material/info:")
         return
-    _map(opened)
+    pairs_zoned = pair_map(opened)
+    st.vega_lite_chart(specification(charts.pair_map, pairs_zoned), on_select=_take_pair, selection_mode=charts.PAIR, key=_MAP)
     start = next((m.clique for m in opened.release.tables_of_columns if len(m.clique) == 2), names[:2])
     with beside_toggle():
         first = st.selectbox("Down", names, names.index(start[0]), format_func=one_line, key=_FIRST, width=260)
@@ -81,11 +82,6 @@ def pairs(opened: OpenRun) -> None:
     for index, (make, name, most) in enumerate(drawn):
         with places[index % len(places)]:
             show(make, panels[name], name, limit=most, name=f"pair_{index}")
-
-
-def _map(opened: OpenRun) -> None:
-    pairs_zoned = pair_map(opened)
-    st.vega_lite_chart(specification(charts.pair_map, pairs_zoned), on_select=_take_pair, selection_mode=charts.PAIR, key=_MAP)
 
 
 def _take_pair() -> None:

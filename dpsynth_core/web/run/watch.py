@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from functools import lru_cache, partial
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from dpsynth_core import charts
-from dpsynth_core.foundation.zones import Zone, Zoned
+from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release.release import Progress
@@ -51,7 +52,6 @@ _SEARCHES = (
     "Where a solver looks for rows, it sees what was chosen, never a record: a row that is not proved to be the best costs accuracy, not"
     " privacy. The gap is how much better another row could be, in counts."
 )
-_SHARE_USED = st.column_config.ProgressColumn("Budget used", min_value=0.0, max_value=1.0, format="percent")
 
 
 def listed(project: Current) -> tuple[Run, ...]:
@@ -61,9 +61,8 @@ def listed(project: Current) -> tuple[Run, ...]:
 
 def panel(run: Run) -> None:
     """Draw the run and keep it up to date until it ends; then draw the whole page once more."""
-    with frame.card(
-        "This run", Zone.RELEASED, "It works in a process of its own: reload, close the tab or restart the server, it goes on."
-    ):
+    help = "It works in a process of its own: reload, close the tab or restart the server, it goes on."
+    with frame.card("This run", Zone.RELEASED, help):
         refusals.polled(_state, POLL_SECONDS if run.active else None)(run)
         refusals.polled(_progress, REDRAW_SECONDS if run.active else None)(run)
 
@@ -91,14 +90,9 @@ def _live(run: Run) -> None:
     st.progress(share, f"{share:.0%} of the work" if share else "Getting ready: nothing is measured yet")
     if run.started:
         _for_your_eyes(f"{history.in_words(elapsed)} so far, about {left} left.")
-    st.caption(
-        f"ε {short(run.spec.budget.epsilon)} is charged to “{literal(run.population, 60)}”. "
-        + (
-            "Records have been opened: the charge is final."
-            if run.touched
-            else "Until the first record is opened, cancelling gives it back."
-        )
-    )
+    opened, unopened = "Records have been opened: the charge is final.", "Until the first record is opened, cancelling gives it back."
+    charged = f"ε {short(run.spec.budget.epsilon)} is charged to “{literal(run.population, 60)}”."
+    st.caption(f"{charged} {opened if run.touched else unopened}")
 
 
 def _now(run: Run, steps: Sequence[Progress]) -> str:
@@ -135,14 +129,9 @@ def _ended(run: Run) -> None:
         return
     st.caption(_ADVICE[run.state])
     if runs.can_keep(run):
-        st.button(
-            "Keep what was measured",
-            icon=":material/save:",
-            key=f"keep_{run.id}",
-            on_click=refusals.attempt,
-            args=(_KEEP, partial(runs.keep, run.owner, run.id)),
-            help="Makes a release of the noisy tables that were paid for, without rows. It reads no record and costs nothing.",
-        )
+        help = "Makes a release of the noisy tables that were paid for, without rows. It reads no record and costs nothing."
+        keep = partial(refusals.attempt, _KEEP, partial(runs.keep, run.owner, run.id))
+        st.button("Keep what was measured", icon=":material/save:", key=f"keep_{run.id}", on_click=keep, help=help)
         frame.refused_at(_KEEP)
 
 
@@ -163,43 +152,28 @@ def _progress(run: Run) -> None:
     steps = runs.events(run.owner, run.id)
     measured = history.measured(steps, run.rho)
     if history.chooses(steps):
-        _rounds(history.rounds(steps, run.rho))
+        said = st.column_config.TextColumn("What it did", width="large", help=_SEARCHES)
+        columns = {"round": st.column_config.NumberColumn("Round", width=70), "said": said}
+        _newest_first(history.rounds(steps, run.rho).value, columns)
     elif not measured.value.empty:
-        left, right = st.columns(2)
-        with left:
-            show(charts.budget_used, measured)
-        with right:
-            show(charts.noise_level, measured)
-        st.dataframe(
-            measured.value.iloc[::-1].head(_ROWS_SHOWN),
-            hide_index=True,
-            height=min(320, 40 + 35 * len(measured.value)),
-            column_order=["step", "round", "marginal", "cells", "sigma", "share_used"],
-            column_config={
-                "step": st.column_config.NumberColumn("#", width=50, help="Measurements in the order in which they were taken."),
-                "round": st.column_config.NumberColumn(
-                    "Round", width=70, help="Round 0 measures every single column; later ones what the model gets wrong."
-                ),
-                "marginal": st.column_config.TextColumn("Table", width="large"),
-                "cells": st.column_config.NumberColumn("Cells", format="localized"),
-                "sigma": st.column_config.NumberColumn("± people per cell", format="%.1f"),
-                "share_used": _SHARE_USED,
-            },
-        )
+        for place, chart in zip(st.columns(2), (charts.budget_used, charts.noise_level), strict=True):
+            with place:
+                show(chart, measured)
+        help = "Round 0 measures every single column; later ones what the model gets wrong."
+        columns = {
+            "step": st.column_config.NumberColumn("#", width=50, help="Measurements in the order in which they were taken."),
+            "round": st.column_config.NumberColumn("Round", width=70, help=help),
+            "marginal": st.column_config.TextColumn("Table", width="large"),
+            "cells": st.column_config.NumberColumn("Cells", format="localized"),
+            "sigma": st.column_config.NumberColumn("± people per cell", format="%.1f"),
+        }
+        _newest_first(measured.value, columns)
 
 
-def _rounds(steps: Zoned[pd.DataFrame]) -> None:
-    """A line for each round, the newest first."""
-    st.dataframe(
-        steps.value.iloc[::-1].head(_ROWS_SHOWN),
-        hide_index=True,
-        height=min(320, 40 + 35 * len(steps.value)),
-        column_config={
-            "round": st.column_config.NumberColumn("Round", width=70),
-            "said": st.column_config.TextColumn("What it did", width="large", help=_SEARCHES),
-            "share_used": _SHARE_USED,
-        },
-    )
+def _newest_first(steps: pd.DataFrame, columns: dict[str, Any]) -> None:
+    columns["share_used"] = st.column_config.ProgressColumn("Budget used", min_value=0.0, max_value=1.0, format="percent")
+    look = {"hide_index": True, "height": min(320, 40 + 35 * len(steps)), "column_order": list(columns), "column_config": columns}
+    st.dataframe(steps.iloc[::-1].head(_ROWS_SHOWN), **look)
 
 
 @lru_cache(maxsize=64)

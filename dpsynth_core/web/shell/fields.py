@@ -8,11 +8,13 @@ their path, and the value itself becomes None, so that no step can go on with an
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any, Literal
 
 import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources.formats import COMPRESSED, KNOWN, SUFFIXES
 from dpsynth_core.web.shell import session
 from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.text import literal
@@ -110,6 +112,12 @@ def file(title: str, kinds: Sequence[str], place: str, take: Callable[[Any], obj
             take(chosen)
 
     st.file_uploader(title, type=list(kinds), key=key, on_change=changed, help=help)
+
+
+def table_file(place: str, take: Callable[[Any], object], help: str | None = None) -> None:
+    """A file of any kind of table."""
+    kinds = [ending.removeprefix(".") for ending in (*chain.from_iterable(SUFFIXES.values()), *COMPRESSED)]
+    file(f"{KNOWN} file", kinds, place, take, help)
 
 
 def share(label: str, path: str, usual: Sequence[float], default: float, help: str | None = None, none: str = "0%") -> float:

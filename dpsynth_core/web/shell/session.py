@@ -143,6 +143,16 @@ def delete() -> None:
     begin(own_projects())
 
 
+def change_table(place: str, field: str, prepare: Callable[[], Callable[[Draft], None]]) -> None:
+    """Do what `prepare` does, then edit the draft as it says; refused at `place` while a run is under way, or if either is refused."""
+
+    def act() -> None:
+        check_idle(field)
+        edit(prepare())
+
+    refusals.attempt(place, act)
+
+
 def check_idle(field: str) -> None:
     """Refuse to change a table while a run waits or works, which must find the tables of its plan. Raises InputError about `field`."""
     project = current()

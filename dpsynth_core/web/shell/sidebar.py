@@ -26,17 +26,16 @@ _PROJECT = "project"
 
 def show(project: Current, own: Sequence[Project], first_page: st.Page) -> None:
     """The projects, and who has signed in. first_page: where a new project begins."""
-    names = _labels(own)
+    labels: dict[str, str] = {}  # a select box tells its options apart by what they are called, so equal names are numbered
+    for one in sorted(own, key=lambda p: p.created):
+        number = 1 + sum(p.name == one.name and p.id in labels for p in own)
+        labels[one.id] = one.name if number == 1 else f"{one.name} ({number})"
+    names = {one.id: labels[one.id] for one in own}
     key = "project_picker"
     st.session_state[key] = project.id
-    st.selectbox(
-        "Project",
-        list(names),
-        format_func=lambda choice: names.get(choice, ""),
-        key=key,
-        on_change=refusals.stored(lambda: session.switch(st.session_state[key])),
-        help="A project is one release in preparation, with its uploads and runs.",
-    )
+    switch = refusals.stored(lambda: session.switch(st.session_state[key]))
+    help = "A project is one release in preparation, with its uploads and runs."
+    st.selectbox("Project", list(names), format_func=lambda choice: names.get(choice, ""), key=key, on_change=switch, help=help)
     with st.container(horizontal=True, gap="small"):
         if st.button("New", key="project_new", type="tertiary"):
             _new(first_page)
@@ -65,20 +64,10 @@ def _badge(owner: str, runs_page: st.Page) -> None:
     st.page_link(runs_page, label="Show progress", icon=":material/monitoring:")
 
 
-def _labels(own: Sequence[Project]) -> dict[str, str]:
-    """What to call each project, by id. A select box tells its options apart by what they are called, so equal names are numbered."""
-    labels: dict[str, str] = {}
-    for project in sorted(own, key=lambda p: p.created):
-        number = 1 + sum(p.name == project.name and p.id in labels for p in own)
-        labels[project.id] = project.name if number == 1 else f"{project.name} ({number})"
-    return {project.id: labels[project.id] for project in own}
-
-
 @refusals.dialog("New project", icon=":material/add:")
 def _new(first_page: st.Page) -> None:
     st.text_input("Name", placeholder="Hospital stays 2025", max_chars=80, key=_NEW_NAME)
-    begun = _confirmed("Create", "project_new_confirm", lambda: session.create(st.session_state[_NEW_NAME]))
-    if begun:
+    if _confirmed("Create", "project_new_confirm", lambda: session.create(st.session_state[_NEW_NAME])):
         _begin(first_page)
 
 
@@ -89,14 +78,8 @@ def _copy(project: Current, first_page: st.Page) -> None:
         "What you have seen of the former records by now goes with the plan, for it may have shaped it: the new release says so too."
     )
     st.text_input("Name", placeholder="Hospital stays 2026", max_chars=80, key=_COPY_NAME)
-    st.radio(
-        "Whom is the new table about?",
-        list(_WHOSE),
-        format_func=lambda whose: _WHOSE[whose][0],
-        captions=[about for _, about in _WHOSE.values()],
-        index=None,
-        key=_WHOSE_KEY,
-    )
+    look = {"format_func": lambda whose: _WHOSE[whose][0], "captions": [about for _, about in _WHOSE.values()], "index": None}
+    st.radio("Whom is the new table about?", list(_WHOSE), key=_WHOSE_KEY, **look)
 
     def copy() -> None:
         if (whose := st.session_state[_WHOSE_KEY]) is None:

@@ -99,23 +99,12 @@ def _grid(project: Current) -> None:
             help="Separated by spaces. Charts have logarithmic axes: 0.1, 0.3, 1, 3, 10 are evenly apart.",
         )
     with repeats:
-        options = sorted({1, 2, 3, 5, 10, MAX_REPEATS})
-        fields.choice(
-            "Repeats",
-            f"{NOTES}.repeats",
-            options,
-            {n: str(n) for n in options},
-            default=sweep_draft.note(project.draft, "repeats"),
-            help="Noise differs from run to run: bands show how much.",
-        )
+        numbers, usual = {n: str(n) for n in sorted({1, 2, 3, 5, 10, MAX_REPEATS})}, sweep_draft.note(project.draft, "repeats")
+        help = "Noise differs from run to run: bands show how much."
+        fields.choice("Repeats", f"{NOTES}.repeats", list(numbers), numbers, default=usual, help=help)
     with sizes:
-        fields.choice(
-            "Tables asked for",
-            f"{NOTES}.sizes",
-            list(_SIZES),
-            _SIZES,
-            help="Also with a random part of the workload: what does it cost to ask for more?",
-        )
+        help = "Also with a random part of the workload: what does it cost to ask for more?"
+        fields.choice("Tables asked for", f"{NOTES}.sizes", list(_SIZES), _SIZES, help=help)
 
 
 def _start(project: Current) -> None:

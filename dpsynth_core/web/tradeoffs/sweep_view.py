@@ -20,7 +20,7 @@ from dpsynth_core.evaluation.verdict import LIMIT
 from dpsynth_core.foundation.zones import Zone, Zoned, public, publishable
 from dpsynth_core.release.document import csv_bytes
 from dpsynth_core.store import sweeps
-from dpsynth_core.store.sweeps import PointState, Stored
+from dpsynth_core.store.sweeps import Stored
 from dpsynth_core.tradeoffs import curves, trial
 from dpsynth_core.tradeoffs.curves import METRICS, Beside, Metric, Setting
 from dpsynth_core.tradeoffs.sweep import PRIVATE, PUBLIC, Sweep
@@ -73,37 +73,7 @@ def _state(owner: str, sweep: str, was_active: bool) -> None:
     stored = sweeps.get(owner, sweep)
     if was_active and not stored.active:
         st.rerun()
-    _progress(stored, sweeps.points(owner, sweep))
-
-
-def _results(stored: Stored) -> None:
-    outcomes = _outcomes(stored)
-    if not outcomes:
-        words = "The first points appear here in a moment." if stored.active else "No trial was finished."
-        st.info(words, icon=":material/hourglass_empty:")
-        return
-    if stored.sweep.zone is Zone.CURATOR:
-        st.warning(curator.WARNING, icon=":material/visibility_lock:")
-    _charts(stored, outcomes)
-
-
-def _name(stored: Stored) -> str:
-    sweep = stored.sweep
-    titles = ", ".join(sweep.titles.values())
-    tried = f"{len(sweep.points):,} trials on {_ON.get(sweep.table, 'simulated data')}"
-    return f"{stored.created[:16].replace('T', ' ')} UTC · {titles} · {tried}"
-
-
-def _about(stored: Stored) -> str:
-    data, strengths = stored.sweep.base.data, stored.sweep.strengths
-    if data.standin is not None:
-        how = f"by {min(strengths):g} to {max(strengths):g}" if strengths else f"by {data.standin.strength:g}"
-        made = f"{data.standin.rows:,} rows, whose columns are related {how} (0 not at all, 1 entirely)"
-        return f"Errors on simulated data of {made}: exact, and not secret."
-    return "True errors, for this screen only." if stored.sweep.table == PRIVATE else "Exact errors on a public table: not secret."
-
-
-def _progress(stored: Stored, points: tuple[PointState, ...]) -> None:
+    points = sweeps.points(owner, sweep)
     took = {point.number: point.seconds for point in points if point.seconds is not None}
     ended = sum(point.state in ("done", "failed", "lost") for point in points)
     bad = [point for point in points if point.state in ("failed", "lost")]
@@ -122,6 +92,44 @@ def _progress(stored: Stored, points: tuple[PointState, ...]) -> None:
         st.warning(f"{len(bad):,} trials gave nothing: {reasons}.", icon=":material/error:")
 
 
+def _results(stored: Stored) -> None:
+    outcomes = _outcomes(stored)
+    if not outcomes:
+        words = "The first points appear here in a moment." if stored.active else "No trial was finished."
+        st.info(words, icon=":material/hourglass_empty:")
+        return
+    if stored.sweep.zone is Zone.CURATOR:
+        st.warning(curator.WARNING, icon=":material/visibility_lock:")
+    metric, chosen = _controls(stored.sweep, curves.settings(stored.sweep, outcomes))
+    left, right = st.columns([7, 5], gap="medium")
+    with left:
+        limit = _limit(stored, outcomes, metric, chosen)
+        _drawn(stored, outcomes, BY_EPSILON, metric, chosen, limit, releases_view.beside(stored, metric, chosen))
+    with right:
+        _drawn(stored, outcomes, OF_TABLES, metric, chosen)
+        _way_on(stored, chosen)
+    if len(stored.sweep.sizes) > 1:
+        _drawn(stored, outcomes, BY_TABLES, metric, chosen)
+    if stored.sweep.zone is not Zone.CURATOR:
+        _downloads(stored.sweep, outcomes, metric, chosen)
+
+
+def _name(stored: Stored) -> str:
+    sweep = stored.sweep
+    titles = ", ".join(sweep.titles.values())
+    tried = f"{len(sweep.points):,} trials on {_ON.get(sweep.table, 'simulated data')}"
+    return f"{stored.created[:16].replace('T', ' ')} UTC · {titles} · {tried}"
+
+
+def _about(stored: Stored) -> str:
+    data, strengths = stored.sweep.base.data, stored.sweep.strengths
+    if data.standin is not None:
+        how = f"by {min(strengths):g} to {max(strengths):g}" if strengths else f"by {data.standin.strength:g}"
+        made = f"{data.standin.rows:,} rows, whose columns are related {how} (0 not at all, 1 entirely)"
+        return f"Errors on simulated data of {made}: exact, and not secret."
+    return "True errors, for this screen only." if stored.sweep.table == PRIVATE else "Exact errors on a public table: not secret."
+
+
 def _buttons(stored: Stored, some_failed: bool) -> None:
     """Each draws the whole page again: afterwards the sweep is watched, is not, or is gone."""
     if stored.active:
@@ -133,13 +141,11 @@ def _buttons(stored: Stored, some_failed: bool) -> None:
 
 
 def _button(label: str, icon: str, action: Callable[[str, str], None], stored: Stored, **look: Any) -> None:
-    given = (action, stored.owner, stored.id)
-    st.button(label, icon=icon, key=f"sweep_{action.__name__}", on_click=_act, args=given, **look)
+    def act() -> None:
+        refusals.stored(action)(stored.owner, stored.id)
+        st.rerun()
 
-
-def _act(action: Callable[[str, str], None], owner: str, sweep: str) -> None:
-    refusals.stored(action)(owner, sweep)
-    st.rerun()
+    st.button(label, icon=icon, key=f"sweep_{action.__name__}", on_click=act, **look)
 
 
 def _outcomes(stored: Stored) -> Mapping[int, Outcome]:
@@ -175,21 +181,6 @@ def _guesses(document: str) -> dict[float, float]:
     """By epsilon, how often a guess about one person is right at most, whichever of the mechanisms is tried."""
     sweep = Sweep.from_json(json.loads(document))
     return {epsilon: sweep.guess(epsilon) for epsilon in sweep.epsilons}
-
-
-def _charts(stored: Stored, outcomes: Mapping[int, Outcome]) -> None:
-    metric, chosen = _controls(stored.sweep, curves.settings(stored.sweep, outcomes))
-    left, right = st.columns([7, 5], gap="medium")
-    with left:
-        limit = _limit(stored, outcomes, metric, chosen)
-        _drawn(stored, outcomes, BY_EPSILON, metric, chosen, limit, releases_view.beside(stored, metric, chosen))
-    with right:
-        _drawn(stored, outcomes, OF_TABLES, metric, chosen)
-        _way_on(stored, chosen)
-    if len(stored.sweep.sizes) > 1:
-        _drawn(stored, outcomes, BY_TABLES, metric, chosen)
-    if stored.sweep.zone is not Zone.CURATOR:
-        _downloads(stored.sweep, outcomes, metric, chosen)
 
 
 def _limit(stored: Stored, outcomes: Mapping[int, Outcome], metric: Metric, chosen: Setting) -> float | None:
@@ -236,20 +227,12 @@ def _pick() -> None:
     st.session_state[_PICKED] = True
 
 
-def _drawn(
-    stored: Stored,
-    outcomes: Mapping[int, Outcome],
-    name: str,
-    metric: Metric,
-    chosen: Setting,
-    limit: float | None = None,
-    releases: tuple[Beside, ...] = (),
-) -> None:
-    """One of the charts; a public one is made once for what it shows, and can be clicked where it has settings."""
+def _drawn(stored: Stored, outcomes: Mapping[int, Outcome], name: str, metric: Metric, chosen: Setting, *beside: Any) -> None:
+    """One of the charts; a public one is made once for what it shows, and can be clicked where it has settings. beside: see `_chart`."""
     if stored.sweep.zone is Zone.CURATOR:
-        draw(_chart(stored, outcomes, name, metric, chosen, limit, releases), stored.sweep.zone, f"tradeoffs_{name}")
+        draw(_chart(stored, outcomes, name, metric, chosen, *beside), stored.sweep.zone, f"tradeoffs_{name}")
         return
-    spec = _public_chart(stored.owner, stored.id, len(outcomes), name, METRICS.index(metric), chosen, limit, releases)
+    spec = _public_chart(stored.owner, stored.id, len(outcomes), name, METRICS.index(metric), chosen, beside)
     key = f"tradeoffs_{name}"
     if name == OF_TABLES:
         st.vega_lite_chart(spec, key=key)
@@ -258,12 +241,10 @@ def _drawn(
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
-def _public_chart(
-    owner: str, sweep: str, finished: int, name: str, metric: int, chosen: Setting, limit: float | None, releases: tuple[Beside, ...]
-) -> dict[str, Any]:
+def _public_chart(owner: str, sweep: str, finished: int, name: str, metric: int, chosen: Setting, beside: tuple) -> dict[str, Any]:
     """The chart as Vega-Lite. finished: how many points there are."""
     outcomes = _public_outcomes(owner, sweep, finished)
-    drawing = _chart(sweeps.get(owner, sweep), outcomes, name, METRICS[metric], chosen, limit, releases)
+    drawing = _chart(sweeps.get(owner, sweep), outcomes, name, METRICS[metric], chosen, *beside)
     specification: dict[str, Any] = drawing.to_dict(validate=False)
     return specification
 
@@ -274,9 +255,10 @@ def _chart(
     name: str,
     metric: Metric,
     chosen: Setting,
-    limit: float | None,
-    releases: tuple[Beside, ...],
+    limit: float | None = None,
+    releases: tuple[Beside, ...] = (),
 ) -> charts.Drawing:
+    """limit: the error that is good enough. releases: to be drawn beside the curves."""
     sweep = stored.sweep
     if name == OF_TABLES:
         single = curves.of_each(metric)
@@ -311,34 +293,18 @@ def _way_on(stored: Stored, chosen: Setting) -> None:
 
 
 def _downloads(sweep: Sweep, outcomes: Mapping[int, Outcome], metric: Metric, chosen: Setting) -> None:
-    def trials() -> Zoned[pd.DataFrame]:
-        return curves.outcomes(sweep, outcomes)
-
-    offers: dict[str, tuple[str, Callable[[], Zoned[pd.DataFrame]], str]] = {
-        "Every trial": ("trials.csv", trials, "One line a trial, with all errors and times."),
-        "The curves": (
-            "curves.csv",
-            lambda: curves.bands(trials(), metric),
-            "What the charts draw: mean, least and most of the repeats of each setting.",
-        ),
-        "The tables of this setting": (
-            "tables.csv",
-            lambda: curves.of_tables(sweep, outcomes, chosen, curves.of_each(metric)),
-            "The error of every table of the workload.",
-        ),
-    }
+    trials = partial(curves.outcomes, sweep, outcomes)
+    tables = partial(curves.of_tables, sweep, outcomes, chosen, curves.of_each(metric))
+    drawn = "What the charts draw: mean, least and most of the repeats of each setting."
+    offers: tuple[tuple[str, str, Callable[[], Zoned[pd.DataFrame]], str], ...] = (
+        ("Every trial", "trials.csv", trials, "One line a trial, with all errors and times."),
+        ("The curves", "curves.csv", lambda: curves.bands(trials(), metric), drawn),
+        ("The tables of this setting", "tables.csv", tables, "The error of every table of the workload."),
+    )
     with st.container(horizontal=True, vertical_alignment="center"):
-        for label, (file, content, about) in offers.items():
-            st.download_button(
-                label,
-                partial(_csv, content),
-                file,
-                "text/csv",
-                icon=":material/download:",
-                on_click="ignore",
-                help=about,
-                key=f"sweep_{file}",
-            )
+        for label, file, content, about in offers:
+            look = {"icon": ":material/download:", "on_click": "ignore", "help": about, "key": f"sweep_{file}"}
+            st.download_button(label, partial(_csv, content), file, "text/csv", **look)
 
 
 def _csv(content: Callable[[], Zoned[pd.DataFrame]]) -> bytes:

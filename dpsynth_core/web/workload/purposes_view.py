@@ -6,7 +6,7 @@ Tables drawn at random from a seed are the way in which papers choose what they 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
@@ -54,7 +54,6 @@ COST_HELP = (
     "equal shares; then if as many tables are as an adaptive mechanism would choose."
 )
 OWN = "own"
-_OWN_TITLE, _OWN_TEXT = "A list of your own", "Choose the tables yourself, and how much each one counts."
 _MORE_THAN_MINUTES, _MORE_THAN_MB = 60, 4000
 """From so much on, a cost is marked."""
 
@@ -71,29 +70,22 @@ def choice(project: Current, own: Mapping[str, Any]) -> None:
     proposals = document.proposals(project.draft)
     forms = {proposal.name: dict(proposal.form) for proposal in proposals} | {OWN: dict(own)}
     names = {proposal.name: f"**{literal(proposal.title)}**  \n{proposal.text}" for proposal in proposals}
+    names[OWN] = "**A list of your own**  \nChoose the tables yourself, and how much each one counts."
     now = served(project.draft)
-    fields.linked(
-        "purpose",
-        now,
-        lambda purpose: _take(forms[purpose]),
-        st.radio,
-        "What will readers study?",
-        list(forms),
-        format_func=(names | {OWN: f"**{_OWN_TITLE}**  \n{_OWN_TEXT}"}).get,
-        captions=[*(words(document.cost({**project.draft, "workload": forms[proposal.name]})) for proposal in proposals), ""],
-        label_visibility="collapsed",
-    )
+    costs = [words(document.cost({**project.draft, "workload": forms[proposal.name]})) for proposal in proposals]
+
+    def take(purpose: str) -> None:
+        def change(draft: Draft) -> None:
+            keep(draft)
+            draft["workload"] = dict(forms[purpose])
+
+        session.edit(change)
+
+    look = {"format_func": names.get, "captions": [*costs, ""], "label_visibility": "collapsed"}
+    fields.linked("purpose", now, take, st.radio, "What will readers study?", list(forms), **look)
     if now == "target":
         columns = document.domain(project.draft).names
         fields.choice("Which column is to be explained?", "workload.column", columns, {name: name for name in columns})
-
-
-def _take(form: Mapping[str, Any]) -> None:
-    def change(draft: Draft) -> None:
-        keep(draft)
-        draft["workload"] = dict(form)
-
-    session.edit(change)
 
 
 def keep(draft: Draft) -> None:
@@ -112,19 +104,16 @@ def words(cost: Cost | InputError) -> str:
     """Number of tables, time and memory, noise: or why it cannot be. Markdown."""
     if isinstance(cost, InputError):
         return f":orange[:material/block:] {literal(str(cost), 500)}"
-    return " · ".join(_parts(cost))
-
-
-def _parts(cost: Cost) -> Sequence[str]:
     tables = f"{cost.tables:,} table{'s' * (cost.tables != 1)}, {numbers.count(cost.cells)} cells"
     if cost.passes > 1:
         tables += f", counted in {cost.passes} passes over the records"
     needed = cost.forecast
     if not needed.fits:
-        return tables, f":orange[:material/block:] {literal(needed.reason, 500)}"
+        return f"{tables} · :orange[:material/block:] {literal(needed.reason, 500)}"
     large = needed.seconds > 60 * _MORE_THAN_MINUTES or needed.memory_mb > _MORE_THAN_MB
     machine = f"{in_words(needed.seconds)}, {needed.memory_mb:,.0f} MB of memory"
     noise = f"± {cost.noise:,.0f} people a cell"
     if round(cost.noise) != round(cost.noise_measured):
         noise += f" if all were measured, ± {cost.noise_measured:,.0f} in chosen ones"
-    return tables, f":orange[:material/hourglass_top:] {machine}" if large else machine, noise
+    mark = ":orange[:material/hourglass_top:] " if large else ""
+    return f"{tables} · {mark}{machine} · {noise}"

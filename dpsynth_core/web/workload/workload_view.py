@@ -71,24 +71,21 @@ def _detail(project: Current, is_own: bool) -> None:
     if now["kind"] == PICKED:
         _picked(project, domain, now["marginals"])
     else:
-        _combinations(domain, now["kind"], is_own)
+        kind = now["kind"]
+        if kind in purposes_view.DRAWN_KINDS:
+            purposes_view.drawn_form()
+        if kind == TARGET and is_own:  # else the column is asked for beside its purpose
+            fields.choice("Column of interest", "workload.column", domain.names, dict(zip(domain.names, domain.names, strict=True)))
+        orders = [k for k in ORDERS if k <= len(domain)]
+        number, names = len(domain), ORDERS
+        if number >= MANY_COLUMNS:
+            tables = {k: math.comb(number - 1, k - 1) if kind == TARGET else math.comb(number, k) for k in orders}
+            names = {k: f"{ORDERS[k]} ({numbers.count(tables[k])})" for k in orders}
+        fields.choice("Columns per table", "workload.k", orders, names, kind="segmented", on_change=_drop_threshold)
     _matching(project, domain)
     if is_own and _sizes(now):
         st.caption(purposes_view.words(document.cost(project.draft)))
     _files(now)
-
-
-def _combinations(domain: Domain, kind: str, is_own: bool) -> None:
-    if kind in purposes_view.DRAWN_KINDS:
-        purposes_view.drawn_form()
-    if kind == TARGET and is_own:  # else the column is asked for beside its purpose
-        fields.choice("Column of interest", "workload.column", domain.names, dict(zip(domain.names, domain.names, strict=True)))
-    orders = [k for k in ORDERS if k <= len(domain)]
-    number, names = len(domain), ORDERS
-    if number >= MANY_COLUMNS:
-        tables = {k: math.comb(number - 1, k - 1) if kind == TARGET else math.comb(number, k) for k in orders}
-        names = {k: f"{ORDERS[k]} ({numbers.count(tables[k])})" for k in orders}
-    fields.choice("Columns per table", "workload.k", orders, names, kind="segmented", on_change=_drop_threshold)
 
 
 def _matching(project: Current, domain: Domain) -> None:
@@ -98,7 +95,8 @@ def _matching(project: Current, domain: Domain) -> None:
     sizes, columns = _sizes(now), _example(now, domain)
     if not takers or not columns or not _thresholds(sizes):
         return
-    names = {_EVERY: "all values"} | {t: f"at least {t} of {_columns(sizes)}" for t in _thresholds(sizes)}
+    many = str(sizes[0]) if len(sizes) == 1 else "them"
+    names = {_EVERY: "all values"} | {t: f"at least {t} of {many}" for t in _thresholds(sizes)}
     threshold, title = now.get("threshold"), "A question counts the people who match"
     look = {"options": list(names), "format_func": names.get, "required": True, "help": MATCHING_HELP}
     fields.linked("threshold", threshold if threshold in names else _EVERY, _set_threshold, st.segmented_control, title, **look)
@@ -113,10 +111,6 @@ def _sizes(workload: dict[str, Any]) -> list[int]:
 def _thresholds(sizes: list[int]) -> range:
     """What may be asked of tables of these sizes instead of all columns."""
     return range(1, max(min(sizes), 2 if len(sizes) > 1 else 1)) if sizes else range(0)
-
-
-def _columns(sizes: list[int]) -> str:
-    return str(sizes[0]) if len(sizes) == 1 else "them"
 
 
 def _example(workload: dict[str, Any], domain: Domain) -> tuple[str, ...]:
@@ -178,7 +172,7 @@ def _picked(project: Current, domain: Domain, marginals: list[dict[str, Any]]) -
         chosen = st.session_state.get(key)
         st.button("Add this table", icon=":material/add:", key="add_marginal", on_click=_add, args=(key,), disabled=not chosen)
         if not marginals and (copied := _former(project, domain)):
-            st.button(f"Start from {len(copied)} tables", key="copy_marginals", on_click=_set_marginals, args=(copied,))
+            st.button(f"Start from {len(copied)} tables", key="copy_marginals", on_click=_change_marginals, args=(lambda _: copied,))
     if marginals:
         _weights_editor(marginals, _change_marginals)
 
@@ -193,10 +187,6 @@ def _add(key: str) -> None:
     new = {"attributes": names, "weight": 1.0}
     _change_marginals(lambda marginals: marginals if names in [m["attributes"] for m in marginals] else [*marginals, new])
     st.session_state[key] = []
-
-
-def _set_marginals(marginals: Tables) -> None:
-    _change_marginals(lambda _: marginals)
 
 
 def _change_marginals(change: Callable[[Tables], Tables]) -> None:
@@ -221,15 +211,11 @@ def _files(now: dict[str, Any]) -> None:
     with st.expander("Import or export", icon=":material/swap_vert:"):
         forms = 'JSON such as {"kind": "all", "k": 2}, or lines such as: age, sex: 2'
         fields.file("Workload JSON", ["json", "txt"], "workload", _take_file, forms)
-        st.download_button(
-            "Download the workload",
-            data=json.dumps(now, indent=1).encode(),
-            file_name="workload.json",
-            mime="application/json",
-            icon=":material/download:",
-            on_click="ignore",
-            key="download_workload",
+        content, look = (
+            json.dumps(now, indent=1).encode(),
+            {"icon": ":material/download:", "on_click": "ignore", "key": "download_workload"},
         )
+        st.download_button("Download the workload", content, "workload.json", "application/json", **look)
 
 
 def _take_file(file: UploadedFile) -> None:
@@ -248,13 +234,11 @@ def outcome(workload: Workload) -> None:
         st.metric("Tables", f"{len(workload.cliques):,}", border=True, width=110, help="Marginals: tables of counts over some columns.")
         st.metric("Cells in all", numbers.count(workload.cells), border=True, width=140, help=CELLS_HELP)
         st.metric("Largest table", numbers.count(largest[0][1]), border=True, width=145, help="Its number of cells.")
-    st.expander("The largest tables", icon=":material/table_chart:").dataframe(
-        {"Largest tables": [" × ".join(clique) for clique, _ in largest], "Cells": [cells for _, cells in largest]},
-        hide_index=True,
-        height=35 * min(len(largest), 5) + 38,
-        column_config={"Cells": st.column_config.NumberColumn(format="localized", width=90)},
-        alt="The tables with the most cells",
-    )
+    with st.expander("The largest tables", icon=":material/table_chart:"):
+        names, cells = [" × ".join(clique) for clique, _ in largest], [cells for _, cells in largest]
+        config = {"Cells": st.column_config.NumberColumn(format="localized", width=90)}
+        look = {"height": 35 * min(len(largest), 5) + 38, "column_config": config, "alt": "The tables with the most cells"}
+        st.dataframe({"Largest tables": names, "Cells": cells}, hide_index=True, **look)
 
 
 def coverage(workload: Workload) -> None:
@@ -280,22 +264,17 @@ def _weights_editor(tables: Tables, take: Callable[[Callable[[Tables], Tables]],
     """The list; `take` gets with each edit how to change the stored one. While nothing else changes the tables, the editor stays the same
     one: a new one after each edit would lose what is being typed meanwhile."""
     version, base = st.session_state.get(_BASE, (0, tables))
-    if edited(base, base, st.session_state.get(_weights_key(version), {})) != tables:
+    if edited(base, base, st.session_state.get(f"weights_editor_{version}", {})) != tables:
         version, base = version + 1, tables
     st.session_state[_BASE] = version, base
-    st.data_editor(
-        {"table": [" × ".join(table["attributes"]) for table in base], "weight": [float(table["weight"]) for table in base]},
-        key=_weights_key(version),
-        num_rows="delete",
-        hide_index=True,
-        height=35 * min(len(base), 6) + 40,
-        column_config={
-            "table": st.column_config.TextColumn("Table", disabled=True),
-            "weight": st.column_config.NumberColumn("Weight", min_value=0.001, max_value=1e6, help="A table of weight 2 counts twice."),
-        },
-        on_change=lambda: take(partial(edited, base=base, edits=st.session_state[_weights_key(version)])),
-        alt="Tables of the workload with their weights",
-    )
+    config = {
+        "table": st.column_config.TextColumn("Table", disabled=True),
+        "weight": st.column_config.NumberColumn("Weight", min_value=0.001, max_value=1e6, help="A table of weight 2 counts twice."),
+    }
+    lines = {"table": [" × ".join(table["attributes"]) for table in base], "weight": [float(table["weight"]) for table in base]}
+    key, alt = f"weights_editor_{version}", "Tables of the workload with their weights"
+    look = {"num_rows": "delete", "hide_index": True, "height": 35 * min(len(base), 6) + 40, "column_config": config, "alt": alt}
+    st.data_editor(lines, key=key, on_change=lambda: take(partial(edited, base=base, edits=st.session_state[key])), **look)
 
 
 def edited(tables: Tables, base: Tables, edits: Mapping[str, Any]) -> Tables:
@@ -309,7 +288,3 @@ def edited(tables: Tables, base: Tables, edits: Mapping[str, Any]) -> Tables:
 
 def _columns_of(table: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(table["attributes"])
-
-
-def _weights_key(version: int) -> str:
-    return f"weights_editor_{version}"

@@ -63,7 +63,10 @@ class Personal:
         right = _same(unquote_plus(pasted.get(PARAMETER, text)).strip(), self.token)
         if not right and not self.owner(request.cookies):
             return None
-        answer = RedirectResponse(_without_token(request), status_code=303, headers=page.NOT_KEPT)
+        # a path such as //example.org would lead to another server, so it begins with one slash
+        path = "/" + request.scope.get("raw_path", b"/").decode("latin-1").lstrip("/\\")
+        kept = urlencode([(name, value) for name, value in query if name != PARAMETER])
+        answer = RedirectResponse(f"{path}?{kept}" if kept else path, status_code=303, headers=page.NOT_KEPT)
         if right:
             answer.set_cookie(self.cookie, self.pass_value, httponly=True, samesite="strict", secure=self.scheme == "https")
         return answer
@@ -73,11 +76,8 @@ class Personal:
         if request.headers.get("sec-fetch-site") == "cross-site":
             return page.ask_again()
         query = _query(request)
-        return page.ask_for_token(
-            parameter=PARAMETER,
-            keep=[(name, value) for name, value in query if name != PARAMETER],
-            wrong=any(name == PARAMETER for name, _ in query),
-        )
+        keep = [(name, value) for name, value in query if name != PARAMETER]
+        return page.ask_for_token(PARAMETER, keep, wrong=len(keep) < len(query))
 
 
 def opening(url: str, token: str) -> str:
@@ -91,10 +91,3 @@ def _same(offered: str, right: str) -> bool:
 
 def _query(request: Request) -> list[tuple[str, str]]:
     return parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True)
-
-
-def _without_token(request: Request) -> str:
-    """Where to go on. A path such as //example.org would lead to another server, so it begins with one slash."""
-    path = "/" + request.scope.get("raw_path", b"/").decode("latin-1").lstrip("/\\")
-    kept = urlencode([(name, value) for name, value in _query(request) if name != PARAMETER])
-    return f"{path}?{kept}" if kept else path

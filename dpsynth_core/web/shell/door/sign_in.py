@@ -104,23 +104,18 @@ def from_secrets() -> SignIn:
         raise InputError(f"secrets.toml, [{SECTION}]", " ".join(str(error).split()).rstrip("."), "complete the section") from None
     section = auth_util.get_secrets_auth_section()
     if len(section["cookie_secret"]) < _SECRET_LENGTH:
-        raise InputError(
-            f"secrets.toml, [{SECTION}] cookie_secret",
-            f"it has fewer than {_SECRET_LENGTH} characters, and who guesses it is anybody",
-            "make one with: openssl rand -hex 32",
-        )
-    addresses: Sequence[Any] = secrets_singleton.get(_OWN_SECTION, {}).get(_PEOPLE, [])
-    field = f"secrets.toml, [{_OWN_SECTION}] {_PEOPLE}"
-    if not isinstance(addresses, list) or not all(isinstance(person, str) and "@" in person for person in addresses):
-        raise InputError(field, "this is not a list of e-mail addresses", 'write ["ann@example.org", "@example.org"]')
-    return SignIn(_public_origin(auth_util.get_redirect_uri(section) or ""), frozenset(person.strip().lower() for person in addresses))
-
-
-def _public_origin(redirect: str) -> str:
-    field = f"secrets.toml, [{SECTION}] redirect_uri"
+        problem = f"it has fewer than {_SECRET_LENGTH} characters, and who guesses it is anybody"
+        raise InputError(f"secrets.toml, [{SECTION}] cookie_secret", problem, "make one with: openssl rand -hex 32")
+    redirect = auth_util.get_redirect_uri(section) or ""
+    place = f"secrets.toml, [{SECTION}] redirect_uri"
     parts = urlsplit(redirect)
     if not redirect.endswith(f"/{_CALLBACK}"):
-        raise InputError(field, f"it does not end in /{_CALLBACK}", f"write it like https://studio.example.org/{_CALLBACK}")
+        raise InputError(place, f"it does not end in /{_CALLBACK}", f"write it like https://studio.example.org/{_CALLBACK}")
     if parts.scheme != "https" and parts.hostname not in address.LOOPBACK:
-        raise InputError(field, "without https anybody on the way reads the tables and takes the cookie", "put the server behind https")
-    return address.origin_of(redirect, field)
+        raise InputError(place, "without https anybody on the way reads the tables and takes the cookie", "put the server behind https")
+    origin = address.origin_of(redirect, place)
+    addresses: Sequence[Any] = secrets_singleton.get(_OWN_SECTION, {}).get(_PEOPLE, [])
+    if not isinstance(addresses, list) or not all(isinstance(person, str) and "@" in person for person in addresses):
+        place, remedy = f"secrets.toml, [{_OWN_SECTION}] {_PEOPLE}", 'write ["ann@example.org", "@example.org"]'
+        raise InputError(place, "this is not a list of e-mail addresses", remedy)
+    return SignIn(origin, frozenset(person.strip().lower() for person in addresses))
