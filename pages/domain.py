@@ -29,7 +29,7 @@ def main() -> None:
     if not as_table:
         with left:  # after the panel, which need not wait until the table is read
             list_view.choices(project, rows, fit_view.remarks(comparison))
-    unfit = fit_view.section(project, rows, comparison, draft_rows.change_column, draft_rows.add_values)
+    unfit = fit_view.section(project, rows, comparison)
     zeros_view.section(project, rows)
     still_open = list(domain_table.problems(rows))
     why = f"Still open: {names(still_open, 3)}" if still_open else "" if any(row.use for row in rows) else "Use at least one column."

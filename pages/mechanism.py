@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.web.data import check_view
 from dpsynth_core.web.mechanism import sealing_view
 from dpsynth_core.web.run import launch, watch
 from dpsynth_core.web.shell import frame
@@ -17,14 +16,14 @@ def main() -> None:
     active = next((run for run in listed if run.active), None)
     frame.header("mechanism", "Choose how the rows are made, then lock the plan and run it once.", Zone.PUBLIC)
     sealing_view.say_if_refused()
-    changed = bool(listed) and active is None and not check_view.was_check(listed[0]) and launch.banner(project, listed[0])
+    changed = bool(listed) and active is None and not sealing_view.was_check(listed[0]) and launch.banner(project, listed[0])
     if listed:
         watch.panel(active or listed[0])
     if active is None and not listed:
         sealing_view.planning(project)
     elif active is None:
         last = listed[0]
-        undecided = last.state != "done" or check_view.was_check(last) or changed
+        undecided = last.state != "done" or sealing_view.was_check(last) or changed
         again = st.expander("Plan another run", undecided, key=f"plan_again_{last.id}", icon=":material/replay:", on_change="rerun")
         if again.open:  # else nobody waits for what nobody sees
             with again:

@@ -103,13 +103,8 @@ def tables_of(zoned: Zoned[pd.DataFrame], metric: Metric, *, show: int = 12) -> 
     order = frame["marginal"].tolist()
     y = alt.Y("marginal:N", sort=order, title=None, axis=alt.Axis(labelLimit=names_limit(190), labelOverlap=False))
     axis = alt.Axis(format="~%", tickCount=5, orient="top")
-    tooltip = hover(
-        marginal="Table",
-        error=(metric.title, ".2%"),
-        low=("Least of the trials", ".2%"),
-        high=("Most of the trials", ".2%"),
-        cells=("Cells", ","),
-    )
+    tooltip = hover(marginal="Table", error=(metric.title, ".2%"))
+    tooltip += hover(low=("Least of the trials", ".2%"), high=("Most of the trials", ".2%"), cells=("Cells", ","))
     colour = ALERT if zoned.zone is Zone.CURATOR else STRONG
     x = alt.X("error:Q", title=metric.axis, axis=axis, scale=alt.Scale(domainMin=0))
     bars = alt.Chart(frame).mark_bar(height=9, cornerRadius=2, color=colour, opacity=0.75).encode(y=y, x=x, tooltip=tooltip)
@@ -137,27 +132,13 @@ def _curves(frame: pd.DataFrame, zoned: Zoned[pd.DataFrame], metric: Metric, x: 
 def _points(frame: pd.DataFrame, zoned: Zoned[pd.DataFrame], metric: Metric, x: alt.X, in_sight: Sequence[float]) -> alt.Chart:
     """The settings as points; one can be clicked, unless it is curator-only: those charts are pictures."""
     form = ".2%" if metric.percent else ".3f"
-    chart = (
-        alt.Chart(frame)
-        .mark_point(filled=True, opacity=1, strokeWidth=2.5)
-        .encode(
-            x=x,
-            y=_error("error", metric, zoned.value, in_sight),
-            color=_colour(zoned),
-            shape=alt.Shape("mechanism:N", scale=alt.Scale(domain=_mechanisms(zoned), range=_SHAPES), legend=_LEGEND),
-            size=alt.condition("datum.chosen", alt.value(190), alt.value(70)),
-            tooltip=hover(
-                mechanism="Mechanism",
-                epsilon=("ε", "~g"),
-                tables=("Tables asked for", ","),
-                error=(metric.title, form),
-                low=("Least of the trials", form),
-                high=("Most of the trials", form),
-                seconds=("Seconds", ",.1f"),
-                measured=("Noisy tables taken", ",.0f"),
-            ),
-        )
-    )
+    tooltip = hover(mechanism="Mechanism", epsilon=("ε", "~g"), tables=("Tables asked for", ","), error=(metric.title, form))
+    tooltip += hover(low=("Least of the trials", form), high=("Most of the trials", form))
+    tooltip += hover(seconds=("Seconds", ",.1f"), measured=("Noisy tables taken", ",.0f"))
+    shape = alt.Shape("mechanism:N", scale=alt.Scale(domain=_mechanisms(zoned), range=_SHAPES), legend=_LEGEND)
+    look = {"shape": shape, "size": alt.condition("datum.chosen", alt.value(190), alt.value(70)), "tooltip": tooltip}
+    y = _error("error", metric, zoned.value, in_sight)
+    chart = alt.Chart(frame).mark_point(filled=True, opacity=1, strokeWidth=2.5).encode(x=x, y=y, color=_colour(zoned), **look)
     if zoned.zone is Zone.CURATOR:
         return chart
     fields = ["mechanism", "epsilon", "tables"]

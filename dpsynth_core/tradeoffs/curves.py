@@ -84,13 +84,8 @@ def _row(sweep: Sweep, number: int, outcome: Outcome) -> dict[str, Any]:
         "typical": point.strength == sweep.middle,
         "repeat": point.repeat + 1,
         "mean": float(np.mean(outcome.errors)),
-        "workload_error": outcome.workload_error,
-        "largest": outcome.largest,
         "worst_table": max(outcome.errors),
-        "measured": outcome.measured,
-        "seconds": outcome.seconds,
-        "cpu_seconds": outcome.cpu_seconds,
-    }
+    } | {name: getattr(outcome, name) for name in ("workload_error", "largest", "measured", "seconds", "cpu_seconds")}
 
 
 def bands(table: Zoned[pd.DataFrame], metric: Metric) -> Zoned[pd.DataFrame]:
@@ -161,16 +156,9 @@ def of_tables(sweep: Sweep, by_point: Mapping[int, Outcome], setting: Setting, m
     every = np.array([outcome.largests if metric == LARGEST else outcome.errors for outcome in tried.values()])
     typical = np.array([sweep.points[number].strength == sweep.middle for number in tried])
     cliques, every = sweep.cliques(setting.tables), every.reshape(len(tried), -1)
-    frame = pd.DataFrame(
-        {
-            "marginal": [label(clique) for clique in cliques],
-            "columns": [len(clique) for clique in cliques],
-            "cells": [sweep.workload.domain.cells(clique) for clique in cliques],
-            "error": every[typical | (not typical.any())].mean(axis=0),
-            "low": every.min(axis=0),
-            "high": every.max(axis=0),
-        }
-    )
+    frame = pd.DataFrame({"marginal": [label(clique) for clique in cliques], "columns": [len(clique) for clique in cliques]})
+    frame["cells"] = [sweep.workload.domain.cells(clique) for clique in cliques]
+    frame = frame.assign(error=every[typical | (not typical.any())].mean(axis=0), low=every.min(axis=0), high=every.max(axis=0))
     return Zoned(sweep.zone, frame.sort_values("error", ascending=False, kind="stable", ignore_index=True))
 
 

@@ -24,8 +24,8 @@ from dpsynth_core.release import document as releases
 from dpsynth_core.store import runs, signing
 from dpsynth_core.store.home import LOCAL_OWNER, home
 from dpsynth_core.store.runs import Run
-from dpsynth_core.web.results import downloads, offers
-from dpsynth_core.web.results.offers import Offer
+from dpsynth_core.web.results import downloads
+from dpsynth_core.web.results.downloads import Offer
 from dpsynth_core.web.shell.door import doors
 from dpsynth_core.web.shell.door.personal import Personal
 from tests.app.demo_project import finished_run, project
@@ -86,14 +86,14 @@ def test_a_key_that_cannot_be_used_is_said_and_no_bundle_goes_out_unsigned(done:
 
 def test_every_offer_is_at_its_address_and_leaves_nothing_behind(done: dict[str, Run], cookie: dict[str, str]) -> None:
     release, before = runs.release(LOCAL_OWNER, done["good"].id), sorted(home().iterdir())
-    offered = offers.of(release)  # the bundle, which holds what the others are made of, is tried above
+    offered = downloads.offers(release)  # the bundle, which holds what the others are made of, is tried above
     assert [offer.key for offer in offered][:2] == ["bundle", "csv"]
     assert len({offer.key for offer in offered}) == len({offer.name for offer in offered}) == len(offered)
     for offer in offered[1:]:
         status, headers, body = asked(downloads.address_of(done["good"].id, offer), cookie)
         assert (status, bool(body)) == (200, True)
         assert headers["content-type"].split(";")[0] == offer.mime
-        assert headers["content-disposition"] == f'attachment; filename="{offers.file_name(release, offer)}"'
+        assert headers["content-disposition"] == f'attachment; filename="{downloads.file_name(release, offer)}"'
     assert sorted(home().iterdir()) == before
 
 
@@ -143,14 +143,14 @@ def test_a_disk_that_fails_is_said(done: dict[str, Run], cookie: dict[str, str],
 
 
 def test_asking_for_headers_makes_no_file(done: dict[str, Run], cookie: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(offers, "pack", lambda *_: pytest.fail("a file was made"))
+    monkeypatch.setattr(downloads, "pack", lambda *_: pytest.fail("a file was made"))
     status, headers, body = asked(f"/download/{done['good'].id}/bundle", cookie, method="HEAD")
     assert (status, body) == (200, b"")
     assert headers["content-type"] == "application/zip"
 
 
 def test_addresses_are_below_the_path_of_the_server(done: dict[str, Run], cookie: dict[str, str]) -> None:
-    offer = offers.of(runs.release(LOCAL_OWNER, done["good"].id))[-1]
+    offer = downloads.offers(runs.release(LOCAL_OWNER, done["good"].id))[-1]
     config.set_option("server.baseUrlPath", "studio")
     try:
         path = downloads.address_of(done["good"].id, offer)

@@ -58,9 +58,9 @@ def amount(project: Current) -> None:
     with frame.card("How strongly should each person be protected?", Zone.PUBLIC):
         left, right = st.columns(2)
         with left:
-            epsilon = fields.number("ε (epsilon)", EPSILON, _read_epsilon, numbers.short, help=EPSILON_HELP)
+            epsilon = fields.number("ε (epsilon)", EPSILON, partial(_read, field=EPSILON, example="1"), numbers.short, help=EPSILON_HELP)
         with right:
-            delta = fields.number("δ (delta)", DELTA, _read_delta, numbers.short, help=DELTA_HELP)
+            delta = fields.number("δ (delta)", DELTA, partial(_read, field=DELTA, example="1e-9"), numbers.short, help=DELTA_HELP)
         now = fields.value(EPSILON)
         look: dict[str, Any] = {"format_func": lambda e: f"ε {numbers.short(e)}", "label_visibility": "collapsed"}
         fields.linked("usual_epsilon", now if now in USUAL else None, set_epsilon, st.pills, "Common choices", USUAL, **look)
@@ -68,16 +68,11 @@ def amount(project: Current) -> None:
             _meaning(project, epsilon, delta)
 
 
-def _read_epsilon(text: str) -> float:
-    epsilon = numbers.positive(text, EPSILON, "1")
-    budgets.check_budget(epsilon, document.DEFAULT_BUDGET["delta"])
-    return epsilon
-
-
-def _read_delta(text: str) -> float:
-    delta = numbers.positive(text, DELTA, "1e-9")
-    budgets.check_budget(document.DEFAULT_BUDGET["epsilon"], delta)
-    return delta
+def _read(text: str, field: str, example: str) -> float:
+    """Epsilon or delta, whose other one may not be known yet."""
+    number, usual = numbers.positive(text, field, example), document.DEFAULT_BUDGET
+    budgets.check_budget(*((number, usual["delta"]) if field == EPSILON else (usual["epsilon"], number)))
+    return number
 
 
 def set_epsilon(epsilon: float | None) -> None:
@@ -100,9 +95,12 @@ def _meaning(project: Current, epsilon: float, delta: float) -> None:
     for warning in budgets.check_budget(epsilon, delta):
         st.warning(literal(capital(warning)), icon=":material/warning:")
     if document.needs_reason(project.draft):
-        look = {"max_chars": 10_000, "help": "A sentence. It is published with the release, in the report and in the data card."}
+        look: dict[str, Any] = {
+            "max_chars": 10_000,
+            "help": "A sentence. It is published with the release, in the report and in the data card.",
+        }
         example = "The counts are published already; this release adds the rows that go with them."
-        fields.paragraph("Why is so large an ε right for these people?", weakness.FIELD, placeholder=example, **look)
+        fields.paragraph("Why is so large an ε right for these people?", weakness.FIELD, placeholder=example, max_chars=10_000, help=help)
         try:
             weakness.check(document.budget(project.draft))
         except InputError as error:

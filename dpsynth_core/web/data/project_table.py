@@ -25,7 +25,7 @@ from dpsynth_core.sources import demo, files, guess, outside
 from dpsynth_core.sources.check_records import RecordsCheck, check_records
 from dpsynth_core.sources.databases.address import is_address
 from dpsynth_core.sources.databases.connect import DatabaseTable
-from dpsynth_core.sources.detect import detect_table, detect_without_doubt
+from dpsynth_core.sources.detect import detect_table
 from dpsynth_core.sources.detect_notation import Doubt
 from dpsynth_core.sources.files import TableSource
 from dpsynth_core.sources.formats import TableFormat, table_files
@@ -119,11 +119,6 @@ def restated(draft: Draft, **changes: Any) -> Table:
     section, wizard = {**draft["data"], **changes}, draft["wizard"]
     TableFormat.of(section)
     return Table(section, tuple(wizard["columns"]), wizard["source"], wizard["label"], tuple(wizard["declared"]))
-
-
-def sheets(draft: Draft) -> tuple[str, ...]:
-    """The names of the sheets of a workbook. Raises InputError."""
-    return files.sheets(draft["data"]["path"])
 
 
 def adopt(draft: Draft, table: Table) -> None:
@@ -231,18 +226,6 @@ def state(draft: Draft, stated: Mapping[str, str]) -> None:
     TableFormat.of(section)
     draft["data"] = section
     document.note_doubts(draft, left)
-
-
-def with_marker(draft: Draft, text: str) -> list[str]:
-    """The missing markers of the draft's table and one more."""
-    return sorted({*TableFormat.of(draft["data"]).notation.missing_markers, text})
-
-
-def look_at_public(path: Path) -> tuple[Guess, ...]:
-    """What the columns of a public table look like."""
-    form = detect_without_doubt(path, "public table")
-    files.opened(path, form).check()
-    return guess.propose(path, form, is_public=True).value
 
 
 def _table(draft: Mapping[str, Any]) -> tuple[TableSource, TableFormat]:

@@ -81,7 +81,9 @@ def _compared(project: Current, section: dict[str, Any]) -> None:
         differences, with_what = _differences(json.dumps(section), document.domain(project.draft)), "the domain"
     else:
         theirs = tuple(project.draft["wizard"].get("public_columns", ()))
-        differences, with_what = of_headers(document.columns(project.draft), theirs), "the columns of your table"
+        ours = document.columns(project.draft)
+        missing, extra = (tuple(n for n in one if n not in other) for one, other in ((ours, theirs), (theirs, ours)))
+        differences, with_what = Differences(missing, extra, {}, rows=2), "the columns of your table"
     if (problem := refusal(differences)) is not None:
         frame.refused(problem)
     if not differences.missing and not differences.extra and not differences.outside:
@@ -99,7 +101,8 @@ def _compared(project: Current, section: dict[str, Any]) -> None:
 
 @st.cache_data(max_entries=8, show_spinner="Reading the public table …", hash_funcs={Domain: lambda domain: json.dumps(domain.to_json())})
 def _differences(section_text: str, domain: Domain) -> Differences:
-    return differences_from(json.loads(section_text), domain)
+    section = json.loads(section_text)
+    return public.compare(Path(section["path"]), TableFormat.of(section), domain)
 
 
 SHELF: projects.Shelf = "public"
@@ -150,17 +153,6 @@ def disown(draft: Draft) -> None:
 def label(section: dict[str, Any]) -> str:
     """What to call it on screen: hostile text."""
     return Path(section["path"]).name
-
-
-def differences_from(section: dict[str, Any], domain: Domain) -> Differences:
-    """How it differs from a domain. Raises InputError if the file is gone or cannot be read."""
-    return public.compare(Path(section["path"]), TableFormat.of(section), domain)
-
-
-def of_headers(ours: tuple[str, ...], theirs: tuple[str, ...]) -> Differences:
-    """What can be said before there is a domain: which columns only one of the two tables has."""
-    missing, extra = (tuple(n for n in one if n not in other) for one, other in ((ours, theirs), (theirs, ours)))
-    return Differences(missing, extra, {}, rows=2)
 
 
 def guesses(section: dict[str, Any]) -> tuple[Guess, ...]:

@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources import files
 from dpsynth_core.sources.detect_notation import MARKS
 from dpsynth_core.sources.formats import WRITTEN_AS_TEXT, TableFormat
 from dpsynth_core.sources.spelling import COLON, DATE_FORMATS, DECIMALS, THOUSANDS, TIME_FORMATS, example
@@ -118,7 +119,7 @@ def _values(project: Current, reread: Reread, stated: Sequence[tuple[str, str, M
 
 def _sheet(project: Current, reread: Reread) -> None:
     try:
-        sheets = project_table.sheets(project.draft)
+        sheets = files.sheets(project.draft["data"]["path"])
     except InputError as error:
         frame.refused(error)
         return

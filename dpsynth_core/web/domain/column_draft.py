@@ -57,10 +57,6 @@ class ColumnDraft(Column):
         return self.about.form is Form.LISTED
 
     @property
-    def is_binned(self) -> bool:
-        return self.about.form is Form.BINNED
-
-    @property
     def is_filled(self) -> bool:
         """Whether the column has no cells: its rows get values that do not depend on any record."""
         return self.about.form is Form.FILLED
@@ -83,7 +79,7 @@ class ColumnDraft(Column):
         own = self.about.fields
         fields = ("discover", "most", *(field for field in LEARNT_FIELDS if field in own)) if self.most else own
         stated = {field: value for field in fields if (value := getattr(self, field)) not in _NOTHING}
-        if stated.get("other") == NEAREST and not self.is_binned:  # said when it was of another kind
+        if stated.get("other") == NEAREST and self.about.form is not Form.BINNED:  # said when it was of another kind
             stated["other"] = False
         return Column.model_construct(name=self.name, kind=self.kind, label=self.label, **stated).complete()
 

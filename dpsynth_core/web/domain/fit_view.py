@@ -21,6 +21,7 @@ from dpsynth_core.sources.outside import ColumnFit
 from dpsynth_core.sources.spelling import DECIMALS, THOUSANDS, example
 from dpsynth_core.vocabulary.recoding import other_is_missing
 from dpsynth_core.web.data import project_table
+from dpsynth_core.web.domain import draft_rows
 from dpsynth_core.web.domain.column_draft import ColumnDraft
 from dpsynth_core.web.shell import curator, document, fields, frame, session
 from dpsynth_core.web.shell.document import Draft
@@ -54,8 +55,6 @@ HELP = (
 
 Comparison = Zoned[tuple[ColumnFit, ...]] | InputError | None
 """What was found, or why the table could not be read; None where nothing was compared."""
-TakeRow = Callable[[str, dict[str, Any]], None]
-AddValues = Callable[[str, Sequence[str]], None]
 
 
 def compared(project: Current) -> Comparison:
@@ -88,13 +87,13 @@ def remarks(comparison: Comparison) -> Zoned[Mapping[str, str]]:
     return Zoned(comparison.zone, told)
 
 
-def section(project: Current, rows: Sequence[ColumnDraft], comparison: Comparison, take: TakeRow, add: AddValues) -> str:
+def section(project: Current, rows: Sequence[ColumnDraft], comparison: Comparison) -> str:
     """The check, once the curator asks for it. Returns why the page cannot be left yet, "" if it can."""
     if document.problem(project.draft, "domain") is not None or "data" not in project.draft:
         return ""
     if project_table.is_simulated(project.draft):
         with frame.card(_TITLE, Zone.PUBLIC):
-            return _shown(project, rows, comparison, take, add)
+            return _shown(project, rows, comparison)
     with frame.card(_TITLE, Zone.CURATOR, HELP):
         decision = fields.value(_DECISION)
         if decision != _MADE:
@@ -106,10 +105,10 @@ def section(project: Current, rows: Sequence[ColumnDraft], comparison: Compariso
                 st.button("Go on without", key="no_comparison", on_click=fields.store, args=(_DECISION, _DECLINED))
         if decision != _MADE:
             return "" if decision == _DECLINED else "Compare the records with the domain, or say that you go on without."
-        return _shown(project, rows, comparison, take, add)
+        return _shown(project, rows, comparison)
 
 
-def _shown(project: Current, rows: Sequence[ColumnDraft], comparison: Comparison, take: TakeRow, add: AddValues) -> str:
+def _shown(project: Current, rows: Sequence[ColumnDraft], comparison: Comparison) -> str:
     if comparison is None:
         st.caption("It is read when you press the button.")
         return ""
@@ -117,10 +116,10 @@ def _shown(project: Current, rows: Sequence[ColumnDraft], comparison: Comparison
         frame.refused(comparison)
         return ""
     with frame.watermark(comparison.zone):
-        return _columns(project, {draft.name: draft for draft in rows}, comparison.value, take, add)
+        return _columns(project, {draft.name: draft for draft in rows}, comparison.value)
 
 
-def _columns(project: Current, rows: dict[str, ColumnDraft], fits: Sequence[ColumnFit], take: TakeRow, add: AddValues) -> str:
+def _columns(project: Current, rows: dict[str, ColumnDraft], fits: Sequence[ColumnFit]) -> str:
     """Each column that does not fit, the worst first. Those that are mostly outside need a sentence before the page can be left."""
     worth_telling = sorted((one for one in fits if one.outside or one.recoded), key=lambda one: -(one.recoded + one.outside))
     if not worth_telling:
@@ -130,7 +129,7 @@ def _columns(project: Current, rows: dict[str, ColumnDraft], fits: Sequence[Colu
         st.caption(f":material/visibility_lock: {curator.WARNING}")
     for one in worth_telling:
         with st.container(border=True, key=f"fit_{[fit.column for fit in fits].index(one.column)}"):
-            _column(project, rows[one.column], one, take, add)
+            _column(project, rows[one.column], one)
     if not (far_off := [one.column for one in worth_telling if one.share_outside > MOST]):
         return ""
     st.error(f"Most values of {names(far_off)} are not in the domain. Compare how they are written.", icon=":material/spellcheck:")
@@ -138,7 +137,7 @@ def _columns(project: Current, rows: dict[str, ColumnDraft], fits: Sequence[Colu
     return "" if is_reason(reason) else f"Most values of {names(far_off, 3)} are not in the domain: mend it, or say why that is right."
 
 
-def _column(project: Current, draft: ColumnDraft, one: ColumnFit, take: TakeRow, add: AddValues) -> None:
+def _column(project: Current, draft: ColumnDraft, one: ColumnFit) -> None:
     declared, form = draft.attribute(), TableFormat.of(project.draft["data"])
     spelled = other_marks(one.values, declared.lower, declared.upper, form.notation) if declared.kind in _NUMBERS and one.values else None
     st.markdown(f"{code(one.column)} {_in_words(one, other_is_missing(declared) and not spelled)}")
@@ -152,14 +151,15 @@ def _column(project: Current, draft: ColumnDraft, one: ColumnFit, take: TakeRow,
         if spelled:
             mend("Read it so", "marks", _read_so, spelled)
         if one.missing and one.missing_to:
-            mend("Give empty values a cell of their own", "missing", take, one.column, {"missing": True})
+            mend("Give empty values a cell of their own", "missing", draft_rows.change_column, one.column, {"missing": True})
         for value in one.placeholders:
             mend(f"{literal(value)} means missing", f"means_{value}", _means_missing, value)
         if one.outside and one.outside_to:
-            mend("Set those outside aside", "aside", take, one.column, {"other": True})
+            mend("Set those outside aside", "aside", draft_rows.change_column, one.column, {"other": True})
         frequent = [value for value, count in one.values if count >= FEWEST and value not in one.placeholders]
         if draft.is_listed and frequent:
-            mend(f"Add {len(frequent)} values…" if len(frequent) > 1 else f"Add {literal(frequent[0])}…", "add", add, one.column, frequent)
+            label = f"Add {len(frequent)} values…" if len(frequent) > 1 else f"Add {literal(frequent[0])}…"
+            mend(label, "add", draft_rows.add_values, one.column, frequent)
 
 
 def _in_words(one: ColumnFit, lost: bool) -> str:
@@ -193,6 +193,7 @@ def _read_so(marks: Marks) -> None:
 
 def _means_missing(value: str) -> None:
     def change(draft: Draft) -> None:
-        draft["data"]["missing_markers"] = project_table.with_marker(draft, value)
+        markers = TableFormat.of(draft["data"]).notation.missing_markers
+        draft["data"]["missing_markers"] = sorted({*markers, value})
 
     session.edit(change)

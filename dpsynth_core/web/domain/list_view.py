@@ -49,15 +49,9 @@ def choices(project: Current, rows: Sequence[ColumnDraft], misfits: Zoned[Mappin
         frame.zone_badge(misfits.zone)
     zone = misfits.zone if misfits.value else Zone.PUBLIC
     with frame.watermark(zone, "list"), st.container(key="column_list", border=True):
-        st.radio(
-            "Columns",
-            names,
-            key=widget,
-            on_change=lambda: go_to(project, st.session_state[widget]),
-            format_func=lambda name: _line(rows[names.index(name)], name in problems),
-            captions=[misfits.value.get(draft.name) or _remark(draft, draft.name in problems) for draft in rows],
-            label_visibility="collapsed",
-        )
+        told = [misfits.value.get(draft.name) or _remark(draft, draft.name in problems) for draft in rows]
+        look = {"format_func": lambda name: _line(rows[names.index(name)], name in problems), "label_visibility": "collapsed"}
+        st.radio("Columns", names, key=widget, on_change=lambda: go_to(project, st.session_state[widget]), captions=told, **look)
 
 
 def go_to(project: Current, column: str) -> None:

@@ -15,6 +15,9 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dpsynth_core.foundation.zones import Zone, Zoned, publishable
+from dpsynth_core.sources import files, guess
+from dpsynth_core.sources.detect import detect_without_doubt
+from dpsynth_core.sources.guess import Guess
 from dpsynth_core.store import projects
 from dpsynth_core.vocabulary.codebook import holds_values, pasted_domain, pasted_names
 from dpsynth_core.vocabulary.domain import DATA
@@ -106,7 +109,13 @@ def _load_public() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"table{Path(file.name).suffix.lower()}"
         path.write_bytes(file.getvalue())
-        draft_rows.load(lambda rows: domain_table.with_guesses(rows, project_table.look_at_public(path)), "public")
+
+        def guessed() -> tuple[Guess, ...]:
+            form = detect_without_doubt(path, "public table")
+            files.opened(path, form).check()
+            return guess.propose(path, form, is_public=True).value
+
+        draft_rows.load(lambda rows: domain_table.with_guesses(rows, guessed()), "public")
 
 
 def justification(project: Current, rows: list[ColumnDraft]) -> None:

@@ -35,13 +35,9 @@ def keep(draft: Draft, rules: Sequence[Rule]) -> None:
     """Put the rules into a draft, and into its domain if that is complete."""
     draft.setdefault("wizard", {})[_KEY] = list(rules)
     if draft.get("domain"):
-        draft["domain"] = with_rules(draft["domain"], rules)
-
-
-def with_rules(domain: Mapping[str, Any], rules: Sequence[Rule]) -> dict[str, Any]:
-    """A domain's JSON with these rules."""
-    plain = {key: value for key, value in domain.items() if key != _KEY}
-    return plain | ({_KEY: list(rules)} if rules else {})
+        domain = draft["domain"]
+        plain = {key: value for key, value in domain.items() if key != _KEY}
+        draft["domain"] = plain | ({_KEY: list(rules)} if rules else {})
 
 
 def added(rules: Sequence[Rule], rule: Rule, attributes: Sequence[Attribute]) -> list[Rule]:

@@ -125,22 +125,21 @@ def entries(owner: str, names: tuple[str, ...]) -> None:
 
 def _table(entries: list[Entry], owner: str) -> pd.DataFrame:
     names = {run.id: run.spec.name for run in runs.list(owner)}
-    return pd.DataFrame(
-        {
-            "number": [e.number for e in entries],
-            "at (UTC)": [e.at[:19].replace("T", " ") for e in entries],
-            "population": [e.population for e in entries],
-            "what": [_KINDS[e.kind] for e in entries],
-            "ρ": [f"{e.rho:+.6f}" if e.kind in ("reserve", "return") else "" for e in entries],
-            "ρ in": [e.accountant if e.kind in ("reserve", "return") else "" for e in entries],
-            "ε": [e.epsilon or None for e in entries],
-            "δ": [e.delta or None for e in entries],
-            "who": ["you" if e.curator == owner else f"another curator ({e.curator[:8]})" for e in entries],
-            "release": [names.get(e.run, "") for e in entries],
-            "protects": [accounts.unit_of(e).words if e.relation else "" for e in entries],
-            "note": [e.note for e in entries],
-            "run": [e.run[:8] for e in entries],
-            "plan": [e.spec[:8] for e in entries],
-            "hash": [e.hash[:8] for e in entries],
-        }
-    )
+    columns = {
+        "number": [e.number for e in entries],
+        "at (UTC)": [e.at[:19].replace("T", " ") for e in entries],
+        "population": [e.population for e in entries],
+        "what": [_KINDS[e.kind] for e in entries],
+        "ρ": [f"{e.rho:+.6f}" if e.kind in ("reserve", "return") else "" for e in entries],
+        "ρ in": [e.accountant if e.kind in ("reserve", "return") else "" for e in entries],
+        "ε": [e.epsilon or None for e in entries],
+        "δ": [e.delta or None for e in entries],
+        "who": ["you" if e.curator == owner else f"another curator ({e.curator[:8]})" for e in entries],
+        "release": [names.get(e.run, "") for e in entries],
+        "protects": [accounts.unit_of(e).words if e.relation else "" for e in entries],
+        "note": [e.note for e in entries],
+        "run": [e.run[:8] for e in entries],
+        "plan": [e.spec[:8] for e in entries],
+        "hash": [e.hash[:8] for e in entries],
+    }
+    return pd.DataFrame(columns)

@@ -21,8 +21,8 @@ from dpsynth_core.release import synthesis
 from dpsynth_core.report import percent
 from dpsynth_core.tradeoffs import curves
 from dpsynth_core.web.mechanism import plan_view
-from dpsynth_core.web.run.history import in_words
 from dpsynth_core.web.shell import document, frame
+from dpsynth_core.web.shell.numbers import duration
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import capital
 
@@ -43,7 +43,13 @@ def card(project: Current, forecasts: Mapping[str, Forecast | InputError]) -> No
     """What is chosen, what we would choose, and the way to another one. The draft's domain, workload and budget are complete."""
     mechanism = registry.get(project.draft["mechanism"]["name"])
     recommended = ranked(project, forecasts)
-    with frame.card("How are the rows made?", Zone.PUBLIC, basis_help()), st.container(key="mechanisms"):
+    based = recommendation.basis()
+    fitted = f"{based.trials:,} of our own trials on {based.scenarios} simulated tables ({based.made})"
+    help = (
+        f"Expected errors come from a small model fitted on {fitted}. It knows the shape of your plan and nothing of your table. What "
+        "learns rules (OracleQuery, certified learning) answers another question than tables of counts, and is not judged here."
+    )
+    with frame.card("How are the rows made?", Zone.PUBLIC, help), st.container(key="mechanisms"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.markdown(f"#### {mechanism.card.title}", width="content")
             if recommended and recommended[0].name == mechanism.card.name:
@@ -83,16 +89,6 @@ Forecasts = Mapping[str, Forecast | InputError]
 _MEASURES = {MEAN: curves.MEAN, LARGEST: curves.LARGEST}
 
 
-def basis_help() -> str:
-    """What expected errors come from."""
-    based = recommendation.basis()
-    return (
-        f"Expected errors come from a small model fitted on {based.trials:,} of our own trials on {based.scenarios} simulated tables"
-        f" ({based.made}). It knows the shape of your plan and nothing of your table. What learns rules (OracleQuery, certified learning)"
-        " answers another question than tables of counts, and is not judged here."
-    )
-
-
 def ranked(project: Current, forecasts: Forecasts, by: str = MEAN) -> tuple[Recommendation, ...]:
     """What was tried and fits the draft's plan, the best first; nothing without a number of people. The draft's domain, workload and budget
     are complete."""
@@ -125,7 +121,7 @@ def shortlist(project: Current, forecasts: Forecasts) -> None:
             expected, forecast = one.expected, one.forecast
             what = "of people in the wrong group" if by == MEAN else "of all people is how far off the worst count is"
             st.markdown(f"{rank}: **{one.title}**" + (" :green-badge[:material/check: chosen]" if chosen else ""))
-            needed = f"{in_words(forecast.seconds)} · {forecast.memory_mb:,.0f} MB"
+            needed = f"{duration(forecast.seconds)} · {forecast.memory_mb:,.0f} MB"
             st.markdown(f"About **{percent(expected.error)}** {what} ({_span(one)}) · {needed}")
             st.caption(f"{capital('; '.join(one.reasons))}.")
             if not chosen:

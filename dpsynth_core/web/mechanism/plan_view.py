@@ -18,9 +18,9 @@ from dpsynth_core.mechanisms.parameters import Parameter, Setting
 from dpsynth_core.planning.feasibility import READABLE_GROUP, Feasibility, Level, Outlook
 from dpsynth_core.planning.leaks import Leak, Severity
 from dpsynth_core.planning.spec import MAX_ROWS, MAX_TABLES, MAX_UNSTATED_ROWS
-from dpsynth_core.web.run.history import in_words
 from dpsynth_core.web.shell import fields, frame, guide, numbers, session
 from dpsynth_core.web.shell.document import Draft
+from dpsynth_core.web.shell.numbers import duration
 from dpsynth_core.web.shell.text import literal, one_line
 
 _BOX = {
@@ -136,7 +136,7 @@ def _card(mechanism: Mechanism, forecast: Forecast | InputError, chosen: bool) -
 def fitting(forecast: Forecast | InputError) -> None:
     """What a run needs, or why it cannot be."""
     if isinstance(forecast, Forecast) and forecast.fits:
-        seconds, memory = in_words(forecast.seconds), f"{forecast.memory_mb:,.0f} MB"
+        seconds, memory = duration(forecast.seconds), f"{forecast.memory_mb:,.0f} MB"
         st.markdown(f":green[:material/check:] Fits this plan: about {seconds}, {memory} of memory.")
     else:
         reason = forecast.reason if isinstance(forecast, Forecast) else f"{forecast.problem}; {forecast.remedy}"

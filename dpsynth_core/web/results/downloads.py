@@ -1,29 +1,108 @@
-"""Files of a release on their way to the browser: made on disk when they are asked for, and sent part by part.
+"""What can be taken away from a release, and how its files go to the browser: made on disk when asked for, and sent part by part.
 
-Streamlit's download button keeps a file in the server's memory while a session lasts, and again for every session. These go by a route of
-our own instead, behind the same door as the pages (`shell/door/guard.py`): who asks gets a file of their own run, and for anybody else
-there is no such run. An address holds nothing but the run's random id and the kind of file.
+Built from public and released values only. Streamlit's download button keeps a file in the server's memory while a session lasts, and again
+for every session. These go by a route of our own instead, behind the same door as the pages (`shell/door`): who asks gets a file of
+their own run, and for anybody else there is no such run. An address holds nothing but the run's random id and the kind of file.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from functools import partial
+from typing import BinaryIO
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from dpsynth_core import report
+from dpsynth_core.bundle.pack import pack
+from dpsynth_core.bundle.signature import Signer
 from dpsynth_core.foundation.content import PART_BYTES, Writer, written_aside
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.zones import Zoned, publishable
+from dpsynth_core.release import document as releases
 from dpsynth_core.release.release import Release
-from dpsynth_core.store import faults, runs
+from dpsynth_core.release.row_files import FORMATS, RowFormat
+from dpsynth_core.release.rows import Rows
+from dpsynth_core.store import faults, runs, signing
 from dpsynth_core.store.home import home
-from dpsynth_core.web.results import offers
-from dpsynth_core.web.results.offers import Offer
+from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.shell.door import address, doors, page
+from dpsynth_core.web.shell.text import file_stem
+
+BUNDLE = "bundle"
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A file to take away, made when it is asked for. key: its name in addresses. name, what: for people. ending: of its file name. write:
+    raises ZoneError, before anything is written, for what is curator-only."""
+
+    key: str
+    name: str
+    what: str
+    ending: str
+    mime: str
+    write: Writer
+
+
+def offers(release: Release) -> tuple[Offer, ...]:
+    """What to publish first, then its parts."""
+    what = "One ZIP with rows, plan, noisy tables, errors with their bounds, codebook and report. Page Verify checks it."
+    drawn = "Drawn from the same measurement as the first: shows how much the drawing of rows adds."
+    page = "One HTML page for people: guarantee, quality, how to read the rows."
+    plan = "The spec of this release, to run again from the command line."
+    write_page = _paper(lambda: report.report_page(release), "the report")
+    write_plan = _paper(lambda: report.sealed_spec(release), "the spec")
+    return (
+        Offer(BUNDLE, "Release bundle", what, ".zip", "application/zip", lambda to: pack(release, to, home(), signer=signer(release))),
+        *_rows(release.values, release.domain),
+        *(
+            Offer(f"table-{number}", f"Table {number} as CSV", drawn, f"-{number}.csv", "text/csv", partial(releases.write_csv, rows))
+            for number, rows in enumerate(release.further, start=2)
+        ),
+        Offer("report", "Report", page, "-report.html", "text/html", write_page),
+        Offer("spec", "Sealed plan", plan, "-plan.json", "application/json", write_plan),
+    )
+
+
+def file_name(release: Release, offer: Offer) -> str:
+    """By project and date, which the release states too. ASCII letters, digits, dots and hyphens."""
+    return f"{file_stem(release.spec.name)}-{release.created}{offer.ending}"
+
+
+def signer(release: Release) -> Signer | None:
+    """What signs its bundle. Raises InputError as `signing.signer`."""
+    return signing.signer(release.ledger, release.spec.digest())
+
+
+def _rows(values: Rows | None, domain: Domain) -> list[Offer]:
+    """One for each format that can hold so many; none for answers only."""
+    if values is None:
+        return []
+    what = "Texts that a spreadsheet would run as a formula get an apostrophe."
+    write = partial(releases.write_csv, values, for_spreadsheets=True)
+    return [
+        *(_rows_as(name, form, values, domain) for name, form in FORMATS.items() if values.num_rows <= form.most_rows),
+        Offer("spreadsheet", "Rows as CSV for spreadsheets", what, "-for-spreadsheets.csv", "text/csv", write),
+    ]
+
+
+def _rows_as(key: str, form: RowFormat, values: Rows, domain: Domain) -> Offer:
+    return Offer(key, f"Rows as {form.title}", form.what, form.ending, form.mime, lambda stream: form.write(values, domain, stream))
+
+
+def _paper(make: Callable[[], Zoned[bytes]], what: str) -> Writer:
+    def write(stream: BinaryIO) -> None:
+        stream.write(publishable(make(), what))
+
+    return write
+
 
 _PLACE = "download"
 _AT_ONCE, _AT_ONCE_PER_OWNER = 4, 2
@@ -60,7 +139,7 @@ def _answer(request: Request) -> Response:
     except InputError as error:
         status = 503 if isinstance(error, faults.StoreFault) else 404
         return PlainTextResponse(f"{error}\n", status, page.NOT_KEPT)
-    headers = {**page.NOT_KEPT, "content-disposition": f'attachment; filename="{offers.file_name(release, offer)}"'}
+    headers = {**page.NOT_KEPT, "content-disposition": f'attachment; filename="{file_name(release, offer)}"'}
     if request.method == "HEAD":
         return StreamingResponse(iter(()), headers=headers, media_type=offer.mime)
     return _Download(owner, offer, headers)
@@ -92,10 +171,10 @@ def _asked_for(owner: str, run: str, key: str) -> tuple[Release, Offer]:
     if release.withheld:
         remedy = "write on the Results page why it is published all the same"
         raise InputError("release", "a condition that must be met is not, or was not measured", remedy)
-    for offer in offers.of(release):
+    for offer in offers(release):
         if offer.key == key:
-            if key == offers.BUNDLE:
-                offers.signer(release)  # a key that cannot be used is said in words, before the headers go out
+            if key == BUNDLE:
+                signer(release)  # a key that cannot be used is said in words, before the headers go out
             return release, offer
     raise InputError("download", "this release has no such file", "take one from the Results page")
 

@@ -90,14 +90,9 @@ def _breakdown(domain: Domain, known: Known, question: Question, by: str) -> Non
     lines = breakdown.breakdown(known, question, by)
     _say(breakdown_sentences(domain, question, by))
     texts = [[one_line(text) for text in line_texts(domain, question, by, line)] for line in lines]
-    frame_of_lines = pd.DataFrame(
-        {
-            "cell": [text[0] for text in texts],
-            "position": range(len(lines)),
-            **{end: [getattr(line.answer.stated, end) for line in lines] for end in ("value", "low", "high")},
-            "standing": [text[-1] for text in texts],
-        }
-    ).astype({"value": float, "low": float, "high": float})
+    stated = {end: [getattr(line.answer.stated, end) for line in lines] for end in ("value", "low", "high")}
+    columns = {"cell": [text[0] for text in texts], "position": range(len(lines)), **stated, "standing": [text[-1] for text in texts]}
+    frame_of_lines = pd.DataFrame(columns).astype(dict.fromkeys(stated, float))
     if question.statistic != MEDIAN:  # whose answers are cells and no numbers
         unit = {COUNT: "people", SHARE: "share of the group"}.get(question.statistic, one_line(question.column))
         show(charts.breakdown, released(frame_of_lines), one_line(by, 40), unit, name="breakdown")

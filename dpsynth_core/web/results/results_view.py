@@ -19,8 +19,8 @@ from dpsynth_core.store import runs
 from dpsynth_core.store.runs import Run
 from dpsynth_core.vocabulary.domain import Attribute
 from dpsynth_core.vocabulary.recoding import other_is_missing
-from dpsynth_core.web.results import claims_view, downloads, offers
-from dpsynth_core.web.results.offers import Offer
+from dpsynth_core.web.results import claims_view, downloads
+from dpsynth_core.web.results.downloads import Offer
 from dpsynth_core.web.results.open_runs import OpenRun, beside_toggle, curator_toggle, forget, pair_map, truth_for
 from dpsynth_core.web.shell import frame
 from dpsynth_core.web.shell.figures import show, specification
@@ -125,7 +125,7 @@ def take_away(opened: OpenRun) -> None:
     """Everything that may leave: built from public and released values only. First what to publish, then its parts."""
     if claims_view.withheld(opened):
         return
-    _, *single = offers.of(opened.release)
+    _, *single = downloads.offers(opened.release)
     with frame.card("The whole release"):
         whole_release(opened)
     with st.expander("Single files", icon=":material/folder_open:", key="single_files"):
@@ -139,7 +139,7 @@ def take_away(opened: OpenRun) -> None:
 
 def whole_release(opened: OpenRun) -> None:
     """What to publish, as one file. Not for a release that needs a reason first."""
-    whole, *_ = offers.of(opened.release)
+    whole, *_ = downloads.offers(opened.release)
     with st.container(key=f"offer_{whole.key}"):
         st.markdown(whole.what)
         _button(opened, whole, "Download the release bundle", primary=True)

@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from dpsynth_core import charts
-from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.foundation.zones import Zone, Zoned, released
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release.release import Progress
@@ -19,10 +19,9 @@ from dpsynth_core.statistics.evidence import label
 from dpsynth_core.store import jobs, runs
 from dpsynth_core.store.home import age, seconds_between
 from dpsynth_core.store.runs import Run
-from dpsynth_core.web.run import history
 from dpsynth_core.web.shell import frame, refusals
 from dpsynth_core.web.shell.figures import show
-from dpsynth_core.web.shell.numbers import short
+from dpsynth_core.web.shell.numbers import duration, short
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal
 
@@ -85,11 +84,11 @@ def _live(run: Run) -> None:
         st.markdown(f"{icon} **{words}** · {_now(run, steps)}", width="content")
         if run.state != "cancelling" and st.button("Cancel", icon=":material/stop:", key=f"cancel_{run.id}"):
             _confirm_cancel(run.owner, run.id)
-    left = history.in_words(history.seconds_left(steps, elapsed, forecast))
-    share = history.done(steps)
+    left = duration(seconds_left(steps, elapsed, forecast))
+    share = share_done(steps)
     st.progress(share, f"{share:.0%} of the work" if share else "Getting ready: nothing is measured yet")
     if run.started:
-        _for_your_eyes(f"{history.in_words(elapsed)} so far, about {left} left.")
+        _for_your_eyes(f"{duration(elapsed)} so far, about {left} left.")
     opened, unopened = "Records have been opened: the charge is final.", "Until the first record is opened, cancelling gives it back."
     charged = f"ε {short(run.spec.budget.epsilon)} is charged to “{literal(run.population, 60)}”."
     st.caption(f"{charged} {opened if run.touched else unopened}")
@@ -121,9 +120,11 @@ def _confirm_cancel(owner: str, run_id: str) -> None:
 
 def _ended(run: Run) -> None:
     words, icon, box = _ENDED[run.state]
-    box(f"**{words}**. {literal(run.error)} {charge_sentence(run)}", icon=icon)
+    budget = f"ε {short(run.spec.budget.epsilon)} (δ {short(run.spec.budget.delta)})"
+    charged = f"{budget} is charged to “{literal(run.population, 60)}”." if run.touched else "Nothing was spent: no record was read."
+    box(f"**{words}**. {literal(run.error)} {charged}", icon=icon)
     if run.started and run.finished:
-        _for_your_eyes(f"It took {history.in_words(seconds_between(run.started, run.finished))}.")
+        _for_your_eyes(f"It took {duration(seconds_between(run.started, run.finished))}.")
     if run.state == "done":
         frame.link("results", "See the results")
         return
@@ -140,25 +141,18 @@ def _for_your_eyes(duration: str) -> None:
     st.caption(f":material/visibility_lock: {duration} For your eyes only: it can depend on the records, and no release states it.")
 
 
-def charge_sentence(run: Run) -> str:
-    budget = f"ε {short(run.spec.budget.epsilon)} (δ {short(run.spec.budget.delta)})"
-    if run.touched:
-        return f"{budget} is charged to “{literal(run.population, 60)}”."
-    return "Nothing was spent: no record was read."
-
-
 def _progress(run: Run) -> None:
     """Its measurements so far; of a mechanism that chooses and does not measure, its rounds."""
     steps = runs.events(run.owner, run.id)
-    measured = history.measured(steps, run.rho)
-    if history.chooses(steps):
+    taken = measured(steps, run.rho)
+    if chooses(steps):
         said = st.column_config.TextColumn("What it did", width="large", help=_SEARCHES)
         columns = {"round": st.column_config.NumberColumn("Round", width=70), "said": said}
-        _newest_first(history.rounds(steps, run.rho).value, columns)
-    elif not measured.value.empty:
+        _newest_first(round_lines(steps, run.rho).value, columns)
+    elif not taken.value.empty:
         for place, chart in zip(st.columns(2), (charts.budget_used, charts.noise_level), strict=True):
             with place:
-                show(chart, measured)
+                show(chart, taken)
         help = "Round 0 measures every single column; later ones what the model gets wrong."
         columns = {
             "step": st.column_config.NumberColumn("#", width=50, help="Measurements in the order in which they were taken."),
@@ -167,7 +161,7 @@ def _progress(run: Run) -> None:
             "cells": st.column_config.NumberColumn("Cells", format="localized"),
             "sigma": st.column_config.NumberColumn("± people per cell", format="%.1f"),
         }
-        _newest_first(measured.value, columns)
+        _newest_first(taken.value, columns)
 
 
 def _newest_first(steps: pd.DataFrame, columns: dict[str, Any]) -> None:
@@ -181,3 +175,41 @@ def _forecast(run_id: str, spec_text: str) -> float:
     """The seconds that its mechanism was expected to take. run_id: only to keep the cache apart."""
     del run_id
     return Plan.of(Spec.from_json(json.loads(spec_text))).forecast.seconds
+
+
+def measured(history: Sequence[Progress], rho: float) -> Zoned[pd.DataFrame]:
+    """One line per measurement, in order. rho: the whole budget. Columns: step (from 1), round (0 before the adaptive rounds), marginal
+    (label), cells, sigma (people per cell), share_used (of rho, up to and with this one)."""
+    taken = [event for event in history if event.kind == "measured"]
+    lines = [(event.round, label(event.attributes), event.cells, event.sigma, event.rho_spent / rho) for event in taken]
+    frame = pd.DataFrame(lines, columns=["round", "marginal", "cells", "sigma", "share_used"])
+    frame.insert(0, "step", range(1, len(taken) + 1))
+    return released(frame)
+
+
+def round_lines(history: Sequence[Progress], rho: float) -> Zoned[pd.DataFrame]:
+    """One line per step that a mechanism reports, measurement or not, in order. rho: the whole budget. Columns: round, said (in words),
+    share_used (of rho, up to and with this one)."""
+    steps = [event for event in history if event.kind in ("measured", "fitted")]
+    said = [event.message or f"{label(event.attributes)}, ± {event.sigma:,.1f} people" for event in steps]
+    shares = [event.rho_spent / rho for event in steps]
+    return released(pd.DataFrame({"round": [event.round for event in steps], "said": said, "share_used": shares}))
+
+
+def chooses(history: Sequence[Progress]) -> bool:
+    """Whether it goes on in rounds that choose and do not measure, as games with an oracle do."""
+    kinds = [event.kind for event in history]
+    return kinds.count("fitted") > kinds.count("measured")
+
+
+def share_done(history: Sequence[Progress]) -> float:
+    """Fraction of the mechanism's work that is done."""
+    return max((event.done for event in history), default=0.0)
+
+
+def seconds_left(history: Sequence[Progress], elapsed: float, forecast: float) -> float:
+    """A guess that moves from the forecast to the pace so far as the work gets done. Both in seconds. The pace alone is a poor guide at
+    first: AIM's early rounds use little of the budget and take as long as the late ones."""
+    share = share_done(history)
+    expected = max(0.0, forecast - elapsed)
+    return expected if share == 0 else (1 - share) * expected + share * (elapsed * (1 - share) / share)

@@ -8,6 +8,7 @@ their path, and the value itself becomes None, so that no step can go on with an
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any, Literal
 
@@ -78,12 +79,11 @@ def several(label: str, path: str, options: Sequence[Any], names: dict[Any, str]
     return remembered(path, shown, lambda chosen: store(path, list(chosen)), st.pills, label, options, selection_mode="multi", **look)
 
 
-def text(label: str, path: str, **look: Any) -> str:
-    return remembered(path, value(path) or "", lambda entered: store(path, entered.strip()), st.text_input, label, **look)
+def text(label: str, path: str, widget: Callable[..., Any] = st.text_input, **look: Any) -> str:
+    return remembered(path, value(path) or "", lambda entered: store(path, entered.strip()), widget, label, **look)
 
 
-def paragraph(label: str, path: str, **look: Any) -> str:
-    return remembered(path, value(path) or "", lambda entered: store(path, entered.strip()), st.text_area, label, **look)
+paragraph = partial(text, widget=st.text_area)
 
 
 def number(label: str, path: str, parse: Callable[[str], Any], as_text: Callable[[Any], str] = str, **look: Any) -> Any:

@@ -55,12 +55,8 @@ _ROOT = "start"
 def run() -> None:
     """The router: what app.py does at every view."""
     theme = st.context.theme.type or "light"
-    st.set_page_config(
-        page_title=brand.NAME,
-        page_icon=brand.ICON,
-        layout="wide",
-        menu_items={"Get help": None, "Report a bug": None, "About": f"{brand.NAME}. {brand.TAGLINE}."},
-    )
+    menu = {"Get help": None, "Report a bug": None, "About": f"{brand.NAME}. {brand.TAGLINE}."}
+    st.set_page_config(page_title=brand.NAME, page_icon=brand.ICON, layout="wide", menu_items=menu)
     st.logo(brand.logo(theme), size="large", icon_image=brand.ICON)
     st.html(brand.STYLE)
     st.html(brand.script(), unsafe_allow_javascript=True)
@@ -207,16 +203,11 @@ def link(name: str, label: str) -> None:
 
 def _page(step: Step, state: State) -> st.Page:
     number = f"{STEPS.index(step) + 1}. " if step.numbered else ""
-    icon = {State.DONE: ":material/check_circle:", State.LOCKED: ":material/lock:", State.RUNNING: "spinner", State.OPEN: step.icon}[state]
+    icons = {State.DONE: ":material/check_circle:", State.LOCKED: ":material/lock:", State.RUNNING: "spinner"}
     hint = {State.DONE: " Done.", State.LOCKED: " Locked until the steps before it are done.", State.RUNNING: " A run is under way."}
-    return st.Page(
-        f"pages/{step.name}.py",
-        title=number + step.title,
-        icon=icon,
-        url_path=_ROOT if step is STEPS[0] else step.name,
-        default=step is STEPS[0],
-        help=step.help + hint.get(state, ""),
-    )
+    look = {"title": number + step.title, "icon": icons.get(state, step.icon), "help": step.help + hint.get(state, "")}
+    first = step is STEPS[0]
+    return st.Page(f"pages/{step.name}.py", url_path=_ROOT if first else step.name, default=first, **look)
 
 
 def _step(name: str) -> Step:

@@ -70,3 +70,13 @@ def count(number: float) -> str:
         if number >= limit:
             return f"{number / limit:.1f} {word}"
     return f"{number:,.0f}"
+
+
+def duration(seconds: float) -> str:
+    """A duration for reading: "less than a second", "12 s", "3 min", "2 h 10 min"."""
+    if seconds < 1:
+        return "less than a second"
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"

@@ -1,6 +1,10 @@
 """What the server does around every page: the headers of every response, and what happens when it starts.
 
 Who may come in is decided behind it, in `door/`. Pure ASGI, so that uploads are not buffered. Knows nothing of pages or drafts.
+
+When it is ready it says so, and opens the browser of the person who started it. The token is written where only that person looks. A
+terminal shows it. What is not a terminal may be a log that others read, so it gets the place of the token instead. A browser is started
+with the address of a file that leads on, because every account can read the arguments of a process.
 """
 
 from __future__ import annotations
@@ -12,8 +16,12 @@ import logging
 import os
 import pkgutil
 import sys
+import threading
+import webbrowser
 from collections.abc import AsyncIterator
-from typing import Any
+from html import escape
+from pathlib import Path
+from typing import Any, TextIO
 
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -23,8 +31,10 @@ from streamlit.runtime.pages_manager import PagesManager
 from dpsynth_core import web
 from dpsynth_core.foundation.causes import cause_of
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.store import failures, jobs
-from dpsynth_core.web.shell.door import announce, doors
+from dpsynth_core.foundation.private_files import private_file
+from dpsynth_core.store import access_token, failures, home, jobs
+from dpsynth_core.web.shell import brand
+from dpsynth_core.web.shell.door import address, doors, personal
 from dpsynth_core.web.shell.door.doors import Guard
 
 _PUMP_SECONDS = 2.0
@@ -109,7 +119,7 @@ async def lifespan(_app: object) -> AsyncIterator[dict[str, object]]:
     await _pump_once()
     await asyncio.to_thread(_warm_up)
     task = asyncio.create_task(_pump_forever())
-    announce.ready(doors.chosen())
+    announce(doors.chosen())
     try:
         yield {}
     finally:
@@ -154,3 +164,58 @@ async def _pump_once() -> None:
         await asyncio.to_thread(jobs.pump)
     except Exception as error:  # noqa: BLE001 (the wizard must come up even if the queue cannot; the type alone, a message could quote data)
         _log.error("the queue of runs and sweeps could not be checked: %s", type(error).__name__)
+
+
+_LEADING = "open.html"
+
+
+def announce(door: doors.Door) -> None:
+    """Say where the wizard is, and open it unless `server.headless` says that no person sits here."""
+    url = address.url()
+    token = door.token if isinstance(door, personal.Personal) else ""
+    say(sys.stdout, url, token)
+    if not config.get_option("server.headless") and _has_desktop():
+        target = _leading_file(personal.opening(url, token)).as_uri() if token else url
+        threading.Thread(target=webbrowser.open, args=(target,), daemon=True).start()
+
+
+def say(stream: TextIO, url: str, token: str) -> None:
+    """token: "" where people sign in."""
+    lines = ["", *_lines(url, token, stream.isatty()), ""]
+    with contextlib.suppress(OSError):  # no reader is left; the server is no worse for it
+        print("\n".join(f"  {line}".rstrip() for line in lines), file=stream, flush=True)
+
+
+def _lines(url: str, token: str, terminal: bool) -> list[str]:
+    if not token:
+        return [f"{brand.NAME} is ready: {url}", "People sign in with the provider that secrets.toml names. Ctrl-C stops the server."]
+    if terminal:
+        opening = ["Open it with this address:", "", f"  {personal.opening(url, token)}", ""]
+        opening += ["It opens all your projects and tables: do not pass it on. Ctrl-C stops the server."]
+    else:
+        opening = [f"Open it there with the token in {access_token.place()}, which only its owner can read."]
+    return [f"{brand.NAME} is ready: {url}", "It is for one person, the one who started it.", *opening, *_elsewhere()]
+
+
+def _elsewhere() -> list[str]:
+    """For a server in a container, or for several machines."""
+    if address.only_this_machine():
+        return []
+    return [
+        "",
+        f"In a container, this shows the token: docker exec CONTAINER cat {access_token.place()}",
+        f"Other machines may reach the server: put it behind https, and set {address.VARIABLE} to the address that browsers use.",
+        "For several people set sign-in up, as docs/guide/operations.md says.",
+    ]
+
+
+def _has_desktop() -> bool:
+    return not sys.platform.startswith("linux") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def _leading_file(opening: str) -> Path:
+    """A file that only its owner can read, which sends the browser to `opening`."""
+    path = home.home() / _LEADING
+    with private_file(path) as stream:
+        stream.write(f'<!doctype html><meta http-equiv="refresh" content="0; url={escape(opening)}">'.encode())
+    return path

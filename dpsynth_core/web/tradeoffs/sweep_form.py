@@ -17,9 +17,8 @@ from dpsynth_core.tradeoffs import trial
 from dpsynth_core.tradeoffs.sweep import MAX_REPEATS, PRIVATE, PUBLIC, Sweep
 from dpsynth_core.tradeoffs.trial import Expected
 from dpsynth_core.web.data import project_table
-from dpsynth_core.web.run.history import in_words
 from dpsynth_core.web.shell import document, fields, frame, refusals, session
-from dpsynth_core.web.shell.numbers import short
+from dpsynth_core.web.shell.numbers import duration, short
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import code, literal
 from dpsynth_core.web.tradeoffs import sweep_draft
@@ -74,14 +73,9 @@ def _table(project: Current) -> None:
                 help="As many as there are people, as far as that is public; fewer go faster, but noise weighs more.",
             )
         with strength:
-            fields.choice(
-                "How strongly are its columns related?",
-                f"{NOTES}.strength",
-                list(_STRENGTHS),
-                _STRENGTHS,
-                default=sweep_draft.RANGE,
-                help="Yours is not looked at. From weak to strong, the band around a curve shows how much depends on that.",
-            )
+            help = "Yours is not looked at. From weak to strong, the band around a curve shows how much depends on that."
+            title, options = "How strongly are its columns related?", list(_STRENGTHS)
+            fields.choice(title, f"{NOTES}.strength", options, _STRENGTHS, default=sweep_draft.RANGE, help=help)
     st.caption(_ABOUT[table])
     if table == PRIVATE:
         st.warning("Choosing by true errors leaks about the people in the table, and no ledger counts that.", icon=":material/warning:")
@@ -152,7 +146,7 @@ def _offer(project: Current, sweep: Sweep, expected: Expected) -> None:
             _confirm(project, sweep, known)
         spent = f"charges ε {sweeps.cost(sweep)[0]:.3g}" if private else "spends nothing"
         each = f" · {workers} at a time" if workers > 1 else ""
-        st.caption(f"About {in_words(seconds / workers)}{each} · {spent} · goes on when you close this page", width="content")
+        st.caption(f"About {duration(seconds / workers)}{each} · {spent} · goes on when you close this page", width="content")
 
 
 @refusals.dialog("Charge the private table?", width="medium")

@@ -26,9 +26,9 @@ from dpsynth_core.tradeoffs.curves import METRICS, Beside, Metric, Setting
 from dpsynth_core.tradeoffs.sweep import PRIVATE, PUBLIC, Sweep
 from dpsynth_core.tradeoffs.trial import Outcome
 from dpsynth_core.web.mechanism import plan_view
-from dpsynth_core.web.run.history import in_words
 from dpsynth_core.web.shell import curator, fields, frame, refusals
 from dpsynth_core.web.shell.figures import draw
+from dpsynth_core.web.shell.numbers import duration
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal
 from dpsynth_core.web.tradeoffs import releases_view
@@ -80,7 +80,7 @@ def _state(owner: str, sweep: str, was_active: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         if stored.active:
             forecast = {point.number: point.forecast for point in points}
-            left = in_words(trial.seconds_left(forecast, took, stored.workers))
+            left = duration(trial.seconds_left(forecast, took, stored.workers))
             st.progress(ended / len(points), f"{ended:,} of {len(points):,} trials · about {left} left", width="stretch")
         else:
             state = "Stopped" if stored.state == "stopped" else "Done"

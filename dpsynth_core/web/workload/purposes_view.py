@@ -15,9 +15,9 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.proposals import Cost
 from dpsynth_core.vocabulary.drawn_marginals import PAPER_DRAWS, RANDOM, SKEWED
 from dpsynth_core.vocabulary.workload import MAX_DRAWS
-from dpsynth_core.web.run.history import in_words
 from dpsynth_core.web.shell import document, fields, numbers, session
 from dpsynth_core.web.shell.document import Draft
+from dpsynth_core.web.shell.numbers import duration
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal
 
@@ -111,7 +111,7 @@ def words(cost: Cost | InputError) -> str:
     if not needed.fits:
         return f"{tables} · :orange[:material/block:] {literal(needed.reason, 500)}"
     large = needed.seconds > 60 * _MORE_THAN_MINUTES or needed.memory_mb > _MORE_THAN_MB
-    machine = f"{in_words(needed.seconds)}, {needed.memory_mb:,.0f} MB of memory"
+    machine = f"{duration(needed.seconds)}, {needed.memory_mb:,.0f} MB of memory"
     noise = f"± {cost.noise:,.0f} people a cell"
     if round(cost.noise) != round(cost.noise_measured):
         noise += f" if all were measured, ± {cost.noise_measured:,.0f} in chosen ones"

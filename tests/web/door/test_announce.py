@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from streamlit import config
 
-from dpsynth_core.web.shell.door import announce
+from dpsynth_core.web.shell import security
 from dpsynth_core.web.shell.door.personal import Personal
 
 URL = "http://127.0.0.1:8501"
@@ -22,7 +22,7 @@ class Terminal(io.StringIO):
 
 
 def printed(stream: io.StringIO, token: str) -> str:
-    announce.say(stream, URL, token)
+    security.say(stream, URL, token)
     return stream.getvalue()
 
 
@@ -54,7 +54,7 @@ def test_a_stream_that_nobody_reads_does_not_stop_the_server(door: Personal) -> 
         def write(self, _: str) -> int:
             raise BrokenPipeError
 
-    announce.say(Broken(), URL, door.token)
+    security.say(Broken(), URL, door.token)
 
 
 @pytest.mark.parametrize("desktop", [True, False])
@@ -64,10 +64,10 @@ def test_the_browser_is_started_with_a_file_that_only_its_owner_can_read(
 ) -> None:
     started: list[str] = []
     monkeypatch.setattr(webbrowser, "open", started.append)
-    monkeypatch.setattr(announce.threading, "Thread", _AtOnce)
-    monkeypatch.setattr(announce, "_has_desktop", lambda: desktop)
+    monkeypatch.setattr(security.threading, "Thread", _AtOnce)
+    monkeypatch.setattr(security, "_has_desktop", lambda: desktop)
     config.set_option("server.headless", headless)
-    announce.ready(door)
+    security.announce(door)
     if headless or not desktop:
         assert started == []
         return
