@@ -74,13 +74,13 @@ def _prepared() -> str:
     from dpsynth_core.store.home import LOCAL_OWNER
     from dpsynth_core.web.domain.column_draft import ColumnDraft
     from dpsynth_core.web.shell import document
-    from dpsynth_core.web.tradeoffs import sweep_draft
+    from dpsynth_core.web.tradeoffs import sweep_form
 
     draft = demo_draft(COLUMNS, workload={"kind": "all", "k": 3}, mechanism={"name": "mst", "settings": {}})
     rows = list(map(ColumnDraft.of, demo.demo_domain().keep(COLUMNS).columns))
     draft["wizard"] |= {"rows": [row.to_json() for row in rows], "tradeoffs": {"mechanisms": ["mst", "independent"], "repeats": 1}}
     project = projects.create(LOCAL_OWNER, "Demo", draft).id
-    sweep = sweeps.submit(LOCAL_OWNER, project, sweep_draft.sweep(draft, "Demo"))
+    sweep = sweeps.submit(LOCAL_OWNER, project, sweep_form.sweep_of(draft, "Demo"))
     made = [runs.submit(LOCAL_OWNER, project, document.spec(draft, "Demo")) for _ in range(2)]
     while sweeps.get(LOCAL_OWNER, sweep).active or any(runs.get(LOCAL_OWNER, run).active for run in made):
         time.sleep(0.2)

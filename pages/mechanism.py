@@ -25,7 +25,7 @@ def main() -> None:
         last = listed[0]
         undecided = last.state != "done" or sealing_view.was_check(last) or changed
         again = st.expander("Plan another run", undecided, key=f"plan_again_{last.id}", icon=":material/replay:", on_change="rerun")
-        if again.open:  # else nobody waits for what nobody sees
+        if again.open:  # else the page would wait for what is not shown
             with again:
                 sealing_view.planning(project)
     done = any(run.state == "done" for run in listed)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.web.shell import frame
-from dpsynth_core.web.tradeoffs import sweep_draft, sweep_form, sweep_view
+from dpsynth_core.web.tradeoffs import sweep_form, sweep_view
 
 _OTHER = "tradeoffs_other"
 
@@ -18,7 +18,7 @@ def main() -> None:
     frame.header("tradeoffs", "Which mechanism, and which ε? See what each gives before anything is spent.", *zones)
     if listed:
         sweep_view.panel(sweep_view.picked(listed))
-    missing = sweep_draft.problem(project.draft)
+    missing = sweep_form.problem(project.draft)
     if missing is not None:
         st.info("To try anything out, this page needs columns, tables and a budget.", icon=":material/science:")
         frame.refused(missing[1])

@@ -1,7 +1,5 @@
-"""Charts of a sweep: how the error falls with epsilon, how it grows with what is asked for, and table by table.
-
-Mechanisms are told apart by colour and by the shape of their points. Both axes are logarithmic: a straight line is a power law.
-"""
+"""Charts of a sweep: how the error falls with epsilon, how it grows with what is asked for, and table by table. Mechanisms are told apart
+by colour and by the shape of their points. Both axes are logarithmic: a straight line is a power law."""
 
 from __future__ import annotations
 
@@ -146,7 +144,7 @@ def _points(frame: pd.DataFrame, zoned: Zoned[pd.DataFrame], metric: Metric, x: 
 
 
 def _error(column: str, metric: Metric, frame: pd.DataFrame, in_sight: Sequence[float] = ()) -> alt.Y:
-    """All charts of a sweep share the range of the errors, so that they can be read together; whatever else is drawn is in it."""
+    """All charts of a sweep share the range of the errors, so that they can be read together; all else that is drawn is in it."""
     errors = [float(frame["low"].min()), float(frame["high"].max()), *in_sight]
     low, high = min(errors), max(errors)
     floor = max(low, 1e-6) * 0.9

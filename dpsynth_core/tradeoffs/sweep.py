@@ -1,7 +1,5 @@
-"""A sweep: one document that says what is tried on which table. Its points are the single trials, each an ordinary spec.
-
-Public facts only; opens no table.
-"""
+"""A sweep: one document that says what is tried on which table. Its points are the single trials, each an ordinary spec. Public facts only;
+opens no table."""
 
 from __future__ import annotations
 
@@ -170,7 +168,8 @@ class Sweep:
     def spec(self, point: Point) -> Spec:
         """The trial as a spec: on a table that is not private with repeatable noise and without the plan's own public table, which says
         nothing of that one."""
-        seed = None if self.table == PRIVATE else _seed(point)
+        text = f"{point.mechanism} {point.epsilon!r} {point.size} {point.repeat}"  # a seed of its own, the same whenever it is repeated
+        seed = None if self.table == PRIVATE else int.from_bytes(sha256(text.encode()).digest()[:7], "big")
         weights = {clique: self.workload.weights[clique] for clique in self.cliques(point.size)}
         fields: dict[str, Any] = {
             "mechanism": MechanismSpec(name=point.mechanism, settings=dict(self._given(point.mechanism))),
@@ -209,9 +208,3 @@ class Sweep:
         """SHA-256 of the document, the plan's path reduced to its base name."""
         obj = self.to_json() | {"base": self.base.published()}
         return sha256(json.dumps(obj, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
-
-
-def _seed(point: Point) -> int:
-    """A number of its own for each trial, the same whenever it is repeated."""
-    text = f"{point.mechanism} {point.epsilon!r} {point.size} {point.repeat}"
-    return int.from_bytes(sha256(text.encode()).digest()[:7], "big")

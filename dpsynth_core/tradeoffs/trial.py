@@ -1,7 +1,5 @@
-"""Carry out one point of a sweep: make the release, compare it with the table, keep the errors and nothing else.
-
-The errors are exact. They are as restricted as the table (`Sweep.zone`): whoever stores or shows them sees to that.
-"""
+"""Carry out one point of a sweep: make the release, compare it with the table, keep the errors and nothing else. The errors are exact. They
+are as restricted as the table (`Sweep.zone`): code that stores or shows them sees to that."""
 
 from __future__ import annotations
 
@@ -54,21 +52,13 @@ class Outcome:
         return cls(**{**obj, "errors": tuple(obj["errors"]), "largests": tuple(obj["largests"])})
 
 
-@dataclass(frozen=True)
-class _Table:
-    """A table to try on. true: the workload's tables as fractions of the people in it."""
-
-    source: MarginalSource
-    true: Shares
-
-
 class Trials:
     """The trials of one sweep in one process; each table is opened, and its true counts are taken, once. planned: is told the plan of a
     trial before it begins."""
 
     def __init__(self, sweep: Sweep, planned: Callable[[Plan], None] = lambda _: None) -> None:
         self._sweep, self._planned = sweep, planned
-        self._tables: dict[float | None, _Table] = {}
+        self._tables: dict[float | None, tuple[MarginalSource, Shares]] = {}  # with the workload's tables as fractions of the people in it
 
     def run(self, number: int) -> Outcome:
         """Raises InputError for a trial that cannot be made."""
@@ -80,12 +70,12 @@ class Trials:
             source = synthesis.open_source(plan)
             counts = true_counts(source, [*self._sweep.workload.cliques, ()]).value
             people = max(1, int(counts[()]))
-            self._tables[point.strength] = _Table(source, {table: counts[table] / people for table in self._sweep.workload.cliques})
-        table = self._tables[point.strength]
+            self._tables[point.strength] = source, {clique: counts[clique] / people for clique in self._sweep.workload.cliques}
+        source, shares = self._tables[point.strength]
         began, busy = time.perf_counter(), time.process_time()
-        release = synthesis.synthesize(plan, table.source, synthesis.noise_for(spec), lambda _: None)
+        release = synthesis.synthesize(plan, source, synthesis.noise_for(spec), lambda _: None)
         seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - busy
-        true = {clique: table.true[clique] for clique in plan.workload.cliques}
+        true = {clique: shares[clique] for clique in plan.workload.cliques}
         published = report.statements(release).value.published(plan.workload.cliques)
         if published.keys() < true.keys():
             problem = f"{plan.mechanism.card.title} does not answer the tables asked for"

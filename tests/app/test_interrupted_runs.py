@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from dpsynth_core.sources import demo
 from dpsynth_core.store import projects
 from dpsynth_core.store.home import LOCAL_OWNER
-from dpsynth_core.web.budget import criteria_draft
+from dpsynth_core.web.budget import criteria_view
 from dpsynth_core.web.data import project_table
 from dpsynth_core.web.workload import workload_view
 from tests.app.demo_project import PASSED, draft, open_page, project, words
@@ -83,8 +83,8 @@ def test_two_clicks_before_a_page_is_drawn_again_are_both_kept() -> None:
 def test_a_second_click_on_remove_does_not_remove_the_next_condition() -> None:
     first, second = MEAN, {**MEAN, "tolerance": 3.0}
     stated = draft(criteria=[first, second])
-    criteria_draft.remove(stated, 0, first)
-    criteria_draft.remove(stated, 0, first)
+    criteria_view.remove(stated, 0, first)
+    criteria_view.remove(stated, 0, first)
     assert stated["criteria"] == [second]
 
 

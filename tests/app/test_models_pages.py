@@ -14,7 +14,7 @@ from dpsynth_core.evaluation.beside_real import BesideReal
 from dpsynth_core.planning.spec import DataSpec
 from dpsynth_core.store import looks, projects
 from dpsynth_core.store.home import LOCAL_OWNER
-from dpsynth_core.web.results import real_models_view
+from dpsynth_core.web.results import claims_view
 from dpsynth_core.web.shell import document
 from tests.app.demo_project import draft, finished_run, open_page, project, words
 from tests.app.test_preparation_pages import can_continue, field, stages, stored
@@ -71,7 +71,7 @@ def test_a_mechanism_without_rows_is_refused_and_another_can_be_chosen() -> None
 @pytest.mark.parametrize("rows", [1, 3])
 def test_what_is_held_out_are_records_and_their_people_may_be_known(rows: int) -> None:
     nobody = pd.DataFrame()
-    said = real_models_view.held_out(BesideReal(100, 90, nobody, nobody, nobody), rows)
+    said = claims_view.held_out(BesideReal(100, 90, nobody, nobody, nobody), rows)
     assert said.startswith("100 records were held out; the models of real rows were trained on 90 others")
     assert ("may be of the same people" in said) == ("± 10.0% or more" in said) == (rows > 1)
 
@@ -118,5 +118,5 @@ def test_models_of_real_rows_are_shown_only_after_a_button_and_are_kept_nowhere(
 
 
 def test_where_no_record_is_at_hand_it_is_said_why() -> None:
-    assert "on a cluster" in real_models_view.obstacle(DataSpec(path="people.csv", engine="dask"))
-    assert real_models_view.obstacle(DataSpec(path="people.duckdb", kind="database")) == ""
+    assert "on a cluster" in claims_view.obstacle(DataSpec(path="people.csv", engine="dask"))
+    assert claims_view.obstacle(DataSpec(path="people.duckdb", kind="database")) == ""

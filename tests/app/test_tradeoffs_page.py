@@ -16,7 +16,7 @@ from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.store.sweeps import Stored
-from dpsynth_core.web.tradeoffs import sweep_draft, sweep_form, sweep_view
+from dpsynth_core.web.tradeoffs import sweep_form, sweep_view
 from tests.app.demo_project import draft, open_page, project, words
 
 
@@ -172,7 +172,7 @@ def test_what_is_typed_is_saved_and_tried(label: str, typed: str, note: str, val
     place = project(**small())
     app = open_page("tradeoffs", place)
     next(t for t in app.text_input if t.label == label).input(typed).run()
-    assert sweep_draft.note(chosen(place), note) == value
+    assert sweep_form.note(chosen(place), note) == value
 
 
 def test_trials_that_the_click_itself_has_changed_are_not_started(started: list[str]) -> None:
@@ -201,7 +201,7 @@ def test_boxes_and_pills_are_saved_and_tried() -> None:
     app = open_page("tradeoffs", place)
     next(s for s in app.selectbox if s.label == "Repeats").select(5).run()
     next(s for s in app.selectbox if s.label == "Tables asked for").select("parts").run()
-    assert (sweep_draft.note(chosen(place), "repeats"), sweep_draft.note(chosen(place), "sizes")) == (5, "parts")
+    assert (sweep_form.note(chosen(place), "repeats"), sweep_form.note(chosen(place), "sizes")) == (5, "parts")
 
 
 def test_no_mechanism_at_all_is_said_and_not_started() -> None:
@@ -355,7 +355,7 @@ def test_sweeps_of_a_project_are_told_apart(started: list[str]) -> None:
 
 
 def test_values_of_epsilon_may_have_decimal_commas_but_are_never_guessed() -> None:
-    assert sweep_draft.read_epsilons("0,1 0,5; 1, 3") == [0.1, 0.5, 1.0, 3.0]
-    assert sweep_draft.read_epsilons("0.1,0.5,2") == [0.1, 0.5, 2.0]
+    assert sweep_form.read_epsilons("0,1 0,5; 1, 3") == [0.1, 0.5, 1.0, 3.0]
+    assert sweep_form.read_epsilons("0.1,0.5,2") == [0.1, 0.5, 2.0]
     with pytest.raises(InputError, match="one number or two"):
-        sweep_draft.read_epsilons("1,5")
+        sweep_form.read_epsilons("1,5")

@@ -18,7 +18,7 @@ from dpsynth_core.sources import demo
 from dpsynth_core.store import jobs, runs, sweeps
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.shell import steps
-from dpsynth_core.web.tradeoffs import sweep_draft
+from dpsynth_core.web.tradeoffs import sweep_form
 from tests.app.demo_project import draft, finished_run, hostile_project, project
 from tests.browser.conftest import LONG_MS, Server, cut_on_a_phone, opened, settled
 from tests.bundle import pack
@@ -43,7 +43,7 @@ def done(server: Server) -> Iterator[str]:
         tried = {"rows": 200, "mechanisms": ["independent", "gaussian"], "epsilons": [1.0, 2.0], "repeats": 1}
         fields["wizard"] |= {"columns": names, "tradeoffs": tried}
         place = project(**fields)
-        sweep = sweeps.submit(LOCAL_OWNER, place, sweep_draft.sweep(fields, "Trial"))
+        sweep = sweeps.submit(LOCAL_OWNER, place, sweep_form.sweep_of(fields, "Trial"))
         assert [finished_run(place).state for _ in range(2)] == ["done", "done"]
         wait_until(lambda: not sweeps.get(LOCAL_OWNER, sweep).active, jobs.pump)
         yield place

@@ -6,7 +6,7 @@ from dpsynth_core.mechanisms import registry
 from dpsynth_core.store.runs import Run
 from dpsynth_core.web.compare.compare_view import run_name
 from dpsynth_core.web.shell import document
-from dpsynth_core.web.tradeoffs import sweep_draft
+from dpsynth_core.web.tradeoffs import sweep_form
 from tests.web.drafts import complete
 
 PAPER = {"name": "mst", "settings": {"preset": "paper"}}
@@ -24,6 +24,6 @@ def test_a_run_as_published_is_called_so() -> None:
 
 
 def test_the_plan_s_own_mechanism_is_offered_to_trials_as_it_is_set() -> None:
-    titles = sweep_draft.titles(complete() | {"mechanism": PAPER})
+    titles = sweep_form.titles(complete() | {"mechanism": PAPER})
     assert titles == {name: TITLE if name == "mst" else registry.get(name).card.title for name in titles}
     assert "mst" in titles

@@ -95,10 +95,7 @@ def _meaning(project: Current, epsilon: float, delta: float) -> None:
     for warning in budgets.check_budget(epsilon, delta):
         st.warning(literal(capital(warning)), icon=":material/warning:")
     if document.needs_reason(project.draft):
-        look: dict[str, Any] = {
-            "max_chars": 10_000,
-            "help": "A sentence. It is published with the release, in the report and in the data card.",
-        }
+        help = "A sentence. It is published with the release, in the report and in the data card."
         example = "The counts are published already; this release adds the rows that go with them."
         fields.paragraph("Why is so large an ε right for these people?", weakness.FIELD, placeholder=example, max_chars=10_000, help=help)
         try:
@@ -180,7 +177,7 @@ def certificate(project: Current, workload: Workload, unit: Unit, rho: float) ->
 
 
 def learning(project: Current) -> None:
-    """The share of the budget that learns the values of columns which nobody states, if there are any, and what is found with it."""
+    """The share of the budget that learns the values of columns that are left open, if there are any, and what is found with it."""
     unknown = document.domain(project.draft).unknown
     if not unknown:
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -12,8 +13,8 @@ from dpsynth_core.claims.criteria import deciding as words
 from dpsynth_core.claims.criteria.criterion import MUST, SHOULD, Field
 from dpsynth_core.claims.criteria.criterion import Entry as Holds
 from dpsynth_core.claims.criteria.deciding import CRITERIA
-from dpsynth_core.claims.criteria.models import models_of
-from dpsynth_core.claims.criteria.registry import KINDS
+from dpsynth_core.claims.criteria.models import ModelCriterion, models_of
+from dpsynth_core.claims.criteria.registry import KINDS, AnyCriterion, need_models
 from dpsynth_core.claims.criteria.regression import MOST_BESIDE
 from dpsynth_core.claims.criteria.tables import TablesWithin
 from dpsynth_core.claims.models import targets as models
@@ -25,9 +26,8 @@ from dpsynth_core.statistics.evidence import label
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.predictors import LINEAR
 from dpsynth_core.vocabulary.workload import Workload
-from dpsynth_core.web.budget import criteria_draft
-from dpsynth_core.web.budget.criteria_draft import Entry
 from dpsynth_core.web.shell import document, fields, frame, session
+from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal, one_line
 
@@ -41,7 +41,7 @@ _HELP = (
 
 def criteria(project: Current, workload: Workload, unit: Unit, shares: Shares) -> None:
     """All of it. shares: of the budget, as the draft divides it."""
-    entries = criteria_draft.listed(project.draft)
+    entries = listed(project.draft)
     with frame.card("What must the rows be good enough for?", Zone.PUBLIC, _HELP):
         if entries:
             if shares.of("criteria"):
@@ -52,26 +52,25 @@ def criteria(project: Current, workload: Workload, unit: Unit, shares: Shares) -
             entry = entries[chosen]
             button = f"{project.id}:criterion_remove"
 
-            def remove() -> None:
-                session.edit(partial(criteria_draft.remove, number=chosen, entry=entry))
+            def take_away() -> None:
+                session.edit(partial(remove, number=chosen, entry=entry))
                 st.session_state[f"{project.id}:criterion"] = max(0, chosen - 1)
 
-            st.button("Remove this condition", icon=":material/delete:", key=button, on_click=remove)
+            st.button("Remove this condition", icon=":material/delete:", key=button, on_click=take_away)
         else:
             st.caption("Nothing is fixed. After the run you will judge the rows by their errors alone.")
-        new = criteria_draft.new(TablesWithin.kind)
-        key = f"{project.id}:criterion_add"
-        st.button("Add a condition", icon=":material/add:", key=key, on_click=_put, args=(project.id, len(entries), new))
+        key, put = f"{project.id}:criterion_add", partial(_put, project.id, len(entries), new(TablesWithin.kind))
+        st.button("Add a condition", icon=":material/add:", key=key, on_click=put)
 
 
 def _put(project: str, number: int, entry: Entry) -> None:
-    session.edit(lambda draft: criteria_draft.replace(draft, number, entry))
+    session.edit(lambda draft: replace(draft, number, entry))
     st.session_state[f"{project}:criterion"] = number
 
 
 def _chosen(project: Current, entries: list[Entry]) -> int:
     """The criterion in the panel. The list's key has its titles: a list whose titles change would show none as chosen."""
-    titles = [criteria_draft.title(number, entry) for number, entry in enumerate(entries)]
+    titles = [title(number, entry) for number, entry in enumerate(entries)]
     chosen = min(st.session_state.get(f"{project.id}:criterion", 0), len(entries) - 1)
     key = f"{project.id}:criteria:{titles}"
 
@@ -86,7 +85,7 @@ def _panel(project: Current, workload: Workload, entry: Entry, number: int) -> N
     known = entry["kind"] if entry.get("kind") in KINDS else TablesWithin.kind
 
     def take(kind: str) -> None:
-        session.edit(partial(criteria_draft.turn, number=number, kind=kind))
+        session.edit(partial(turn, number=number, kind=kind))
 
     key = f"criterion:{number}:kind"
     kind = str(fields.linked(key, known, take, st.selectbox, "It is about", list(KINDS), format_func=lambda one: KINDS[one].title))
@@ -203,11 +202,17 @@ def _field(project: Current, number: int, name: str, widget: Any, title: str, va
 
 
 def _save(number: int, changes: Mapping[str, Any]) -> None:
-    session.edit(partial(criteria_draft.change, number=number, changes=changes))
+    session.edit(partial(change, number=number, changes=changes))
 
 
 def _restate(number: int, name: str, changed: Callable[[Entry], Entry]) -> None:
-    session.edit(partial(criteria_draft.restate, number=number, name=name, changed=changed))
+    """Change what one criterion says now of people, as columns with their values. name: of the entry, such as "among"."""
+
+    def restated(draft: Draft) -> None:
+        for entry in listed(draft)[number : number + 1]:
+            change(draft, number, {name: changed(entry.get(name, {}))})
+
+    session.edit(restated)
 
 
 def _precision(project: Current, workload: Workload, unit: Unit, shares: Shares, number: int) -> None:
@@ -219,6 +224,100 @@ def _precision(project: Current, workload: Workload, unit: Unit, shares: Shares,
         fields.problem(error)
         return
     st.markdown(literal(words.asked(criterion, workload.domain), 600))
-    rho = criteria_draft.part(shares, project.draft, criterion)
-    partial = criteria_draft.is_partial(project.draft["criteria"][number])
-    st.caption(literal(criteria_draft.precision(criterion, unit, rho, workload, document.people(project.draft), partial), 600))
+    rho = part(shares, project.draft, criterion)
+    partial = is_partial(project.draft["criteria"][number])
+    st.caption(literal(precision(criterion, unit, rho, workload, document.people(project.draft), partial), 600))
+
+
+Entry = dict[str, Any]
+
+_SMALL = 10
+"""The forecast is told for a group of one in so many, too."""
+EXAMPLE_PEOPLE = 1000
+"""People that precision is told for where the curator has not said how many there are."""
+
+
+def new(kind: str, entry: Mapping[str, Any] | None = None) -> Entry:
+    """A criterion of a kind, with what another one says of importance and name."""
+    kept = {name: entry[name] for name in ("importance", "name") if name in entry} if entry else {"importance": MUST}
+    return {"kind": kind, **kept} | {field.name: field.usual for field in KINDS[kind].form if field.usual is not None}
+
+
+def listed(draft: Mapping[str, Any]) -> list[Entry]:
+    return [dict(entry) for entry in draft.get("criteria", ())]
+
+
+def change(draft: Draft, number: int, changes: Mapping[str, Any]) -> None:
+    """Set entries of one criterion; those that are None, empty lists or empty objects are left out. Nothing where it is gone meanwhile."""
+    entries = listed(draft)
+    if number < len(entries):
+        merged = entries[number] | dict(changes)
+        entries[number] = {name: value for name, value in merged.items() if value not in (None, [], {})}
+        draft["criteria"] = entries
+
+
+def turn(draft: Draft, number: int, kind: str) -> None:
+    """Make one criterion another kind."""
+    for entry in listed(draft)[number : number + 1]:
+        replace(draft, number, new(kind, entry))
+
+
+def replace(draft: Draft, number: int, entry: Entry) -> None:
+    """Put another criterion in the place of one, or behind the last one."""
+    entries = listed(draft)
+    entries[number : number + 1] = [entry]
+    draft["criteria"] = entries
+
+
+def remove(draft: Draft, number: int, entry: Entry) -> None:
+    """Take one away, if it is still the one that was seen there: a second click must not take the one that took its place."""
+    entries = listed(draft)
+    if entries[number : number + 1] == [entry]:
+        draft["criteria"] = entries[:number] + entries[number + 1 :]
+
+
+def title(number: int, entry: Mapping[str, Any]) -> str:
+    """What the list calls a criterion; its author's words in it are hostile text."""
+    kind = KINDS.get(str(entry.get("kind")))
+    return f"{number + 1}. {entry.get('name') or ('Unknown' if kind is None else kind.title)} ({entry.get('importance', MUST)})"
+
+
+def part(shares: Shares, draft: Mapping[str, Any], criterion: AnyCriterion) -> float:
+    """The rho that measures what decides a criterion of the draft: an equal part of what decides criteria, or what measures the models of
+    one column."""
+    entries = listed(draft)
+    by_models = need_models(entries)
+    if not isinstance(criterion, ModelCriterion):
+        return shares.of("criteria") / max(1, by_models.count(False))
+    asked = [*draft.get("models", ()), *(entry for entry, by_model in zip(entries, by_models, strict=True) if by_model)]
+    return shares.of("models") / len({one.get("column") for one in asked})
+
+
+def is_partial(entry: Mapping[str, Any]) -> bool:
+    """Whether a criterion is about a group, of which a smaller one is known less well."""
+    kind = KINDS[str(entry.get("kind"))]
+    groups = (field.name for field in kind.form if field.holds is Holds.PEOPLE and field.name != "of")
+    return kind.by_size and any(entry.get(name) for name in groups)
+
+
+def precision(criterion: AnyCriterion, unit: Unit, rho: float, workload: Workload, people: int | None, partial: bool) -> str:
+    """How precisely it can be decided, for its part rho of the budget, in the unit of its limit. partial: see `is_partial`."""
+    count = people or EXAMPLE_PEOPLE
+    margin = criterion.margin(unit, rho, workload, count)
+    hopeless = not math.isfinite(margin) or criterion.hopeless(margin)
+    if partial:
+        few = _told(criterion, criterion.margin(unit, rho, workload, count / _SMALL))
+        group = f"How many of {count:,} people are in the group, nobody has looked. If nearly all: the measurement is uncertain by about "
+        return f"{group}{_told(criterion, margin)}; if one in {_SMALL}: {few}." + (f" {_ADVICE}" if hopeless else "")
+    known = f"With {count:,} people: the measurement is uncertain by"
+    if hopeless:
+        return f"{known} {_told(criterion, margin)}, however good the rows are. {_ADVICE}"
+    return f"{known} about {_told(criterion, margin)}. {criterion.rule(margin)}"
+
+
+def _told(criterion: AnyCriterion, margin: float) -> str:
+    hopeless = not math.isfinite(margin) or criterion.hopeless(margin)
+    return f"± {criterion.uncertainty(margin)}" + (", so much that it can hardly come out as met" if hopeless else "")
+
+
+_ADVICE = "Give it a larger share of the budget, state fewer conditions, or ask for less."

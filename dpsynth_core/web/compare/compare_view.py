@@ -1,7 +1,5 @@
-"""Finished runs side by side: what was set differently, how far each may be off, where one wins; and the favourite.
-
-Released values, unless the curator asks for true errors on this very screen.
-"""
+"""Finished runs side by side: what was set differently, how far each may be off, where one wins; and the favourite. Released values, unless
+the curator asks for true errors on this very screen."""
 
 from __future__ import annotations
 
@@ -91,7 +89,8 @@ def compare(project: Current, chosen: Sequence[Run]) -> None:
             measure = st.segmented_control("Measure", titles, key=_MEASURE, default=MEAN.title, required=True, help=_HELP)
             with_truth = open_runs.curator_toggle()
         largest = measure == LARGEST.title
-        if largest and not _same_questions(opened, labels):
+        thresholds = {one.release.plan.workload.threshold for one in opened.values()}
+        if largest and (len(thresholds) > 1 or any(len(one.cliques) != len(labels) for one in opened.values())):
             st.info("These runs were asked for different tables: their largest errors are not of the same counts.", icon=":material/info:")
             return
         truths = {letter: open_runs.truth_for(one, one.cliques) if with_truth else None for letter, one in opened.items()}
@@ -111,12 +110,6 @@ def compare(project: Current, chosen: Sequence[Run]) -> None:
             config = {run: st.column_config.NumberColumn(f"{run}, at most", format="percent") for run in wide.columns if run != "marginal"}
             config["marginal"] = st.column_config.TextColumn("Table")
             st.dataframe(wide, hide_index=True, height=min(320, 40 + 35 * len(wide)), column_config=config)
-
-
-def _same_questions(opened: Mapping[str, OpenRun], labels: Sequence[str]) -> bool:
-    """Whether the largest errors of all runs are of the same counts."""
-    thresholds = {one.release.plan.workload.threshold for one in opened.values()}
-    return len(thresholds) == 1 and all(len(one.cliques) == len(labels) for one in opened.values())
 
 
 def _judged(one: OpenRun, truth: Truth | None, largest: bool) -> Zoned[pd.DataFrame]:

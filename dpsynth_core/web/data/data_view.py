@@ -36,6 +36,10 @@ _HIDDEN = (
     "Hides the content of a record, but not that the person is in the table. If every row is a different person, the number of rows is "
     "public. Needs 40% more noise.",
 )
+_COPIES_HELP = (
+    "Other releases, totals, previews, copies without names: they can show what noise hides here, and no ledger counts them. Your answer "
+    "is published with the release."
+)
 NEW = "A new population…"
 TABLE = "table"
 """The place of what is wrong with a table."""
@@ -73,7 +77,14 @@ def _upload(project: Current) -> None:
         "Larger than the limit? Choose “By path” and leave the file where it is.",
     )
     if not document.columns(project.draft):
-        st.button("Or try it with simulated people", icon=":material/groups:", key="try_demo", type="tertiary", on_click=_take_demo)
+        st.button(
+            "Or try it with simulated people",
+            icon=":material/groups:",
+            key="try_demo",
+            type="tertiary",
+            on_click=_take,
+            args=(project_table.simulated,),
+        )
 
 
 def _path(_: Current) -> None:
@@ -91,10 +102,6 @@ def _demo(project: Current) -> None:
     st.button("Use the simulated demo", icon=":material/groups:", key="use_demo", on_click=_take_demo, type=look)
 
 
-def _take_demo() -> None:
-    _take(project_table.simulated)
-
-
 def _take(look_at: Callable[[], Table]) -> None:
     def prepare() -> Callable[[document.Draft], None]:
         table = look_at()
@@ -104,6 +111,9 @@ def _take(look_at: Callable[[], Table]) -> None:
         return lambda draft: project_table.adopt(draft, table)
 
     session.change_table(TABLE, "data", prepare)
+
+
+_take_demo = partial(_take, project_table.simulated)
 
 
 def _remove(project: Current) -> None:
@@ -189,22 +199,12 @@ def population(project: Current) -> None:
             _account(chosen)
         else:
             _new_population()
-        fields.number(
-            "About how many people? (optional)",
-            "wizard.people",
-            partial(numbers.optional, field="number of people", low=1, high=10**10),
-            lambda n: f"{n:,}",
-            placeholder="only if publicly known, such as 32,000",
-            help="A public or rough figure, never the exact count of the private table. It is used to judge noise and delta.",
-        )
-        fields.paragraph(
-            "What else is published about these people? (optional)",
-            "other_copies",
-            placeholder="Totals in the annual report of 2024; a release by the ministry in 2019. Or: I looked and know of nothing.",
-            max_chars=10_000,
-            help="Other releases, totals, previews, copies without names: they can show what noise hides here, and no ledger counts them. "
-            "Your answer is published with the release.",
-        )
+        parse, example = partial(numbers.optional, field="number of people", low=1, high=10**10), "only if publicly known, such as 32,000"
+        help = "A public or rough figure, never the exact count of the private table. It is used to judge noise and delta."
+        fields.number("About how many people? (optional)", "wizard.people", parse, "{:,}".format, placeholder=example, help=help)
+        title = "What else is published about these people? (optional)"
+        example = "Totals in the annual report of 2024; a release by the ministry in 2019. Or: I looked and know of nothing."
+        fields.paragraph(title, "other_copies", placeholder=example, max_chars=10_000, help=_COPIES_HELP)
 
 
 def _account(name: str) -> None:

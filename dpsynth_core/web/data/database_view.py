@@ -1,7 +1,5 @@
-"""Choosing a table of a database on the Data page: its address, then a table of the catalogue or a query.
-
-Of the database its catalogue and the types of columns are read, no record. An address with a password is refused before it is kept.
-"""
+"""Choosing a table of a database on the Data page: its address, then a table of the catalogue or a query. Of the database its catalogue and
+the types of columns are read, no record. An address with a password is refused before it is kept."""
 
 from __future__ import annotations
 
@@ -33,6 +31,10 @@ NO_SURVEY = "Not needed for a database: it has no lines that could be cut off or
 LOG = (
     "The records are read from the database into this program, and kept on no disk. The database’s own log may contain the statements: "
     "names of columns, your query. It contains no counts and no values of records."
+)
+_QUERY_HELP = (
+    "It chooses records of one table by WHERE and may rewrite their values. Joins, windows, groups and limits are refused: with them one "
+    "person could change other people’s rows."
 )
 _STATED = "wizard.database"
 _PASSWORD = "Never with a password: PostgreSQL takes it from PGPASSWORD, .pgpass or a service file of whoever runs this server."
@@ -84,13 +86,8 @@ def _what(known: dict[str, Any], take: Take, look: Literal["primary", "secondary
         names, help = {None: "Choose a table…"}, "The names alone come from the database’s catalogue."
         fields.choice("Table or view", f"{_STATED}.table", [None, *tables], names, help=help)
     else:
-        fields.paragraph(
-            "One SELECT whose rows are the records",
-            f"{_STATED}.query",
-            placeholder="SELECT age, sex, region FROM stays WHERE year = 2024",
-            help="It chooses records of one table by WHERE and may rewrite their values. Joins, windows, groups and limits are refused: "
-            "with them one person could change other people’s rows.",
-        )
+        example = "SELECT age, sex, region FROM stays WHERE year = 2024"
+        fields.paragraph("One SELECT whose rows are the records", f"{_STATED}.query", placeholder=example, help=_QUERY_HELP)
     with st.expander("How long a statement may take", icon=":material/timer:"):
         fields.number("Seconds", f"{_STATED}.timeout", seconds, lambda n: "" if n is None else str(n), help=_TIMEOUT_HELP)
     st.button("Use it", icon=":material/check:", key="use_database", on_click=take, args=(_stated,), type=look)
@@ -136,7 +133,7 @@ def seconds(text: str) -> int | None:
 
 
 def _check_allowed(place: Address, only_this_machine: bool) -> None:
-    """With the accounts of whoever runs this server: so for that person alone, and no file of our own store."""
+    """With the accounts of the person who runs this server: so for that person alone, and no file of our own store."""
     if not only_this_machine or (os.environ.get(project_table.ROOTS) and not place.is_file):
         raise InputError("data.path", "databases may not be opened from this page", "upload the table, or ask whoever runs this server")
     if place.is_file:

@@ -80,7 +80,7 @@ def from_path(text: str, only_this_machine: bool) -> Table:
     if is_address(shown):
         raise InputError("path", "it is a database", "choose “A database” above")
     if is_uri(shown):
-        # Of an object store, with the credentials of whoever runs this server: so for that person alone. Raises InputError.
+        # of an object store, with the credentials of the person who runs this server: so for that person alone
         if not only_this_machine or os.environ.get(ROOTS):
             raise InputError("path", "addresses may not be opened from this page", "upload the table, or ask who runs this server")
         return _inspect(located(shown), "path")

@@ -71,7 +71,7 @@ def panel(project: Current, data: Mapping[str, Any], reread: Reread) -> None:
 
 
 def _summary(form: TableFormat, open_ones: Collection[str]) -> str:
-    """How the file is read, in one line; of numbers always both marks, with an example. open_ones: fields that nobody stated yet."""
+    """How the file is read, in one line; of numbers always both marks, with an example. open_ones: fields that are not stated yet."""
     if form.kind not in WRITTEN_AS_TEXT:
         return "How this file is written"
     marks = f"{example(form.decimal, form.thousands)} (decimal {DECIMALS[form.decimal]}, {_BETWEEN[form.thousands]} between thousands)"

@@ -35,7 +35,7 @@ _NOTHING: tuple[Any, ...] = (None, "", [])
 
 class ColumnDraft(Column):
     """lower, upper, size, bins, width and edges may be texts as typed; options of the kind are. use: False drops the column. note: what to
-    mind, in our own words. guessed: that its name alone filled in bounds or kind, and nobody has confirmed them. origin: one of
+    mind, in our own words. guessed: that its name alone filled in bounds or kind, and it is not confirmed. origin: one of
     `domain.ORIGINS`, or "" while nothing is said about it."""
 
     use: bool = True

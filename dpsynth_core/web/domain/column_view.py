@@ -39,8 +39,11 @@ def panel(project: Current, draft: ColumnDraft) -> None:
         origin_view.suggestion(draft)
         kind, source = st.columns(2, gap="small")
         with kind:
-            titles = {name: kind.title for name, kind in KINDS.items()}
-            _choice(draft, "kind", draft.kind, "Kind", _kinds(project, draft), titles, KINDS[draft.kind].help)
+            titles = {name: known.title for name, known in KINDS.items()}
+            names = [name for name, known in KINDS.items() if known.learnable or not draft.most]
+            if draft.name == project.draft["unit"]["person_column"]:  # of what tells people apart no value is released
+                names = list(dict.fromkeys([*of_form(Form.FILLED), draft.kind]))
+            _choice(draft, "kind", draft.kind, "Kind", names, titles, KINDS[draft.kind].help)
         if not draft.is_filled:
             with source:
                 way = origin_view.choice(project, draft)
@@ -59,14 +62,6 @@ def panel(project: Current, draft: ColumnDraft) -> None:
         _text(draft, "label", draft.label, "What it is about (optional)", placeholder="Shown in codebook and report", max_chars=500)
 
 
-def _kinds(project: Current, draft: ColumnDraft) -> list[str]:
-    """The kinds that the column may have: only those that can be learnt while it is to be learnt, and of the column that tells people
-    apart those that release none of its values."""
-    if draft.name == project.draft["unit"]["person_column"]:
-        return list(dict.fromkeys([*of_form(Form.FILLED), draft.kind]))
-    return [name for name, kind in KINDS.items() if kind.learnable or not draft.most]
-
-
 def _declaration(project: Current, draft: ColumnDraft) -> None:
     """Values or bounds, what happens to all others, and the cells that come of it."""
     place, error = draft.place_of_problem(), draft.problem()
@@ -77,7 +72,7 @@ def _declaration(project: Current, draft: ColumnDraft) -> None:
 
         lines = min(max(len(draft.categories or ()) + 1, _SHORTEST), _LONGEST)
         look = {"height": _LINE * lines + 20, "placeholder": "f = female\nm = male", "help": _VALUES_HELP}
-        fields.linked(_key(draft, "list"), draft.listed_text(), take, st.text_area, "Values, one per line", **look)
+        fields.linked(f"list:{draft.name}", draft.listed_text(), take, st.text_area, "Values, one per line", **look)
         _wrong(draft, error, place == "values")
     else:
         _numbers(draft, place, error)
@@ -107,7 +102,7 @@ def _head(draft: ColumnDraft) -> None:
             st.subheader(literal(draft.name, 60), anchor=False, width="content")
             if draft.use and (origin := ORIGIN_NAMES.get(draft.origin)):
                 st.badge(origin, color="orange" if draft.origin == "data" else "gray")
-        fields.linked(_key(draft, "use"), draft.use, partial(_store, draft, "use"), st.toggle, "Use it")
+        fields.linked(f"use:{draft.name}", draft.use, partial(_store, draft, "use"), st.toggle, "Use it")
     if draft.note:
         st.caption(f":material/info: {literal(draft.note)}")
     elif not draft.use:
@@ -119,10 +114,6 @@ def _head(draft: ColumnDraft) -> None:
         st.button("Give the rows new identifiers", on_click=take, **look)
 
 
-def _key(draft: ColumnDraft, field: str) -> str:
-    return f"{field}:{draft.name}"
-
-
 def _store(draft: ColumnDraft, field: str, entered: Any) -> None:
     draft_rows.change_column(draft.name, {field: entered})
 
@@ -130,7 +121,7 @@ def _store(draft: ColumnDraft, field: str, entered: Any) -> None:
 def _choice(draft: ColumnDraft, field: str, shown: Any, label: str, options: Any, names: dict[Any, str], help: str | None = None) -> None:
     look: dict[str, Any] = {"format_func": lambda option: names.get(option, str(option)), "help": help}
     look["placeholder"] = names.get(None)  # what a widget shows whose value is None
-    fields.linked(_key(draft, field), shown, partial(_store, draft, field), st.selectbox, label, options, **look)
+    fields.linked(f"{field}:{draft.name}", shown, partial(_store, draft, field), st.selectbox, label, options, **look)
 
 
 def _text(draft: ColumnDraft, field: str, shown: str, label: str, **look: Any) -> None:
@@ -140,7 +131,7 @@ def _text(draft: ColumnDraft, field: str, shown: str, label: str, **look: Any) -
         entered = text.strip()
         draft_rows.change_column(draft.name, draft.read_bins(entered) if field == "bins" else {field: entered})
 
-    fields.remembered(_key(draft, field), shown, take, st.text_input, label, **look)
+    fields.remembered(f"{field}:{draft.name}", shown, take, st.text_input, label, **look)
 
 
 def _wrong(draft: ColumnDraft, error: InputError | None, here: bool = True) -> None:
@@ -178,7 +169,7 @@ def _option(draft: ColumnDraft, option: Option) -> None:
     def take(entered: str) -> None:
         draft_rows.change_column(draft.name, {option.field: entered.strip()})
 
-    fields.linked(_key(draft, option.field), stated, take, widget, option.title, help=option.help, **look)
+    fields.linked(f"{option.field}:{draft.name}", stated, take, widget, option.title, help=option.help, **look)
 
 
 _TITLES = {"missing": "Empty values", "other": "Values outside"}

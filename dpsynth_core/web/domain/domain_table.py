@@ -106,16 +106,14 @@ def with_pasted(drafts: Sequence[ColumnDraft], domain: Domain) -> list[ColumnDra
 
 def with_columns(drafts: Sequence[ColumnDraft], columns: Iterable[Column], origin: str) -> list[ColumnDraft]:
     """As these columns say, in which nothing is open; the others stay as they are."""
-    return _updated(drafts, {column.name: _drafted(column, origin) for column in columns})
+    given = {column.name: _drafted(column, origin) for column in columns}
+    return [given.get(draft.name, draft) for draft in drafts]
 
 
 def with_guess(drafts: Sequence[ColumnDraft], guesses: Iterable[Guess], column: str) -> list[ColumnDraft]:
     """One of them as the table looks like."""
-    return _updated(drafts, {draft.name: draft for draft in from_guesses(guesses) if draft.name == column})
-
-
-def _updated(drafts: Sequence[ColumnDraft], given: Mapping[str, ColumnDraft]) -> list[ColumnDraft]:
-    return [given.get(draft.name, draft) for draft in drafts]
+    given = {draft.name: draft for draft in from_guesses(guesses)}
+    return [given.get(draft.name, draft) if draft.name == column else draft for draft in drafts]
 
 
 def _drafted(column: Column, origin: str) -> ColumnDraft:

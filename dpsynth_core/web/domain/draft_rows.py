@@ -1,7 +1,5 @@
-"""The columns of the Domain page in the draft: read as stored, and stored again with each change, with the domain that they mean.
-
-A codebook may leave columns open, as a DDI codebook does.
-"""
+"""The columns of the Domain page in the draft: read as stored, and stored again with each change, with the domain that they mean. A
+codebook may leave columns open, as a DDI codebook does."""
 
 from __future__ import annotations
 

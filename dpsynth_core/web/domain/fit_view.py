@@ -1,7 +1,7 @@
 """Part of the Domain page: do the records fit? What would count as something else, column by column, and a button for each mend.
 
 Exact counts of private records: on this screen only, kept nowhere. They are a look at the records, with which the release is branded, so
-they show only when the curator asks for them. But nobody goes on without a decision: a misfit may be accepted, it is never overlooked.
+they show only when the curator asks for them. But the page needs a decision: a misfit may be accepted, it is never overlooked.
 A mend that takes values from the records makes the domain one that was read from the data; one that says how the file is written does not.
 """
 

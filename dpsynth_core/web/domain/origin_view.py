@@ -1,7 +1,5 @@
-"""Part of the panel of a column: where its values come from. The cheapest for the people in the table first, reading them last.
-
-Values that the curator does not know can be learnt with noise for a share of the budget. What that costs is said before.
-"""
+"""Part of the panel of a column: where its values come from. The cheapest for the people in the table first, reading them last. Values that
+the curator does not know can be learnt with noise for a share of the budget. What that costs is said before."""
 
 from __future__ import annotations
 

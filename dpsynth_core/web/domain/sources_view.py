@@ -1,7 +1,5 @@
-"""Where all columns at once can come from, on the Domain page, and the reason for what was read from the data.
-
-On the Data page: begin without the table. A codebook, or the names of the columns, is enough for every step but the run.
-"""
+"""Where all columns at once can come from, on the Domain page, and the reason for what was read from the data. On the Data page: begin
+without the table. A codebook, or the names of the columns, is enough for every step but the run."""
 
 from __future__ import annotations
 
@@ -142,16 +140,12 @@ def beginning(project: Current) -> None:
     lines = f"{project.id}:plan_lines"
 
     def take(file: UploadedFile) -> None:
-        _begin(lambda: _of_codebook(draft_rows.read_codebook(file.getvalue())))
+        _begin(lambda: draft_rows.read_codebook(file.getvalue()))
 
     fields.file("A codebook: domain JSON, CSV or DDI", draft_rows.ENDINGS, "plan_codebook", take)
-    st.text_area(
-        "Or paste names of columns, or two columns: column and value",
-        key=lines,
-        height=110,
-        placeholder="age\nsex\nregion",
-        help="From a spreadsheet: the names in one line or one below the other, or one line per value of a column.",
-    )
+    title = "Or paste names of columns, or two columns: column and value"
+    help = "From a spreadsheet: the names in one line or one below the other, or one line per value of a column."
+    st.text_area(title, key=lines, height=110, placeholder="age\nsex\nregion", help=help)
     st.button("Plan with these columns", key="plan_columns", icon=":material/edit_note:", on_click=_take_lines, args=(lines,))
     if plan_first.is_planned(project.draft):
         columns = project.draft["wizard"]["columns"]
@@ -160,27 +154,19 @@ def beginning(project: Current) -> None:
 
 def _take_lines(key: str) -> None:
     text = st.session_state[key]
-    _begin(lambda: _of_codebook(draft_rows.codebook_of(pasted_domain(text))) if holds_values(text) else (pasted_names(text), None))
+    _begin(lambda: draft_rows.codebook_of(pasted_domain(text)) if holds_values(text) else pasted_names(text))
 
 
-Plan = tuple[tuple[str, ...], Codebook | None]
-"""The columns, and what is said of them already."""
-
-
-def _of_codebook(codebook: Codebook) -> Plan:
-    return codebook.names, codebook
-
-
-def _begin(read: Callable[[], Plan]) -> None:
-    """Let go of a table that was chosen before, and plan with these columns."""
+def _begin(read: Callable[[], Codebook | tuple[str, ...]]) -> None:
+    """Let go of a table that was chosen before, and plan with these columns, or with those of a codebook and what it says of them."""
 
     def act() -> None:
-        columns, codebook = read()
+        plan = read()
         session.check_idle("data")
         project = session.current()
         projects.remove_uploads(project.owner, project.id)
-        session.edit(partial(plan_first.begin, columns=columns))
-        if codebook is not None:
-            draft_rows.adopt(codebook)
+        session.edit(partial(plan_first.begin, columns=plan.names if isinstance(plan, Codebook) else plan))
+        if isinstance(plan, Codebook):
+            draft_rows.adopt(plan)
 
     refusals.attempt(data_view.TABLE, act)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Literal
+from typing import Any
 
 import streamlit as st
 
@@ -124,9 +124,7 @@ def _add(project: Current, rule: Rule, attributes: Sequence[Attribute]) -> None:
         st.session_state[_key(project, "note")] = ""
 
 
-def _values(
-    project: Current, side: str, attribute: Attribute, label: str, label_visibility: Literal["visible", "collapsed"] = "visible"
-) -> list[str]:
+def _values(project: Current, side: str, attribute: Attribute, label: str, label_visibility: Any = "visible") -> list[str]:
     """Cells of a column, by label: a range of bins for numbers of many values, any of the listed values otherwise; a text where there is
     only one."""
     labels, key = list(attribute.cell_labels()), _values_key(project, side, attribute)

@@ -1,13 +1,10 @@
-"""The Mechanism page while nothing runs: what the plan can do and what it leaks, the mechanisms to choose from, and the seal.
-
-Before more is spent on a mechanism that needs a public table, a small run of its own can check that table.
-"""
+"""The Mechanism page while nothing runs: what the plan can do and what it leaks, the mechanisms to choose from, and the seal. Before more
+is spent on a mechanism that needs a public table, a small run of its own can check that table."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -40,7 +37,11 @@ _CHECK = "check"
 def check_card(project: Current) -> None:
     """The result of the last check, and a form to make one. The draft's plan is complete and names a public table."""
     with frame.card("Can the public table stand in for yours?", Zone.RELEASED, HELP):
-        if reading := _last(project):
+        digest = project.draft["public"]["sha256"]
+        done = (run for run in runs.list(project.owner, project.id) if run.state == "done" and was_check(run))
+        newest = next((run for run in done if run.spec.public is not None and run.spec.public.sha256 == digest), None)
+        if newest is not None:
+            reading = runs.release(project.owner, newest.id).details["best_mixture"]
             box = st.warning if reading["poor"] or reading["error"] is None else st.success
             box(literal(reading["sentence"]), icon=":material/balance:")
         if fields.value(EPSILON) is None and EPSILON not in project.draft["wizard"].get("typed", {}):
@@ -54,15 +55,6 @@ def check_card(project: Current) -> None:
         if (error := refusals.taken(_CHECK)) is not None:
             frame.refused(error)
             st.caption("The check was not started and nothing was spent.")
-
-
-def _last(project: Current) -> dict[str, Any] | None:
-    """The reading of the project's newest check with the present public table."""
-    for run in runs.list(project.owner, project.id):
-        same = run.spec.public is not None and run.spec.public.sha256 == project.draft["public"]["sha256"]
-        if run.state == "done" and was_check(run) and same:
-            return dict(runs.release(project.owner, run.id).details["best_mixture"])
-    return None
 
 
 def was_check(run: runs.Run) -> bool:

@@ -1,24 +1,34 @@
-"""What the claims of a release say, on the Results page: the card of each. Released values only."""
+"""What the claims of a release say, on the Results page: the card of each, from released values only. The same models trained on real rows,
+beside what is certified, are exact, and for the curator's eyes only."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import groupby
+from typing import Any
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 
+from dpsynth_core import charts
 from dpsynth_core.claims.criteria.criterion import MET, NOT_MET, UNDECIDED, UNMEASURED
 from dpsynth_core.claims.criteria.deciding import CRITERIA, line
+from dpsynth_core.claims.models.targets import Target
 from dpsynth_core.claims.models.usefulness import MODELS, verdict
+from dpsynth_core.evaluation import beside_real
+from dpsynth_core.evaluation.beside_real import MOST_RECORDS, REAL, SYNTHETIC, BesideReal
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import MAX_REASON
-from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.foundation.zones import Zone, Zoned, combine, released
+from dpsynth_core.planning.spec import DataSpec
 from dpsynth_core.release.release import Release
 from dpsynth_core.report.sections import claimed
 from dpsynth_core.store import runs
 from dpsynth_core.web.results.open_runs import OpenRun, forget
-from dpsynth_core.web.shell import fields, frame
-from dpsynth_core.web.shell.text import literal
+from dpsynth_core.web.shell import curator, fields, frame
+from dpsynth_core.web.shell.figures import show
+from dpsynth_core.web.shell.text import literal, one_line
 
 _ICONS = {MET: ":material/check_circle:", NOT_MET: ":material/cancel:", UNDECIDED: ":material/help:", UNMEASURED: ":material/pending:"}
 
@@ -93,3 +103,88 @@ def cards(release: Release) -> None:
             with frame.card(section.title, Zone.RELEASED, section.reading):
                 for line in section.lines:
                     st.markdown(f"- {literal(line, 800)}")
+
+
+_REAL_TITLE = "How far is that from models of the real rows?"
+_REAL_HELP = (
+    "The same models are trained on one half of the real rows, and both are asked about the other half. Nothing of it is published, kept "
+    "or part of a download: it is worked out when you press the button, and gone when you do anything else."
+)
+_ON_A_CLUSTER = "Not here: the records are on a cluster, and none of them leaves its workers."
+
+
+def real_models(opened: OpenRun) -> None:
+    """Off until the button is pressed; nothing where no models were measured."""
+    release = opened.release
+    if not release.usefulness or release.codes is None:
+        return
+    with frame.card(_REAL_TITLE, Zone.CURATOR, _REAL_HELP):
+        if why := obstacle(release.spec.data):
+            st.caption(f":material/info: {why}")
+            return
+        targets = {target.column: target for target in release.plan.targets}
+        left, right = st.columns(2)
+        with left:
+            guessed = str(st.selectbox("Column that is guessed", list(targets), format_func=one_line, key="real_target"))
+        with right:
+            columns = [name for name in release.domain.names if name != guessed]
+            column = str(st.selectbox("Accuracy by the values of", columns, format_func=one_line, key="real_by"))
+        if st.button("Train on the real rows: exact, for your eyes only", key="real_models", icon=":material/visibility_lock:"):
+            _compare(opened, targets[guessed], column)
+        else:
+            st.caption("Exact shares of the private table would be shown. Releases of this project will say that true values were.")
+
+
+def obstacle(data: DataSpec) -> str:
+    """Why the records of a table cannot be had, as a sentence; "" where they can."""
+    return _ON_A_CLUSTER if data.engine is not None else ""
+
+
+def _compare(opened: OpenRun, target: Target, column: str) -> None:
+    release = opened.release
+    st.warning(curator.WARNING, icon=":material/visibility_lock:")
+    try:
+        if not release.spec.data.simulated:
+            curator.note("truth", opened.run.project)
+        with st.spinner("Training on the real rows …"):
+            records = curator.records(opened.run.spec, release.domain, MOST_RECORDS)
+            synthetic = released(np.asarray(release.codes, dtype=np.int32))
+            comparison = combine(lambda rows, real: beside_real.compared(release.domain, rows, real, target, column), synthetic, records)
+    except InputError as error:
+        frame.refused(error)
+        return
+    if comparison.value is None:
+        st.info("There are too few records to hold some out.")
+        return
+    with frame.watermark(comparison.zone, "real_models"):
+        _shown(opened, target, column, Zoned(comparison.zone, comparison.value))
+
+
+def _shown(opened: OpenRun, target: Target, column: str, comparison: Zoned[BesideReal]) -> None:
+    exact = comparison.value
+    st.caption(held_out(exact, opened.release.spec.unit.max_rows_per_person))
+    certified = {one.model: one.of_model for one in opened.release.usefulness if one.column == target.column}
+    for model, share in certified.items():
+        right = exact.right[exact.right["model"] == model].set_index("trained")["share"]
+        st.markdown(f"**{literal(model, 60)}**")
+        told = {SYNTHETIC: right[SYNTHETIC], REAL: right[REAL], "Certified, published": share.value}
+        for place, (label, value) in zip(st.columns(3), told.items(), strict=True):
+            place.metric(label, f"{value:.1%}")
+        part = model.split()[0]
+        by_value = combine(lambda whole, name=model: _of(whole.by_value, name), comparison)
+        show(charts.accuracy_by_value, by_value, model, one_line(column), name=f"by_value_{part}")
+        if target.tolerance is None:
+            certainties = combine(lambda whole, name=model: _of(whole.calibration, name), comparison)
+            show(charts.calibration, certainties, model, name=f"certainties_{part}")
+
+
+def held_out(exact: BesideReal, rows_per_person: int) -> str:
+    """Which records the shares are of, in words."""
+    half = f"{exact.held_out:,} records were held out; the models of real rows were trained on {exact.trained_on:,} others"
+    shared = ", some of which may be of the same people" if rows_per_person > 1 else ""
+    uncertain = f"Shares of so few are uncertain by about ± {1 / np.sqrt(exact.held_out):.1%}"
+    return f"{half}{shared}. {uncertain}{' or more' if shared else ''}. Certified: of all records, as published."
+
+
+def _of(table: pd.DataFrame, model: Any) -> pd.DataFrame:
+    return table[table["model"] == model].reset_index(drop=True)

@@ -27,7 +27,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zoned, publishable
 from dpsynth_core.release import document as releases
 from dpsynth_core.release.release import Release
-from dpsynth_core.release.row_files import FORMATS, RowFormat
+from dpsynth_core.release.row_files import FORMATS
 from dpsynth_core.release.rows import Rows
 from dpsynth_core.store import faults, runs, signing
 from dpsynth_core.store.home import home
@@ -88,13 +88,13 @@ def _rows(values: Rows | None, domain: Domain) -> list[Offer]:
     what = "Texts that a spreadsheet would run as a formula get an apostrophe."
     write = partial(releases.write_csv, values, for_spreadsheets=True)
     return [
-        *(_rows_as(name, form, values, domain) for name, form in FORMATS.items() if values.num_rows <= form.most_rows),
+        *(
+            Offer(name, f"Rows as {form.title}", form.what, form.ending, form.mime, partial(form.write, values, domain))
+            for name, form in FORMATS.items()
+            if values.num_rows <= form.most_rows
+        ),
         Offer("spreadsheet", "Rows as CSV for spreadsheets", what, "-for-spreadsheets.csv", "text/csv", write),
     ]
-
-
-def _rows_as(key: str, form: RowFormat, values: Rows, domain: Domain) -> Offer:
-    return Offer(key, f"Rows as {form.title}", form.what, form.ending, form.mime, lambda stream: form.write(values, domain, stream))
 
 
 def _paper(make: Callable[[], Zoned[bytes]], what: str) -> Writer:
@@ -147,7 +147,7 @@ def _answer(request: Request) -> Response:
 
 class _Download(StreamingResponse):
     """A file that holds a place from before its first part is made until it is sent or its browser has gone. Where no place is free, a
-    refusal: nobody waits in a thread."""
+    refusal: no request waits in a thread."""
 
     def __init__(self, owner: str, offer: Offer, headers: Mapping[str, str]) -> None:
         self._owner, self._file = owner, _parts(offer.write)

@@ -1,7 +1,5 @@
-"""The part of the Results page that says how good each table is: the headline, which tables to trust, the charts, the list.
-
-Released values only, unless the curator asks for true errors on this very screen.
-"""
+"""The part of the Results page that says how good each table is: the headline, which tables to trust, the charts, the list. Released values
+only, unless the curator asks for true errors on this very screen."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ from dpsynth_core.foundation.zones import Zone, Zoned, combine
 from dpsynth_core.release import tables as several
 from dpsynth_core.report import percent
 from dpsynth_core.report.facts import counted
-from dpsynth_core.web.results import claims_view, real_models_view, results_view
+from dpsynth_core.web.results import claims_view, results_view
 from dpsynth_core.web.results.open_runs import OpenRun, curator_toggle, judged, truth_for
 from dpsynth_core.web.shell import frame
 from dpsynth_core.web.shell.figures import show
@@ -60,7 +58,7 @@ def tables(opened: OpenRun) -> None:
             with frame.card("Take it along"):
                 results_view.whole_release(opened)
     claims_view.cards(opened.release)
-    real_models_view.card(opened)
+    claims_view.real_models(opened)
     head, table = combine(lambda q: q.headline, judgement), combine(lambda q: q.table, judgement)
     with st.container(horizontal=True, horizontal_alignment="right"):
         with_truth = curator_toggle()

@@ -80,8 +80,12 @@ def _live(run: Run) -> None:
     steps = runs.events(run.owner, run.id)
     forecast = _forecast(run.id, run.sealed)
     elapsed = age(run.started) if run.started else 0.0
+    now = literal(steps[-1].message or label(steps[-1].attributes), 120) if steps else "starting: a process of its own loads the program"
+    if run.state == "queued":
+        before = runs.queue_position(run.owner, run.id)
+        now = f"{before} run{'s' * (before > 1)} before this one" if before else "next in line"
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.markdown(f"{icon} **{words}** · {_now(run, steps)}", width="content")
+        st.markdown(f"{icon} **{words}** · {now}", width="content")
         if run.state != "cancelling" and st.button("Cancel", icon=":material/stop:", key=f"cancel_{run.id}"):
             _confirm_cancel(run.owner, run.id)
     left = duration(seconds_left(steps, elapsed, forecast))
@@ -92,13 +96,6 @@ def _live(run: Run) -> None:
     opened, unopened = "Records have been opened: the charge is final.", "Until the first record is opened, cancelling gives it back."
     charged = f"ε {short(run.spec.budget.epsilon)} is charged to “{literal(run.population, 60)}”."
     st.caption(f"{charged} {opened if run.touched else unopened}")
-
-
-def _now(run: Run, steps: Sequence[Progress]) -> str:
-    if run.state == "queued":
-        before = runs.queue_position(run.owner, run.id)
-        return f"{before} run{'s' * (before > 1)} before this one" if before else "next in line"
-    return literal(steps[-1].message or label(steps[-1].attributes), 120) if steps else "starting: a process of its own loads the program"
 
 
 @refusals.dialog("Stop this run?")

@@ -1,7 +1,5 @@
-"""The curator-only layer: true counts read from the private table, for the screen they are drawn on and nothing else.
-
-Everything that comes out of here is tagged curator-only. It must not be cached, kept in session state, logged, or offered as a download.
-"""
+"""The curator-only layer: true counts read from the private table, for the screen they are drawn on and nothing else. Everything that comes
+out of here is tagged curator-only. It must not be cached, kept in session state, logged, or offered as a download."""
 
 from __future__ import annotations
 

@@ -1,25 +1,12 @@
 """The frame around every page: navigation with the state of each step, sidebar, header, zone badges, Back and Continue.
 
-How a page is written. A page is a thin file `pages/<step>.py`: read the state, call the core, draw. It starts with `require`, which
-stops the script if the page was not reached through the router or its step is still locked, and ends with `nav`:
-
-    from __future__ import annotations
-
-    import streamlit as st
-
-    from dpsynth_core.web.shell import frame
-    from dpsynth_core.foundation.zones import Zone
-
-    here = frame.require("results")                     # session.Current: owner, project, name, draft
-    frame.header("results", "How good are the rows?", Zone.RELEASED)
-    with frame.card("First rows", Zone.RELEASED, "What everyone will see."):
-        st.dataframe(...)
-    frame.nav("results")                                # or ready=False, why="Choose a mechanism first."
+How a page is written. A page is a thin file `pages/<step>.py`, such as `pages/ledger.py`: it starts with `require`, which stops it if it
+was not reached through the router or its step is still locked, shows `header`, then a `card` for each part, and ends with `nav`.
 
 Everything that comes from a file or from the curator (column names, categories, project names, messages of InputError) goes through
-`web.text.literal` or `web.text.code` before it enters Markdown: titles, captions, labels, alerts, metrics, tooltips, options of radio
+`text.literal` or `text.code` before it enters Markdown: titles, captions, labels, alerts, metrics, tooltips, options of radio
 buttons and pills. Not needed in `st.dataframe`, `st.data_editor`, select boxes, charts. `frame.refused(error)` shows an InputError.
-Values that the curator enters are kept with `session.edit` (or a widget of `web.fields`, which does it) at the moment of the change.
+Values that the curator enters are kept with `session.edit` (or a widget of `fields`, which does it) at the moment of the change.
 Nothing curator-only may be cached, logged, or kept in session state.
 """
 
@@ -38,18 +25,15 @@ from dpsynth_core.web.shell import brand, document, refusals, session, sidebar, 
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.steps import ALWAYS, STEPS, State, Step
 
+_CURATOR_HELP = "Exact private values. On this screen only: never in a download, a report or a log. Do not photograph or share."
 _ZONE_LOOK = {
     Zone.PUBLIC: ("blue", ":material/public:", "Known without the private table: it may be shown to anyone."),
     Zone.RELEASED: ("green", ":material/verified_user:", "Computed from public facts and noisy answers only: safe to publish."),
-    Zone.CURATOR: (
-        "orange",
-        ":material/visibility_lock:",
-        "Exact private values. On this screen only: never in a download, a report or a log. Do not photograph or share.",
-    ),
+    Zone.CURATOR: ("orange", ":material/visibility_lock:", _CURATOR_HELP),
 }
 _PAGES, _STATES, _ZONE = "_pages", "_states", "_page_zone"
 _ROOT = "start"
-"""Streamlit serves the first page at the root alone, whatever its path is called, and lets no other page have that path."""
+"""Streamlit serves the first page at the root alone, under any path of its own, and lets no other page have that path."""
 
 
 def run() -> None:

@@ -3,11 +3,10 @@
 Plain functions over the draft; nothing here opens a file. A table that comes later is the table of the plan's columns: what only the table
 has is left out of the release unless the curator says otherwise, what only the plan has is said.
 
-`copied` makes a plan again for another table: last year's columns, tables, budget, conditions and mechanism in a new draft. What belongs to
-the former table stays behind: the table itself, a public table, what was answered or justified about its people, results and ledger. What
-was read from its records stays marked as that. Where the new records are about the same people, the account in the ledger is the same too.
-The looks go along with any table (`store.projects.create`): the plan was made after them, and only the curator's word says that these are
-other people.
+`copied` makes a plan again for another table, in a new draft. What belongs to the former table stays behind: the table itself, a public
+table, what was answered or justified about its people, results and ledger. What was read from its records stays marked as that. Where the
+new records are about the same people, the account in the ledger is the same too. The looks go along with any table
+(`store.projects.create`): the plan was made after them, and only the curator's word says that these are other people.
 """
 
 from __future__ import annotations

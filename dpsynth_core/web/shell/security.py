@@ -166,9 +166,6 @@ async def _pump_once() -> None:
         _log.error("the queue of runs and sweeps could not be checked: %s", type(error).__name__)
 
 
-_LEADING = "open.html"
-
-
 def announce(door: doors.Door) -> None:
     """Say where the wizard is, and open it unless `server.headless` says that no person sits here."""
     url = address.url()
@@ -181,32 +178,23 @@ def announce(door: doors.Door) -> None:
 
 def say(stream: TextIO, url: str, token: str) -> None:
     """token: "" where people sign in."""
-    lines = ["", *_lines(url, token, stream.isatty()), ""]
-    with contextlib.suppress(OSError):  # no reader is left; the server is no worse for it
-        print("\n".join(f"  {line}".rstrip() for line in lines), file=stream, flush=True)
-
-
-def _lines(url: str, token: str, terminal: bool) -> list[str]:
+    lines = ["", f"{brand.NAME} is ready: {url}"]
     if not token:
-        return [f"{brand.NAME} is ready: {url}", "People sign in with the provider that secrets.toml names. Ctrl-C stops the server."]
-    if terminal:
-        opening = ["Open it with this address:", "", f"  {personal.opening(url, token)}", ""]
-        opening += ["It opens all your projects and tables: do not pass it on. Ctrl-C stops the server."]
+        lines += ["People sign in with the provider that secrets.toml names. Ctrl-C stops the server."]
     else:
-        opening = [f"Open it there with the token in {access_token.place()}, which only its owner can read."]
-    return [f"{brand.NAME} is ready: {url}", "It is for one person, the one who started it.", *opening, *_elsewhere()]
-
-
-def _elsewhere() -> list[str]:
-    """For a server in a container, or for several machines."""
-    if address.only_this_machine():
-        return []
-    return [
-        "",
-        f"In a container, this shows the token: docker exec CONTAINER cat {access_token.place()}",
-        f"Other machines may reach the server: put it behind https, and set {address.VARIABLE} to the address that browsers use.",
-        "For several people set sign-in up, as docs/guide/operations.md says.",
-    ]
+        lines += ["It is for one person, the one who started it."]
+        if stream.isatty():
+            lines += ["Open it with this address:", "", f"  {personal.opening(url, token)}", ""]
+            lines += ["It opens all your projects and tables: do not pass it on. Ctrl-C stops the server."]
+        else:
+            lines += [f"Open it there with the token in {access_token.place()}, which only its owner can read."]
+        if not address.only_this_machine():  # in a container, or for several machines
+            lines += ["", f"In a container, this shows the token: docker exec CONTAINER cat {access_token.place()}"]
+            use = f"put it behind https, and set {address.VARIABLE} to the address that browsers use."
+            lines += [f"Other machines may reach the server: {use}"]
+            lines += ["For several people set sign-in up, as docs/guide/operations.md says."]
+    with contextlib.suppress(OSError):  # no reader is left; the server is no worse for it
+        print("\n".join(f"  {line}".rstrip() for line in [*lines, ""]), file=stream, flush=True)
 
 
 def _has_desktop() -> bool:
@@ -215,7 +203,7 @@ def _has_desktop() -> bool:
 
 def _leading_file(opening: str) -> Path:
     """A file that only its owner can read, which sends the browser to `opening`."""
-    path = home.home() / _LEADING
+    path = home.home() / "open.html"
     with private_file(path) as stream:
         stream.write(f'<!doctype html><meta http-equiv="refresh" content="0; url={escape(opening)}">'.encode())
     return path

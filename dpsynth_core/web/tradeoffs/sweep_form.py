@@ -1,34 +1,176 @@
-"""The part of the Trade-offs page where a sweep is put together: on which table, which mechanisms, which budgets, and what it will take."""
+"""The part of the Trade-offs page where a sweep is put together: on which table, which mechanisms, which budgets, and what it will take.
+
+What the open project would try is in the draft's notes under wizard.tradeoffs: table, rows, strength (a number, or `RANGE`), mechanisms,
+epsilons, repeats, sizes (parts of the workload); each has a default that depends on public facts only. A stand-in needs no private table,
+so neither the file nor a population has to be named for it.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+import math
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.planning.spec import STANDIN
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.mechanism import Mechanism, UsesPublic
+from dpsynth_core.planning.plan import budgeted
+from dpsynth_core.planning.spec import STANDIN, Spec
 from dpsynth_core.privacy.accountant import ZCDP
+from dpsynth_core.sources import simulated
 from dpsynth_core.store import balance, ledger, sweeps
 from dpsynth_core.tradeoffs import trial
 from dpsynth_core.tradeoffs.sweep import MAX_REPEATS, PRIVATE, PUBLIC, Sweep
 from dpsynth_core.tradeoffs.trial import Expected
 from dpsynth_core.web.data import project_table
 from dpsynth_core.web.shell import document, fields, frame, refusals, session
-from dpsynth_core.web.shell.numbers import duration, short
+from dpsynth_core.web.shell.numbers import duration, positive, short
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import code, literal
-from dpsynth_core.web.tradeoffs import sweep_draft
-from dpsynth_core.web.tradeoffs.sweep_draft import NOTES
+
+NOTES = "wizard.tradeoffs"
+EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
+MECHANISMS = ("aim", "mst", "independent")
+REPEATS = 3
+RANGE, STRENGTHS = "range", (0.25, 0.5, 0.75)
+"""From weakly to strongly related columns: the choice, and what is tried then. It is not known which of them the private table is like."""
+ROWS, MOST_ROWS = 10_000, 50_000
+"""Of a stand-in unless the curator says otherwise: as many as people are declared, but a sweep should not take all day."""
+MAX_EPSILONS = 12
+ALL, PARTS = "all", "parts"
+SHARES = {ALL: (1.0,), PARTS: (0.1, 0.25, 0.5, 1.0)}
+"""Parts of the workload that are asked for."""
+
+
+def note(draft: Mapping[str, Any], name: str) -> Any:
+    """A choice on the Trade-offs page, or its default; None for a text that cannot be used."""
+    people, chosen = document.people(draft), document.wizard(draft).get("tradeoffs", {})
+    defaults = {
+        "table": STANDIN,
+        "rows": min(people or ROWS, MOST_ROWS),
+        "strength": RANGE,
+        "mechanisms": list(MECHANISMS),
+        "epsilons": list(EPSILONS),
+        "repeats": 1 if chosen.get("table", STANDIN) == STANDIN and chosen.get("strength", RANGE) == RANGE else REPEATS,
+        "sizes": ALL,
+    }
+    return chosen.get(name, defaults[name])
+
+
+def tables(draft: Mapping[str, Any]) -> tuple[str, ...]:
+    """On which tables this project could try something. The simulated people are no one's secret."""
+    if project_table.is_simulated(draft):
+        return (STANDIN, PUBLIC)
+    return (STANDIN, *([PUBLIC] if draft.get("public") else []), *([PRIVATE] if draft.get("data") else []))
+
+
+def chosen_table(draft: Mapping[str, Any]) -> str:
+    """The one to try on: a stand-in where the one that was chosen is gone."""
+    return str(note(draft, "table")) if note(draft, "table") in tables(draft) else STANDIN
+
+
+def offered(draft: Mapping[str, Any]) -> tuple[str, ...]:
+    """Mechanisms that answer tables and, without a public table to learn from, do not need one. The draft has a workload and a budget."""
+    workload, budget = document.workload(draft), document.budget(draft)
+    informed = chosen_table(draft) == PRIVATE and bool(draft.get("public"))
+
+    def can(mechanism: Mechanism) -> bool:
+        if not mechanism.card.publishes_tables:
+            return False
+        if informed or not isinstance(mechanism, UsesPublic):
+            return True
+        return registry.forecast(mechanism, workload, budgeted(mechanism, budget).mechanism).fits
+
+    return tuple(name for name, mechanism in registry.MECHANISMS.items() if can(mechanism))
+
+
+def titles(draft: Mapping[str, Any]) -> dict[str, str]:
+    """By name, what the `offered` mechanisms are called; the plan's own as it is set."""
+    own = document.mechanism(draft)
+    return {name: own.card.title if name == own.card.name else registry.get(name).card.title for name in offered(draft)}
+
+
+def problem(draft: Mapping[str, Any]) -> tuple[str, InputError] | None:
+    """The first step that has to be finished before anything can be tried, and what is wrong there."""
+    for step, check in (("domain", document.domain), ("workload", document.workload), ("budget", document.shares)):
+        try:
+            check(draft)
+        except InputError as error:
+            return step, error
+    return None
+
+
+def sweep_of(draft: Mapping[str, Any], name: str) -> Sweep:
+    """What Start would try. Raises InputError for the first thing that is missing or wrong."""
+    for field in ("rows", "epsilons"):
+        if note(draft, field) is None:
+            raise InputError(field, "what is typed there cannot be used", "correct it")
+    table = chosen_table(draft)
+    every = len(document.workload(draft).cliques)
+    sizes = sorted({max(1, math.ceil(share * every)) for share in SHARES[note(draft, "sizes")]})
+    mechanisms = [mechanism for mechanism in offered(draft) if mechanism in note(draft, "mechanisms")]
+    base, epsilons, repeats = _base(draft, name, table), tuple(sorted(note(draft, "epsilons"))), int(note(draft, "repeats"))
+    strengths = STRENGTHS if table == STANDIN and note(draft, "strength") == RANGE else ()
+    return Sweep(base, table, tuple(mechanisms), epsilons, tuple(sizes), repeats, strengths)
+
+
+def _base(draft: Mapping[str, Any], name: str, table: str) -> Spec:
+    if table == PRIVATE:
+        return document.spec(draft, name)
+    fields = {key: value for key, value in draft.items() if key not in ("wizard", "public", "data", "domain_origin", "output")}
+    fields["population"] = str(fields.get("population", "")).strip() or "stand-in"
+    if table == STANDIN:
+        strength = note(draft, "strength")
+        one = STRENGTHS[len(STRENGTHS) // 2] if strength == RANGE else strength
+        fields["data"] = {"kind": STANDIN, "standin": {"rows": note(draft, "rows"), "strength": one}}
+    elif project_table.is_simulated(draft):
+        fields["data"] = draft["data"]
+    else:
+        fields["data"] = {key: value for key, value in draft["public"].items() if key != "sha256"}
+    return Spec.from_json({"version": 1, "name": name} | fields)
+
+
+def read_epsilons(text: str) -> list[float]:
+    """Several values of epsilon, separated by spaces, semicolons or commas. Raises InputError, also for 1,5: one number or two?"""
+    words = [part for word in text.replace(";", " ").replace(", ", " ").split() for part in _parted(word)]
+    epsilons = sorted({positive(word, "values of ε", "0.1 1 10") for word in words})
+    if not 1 <= len(epsilons) <= MAX_EPSILONS:
+        raise InputError("values of ε", f"{len(epsilons)} are given", f"give 1 to {MAX_EPSILONS}, such as 0.1 1 10")
+    return epsilons
+
+
+def _parted(word: str) -> list[str]:
+    """A word without spaces as the numbers that it may hold; 0,5 is one, with a decimal comma."""
+    if word.startswith("0,") or "," not in word:
+        return [word]
+    if word.count(",") == 1 and "." not in word:
+        raise InputError("values of ε", f"“{word[:40]}” may be one number or two", "separate values by spaces, such as 0.5 1.5")
+    return [part for part in word.split(",") if part]
+
+
+def read_rows(text: str) -> int:
+    """Rows of a stand-in. Raises InputError."""
+    digits = text.replace(",", "").replace(" ", "")
+    if not digits.isascii() or not digits.isdigit():
+        raise InputError("rows", "that is not a whole number", "write one such as 10000")
+    simulated.check(int(digits), STRENGTHS[0])
+    return int(digits)
+
+
+def shown_epsilons(values: Sequence[float]) -> str:
+    return "  ".join(f"{value:g}" for value in values)
+
 
 SHOWN = "tradeoffs_sweep"
 """Key under which the sweep on screen is kept."""
 
-_STRENGTHS = {sweep_draft.RANGE: "weak to strong", 0.0: "none", 0.25: "weak", 0.5: "medium", 0.75: "strong", 0.95: "extreme"}
-_SIZES = {sweep_draft.ALL: "all", sweep_draft.PARTS: "a tenth, a quarter, half and all"}
+_STRENGTHS = {RANGE: "weak to strong", 0.0: "none", 0.25: "weak", 0.5: "medium", 0.75: "strong", 0.95: "extreme"}
+_SIZES = {ALL: "all", PARTS: "a tenth, a quarter, half and all"}
 _ABOUT = {
     STANDIN: "Invented rows with your columns, values and impossible combinations. Nothing is spent: their errors are exact and public.",
     PUBLIC: "Nothing is spent: errors on a public table are exact and public.",
@@ -41,18 +183,18 @@ _AT_ONCE = 10_000
 
 def form(project: Current) -> None:
     """Choose, see what it will take, and start."""
-    zone = Zone.CURATOR if sweep_draft.note(project.draft, "table") == PRIVATE else Zone.PUBLIC
+    zone = Zone.CURATOR if note(project.draft, "table") == PRIVATE else Zone.PUBLIC
     with frame.card("Try it out", zone, "The same plan with several mechanisms and budgets, side by side, in the background."):
         _table(project)
-        names = {name: literal(title) for name, title in sweep_draft.titles(project.draft).items()}
+        names = {name: literal(title) for name, title in titles(project.draft).items()}
         about = "The cards on the Mechanism page say what each does."
-        fields.several("Mechanisms", f"{NOTES}.mechanisms", list(names), names, sweep_draft.MECHANISMS, help=about, wrap=True)
+        fields.several("Mechanisms", f"{NOTES}.mechanisms", list(names), names, MECHANISMS, help=about, wrap=True)
         _grid(project)
         _start(project)
 
 
 def _table(project: Current) -> None:
-    offered = sweep_draft.tables(project.draft)
+    offered = tables(project.draft)
     is_demo = project_table.is_simulated(project.draft)
     names = {
         STANDIN: ":material/casino: Simulated data like mine",
@@ -64,18 +206,14 @@ def _table(project: Current) -> None:
         table = fields.choice("Try it on", f"{NOTES}.table", offered, names, kind="segmented")
     if table == STANDIN:
         with rows:
-            fields.number(
-                "Rows",
-                f"{NOTES}.rows",
-                lambda text: sweep_draft.read_rows(text) if text.strip() else sweep_draft.note(project.draft, "rows"),
-                lambda number: f"{number:,}",
-                placeholder=f"{sweep_draft.note(project.draft, 'rows') or sweep_draft.ROWS:,}",
-                help="As many as there are people, as far as that is public; fewer go faster, but noise weighs more.",
-            )
+            usual = note(project.draft, "rows")
+            help = "As many as there are people, as far as that is public; fewer go faster, but noise weighs more."
+            look = {"placeholder": f"{usual or ROWS:,}", "help": help}
+            fields.number("Rows", f"{NOTES}.rows", lambda text: read_rows(text) if text.strip() else usual, "{:,}".format, **look)
         with strength:
             help = "Yours is not looked at. From weak to strong, the band around a curve shows how much depends on that."
             title, options = "How strongly are its columns related?", list(_STRENGTHS)
-            fields.choice(title, f"{NOTES}.strength", options, _STRENGTHS, default=sweep_draft.RANGE, help=help)
+            fields.choice(title, f"{NOTES}.strength", options, _STRENGTHS, default=RANGE, help=help)
     st.caption(_ABOUT[table])
     if table == PRIVATE:
         st.warning("Choosing by true errors leaks about the people in the table, and no ledger counts that.", icon=":material/warning:")
@@ -84,16 +222,15 @@ def _table(project: Current) -> None:
 def _grid(project: Current) -> None:
     values, repeats, sizes = st.columns([5, 3, 5], gap="small")
     with values:
-        fields.number(
-            "Values of ε",
-            f"{NOTES}.epsilons",
-            lambda text: sweep_draft.read_epsilons(text) if text.strip() else list(sweep_draft.EPSILONS),
-            sweep_draft.shown_epsilons,
-            placeholder=sweep_draft.shown_epsilons(sweep_draft.EPSILONS),
-            help="Separated by spaces. Charts have logarithmic axes: 0.1, 0.3, 1, 3, 10 are evenly apart.",
-        )
+
+        def read(text: str) -> list[float]:
+            return read_epsilons(text) if text.strip() else list(EPSILONS)
+
+        help = "Separated by spaces. Charts have logarithmic axes: 0.1, 0.3, 1, 3, 10 are evenly apart."
+        usual = shown_epsilons(EPSILONS)
+        fields.number("Values of ε", f"{NOTES}.epsilons", read, shown_epsilons, placeholder=usual, help=help)
     with repeats:
-        numbers, usual = {n: str(n) for n in sorted({1, 2, 3, 5, 10, MAX_REPEATS})}, sweep_draft.note(project.draft, "repeats")
+        numbers, usual = {n: str(n) for n in sorted({1, 2, 3, 5, 10, MAX_REPEATS})}, note(project.draft, "repeats")
         help = "Noise differs from run to run: bands show how much."
         fields.choice("Repeats", f"{NOTES}.repeats", list(numbers), numbers, default=usual, help=help)
     with sizes:
@@ -103,7 +240,7 @@ def _grid(project: Current) -> None:
 
 def _start(project: Current) -> None:
     try:
-        sweep = sweep_draft.sweep(project.draft, project.name)
+        sweep = sweep_of(project.draft, project.name)
         tables = len(sweep.workload.cliques) * len(sweep.mechanisms) * len(sweep.epsilons) * len(sweep.sizes)
         if tables > _AT_ONCE and not _asked_for(sweep):
             return
@@ -169,7 +306,7 @@ def submit(project: Current, sweep: Sweep, seen: Collection[str]) -> None:
     """Start it and show it; what was wrong is said when the page is drawn next. seen: the sweeps on the page when it was decided."""
 
     def start() -> None:
-        if _text(sweep_draft.sweep(session.current().draft, project.name)) != _text(sweep):  # a field that was left by the very click
+        if _text(sweep_of(session.current().draft, project.name)) != _text(sweep):  # a field that was left by the very click
             raise InputError("trials", "they have just been changed", "see what they need now, and start them")
         if sweep.table == PRIVATE:
             ledger.open_population(project.owner, sweep.base.population, document.cap(project.draft))

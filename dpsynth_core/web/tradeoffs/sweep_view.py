@@ -1,7 +1,5 @@
-"""A sweep on screen: how far it is, its charts as points arrive, one setting picked and its tables, the downloads.
-
-In the zone of the sweep: what was found on the private table is drawn as pictures, watermarked, kept in no cache and offered in no file.
-"""
+"""A sweep on screen: how far it is, its charts as points arrive, one setting picked and its tables, the downloads. In the zone of the
+sweep: what was found on the private table is drawn as pictures, watermarked, kept in no cache and offered in no file."""
 
 from __future__ import annotations
 
@@ -19,22 +17,25 @@ from dpsynth_core import charts
 from dpsynth_core.evaluation.verdict import LIMIT
 from dpsynth_core.foundation.zones import Zone, Zoned, public, publishable
 from dpsynth_core.release.document import csv_bytes
-from dpsynth_core.store import sweeps
+from dpsynth_core.store import runs, sweeps
 from dpsynth_core.store.sweeps import Stored
 from dpsynth_core.tradeoffs import curves, trial
-from dpsynth_core.tradeoffs.curves import METRICS, Beside, Metric, Setting
+from dpsynth_core.tradeoffs.curves import MEAN, METRICS, Beside, Metric, Setting
 from dpsynth_core.tradeoffs.sweep import PRIVATE, PUBLIC, Sweep
 from dpsynth_core.tradeoffs.trial import Outcome
+from dpsynth_core.web.compare import compare_view
 from dpsynth_core.web.mechanism import plan_view
-from dpsynth_core.web.shell import curator, fields, frame, refusals
+from dpsynth_core.web.results import open_runs
+from dpsynth_core.web.shell import curator, fields, frame, refusals, session
 from dpsynth_core.web.shell.figures import draw
 from dpsynth_core.web.shell.numbers import duration
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal
-from dpsynth_core.web.tradeoffs import releases_view
 from dpsynth_core.web.tradeoffs.sweep_form import SHOWN
 
 T = TypeVar("T", str, float, int)
+Outcomes = Mapping[int, Outcome]
+"""Of finished trials, by their numbers."""
 
 POLL_SECONDS, REDRAW_SECONDS = 1.5, 4.5
 """Of the progress, and of the charts, which are most of what is sent."""
@@ -104,7 +105,7 @@ def _results(stored: Stored) -> None:
     left, right = st.columns([7, 5], gap="medium")
     with left:
         limit = _limit(stored, outcomes, metric, chosen)
-        _drawn(stored, outcomes, BY_EPSILON, metric, chosen, limit, releases_view.beside(stored, metric, chosen))
+        _drawn(stored, outcomes, BY_EPSILON, metric, chosen, limit, *_beside(stored, metric, chosen))
     with right:
         _drawn(stored, outcomes, OF_TABLES, metric, chosen)
         _way_on(stored, chosen)
@@ -148,7 +149,7 @@ def _button(label: str, icon: str, action: Callable[[str, str], None], stored: S
     st.button(label, icon=icon, key=f"sweep_{action.__name__}", on_click=act, **look)
 
 
-def _outcomes(stored: Stored) -> Mapping[int, Outcome]:
+def _outcomes(stored: Stored) -> Outcomes:
     if stored.sweep.zone is Zone.CURATOR:
         return sweeps.outcomes(stored.owner, stored.id)
     points = sweeps.points(stored.owner, stored.id)
@@ -156,13 +157,13 @@ def _outcomes(stored: Stored) -> Mapping[int, Outcome]:
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
-def _public_outcomes(owner: str, sweep: str, finished: int) -> Mapping[int, Outcome]:
+def _public_outcomes(owner: str, sweep: str, finished: int) -> Outcomes:
     """finished: how many there are; they are never changed, only added to."""
     del finished
     return sweeps.outcomes(owner, sweep)
 
 
-def _bands(stored: Stored, outcomes: Mapping[int, Outcome], metric: Metric) -> Zoned[pd.DataFrame]:
+def _bands(stored: Stored, outcomes: Outcomes, metric: Metric) -> Zoned[pd.DataFrame]:
     """As `curves.bands`: public ones are kept, as the limit and two charts are read against them."""
     if stored.sweep.zone is Zone.CURATOR:
         return curves.bands(curves.outcomes(stored.sweep, outcomes), metric)
@@ -183,7 +184,7 @@ def _guesses(document: str) -> dict[float, float]:
     return {epsilon: sweep.guess(epsilon) for epsilon in sweep.epsilons}
 
 
-def _limit(stored: Stored, outcomes: Mapping[int, Outcome], metric: Metric, chosen: Setting) -> float | None:
+def _limit(stored: Stored, outcomes: Outcomes, metric: Metric, chosen: Setting) -> float | None:
     """The error that is good enough, and in words the epsilon from which on each mechanism stays within it. None for errors that are no
     share of the people."""
     if not metric.percent:
@@ -227,7 +228,7 @@ def _pick() -> None:
     st.session_state[_PICKED] = True
 
 
-def _drawn(stored: Stored, outcomes: Mapping[int, Outcome], name: str, metric: Metric, chosen: Setting, *beside: Any) -> None:
+def _drawn(stored: Stored, outcomes: Outcomes, name: str, metric: Metric, chosen: Setting, *beside: Any) -> None:
     """One of the charts; a public one is made once for what it shows, and can be clicked where it has settings. beside: see `_chart`."""
     if stored.sweep.zone is Zone.CURATOR:
         draw(_chart(stored, outcomes, name, metric, chosen, *beside), stored.sweep.zone, f"tradeoffs_{name}")
@@ -250,13 +251,7 @@ def _public_chart(owner: str, sweep: str, finished: int, name: str, metric: int,
 
 
 def _chart(
-    stored: Stored,
-    outcomes: Mapping[int, Outcome],
-    name: str,
-    metric: Metric,
-    chosen: Setting,
-    limit: float | None = None,
-    releases: tuple[Beside, ...] = (),
+    stored: Stored, outcomes: Outcomes, name: str, metric: Metric, chosen: Setting, limit: float | None = None, *releases: Beside
 ) -> charts.Drawing:
     """limit: the error that is good enough. releases: to be drawn beside the curves."""
     sweep = stored.sweep
@@ -292,7 +287,7 @@ def _way_on(stored: Stored, chosen: Setting) -> None:
         frame.go("mechanism")
 
 
-def _downloads(sweep: Sweep, outcomes: Mapping[int, Outcome], metric: Metric, chosen: Setting) -> None:
+def _downloads(sweep: Sweep, outcomes: Outcomes, metric: Metric, chosen: Setting) -> None:
     trials = partial(curves.outcomes, sweep, outcomes)
     tables = partial(curves.of_tables, sweep, outcomes, chosen, curves.of_each(metric))
     drawn = "What the charts draw: mean, least and most of the repeats of each setting."
@@ -310,3 +305,35 @@ def _downloads(sweep: Sweep, outcomes: Mapping[int, Outcome], metric: Metric, ch
 def _csv(content: Callable[[], Zoned[pd.DataFrame]]) -> bytes:
     rows = publishable(content(), "the table of a sweep on the private table")
     return csv_bytes(pa.Table.from_pandas(rows, preserve_index=False))
+
+
+_MOST_BESIDE = 4
+_BESIDE_PICKED = "tradeoffs_beside"
+_BESIDE_HELP = (
+    "A release measured its errors on its own people, a trial on the table that was tried on. They can be compared where both are about "
+    "the same columns, values and tables."
+)
+
+
+def _beside(stored: Stored, metric: Metric, chosen: Setting) -> tuple[Beside, ...]:
+    """What is to be drawn beside the curves: nothing until it is asked for."""
+    project = session.current()
+    finished = [run for run in runs.list(project.owner) if run.state == "done"]
+    if not finished:
+        return ()
+    names = compare_view.run_names(project, finished)
+    look = {"max_selections": _MOST_BESIDE, "placeholder": "Choose releases, also of other projects", "help": _BESIDE_HELP}
+    picked = compare_view.picked("Finished releases beside it", _BESIDE_PICKED, names, [], **look)
+    part = "only a part of the tables is looked at" if chosen.tables != len(stored.sweep.workload.cliques) else ""
+    wrong_view = part if metric == MEAN else f"releases state “{MEAN.title}” alone"
+    points = []
+    for run in finished:
+        if run.id in picked:
+            opened = open_runs.open_run(run)
+            headline = publishable(open_runs.judged(opened), "a release beside a sweep").headline
+            why_not = wrong_view or curves.obstacle(stored.sweep, opened.release, headline)
+            if why_not:
+                st.caption(f":orange[:material/block:] {literal(names[run.id], 120)} is not drawn: {why_not}.")
+            else:
+                points.append(curves.release_point(names[run.id], opened.release, headline))
+    return tuple(points)

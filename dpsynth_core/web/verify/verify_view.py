@@ -1,7 +1,5 @@
-"""A bundle that somebody published, checked on screen; the person who answers for a release decides and signs.
-
-A bundle can come from anyone: all texts in it are hostile, and it stays in memory.
-"""
+"""A bundle that somebody published, checked on screen; the person who answers for a release decides and signs. A bundle can come from
+anyone: all texts in it are hostile, and it stays in memory."""
 
 from __future__ import annotations
 
@@ -78,7 +76,7 @@ def upload() -> None:
     if report.page and report.verdict != INCONSISTENT:
         help_text = "Written here from release.json and the rows; the bundle's own report is not used."
         st.download_button("Read its report, as this program writes it", report.page, "report.html", "text/html", help=help_text)
-    decide(report)  # last: whoever signs has passed what was checked and what the release warns of
+    decide(report)  # last: the person who signs has passed what was checked and what the release warns of
 
 
 def _report(file: UploadedFile, public: UploadedFile | None) -> Report:
@@ -164,7 +162,7 @@ def decide(report: Report) -> None:
                 file = f"decision-{signed.signed}-{signed.code[:8]}.json"
                 save = partial(decision.to_json, signed)
                 st.download_button("Save the decision", save, file, "application/json", icon=":material/download:", on_click="ignore")
-                st.button("Decide anew", key="decision_again", type="tertiary", on_click=_forget)
+                st.button("Decide anew", key="decision_again", type="tertiary", on_click=st.session_state.pop, args=(_SIGNED,))
         _check_decision(report)
 
 
@@ -175,10 +173,6 @@ def _sign(report: Report) -> None:
         typed[_SIGNED] = decision.of(report, typed[_ANSWER], typed[_REASON], typed[_NAME], typed[_ROLE], today)
     except InputError as error:
         raise InputError(_LABELS.get(error.field, error.field), error.problem, error.remedy) from None
-
-
-def _forget() -> None:
-    del st.session_state[_SIGNED]
 
 
 def _check_decision(report: Report) -> None:

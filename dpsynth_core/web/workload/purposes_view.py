@@ -1,7 +1,5 @@
-"""What readers will study, on the Workload page: purposes in plain words, each with the tables it asks for and what they cost.
-
-Tables drawn at random from a seed are the way in which papers choose what they compare methods on.
-"""
+"""What readers will study, on the Workload page: purposes in plain words, each with the tables it asks for and what they cost. Tables drawn
+at random from a seed are the way in which papers choose what they compare methods on."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Where this server is reached, from its own settings alone.
-
-No header of a request decides anything here: what proxies report (X-Forwarded-*) can be written by anybody who reaches the port.
-"""
+"""Where this server is reached, from its own settings alone. No header of a request decides anything here: what proxies report
+(X-Forwarded-*) can be written by anybody who reaches the port."""
 
 from __future__ import annotations
 

@@ -11,8 +11,6 @@ attacker's may point here as well, and then their page has our origin.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
-from typing import Protocol
 
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import PlainTextResponse, Response
@@ -21,33 +19,13 @@ from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from dpsynth_core.web.shell.door import address, page, sign_in
 from dpsynth_core.web.shell.door.personal import Personal
+from dpsynth_core.web.shell.door.sign_in import SignIn
 
-
-class Door(Protocol):
-    """What a door decides."""
-
-    @property
-    def one_person(self) -> bool:
-        """Whether every visitor who is admitted is the person who runs the server."""
-
-    @property
-    def strangers_may(self) -> frozenset[str]:
-        """Paths that a stranger may ask for, in order to come in."""
-
-    def owner(self, cookies: Mapping[str, str]) -> str:
-        """Owner id of the visitor who sent these cookies; "" for a stranger."""
-
-    def name(self, cookies: Mapping[str, str]) -> str:
-        """What to call a visitor who signed in (hostile text); "" without sign-in."""
-
-    def origin(self, host: str) -> str:
-        """The origin, scheme://host[:port], that pages of this server have for a browser that asked for `host`."""
-
-    def entry(self, request: Request) -> Response | None:
-        """The answer to somebody who is coming in; None for every other request."""
-
-    def refusal(self, request: Request) -> Response:
-        """The page for a stranger, which says how to come in."""
+Door = Personal | SignIn
+"""one_person: whether every visitor who is admitted is the person who runs the server. strangers_may: paths that a stranger may ask for, in
+order to come in. By the cookies of a visitor, owner: their id, "" for a stranger; name: what to call them (hostile text), "" without
+sign-in. origin: scheme://host[:port] that pages of this server have for a browser that asked for `host`. entry: the answer to somebody who
+is coming in, None for every other request. refusal: the page for a stranger, which says how to come in."""
 
 
 @functools.cache
