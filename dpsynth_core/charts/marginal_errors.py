@@ -133,12 +133,8 @@ def _with_readings(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _tooltip(frame: pd.DataFrame) -> list[alt.Tooltip]:
-    return hover(
-        marginal="Table",
-        cells=("Cells", ",d"),
-        support="How known",
-        **{f"told_{name}": title for name, title in _TOLD.items() if name in frame},
-    )
+    shares = {f"told_{name}": title for name, title in _TOLD.items() if name in frame}
+    return hover(marginal="Table", cells=("Cells", ",d"), support="How known", **shares)
 
 
 def _verdict(frame: pd.DataFrame) -> alt.Color:

@@ -51,16 +51,8 @@ def finish(chart: Drawing, zoned: Zoned[pd.DataFrame], title: str, caption: str 
     wrapped = (part for line in caption.splitlines() for part in wrap(line, CAPTION_WIDTH, break_on_hyphens=False))
     lines = [*wrapped, *ZONE_CAPTION[zoned.zone]]
     colour = ALERT if zoned.zone is Zone.CURATOR else INK
-    heading = alt.TitleParams(
-        text=wrap(title, TITLE_WIDTH, break_on_hyphens=False),
-        offset=12,
-        fontSize=15,
-        fontWeight=600,
-        subtitle=lines,
-        subtitleColor=colour,
-        subtitleFontSize=12,
-        subtitlePadding=6,
-    )
+    below = {"subtitle": lines, "subtitleColor": colour, "subtitleFontSize": 12, "subtitlePadding": 6}
+    heading = alt.TitleParams(wrap(title, TITLE_WIDTH, break_on_hyphens=False), offset=12, fontSize=15, fontWeight=600, **below)
     top = {
         "title": heading,
         "height": height,
@@ -109,9 +101,5 @@ def _watermark() -> list[alt.Chart]:
     words = alt.Chart(pd.DataFrame({"words": ["CURATOR-ONLY · NOT PRIVATE"]}))
     size = alt.ExprRef("clamp(width / 13, 11, 20)")
     style = {"fontSize": size, "fontWeight": 700, "color": ALERT, "opacity": 0.4, "angle": 340, "tooltip": None}
-    return [
-        words.mark_text(**style).encode(
-            text="words:N", x=alt.value(alt.ExprRef("width / 2")), y=alt.value(alt.ExprRef(f"height * {share}"))
-        )
-        for share in (0.27, 0.73)
-    ]
+    across, down = alt.value(alt.ExprRef("width / 2")), (alt.value(alt.ExprRef(f"height * {share}")) for share in (0.27, 0.73))
+    return [words.mark_text(**style).encode(text="words:N", x=across, y=y) for y in down]

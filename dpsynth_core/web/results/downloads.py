@@ -55,7 +55,7 @@ def offers(release: Release) -> tuple[Offer, ...]:
     """What to publish first, then its parts."""
     what = "One ZIP with rows, plan, noisy tables, errors with their bounds, codebook and report. Page Verify checks it."
     drawn = "Drawn from the same measurement as the first: shows how much the drawing of rows adds."
-    page = "One HTML page for people: guarantee, quality, how to read the rows."
+    paper = "One HTML page for people: guarantee, quality, how to read the rows."
     plan = "The spec of this release, to run again from the command line."
     write_page = _paper(lambda: report.report_page(release), "the report")
     write_plan = _paper(lambda: report.sealed_spec(release), "the spec")
@@ -66,7 +66,7 @@ def offers(release: Release) -> tuple[Offer, ...]:
             Offer(f"table-{number}", f"Table {number} as CSV", drawn, f"-{number}.csv", "text/csv", partial(releases.write_csv, rows))
             for number, rows in enumerate(release.further, start=2)
         ),
-        Offer("report", "Report", page, "-report.html", "text/html", write_page),
+        Offer("report", "Report", paper, "-report.html", "text/html", write_page),
         Offer("spec", "Sealed plan", plan, "-plan.json", "application/json", write_plan),
     )
 

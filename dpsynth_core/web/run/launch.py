@@ -40,25 +40,16 @@ def _sealed(project: Current, spec: Spec, seen: Collection[str]) -> str:
     return runs.submit(project.owner, project.id, spec, seen)
 
 
-_WHOLE = ("domain", "workload")
-"""Of these it is only said that they differ."""
-_NOT_CHOSEN = ("looks", "name")
-"""The plan says nothing of these."""
-
-
 def since(run: Run, draft: Draft) -> tuple[str, ...]:
     """Each difference in words, the plan as it was first. Raises InputError for a plan that is not complete."""
-    before, now = run.spec.published(), document.spec(draft, run.spec.name).published()
-    for part in _NOT_CHOSEN:
-        before.pop(part, None)
-        now.pop(part, None)
-    table = side_by_side.differences({"before": before, "now": now})
-    return tuple(_worded(*row) for row in zip(table["setting"], table["before"], table["now"], strict=True))
-
-
-def _worded(setting: str, before: str, now: str) -> str:
-    name = plan_words.named(setting)
-    return name if setting in _WHOLE else f"{name}: {plan_words.valued(setting, before)} → {plan_words.valued(setting, now)}"
+    plans = {"before": run.spec.published(), "now": document.spec(draft, run.spec.name).published()}
+    chosen = {name: {part: one for part, one in plan.items() if part not in ("looks", "name")} for name, plan in plans.items()}
+    told, table = [], side_by_side.differences(chosen)
+    for setting, before, now in zip(table["setting"], table["before"], table["now"], strict=True):
+        name = plan_words.named(setting)
+        values = f"{plan_words.valued(setting, before)} → {plan_words.valued(setting, now)}"
+        told.append(name if setting in ("domain", "workload") else f"{name}: {values}")
+    return tuple(told)
 
 
 def banner(project: Current, run: Run) -> bool:

@@ -12,11 +12,7 @@ _ASSETS = Path(__file__).resolve().parents[3] / "assets"
 ICON = str(_ASSETS / "icon.svg")
 STYLE = _ASSETS / "style.css"
 DOOR = _ASSETS / "door"
-_SCRIPTS = ("navigation.js", "pictures.js", "dialogs.js")
-
 _INK = {"light": "#16233a", "dark": "#eef2f8"}
-
-
 _LETTER = 15.5
 """Average width of a letter of the word mark, in the units of its drawing."""
 
@@ -41,5 +37,5 @@ def icon() -> str:
 @cache
 def script() -> str:
     """What neither theme nor style can do; see the files."""
-    parts = [(_ASSETS / name).read_text(encoding="utf-8") for name in _SCRIPTS]
+    parts = [(_ASSETS / name).read_text(encoding="utf-8") for name in ("navigation.js", "pictures.js", "dialogs.js")]
     return f"<script>{''.join(parts)}</script>"

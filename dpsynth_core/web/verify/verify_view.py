@@ -63,10 +63,8 @@ def upload() -> None:
     with frame.card("What was checked", Zone.RELEASED):
         for check in report.checks:
             icon, lead = _LOOK[check.verdict]
-            detail = literal(capital(check.detail))
-            st.markdown(f"{icon} **{check.question}** {lead}{detail}.")
-    if report.summary is not None:
-        summary = report.summary
+            st.markdown(f"{icon} **{check.question}** {lead}{literal(capital(check.detail))}.")
+    if (summary := report.summary) is not None:
         with frame.card("What the release says of itself", Zone.RELEASED):
             for warning in summary.warnings:
                 st.warning(literal(warning, WHOLE), icon=":material/flag:")
@@ -125,8 +123,6 @@ _KEEP = (
     "Keep this code, or announce it with the SHA-256 of the bundle: if one letter of the decision or of the bundle is "
     "changed, the code is another one."
 )
-
-
 _CODE_HELP = "The signer keeps it, or announces it with the SHA-256 of the bundle. Do not take it from the person who gave you the file."
 _NOBODY = (
     "**The code of this file fits its text, and it is about this bundle.** Anyone can make such a file: this does not prove the "
