@@ -21,7 +21,7 @@ TRIED = "tried"
 @dataclass(frozen=True)
 class Marks:
     """What a curve is read against. limit: the error that is good enough; planned: the plan's epsilon; guesses: by epsilon, how often a
-    guess about one person is right at most; beside: finished releases, as `tradeoffs.beside.table` makes it."""
+    guess about one person is right at most; beside: finished releases, as `tradeoffs.curves.release_points` makes it."""
 
     limit: float | None = None
     planned: float | None = None
