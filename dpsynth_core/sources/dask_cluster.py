@@ -56,6 +56,18 @@ New = Callable[[], Counting]
 """Makes something empty that counts records: a function of public values, which workers get."""
 
 
+class _Connected(Client):
+    """A client that is closed where it cannot connect. It would be closed when it is collected, which may be while another one is made:
+    that waits for itself for ever."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        try:
+            super().__init__(*arguments, **options)
+        except BaseException:
+            self.close()
+            raise
+
+
 @dataclass(frozen=True)
 class Cluster:
     """scheduler: its address; None for a cluster of processes on this machine, for as long as a count takes. workers: of such a one, None
@@ -72,7 +84,7 @@ class Cluster:
         with ExitStack() as stack:
             try:
                 address = self.scheduler if self.scheduler is not None else stack.enter_context(self._local())
-                client = stack.enter_context(Client(address, timeout=PATIENCE, set_as_default=False))
+                client = stack.enter_context(_Connected(address, timeout=PATIENCE, set_as_default=False))
                 programs = _programs(client)
             except (OSError, TimeoutError, ValueError, RuntimeError, TypeError):  # TypeError: tls:// without certificates
                 remedy = "check its address, and that scheduler and workers run; tls:// needs Dask's own settings"

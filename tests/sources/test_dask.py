@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import re
@@ -198,9 +199,14 @@ def test_a_signal_ends_the_count_and_its_tasks(table: Path, monkeypatch: pytest.
 
 def test_a_cluster_that_is_not_there_is_a_sentence(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask_cluster, "PATIENCE", 0.3)
+    left: list[str] = []
+    real = Client.__del__
+    monkeypatch.setattr(Client, "__del__", lambda self: left.append(self.status) or real(self))
     for address in ("tcp://127.0.0.1:9", "tls://127.0.0.1:1"):  # the other without certificates, which TLS cannot do
         with pytest.raises(InputError, match="the Dask cluster cannot be reached"):
             source(table, address).counts(CLIQUES)
+    gc.collect()
+    assert set(left) <= {"closed"}  # one that is closed only when it is collected may stop everything
 
 
 def test_a_cluster_of_our_own_talks_over_tls_on_this_machine_alone(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
