@@ -219,7 +219,7 @@ SOLVED: dict[bytes, Rule] = {}
 def in_this_process(limited: oracle.Oracle, rules: RuleClass, questions: int) -> Iterator[Callable[..., list[Rule]]]:  # noqa: ARG001
     """CP-SAT without a process of its own for each question, which would take a second each; and the same question once."""
 
-    def ask(problem: oracle.Learning, noise: np.ndarray) -> list[Rule]:
+    def ask(problem: oracle.LearningProblem, noise: np.ndarray) -> list[Rule]:
         name = problem.seen.tobytes() + noise.tobytes()
         if name not in SOLVED:
             solution = oracle.solve(problem.perturbed(noise[0]), limited.limit)
@@ -237,12 +237,12 @@ FORMS = 1200
 
 @pytest.mark.slow  # 2,400 searches by CP-SAT
 def test_the_form_of_a_decision_list_does_not_tell_who_is_in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rspm, "asking", in_this_process)
+    monkeypatch.setattr(rspm, "batch_oracle", in_this_process)
     assert not broken(sample(BY_SEARCH, UNITS[0], SeededNoise(2), FORMS, LEVEL))
 
 
 def test_decision_lists_as_the_solver_writes_them_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rspm, "asking", in_this_process)
+    monkeypatch.setattr(rspm, "batch_oracle", in_this_process)
     monkeypatch.setattr(rspm, "written", lambda _, solution: solution.written())
     findings = sample(BY_SEARCH, UNITS[0], SeededNoise(2), FORMS, LEVEL)
     assert broken(findings)

@@ -151,7 +151,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     entry(
         core / "claims" / "criteria" / "registry.py",
         ("quantile import Quantile\n", "quantile import Quantile\nfrom dpsynth_core.claims.criteria.rate import Rate\n"),
-        ("Mean, Quantile, *regression", "Mean, Quantile, Rate, *regression"),
+        ("Mean, Quantile, Coeff", "Mean, Quantile, Rate, Coeff"),
     )
     (core / "report" / "contact.py").write_text(PART, encoding="utf-8")
     entry(

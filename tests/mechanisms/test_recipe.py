@@ -78,10 +78,10 @@ def follow_the_recipe(project: Path) -> None:
     (core / FILE).write_text(CODE, encoding="utf-8")
     # 2. the registry: its import, and a place in a purpose
     text = registry.read_text(encoding="utf-8")
-    after, purpose = "from dpsynth_core.mechanisms.graphical.privbayes import PrivBayes\n", "PrivBayes(), Independent())"
+    after, purpose = "from dpsynth_core.mechanisms.graphical.privbayes import PrivBayes\n", "PrivBayes(), independent.Independent())"
     assert text.count(after) == text.count(purpose) == 1
     text = text.replace(after, f"{after}from dpsynth_core.mechanisms.graphical.repeated import Repeated\n")
-    registry.write_text(text.replace(purpose, "PrivBayes(), Independent(), Repeated())"), encoding="utf-8")
+    registry.write_text(text.replace(purpose, "PrivBayes(), independent.Independent(), Repeated())"), encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
