@@ -36,7 +36,7 @@ class Certified:
     """One release with a certificate; errors and bounds as L1 on fractions, ratios are medians over the marginals.
 
     coverage: share of the marginals whose bound holds. simultaneous: whether all simultaneous bounds hold. off: mean absolute difference of
-    measured and true errors. prior_ratio: the a-priori bounds' median ratio, and the paper's. sample: as the certificate reads.
+    measured and true errors. prior_ratio: the a-priori bounds' median ratio, and the paper's.
     """
 
     error: float
@@ -51,7 +51,6 @@ class Certified:
     prior_ratio: float
     paper_ratio: float
     prior_coverage: float
-    sample: float | None
     seconds: float
 
 
@@ -109,7 +108,6 @@ def _judge(made: Release, true: Mapping[Clique, NDArray[np.int64]], phases: Mapp
         prior_ratio=statistics.median(_ratio(one.tight, errors[r]) for r, one in prior.items()),
         paper_ratio=statistics.median(_ratio(one.paper, errors[r]) for r, one in prior.items()),
         prior_coverage=statistics.fmean(one.tight >= errors[r] for r, one in prior.items()),
-        sample=certificate.sample,
         seconds=phases["bounds"] + phases["certificate"],
     )
 

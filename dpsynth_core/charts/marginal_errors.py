@@ -28,7 +28,6 @@ _TOLD = {
     "paper": "The same as the paper bounds it",
     "gaussian": f"Expected of {GAUSSIAN}",
     "residuals": f"Expected of {RESIDUALS}",
-    "sample": "Expected of a random sample that is as good on average",
     "true": TRUE,
 }
 

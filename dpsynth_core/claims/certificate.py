@@ -2,8 +2,9 @@
 
 After the synthetic rows are final, the kernel measures ||M_r(D) - T p_r||_1 for all k marginals of the workload at once, p_r being the
 rows' marginal as fractions and T the (public or estimated) number of records: k unbiased numbers with one Gaussian noise each, of
-sigma = Delta sqrt(k / (2 rho)). Divided by 2 T they are the errors that the certificate states; their upper confidence bounds hold
-whatever the mechanism did, for it saw none of this noise. The mean of the k is sqrt(k) times more precise than each.
+sigma = Delta sqrt(k / (2 rho)). Divided by 2 T they are the errors that the certificate states; their confidence bounds hold
+whatever the mechanism did, for it saw none of this noise, and where tables are chosen for how they look, too (Proposition 23). The mean of
+the k is sqrt(k) times more precise than each.
 
 Under add-remove the number N of records is secret. T is then the estimate that the measurements give, or, where there are none, one made
 with a tenth of the certificate's budget; what T's noise may do to each number is part of the bounds (see `totals`).
@@ -40,8 +41,8 @@ from dpsynth_core.privacy import questions
 from dpsynth_core.privacy.events import Gaussian
 from dpsynth_core.privacy.interface import Kernel, SealedKernel
 from dpsynth_core.statistics.distances import IN_WRONG_CELL, possible
+from dpsynth_core.statistics.naming import surely_above, surely_below
 from dpsynth_core.statistics.quantiles import margin, normal
-from dpsynth_core.statistics.subsampling import Cells, gather, sample_size
 from dpsynth_core.statistics.totals import Total, measured_total
 from dpsynth_core.vocabulary.marginals import at_least
 from dpsynth_core.vocabulary.measurement import Clique
@@ -63,11 +64,13 @@ _FLOOR_SHARE = 0.01
 
 @dataclass(frozen=True)
 class Certified:
-    """One marginal. error: unbiased, and so below 0 now and then where it is smaller than the noise. bound95: the true error is not above
-    it, with 95 % confidence. simultaneous95: the same for all marginals together."""
+    """One marginal. error: unbiased, and so below 0 now and then where it is smaller than the noise. low95, bound95: the true error is not
+    below the one and not above the other, with 95 % confidence each, also of a marginal that was chosen for how it looks
+    (`statistics.naming`). simultaneous95: it is not above, for all marginals together."""
 
     attributes: Clique
     error: Distance
+    low95: Distance
     bound95: Distance
     simultaneous95: Distance
 
@@ -78,11 +81,8 @@ class Certificate:
     of. sigma: noise of each L1 distance measured, in records. rho: what all of it cost.
 
     max_error: the largest error of a cell, or of a threshold where the workload asks those, as a fraction of the records, unbiased, with
-    its 95 % bound; max_sigma: its noise, in records.
-
-    sample: publishing so many random records would be expected to be as accurate as mean_error (see `subsampling`); sample95: the same for
-    mean_bound95, so the rows are worth at least that with 95 % confidence. By the rows' own marginals; None for answers, and where no
-    sample would be large enough. columns: the yardstick, None where the release is one itself or does not publish its columns.
+    its 95 % bound; max_sigma: its noise, in records. columns: the yardstick, None where the release is one itself or does not publish its
+    columns.
     """
 
     of: str
@@ -91,8 +91,6 @@ class Certificate:
     max_error: float
     max_bound95: float
     max_sigma: float
-    sample: float | None
-    sample95: float | None
     confidence: float = CONFIDENCE
     sigma: float
     rho: float
@@ -176,8 +174,8 @@ def state(
     def bound(distance: float, deviation: float, mass: float, count: int = 1) -> float:
         return IN_WRONG_CELL * _bound(distance, deviation, mass, total, count)
 
+    spans = _spans(noisy, masses, total, sigma)
     mean_error, mean_bound = IN_WRONG_CELL * mean / total.value, bound(mean, sigma / math.sqrt(k), mean_mass)
-    cells = gather(published.values()) if of == ROWS else None
     # a wrong T can move the largest published share; a share of rows is off by 1 at most
     heaviest = max(float(np.abs(fractions).max()) for fractions in _at_threshold(published, largest.threshold).values())
     max_bound = _bound(largest.error, largest.sigma, heaviest, total, 1)
@@ -187,15 +185,14 @@ def state(
             Certified(
                 attributes=r,
                 error=IN_WRONG_CELL * distance / total.value,
-                bound95=bound(distance, sigma, masses[r]),
-                simultaneous95=min(IN_WRONG_CELL * (1 + masses[r]), bound(distance, sigma, widest, k)),
+                low95=IN_WRONG_CELL * spans[r][0],
+                bound95=IN_WRONG_CELL * spans[r][1],
+                simultaneous95=max(IN_WRONG_CELL * spans[r][1], min(IN_WRONG_CELL * (1 + masses[r]), bound(distance, sigma, widest, k))),
             )
             for r, distance in noisy.items()
         ),
         mean_error=mean_error,
         mean_bound95=mean_bound,
-        sample=_sample(cells, mean_error),
-        sample95=_sample(cells, mean_bound),
         total=total,
         sigma=sigma,
         rho=rho,
@@ -219,26 +216,40 @@ def _at_threshold(published: Tables, threshold: int | None) -> Tables:
     return {r: at_least(fractions, threshold or len(r)) for r, fractions in published.items()}
 
 
-def _sample(cells: Cells | None, error: float) -> float | None:
-    records = sample_size(cells, error) if cells is not None else math.inf
-    return records if math.isfinite(records) else None
+def table_bounds(certificate: Certificate, confidence: float) -> dict[Clique, float]:
+    """What the share of people in a wrong cell of each of its tables is not above, with this confidence; of rows only."""
+    noisy = {one.attributes: one.error / IN_WRONG_CELL * certificate.total.value for one in certificate.marginals}
+    spans = _spans(noisy, dict.fromkeys(noisy, 1.0), certificate.total, certificate.sigma, confidence)
+    return {r: IN_WRONG_CELL * high for r, (_, high) in spans.items()}
 
 
-def table_bound(certificate: Certificate, one: Certified, confidence: float) -> float:
-    """What the share of people in a wrong cell of one of its tables is not above, with this confidence; of rows only."""
-    distance = one.error / IN_WRONG_CELL * certificate.total.value
-    return min(1.0, IN_WRONG_CELL * _bound(distance, certificate.sigma, 1.0, certificate.total, 1, confidence))
+def _spans(
+    noisy: Mapping[Clique, float], masses: Mapping[Clique, float], total: Total, sigma: float, confidence: float = CONFIDENCE
+) -> dict[Clique, tuple[float, float]]:
+    """What each true error is at least and at most, as fractions, with this confidence each and also among marginals that are chosen
+    (Proposition 23); part of the failure is for the number of records, by which distances are divided."""
+    failure = 1 - confidence
+    share = _FLOOR_SHARE * failure if total.sigma else 0.0
+    fewest, most = total.at_least(1 - share), 2 * total.value - total.at_least(1 - share)
+    spans: dict[Clique, tuple[float, float]] = {}
+    for mass in sorted(set(masses.values())):
+        alike = [r for r in noisy if masses[r] == mass]
+        given = np.array([noisy[r] for r in alike]), sigma, mass * total.sigma, failure - share
+        lows, highs = surely_above(*given, (1 + mass) * total.value) / most, surely_below(*given) / fewest if fewest > 0 else np.inf
+        lows, highs = np.maximum(0.0, lows), np.minimum(1 + mass, np.broadcast_to(highs, lows.shape))
+        spans |= dict(zip(alike, zip(lows.tolist(), highs.tolist(), strict=True), strict=True))
+    return spans
 
 
-def _bound(error: float, sigma: float, mass: float, total: Total, count: int, confidence: float = CONFIDENCE) -> float:
-    """The fraction that a true error stays below with this confidence if it was measured as `error` records with noise sigma.
+def _bound(error: float, sigma: float, mass: float, total: Total, count: int) -> float:
+    """The fraction that a true error stays below with `CONFIDENCE` if it was measured as `error` records with noise sigma.
 
     In records: N e <= error + noise + |T - N| mass. In fractions: divided by a lower bound of N. It is 1 + mass at most.
     """
-    failure = 1 - confidence
+    failure = 1 - CONFIDENCE
     share = _FLOOR_SHARE * failure if total.sigma else 0.0
     floor = total.at_least(1 - share)
-    records = error + margin(sigma, mass * total.sigma, count, confidence + share)
+    records = error + margin(sigma, mass * total.sigma, count, CONFIDENCE + share)
     return min(1 + mass, max(0.0, records) / floor) if floor > 0 else 1 + mass
 
 
@@ -337,13 +348,8 @@ def _sentence(certificate: Certificate, share: float) -> str:
     if certificate.says_nothing:
         return f"it says nothing: about {certificate.total.value:,.0f} people, and noise of ± {certificate.noise:,.0f} in each error"
     what = "answers" if certificate.of == ANSWERS else "synthetic rows"
-    sample = ""
-    if certificate.sample is not None:
-        part = min(1.0, certificate.sample / certificate.total.value)
-        sample = f" That is as accurate as publishing a random {certificate.sample:,.0f} of the records would be ({part:.0%} of them)."
     mean, most = possible(certificate.mean_error), possible(certificate.mean_bound95)
     return (
         f"{share:.0%} of the budget measured how far the {what} are from the private table: on average over the "
         f"{len(certificate.marginals):,} tables, {mean:.1%} of people are in the wrong group; with 95% confidence, {most:.1%} at most."
-        f"{sample}"
     )

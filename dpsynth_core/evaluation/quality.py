@@ -25,20 +25,18 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.distances import in_wrong_cell, largest_gap, possible
 from dpsynth_core.statistics.evidence import Evidence, label
 from dpsynth_core.statistics.quantiles import normal
-from dpsynth_core.statistics.subsampling import expected_error, gather
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
 
 MEASURED, INFERRED, GUESS = SUPPORT = ("measured", "inferred", "not bounded")
 """A released noisy table contains it; none does, but the mechanism preferred others to it; no released value bounds it."""
 
-OURS, OURS_BOUND, INDEPENDENT, GAUSSIAN, RESIDUALS, SAMPLE, TRUE = (
+OURS, OURS_BOUND, INDEPENDENT, GAUSSIAN, RESIDUALS, TRUE = (
     "This release",
     "This release, at most",
     "Columns alone (Independent)",
     "Noisy answers (Gaussian)",
     "Noisy answers (ResidualPlanner)",
-    "Random sample",
     "True error",
 )
 
@@ -75,7 +73,7 @@ def marginal_table(statements: Zoned[Statements], truth: Truth | None = None) ->
     Columns: rank, marginal (label), columns (number of), cells, support (one of SUPPORT), sigma (noise per cell, people);
     error (certified, unbiased, not below 0), low (95 % lower bound), together (95 % upper bound for all tables at once);
     bound, paper (95 % a-priori bounds: the tight one, the paper's); limit (95 %: the certificate's bound, else the a-priori one);
-    gaussian, residuals, sample (expected on the same budget; of a random sample that is as good on average). Shares of people, NaN where
+    gaussian, residuals (expected on the same budget). Shares of people, NaN where
     there is none. With truth also true, the exact error, by which the rows are then sorted.
     """
     if truth is None:
@@ -96,7 +94,7 @@ def _marginal_table(statements: Statements, truth: Mapping[Clique, NDArray[np.in
         errors = {"error": error, "low": low, "together": together, "support": support, "bound": bound, "paper": paper}
         rows.append(about | errors | {"limit": bound if math.isnan(limit) else limit})
     frame = pd.DataFrame(rows)
-    for name, stated in _yardsticks(statements, published).items():
+    for name, stated in _yardsticks(statements).items():
         frame[name] = np.minimum(1.0, [stated.get(clique, math.nan) for clique in cliques])
     if truth is not None:
         exact = {r: truth[r] / max(1, truth[r].sum()) for r in published}
@@ -111,9 +109,8 @@ def _certified(certificate: Certificate | None) -> dict[Clique, tuple[float, flo
     """Of each table: its error, what it is at least, at most, and at most for all tables at once."""
     if certificate is None:
         return {}
-    below = normal(0.95) * certificate.deviation
     return {
-        one.attributes: (_share(one.error), _share(one.error - below), _share(one.bound95), _share(one.simultaneous95))
+        one.attributes: (_share(one.error), _share(one.low95), _share(one.bound95), _share(one.simultaneous95))
         for one in certificate.marginals
     }
 
@@ -127,15 +124,13 @@ def _bounded(statements: Statements, clique: Clique) -> tuple[str, float, float]
     return _SUPPORT[bound.support], tight, paper
 
 
-def _yardsticks(statements: Statements, published: Mapping[Clique, Array]) -> dict[str, Mapping[Clique, float]]:
-    """Errors of the baselines table by table. A sample needs a certificate to be as good as."""
+def _yardsticks(statements: Statements) -> dict[str, Mapping[Clique, float]]:
+    """Errors of the baselines table by table."""
     rho, unit, total = statements.rho, statements.unit, max(1.0, statements.evidence.total)
     workload = statements.workload
-    sample = statements.measured.sample if statements.measured else None
     return {
         "gaussian": baselines.gaussian(workload, rho, unit.marginal_l2, total) if statements.mechanism != "gaussian" else {},
         "residuals": baselines.residual_planner(workload, rho, unit, total) if statements.mechanism != "residual_planner" else {},
-        "sample": {r: expected_error(gather([table]), round(sample)) for r, table in published.items()} if sample else {},
     }
 
 
@@ -145,11 +140,10 @@ class Headline:
 
     certified: whether mean and worst are measured. noise: of a certificate that says nothing, in people, because it is as large as the
     table (`Certificate.noise`); NaN elsewhere. mean, mean_low, mean_limit: on average, at least and at most (95 % each); without a
-    certificate the mean of the bounds. worst: the largest limit; worst_table. bounded: tables with a limit. sample: a random sample of so
-    many records is as accurate (None where the certificate says nothing of it); people: records that there are. columns: the yardstick,
-    where it was measured. gaussian, residuals: means of the baselines, NaN where there are none. largest, largest_limit: the largest error
-    of a single cell, as a share of all people, and at most (95 %), NaN without a certificate; with a `threshold` t, of a single "at least t
-    of these columns" instead of a cell.
+    certificate the mean of the bounds. worst: the largest limit; worst_table. bounded: tables with a limit. people: records that there are.
+    columns: the yardstick, where it was measured. gaussian, residuals: means of the baselines, NaN where there are none. largest,
+    largest_limit: the largest error of a single cell, as a share of all people, and at most (95 %), NaN without a certificate; with a
+    `threshold` t, of a single "at least t of these columns" instead of a cell.
     """
 
     tables: int
@@ -163,7 +157,6 @@ class Headline:
     mean_limit: float
     worst: float
     worst_table: str
-    sample: float | None
     people: float
     columns: ColumnsAlone | None
     gaussian: float
@@ -213,7 +206,6 @@ def _headline(statements: Statements, table: pd.DataFrame) -> Headline:
         mean_limit=_share(certificate.mean_bound95) if certificate else float(bounded["limit"].mean()),
         worst=float(bounded["limit"].iloc[0]) if len(bounded) else math.nan,
         worst_table=str(bounded["marginal"].iloc[0]) if len(bounded) else "",
-        sample=certificate.sample if certificate else None,
         people=statements.evidence.total,
         columns=certificate.columns if certificate else None,
         gaussian=float(table["gaussian"].mean()),

@@ -1,6 +1,7 @@
 """May this be published, and for what? The answer in numbers, from released values alone; `report.verdict` has the words.
 
-A table is good enough if at most `LIMIT` of the people are counted in a wrong cell, with 95 % confidence for each table. A tenth is about
+A table is good enough if at most `LIMIT` of the people are counted in a wrong cell, with 95 % confidence for each table that is named
+(`naming`), not good enough if more are, and else not measured closely enough to tell. A tenth is about
 what a survey of 1,600 people gives for a table of a hundred cells that are equally full (half of 100 times sqrt(2/pi) sqrt(0.01/1600)):
 readers of surveys are used to reading tables with such an error. Closer limits are for a purpose to state.
 
@@ -23,16 +24,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dpsynth_core.claims.criteria.criterion import MUST, NOT_MET, UNDECIDED, UNMEASURED, Decided
-from dpsynth_core.evaluation import quality
+from dpsynth_core.evaluation import naming
 from dpsynth_core.evaluation.bounds import SUPPORTED, bounds
 from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, RESIDUALS, Headline, Statements
 from dpsynth_core.planning import feasibility
 from dpsynth_core.statistics.distances import possible
 from dpsynth_core.statistics.evidence import label
+from dpsynth_core.statistics.naming import LIMIT as LIMIT
 from dpsynth_core.statistics.totals import known_total
 from dpsynth_core.vocabulary.measurement import Clique, subsets
 
-LIMIT, MOSTLY = feasibility.READABLE, feasibility.MOSTLY
+MOSTLY = feasibility.MOSTLY
 
 PUBLISH, PARTLY, UNSHOWN, WITHHOLD = "publish", "publish for these purposes", "a must is not shown", "do not publish"
 
@@ -67,12 +69,12 @@ class Simpler:
 
 @dataclass(frozen=True)
 class Verdict:
-    """kind: PUBLISH, PARTLY, UNSHOWN or WITHHOLD. tables: of the workload; within: how many of them are good enough, `good` and `poor` by
-    their labels, the best and the worst first. bounded: of how many anything is known. sizes: a purpose for each number of columns,
-    ascending; columns: for each column, as far as tables have others in them. simpler: the ways that were compared. private: whether the
-    noise was.
-    failed, unmeasured, undecided: the criteria that must be met and are not, were never measured, or may not be met; of so many `musts`.
-    despite: why the release is published all the same. noise, people, says_nothing: as in `quality.Headline`."""
+    """kind: PUBLISH, PARTLY, UNSHOWN or WITHHOLD. tables: of the workload; within: how many of them are good enough; `good`, `poor` and
+    `unknown` by their labels, the best and the worst first (`naming.Named`). bounded: of how many anything is known. sizes: a purpose for
+    each number of columns, ascending; columns: for each column, as far as tables have others in them. simpler: the ways that were
+    compared. private: whether the noise was. failed, unmeasured, undecided: the criteria that must be met and are not, were never measured,
+    or may not be met; of so many `musts`. despite: why the release is published all the same. noise, people, says_nothing: as in
+    `quality.Headline`."""
 
     kind: str
     tables: int
@@ -80,6 +82,7 @@ class Verdict:
     bounded: int
     good: tuple[str, ...]
     poor: tuple[str, ...]
+    unknown: tuple[str, ...]
     sizes: tuple[Purpose, ...]
     columns: tuple[Purpose, ...]
     simpler: tuple[Simpler, ...]
@@ -107,21 +110,19 @@ class Verdict:
 def judge(statements: Statements, headline: Headline, private: bool, decided: Sequence[Decided] = (), despite: str = "") -> Verdict:
     """The verdict on a release. headline: as `quality.headline` makes it. private: whether its noise was. decided: the plan's criteria.
     despite: why it is published although a criterion that must be met is not, or was not measured."""
-    limits = quality.marginal_limits(statements)
-    sizes, columns = _by_size(statements, limits), _by_column(limits)
-    ordered = sorted(limits, key=lambda clique: math.inf if math.isnan(limits[clique]) else limits[clique])
-    good = tuple(label(clique) for clique in ordered if limits[clique] <= LIMIT)
-    poor = tuple(label(clique) for clique in reversed(ordered) if not limits[clique] <= LIMIT)
     domain = statements.evidence.domain
+    known = naming.spans(statements.workload.cliques, statements.certificate, statements.bounds)
+    named = naming.named(known, domain, LIMIT)
+    limits = {clique: high if naming.says_something(clique, domain) else math.nan for clique, (_, high) in known.items()}
+    sizes, columns = _by_size(statements, limits), _by_column(limits)
     needs_reason = any(one.needs_reason for one in decided)
     shown = not any(one.is_must(NOT_MET, UNMEASURED, UNDECIDED) for one in decided)
     return Verdict(
         kind=WITHHOLD if needs_reason and not despite else _kind(sizes, columns, private, shown),
         tables=len(limits),
-        within=len(good),
+        within=len(named.good),
         bounded=headline.bounded,
-        good=good,
-        poor=poor,
+        **{answer: tuple(map(label, getattr(named, answer))) for answer in ("good", "poor", "unknown")},
         sizes=sizes,
         columns=columns,
         simpler=tuple(_simpler(headline)),

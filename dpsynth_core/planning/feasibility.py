@@ -17,12 +17,13 @@ from enum import StrEnum
 from dpsynth_core.foundation.zones import Zoned, public
 from dpsynth_core.planning import precision
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.statistics.naming import LIMIT
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique
 from dpsynth_core.vocabulary.workload import Workload
 
 MEASUREMENTS_PER_COLUMN = 2
-READABLE, NOISE_ONLY = 0.1, 0.5
+READABLE, NOISE_ONLY = LIMIT, 0.5
 """Share of people in a wrong cell: up to the first a table is good enough; from the second on it is mostly noise."""
 MOSTLY = 0.8
 """The share of tables of a kind that have to be good enough for all of that kind to be called so."""

@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from dpsynth_core.claims.registry import CLAIMS
+from dpsynth_core.evaluation import naming
 from dpsynth_core.evaluation.bounds import UNBOUNDED, Bound
 from dpsynth_core.foundation.arrow_times import holds_times, readable
 from dpsynth_core.foundation.content import Writer
@@ -78,6 +79,7 @@ def to_json(release: Release) -> dict[str, Any]:
         | {"tables": 1 + len(release.further)},
         **{claim.part: claim.to_json(release.plan, release.claims[claim.name]) for claim in CLAIMS},
         "despite": release.despite if release.needs_reason else "",
+        "verdict": named_tables(release),
         "bounds": [_bound_json(clique, bound) for clique, bound in release.bounds.items()],
         "measurements": [_measurement_json(m) for m in release.measurements],
         "transcript": transcripts.to_json(release.transcript, release.measurements),
@@ -85,6 +87,12 @@ def to_json(release: Release) -> dict[str, Any]:
         "details": dict(release.details),
         "versions": dict(release.versions),
     }
+
+
+def named_tables(release: Release) -> dict[str, Any]:
+    """Which tables are good enough, which are not, and of which neither can be said (`evaluation.naming`); of the default limit."""
+    known = naming.spans(release.plan.workload.cliques, release.certificate, release.bounds)
+    return naming.named(known, release.domain).to_json()
 
 
 def from_json(

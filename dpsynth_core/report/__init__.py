@@ -21,7 +21,7 @@ from dpsynth_core.release.release import INTERRUPTED, Release
 from dpsynth_core.report import table_files
 from dpsynth_core.report.card import card
 from dpsynth_core.report.explore import EXPLORE, can_answer, explore_page, knowledge
-from dpsynth_core.report.facts import facts, goodness, learnt, sample_reading, sentence, trusted
+from dpsynth_core.report.facts import facts, goodness, learnt, sentence, trusted
 from dpsynth_core.report.notebook import NOTEBOOK, notebook
 from dpsynth_core.report.page import html
 from dpsynth_core.report.sections import claim_facts
@@ -32,7 +32,7 @@ from dpsynth_core.statistics.evidence import Evidence
 from dpsynth_core.vocabulary.workload import Workload
 
 __all__ = ["CARD", "EXPLORE", "NOTEBOOK", "REPORT", "SPEC"]
-__all__ += ["Quality", "card", "facts", "html", "parts", "quality_of", "sample_reading", "sentence"]
+__all__ += ["Quality", "card", "facts", "html", "parts", "quality_of", "sentence"]
 __all__ += ["can_answer", "goodness", "knowledge", "learnt", "noise", "percent", "protected", "statements", "trusted"]
 __all__ += ["claim_facts", "comparison", "despite", "fit_for", "reasons", "ruling", "unfit_for", "verdict_facts"]
 

@@ -8,7 +8,7 @@ from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.evaluation.verdict import Verdict
 from dpsynth_core.foundation.visible import escaped, visible
 from dpsynth_core.release.release import Release
-from dpsynth_core.report.facts import counted, facts, first, sample_reading, sentence
+from dpsynth_core.report.facts import counted, facts, first, sentence
 from dpsynth_core.report.sections import sections
 from dpsynth_core.report.verdict import comparison, despite, fit_for, reasons, ruling, unfit_for
 from dpsynth_core.report.words import MISUSES, NOT_PROTECTED, READING, USES, assumptions, checks, protected
@@ -24,7 +24,7 @@ def card(release: Release, headline: Headline, verdict: Verdict | None) -> str:
         *warning,
         *([] if verdict is None else [f"**{plain(ruling(verdict))}** {plain(f'{reasons(verdict)} {comparison(verdict)}')}", ""]),
         *([] if verdict is None or not verdict.despite else [plain(despite(verdict)), ""]),
-        plain(f"{sentence(headline)} {sample_reading(headline)} {counted(release.spec.unit)}"),
+        plain(f"{sentence(headline)} {counted(release.spec.unit)}"),
         "",
         *(line for part in sections(release) for line in _card_list(part.title, [*filter(None, [part.reading]), *part.lines])),
         *_card_list("What is protected, and how strongly", protected(release)),

@@ -14,7 +14,7 @@ from dpsynth_core.foundation.content import Digest
 from dpsynth_core.release.document import ROWS_CSV, ROWS_PARQUET, plain
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.tables import is_name
-from dpsynth_core.report.facts import sample_reading, sentence
+from dpsynth_core.report.facts import sentence
 from dpsynth_core.report.words import MISUSES, NOT_PROTECTED, READING, USES, assumptions, noise, odds, protected
 from dpsynth_core.vocabulary.filled import Filled, RowColumn
 
@@ -118,6 +118,6 @@ def _guarantee(release: Release, headline: Headline) -> dict[str, Any]:
         },
         "assumptions": assumptions(release),
         "warnings": [brand.sentence for brand in release.brands],
-        "quality": {"tables": headline.tables, "bounded": headline.bounded, "reading": sample_reading(headline) or None},
+        "quality": {"tables": headline.tables, "bounded": headline.bounded},
         "specSha256": release.spec.digest(),
     }

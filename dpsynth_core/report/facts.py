@@ -18,14 +18,6 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.statistics.distances import percent, possible
 
 
-def sample_reading(headline: Headline) -> str:
-    """The error as something that everybody has a feeling for: the size of a random sample. "" where no certificate says it."""
-    if headline.sample is None:
-        return ""
-    there = f"there are {'only ' if headline.sample >= headline.people else ''}about {headline.people:,.0f}"
-    return f"On average about as accurate as a random sample of {headline.sample:,.0f} records would be; {there}."
-
-
 def sentence(headline: Headline) -> str:
     """How good a release is, in a few short sentences. The table's name in it is hostile text."""
     tables = f"{headline.tables:,}"

@@ -16,7 +16,7 @@ from dpsynth_core.privacy import meaning
 from dpsynth_core.release.release import Release
 from dpsynth_core.report import svg as drawing
 from dpsynth_core.report import words
-from dpsynth_core.report.facts import byline, counted, facts, first, learnt, sample_reading, sentence
+from dpsynth_core.report.facts import byline, counted, facts, first, learnt, sentence
 from dpsynth_core.report.sections import sections
 from dpsynth_core.report.svg import escape
 from dpsynth_core.report.verdict import comparison, despite, fit_for, reasons, ruling, unfit_for
@@ -62,7 +62,7 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
         claim=escape(learnt(release) if verdict is None else ruling(verdict)),
         why="" if verdict is None else escape(f"{reasons(verdict)} {comparison(verdict)}".strip()),
         despite="" if verdict is None or not verdict.despite else f"\n<p>{escape(despite(verdict))}</p>",
-        sentence=escape(f"{sentence(headline)} {sample_reading(headline)}".strip()),
+        sentence=escape(sentence(headline)),
         sections="".join(f"\n<h2>{title}</h2><p>{escape(reading)}</p>{lines}" for title, reading, lines in parts),
         warnings=f"<h2>Warnings</h2>{warnings}" if release.brands else "",
         protected=_html_list("protected", words.protected(release)),

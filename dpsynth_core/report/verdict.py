@@ -76,17 +76,21 @@ def _tables(verdict: Verdict) -> str:
         return f"Nothing that was released says how far any of the {verdict.tables:,} tables is off. Set budget aside for a certificate."
     good_enough = verdict.private and all(purpose.holds for purpose in verdict.sizes)  # then a criterion decided
     advice = "" if good_enough else f" {_ADVICE}"
-    exceptions = ""
-    if 0 < verdict.within < verdict.tables:  # where they are most, which are good enough
-        exceptions = f" Not good enough: {_listed(verdict.poor, _TABLES_NAMED)}."
-        if verdict.within < len(verdict.poor):
-            exceptions = f" Only these: {_listed(verdict.good, _TABLES_NAMED)}."
-    return f"{_count(verdict)} good enough {_ENOUGH}.{exceptions}{advice}"
+    return f"{_count(verdict)} good enough {_ENOUGH}.{_others(verdict)}{advice}"
+
+
+def _others(verdict: Verdict) -> str:
+    """Which tables are the good ones where they are few, which are not good enough, and of which neither can be said."""
+    only = f" Only these: {_listed(verdict.good, _TABLES_NAMED)}." if 0 < 2 * verdict.within < verdict.tables else ""
+    poor = f" Not good enough: {_listed(verdict.poor, _TABLES_NAMED)}." if verdict.poor and verdict.tables > 1 else ""
+    untold = f"{len(verdict.unknown):,} tables" if len(verdict.unknown) > _TABLES_NAMED else _listed(verdict.unknown, _TABLES_NAMED)
+    unknown = f" Not measured closely enough to tell: {untold}." if verdict.unknown else ""
+    return f"{only}{poor}{unknown}"
 
 
 def _count(verdict: Verdict) -> str:
     if verdict.tables == 1:
-        return "The one table asked for is" if verdict.within else "The one table asked for is not"
+        return f"The one table asked for is{'' if verdict.within else ' not' if verdict.poor else ' not known to be'}"
     which = {0: "None", verdict.tables: "All"}.get(verdict.within, f"{verdict.within:,}")
     of = f"{which} {verdict.tables:,}" if verdict.within == verdict.tables else f"{which} of the {verdict.tables:,}"
     return f"{of} tables asked for {'is' if verdict.within < 2 else 'are'}"
@@ -97,8 +101,10 @@ def comparison(verdict: Verdict) -> str:
     better = [way for way in verdict.simpler if way.better]
     if better:
         best = min(better, key=lambda way: way.error)
-        how = "would have done better" if best.surely else "may have done as well or better"
-        return f"A simpler way {how}: {_error_of(best)} on average; here, {percent(best.ours)} was measured."
+        if best.surely:
+            return f"A simpler way would have done better: {_error_of(best)} on average; here, {percent(best.ours)} was measured."
+        untold = "Whether a simpler way would have done as well was not measured closely enough to tell"
+        return f"{untold}: {_error_of(best)} on average; here, {percent(best.ours)} was measured."
     alone = next((way for way in verdict.simpler if way.series == INDEPENDENT), None)
     if alone is None:
         return ""

@@ -76,7 +76,7 @@ def margin(sigma: float, folded: float, count: int, confidence: float) -> float:
     """Smallest b with P(max(Z_1, ..., Z_count) + |G| <= b) >= confidence: Z normal with `sigma`, G with `folded`, all independent."""
     if folded == 0:
         return sigma * normal(confidence ** (1 / count))
-    g, mass = _half_normal_nodes()
+    g, mass = half_normal_nodes()
 
     def excess(b: float) -> float:
         return float(np.sum(mass * scipy.special.ndtr((b - folded * g) / sigma) ** count)) - confidence
@@ -87,7 +87,7 @@ def margin(sigma: float, folded: float, count: int, confidence: float) -> float:
 
 
 @lru_cache(maxsize=1)
-def _half_normal_nodes() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def half_normal_nodes() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Nodes and weights for means over |X|: Gauss-Legendre on short panels, so that steep functions are resolved too."""
     nodes, weights = np.polynomial.legendre.leggauss(8)
     width = _REACH / _PANELS

@@ -15,7 +15,6 @@ from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.distances import in_wrong_cell, largest_error
-from dpsynth_core.statistics.subsampling import gather, sample_size
 from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.measurement import ROUNDING, Clique
 from dpsynth_core.vocabulary.tally import row_marginals
@@ -158,16 +157,6 @@ def test_a_secret_number_of_records_widens_every_bound() -> None:
         assert one.error == other.error
         assert one.bound95 < other.bound95
     assert sharp.mean_bound95 < vague.mean_bound95
-
-
-def test_the_rows_are_read_as_a_sample_that_would_be_as_accurate() -> None:
-    """A sample's error falls with the root of its size, so that 6 standard deviations of the mean error count twice."""
-    made = certify(kernel_for(Unit("replace"), 3, rho=0.01), rows(), None, ROWS)
-    records = sample_size(gather(rows().values()), np.mean(list(true_errors(rows()).values())))
-    assert made.sample == pytest.approx(records, rel=6 * 2 * made.deviation / len(PAIRS) ** 0.5 / made.mean_error)
-    assert made.sample95 < made.sample
-    answers = certify(kernel_for(Unit("replace"), 3), rows(), None, ANSWERS)
-    assert (answers.sample, answers.sample95) == (None, None)
 
 
 def test_a_total_that_says_nothing_certifies_nothing() -> None:

@@ -35,15 +35,13 @@ def counts(*cliques: tuple[str, ...]) -> dict[tuple[str, ...], Any]:
 
 def certificate(errors: dict[tuple[str, ...], float], margin: float = 0.1) -> Certificate:
     """errors: as L1. Bounds `margin` above them, all together twice as far."""
-    stated = tuple(Certified(r, e / 2, (e + margin) / 2, (e + 2 * margin) / 2) for r, e in errors.items())
+    stated = tuple(Certified(r, e / 2, max(0.0, e - margin) / 2, (e + margin) / 2, (e + 2 * margin) / 2) for r, e in errors.items())
     mean = sum(errors.values()) / len(errors) / 2
     return Certificate(
         of=ROWS,
         marginals=stated,
         mean_error=mean,
         mean_bound95=mean + margin / 4,
-        sample=120.0,
-        sample95=100.0,
         total=Total(600.0, 0.0),
         sigma=600 * margin / 1.6449,
         rho=0.01,
@@ -161,16 +159,6 @@ def test_answers_without_rows_are_judged_by_what_they_say() -> None:
     assert table["true"].tolist() == pytest.approx([0.0])
 
 
-def test_the_sample_column_is_as_good_as_the_release_on_average() -> None:
-    """The certificate's sample of 120 records; each marginal's own error by the theorem, checked by drawing samples."""
-    table = quality.marginal_table(released(statements(CERTIFIED))).value.set_index("marginal")
-    rng = np.random.default_rng(3)
-    drawn = [CODES[rng.integers(0, 600, 120)] for _ in range(300)]
-    exact = counts(("a", "c"))[("a", "c")] / 600
-    errors = [np.abs(row_marginals(DOMAIN, codes, [("a", "c")])[("a", "c")] / 120 - exact).sum() / 2 for codes in drawn]
-    assert table.loc["a × c", "sample"] == pytest.approx(np.mean(errors), rel=0.1)  # 300 draws: a standard error of about 2 %
-
-
 def test_the_headline_takes_the_mean_from_the_certificate_and_the_worst_from_the_table() -> None:
     stated = released(statements(CERTIFIED))
     head = quality.headline(stated, quality.marginal_table(stated)).value
@@ -178,7 +166,6 @@ def test_the_headline_takes_the_mean_from_the_certificate_and_the_worst_from_the
     assert head.mean == pytest.approx(CERTIFIED.mean_error)
     assert head.mean_limit == pytest.approx(CERTIFIED.mean_bound95)
     assert (head.worst, head.worst_table) == (pytest.approx(0.25), "a × c")
-    assert head.sample == 120.0
 
 
 @pytest.mark.parametrize("threshold", [None, 1])
@@ -199,7 +186,7 @@ def test_the_largest_error_is_the_certificate_s_and_its_truth_is_curator_only(th
 def test_the_headline_of_a_release_that_bounds_nothing_has_no_numbers() -> None:
     stated = released(statements(workload=hand_picked(DOMAIN, {("a", "c"): 1.0})))
     head = quality.headline(stated, quality.marginal_table(stated)).value
-    assert (head.bounded, head.worst_table, head.sample) == (0, "", None)
+    assert (head.bounded, head.worst_table) == (0, "")
     assert math.isnan(head.worst)
     assert math.isnan(head.mean)
 

@@ -118,7 +118,7 @@ def test_noise_as_large_as_the_table_says_nothing_however_small_the_error_looks(
     said = "Nothing can be said of the tables: about 3 people, and noise of ± 20 in the number that is in the wrong group."
     assert report.reasons(made).startswith(said)
     assert report.sentence(heading) == "How large the errors are is not known: the noise is as large as the table."
-    assert report.sample_reading(heading) == report.comparison(made) == ""
+    assert report.comparison(made) == ""
 
 
 def test_predictable_noise_is_never_published_however_small_the_errors() -> None:
@@ -148,7 +148,7 @@ def test_parts_of_a_table_are_as_good_as_the_table_and_measured_columns_as_their
     ("alone", "wording"),
     [
         (ColumnsAlone(0.02, 0.01, 0.03, 5.0), "would have done better: columns alone (Independent) would put 2.0% (1.0% to 3.0%, 95%)"),
-        (ColumnsAlone(0.05, 0.01, 0.3, 5.0), "may have done as well or better"),
+        (ColumnsAlone(0.05, 0.01, 0.3, 5.0), "Whether a simpler way would have done as well was not measured closely enough to tell"),
         (ColumnsAlone(0.12, 0.05, 0.3, 5.0), "look worse, but it was not measured closely enough to be sure"),
         (ColumnsAlone(0.4, 0.35, 0.5, 5.0), "Columns alone would have done worse"),
     ],

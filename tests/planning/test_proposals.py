@@ -51,7 +51,7 @@ def test_purposes_have_the_nouns_of_the_verdict() -> None:
 def judged(purpose: Purpose) -> Verdict:
     """A verdict about nothing but this purpose."""
     sizes, columns = ((purpose,), ()) if purpose.size else ((), (purpose,))
-    return Verdict(PUBLISH, 1, 1, 1, (), (), sizes, columns, (), private=True)
+    return Verdict(PUBLISH, 1, 1, 1, (), (), (), sizes, columns, (), private=True)
 
 
 def test_every_proposal_is_a_workload_that_fits() -> None:

@@ -25,7 +25,7 @@ from dpsynth_core.release.rows import HeldRows
 from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.measurement import Measurement
 
-CERTIFIED = Certified(("a", "b"), error=-0.1, bound95=0.2, simultaneous95=0.3)
+CERTIFIED = Certified(("a", "b"), error=-0.1, low95=0.0, bound95=0.2, simultaneous95=0.3)
 
 
 @pytest.fixture
@@ -65,8 +65,6 @@ def release() -> Release:
                 marginals=(CERTIFIED,),
                 mean_error=-0.1,
                 mean_bound95=0.1,
-                sample=50.0,
-                sample95=None,
                 total=Total(3.0, 1.0),
                 sigma=2.0,
                 rho=0.01,

@@ -199,7 +199,7 @@ def test_measured_errors_and_bounds_are_there_for_people_and_programs(monkeypatc
     words = Page(page_of(made)).words
     assert f"{made.certificate.mean_bound95:.1%} at most" in words
     assert all(f"{share:.1%}" in words for share in stated)
-    assert "as accurate as publishing a random" in dict(report.facts(made))["Certificate"]
+    assert "of people are in the wrong group" in dict(report.facts(made))["Certificate"]
 
 
 def test_without_a_certificate_the_report_says_so(made: Release) -> None:
@@ -209,12 +209,10 @@ def test_without_a_certificate_the_report_says_so(made: Release) -> None:
     assert frame["measured_error"].isna().all()
 
 
-def test_a_certificate_of_answers_speaks_of_answers_and_of_no_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_certificate_of_answers_speaks_of_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     made = make(monkeypatch, **CERTIFIED, mechanism={"name": "gaussian"}, output={"seed": 1})
     shown = dict(report.facts(made))["Certificate"]
     assert "how far the answers are" in shown
-    assert "sample" not in shown
-    assert "random" not in shown
     assert set(pd.read_csv(io.BytesIO(report.parts(made)["errors.csv"].value))["support"]) == {"supported"}
 
 
@@ -227,14 +225,12 @@ def test_a_column_called_like_ours_does_not_hide_the_counts(monkeypatch: pytest.
 def test_the_sentence_says_that_nothing_is_known_or_names_the_worst_table(made: Release, monkeypatch: pytest.MonkeyPatch) -> None:
     text = report.sentence(report.quality_of(made).value.headline)
     assert text == "Nothing was measured that bounds the errors of the 3 tables asked for: what the synthetic rows say there is a guess."
-    assert report.sample_reading(report.quality_of(made).value.headline) == ""
     monkeypatch.undo()
     certified = make(monkeypatch, **CERTIFIED)
     judged = report.quality_of(certified).value
     text = report.sentence(judged.headline)
     assert judged.table["marginal"][0] in text
     assert f"{certified.certificate.mean_bound95:.1%}" in text
-    assert f"{certified.certificate.sample:,.0f} records" in report.sample_reading(judged.headline)
 
 
 def test_the_largest_error_is_said_of_cells_or_of_the_thresholds_that_were_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -125,6 +125,7 @@ def near_tables(opened: Opened) -> str:
 
 def bounds_follow(opened: Opened) -> str:
     release = opened.release
+    expect(releases.named_tables(release) == opened.written("verdict"), "it calls other tables good or not than bounds and certificate do")
     if opened.final.known is None or opened.interrupted:
         expect(not release.bounds, "the bounds have nothing to stand on")
         raise Nothing("no bounds are stated")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.claims.certificate import ROWS, Certificate, table_bound
+from dpsynth_core.claims.certificate import ROWS, Certificate, table_bounds
 from dpsynth_core.evaluation.bounds import UNSUPPORTED, Bound
 from dpsynth_core.evaluation.combination import Combined, combined_parts
 from dpsynth_core.evaluation.questions.question import Vector
@@ -98,7 +98,6 @@ def known(
     if certificate is not None and certificate.of == ROWS and not certificate.says_nothing:
         kept = TOTAL_ALPHA if certificate.total.sigma else 0.0
         levels = ALPHA - kept, LIMIT_ALPHA - kept, (LIMIT_ALPHA - kept) / len(certificate.marginals)
-        limits = {}
-        for one in certificate.marginals:
-            limits[one.attributes] = Limit(CERTIFIED, *(table_bound(certificate, one, 1 - level) for level in levels))
+        bounded = [table_bounds(certificate, 1 - level) for level in levels]
+        limits = {r: Limit(CERTIFIED, *(of_level[r] for of_level in bounded)) for r in bounded[0]}
     return Known(domain, codes, measurements, total, {} if codes is None else limits)

@@ -27,9 +27,6 @@ VERDICT_HELP = (
     f"A table is good enough if at most {LIMIT:.0%} of the people are counted in the wrong group: about what a survey of 1,600 people "
     "gives for a table of a hundred cells. Report, data card and the page Verify say the same."
 )
-SAMPLE_HELP = (
-    "Publishing a random sample of so many records would be as accurate on average: a yardstick only, for a sample protects nobody in it."
-)
 LARGEST_HELP = "Any one {} holds a share of people that differs from the private table's by no more than this share of all people."
 _RESIDUALS_HELP = "What ResidualPlanner would be expected to give on this budget: the least noisy unbiased answers."
 _KINDS = {"all": "All", "good": "Good enough", "poor": "Not good enough", "inferred": "Not measured"}
@@ -125,8 +122,6 @@ def _headline(head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> None:
         left, right = st.columns([6, 5], gap="medium", vertical_alignment="center")
         with left:
             st.markdown(literal(report.sentence(headline), 1000))
-            if claim := report.sample_reading(headline):
-                st.markdown(literal(claim, 400), help=SAMPLE_HELP)
             mean, worst, largest = st.columns(3)
             mean.metric("On average", _percent(headline.mean if headline.certified else headline.mean_limit), help=ERROR_HELP)
             worst.metric("Worst table", _at_most(headline.worst), help=f"{ERROR_HELP} At most, with 95% confidence.")
@@ -180,7 +175,6 @@ def _list(table: Zoned[pd.DataFrame]) -> None:
         "support": st.column_config.TextColumn("How known", help=_KNOWN_HELP),
         "gaussian": number("Noisy answers", format="percent", help="What Gaussian answers would be expected to give on this budget."),
         "residuals": number("Best noisy answers", format="percent", help=_RESIDUALS_HELP),
-        "sample": number("Random sample", format="percent", help="Expected of a random sample that is as good on average."),
         "cells": number("Cells", format="localized"),
         "sigma": number("± per cell", format="%.1f", help="Noise of the measured cells, in people, where there are any."),
     }

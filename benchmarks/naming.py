@@ -1,0 +1,123 @@
+"""Are tables that a release names what they are called? Counts the wrong ones among those named, and what bounds cover there.
+
+Releases of AIM, MST and Independent with fresh noise: Titanic as the file suggests (1,306 people), 3,000 and 100 people of Adult's first
+eight columns. Beside the rule of today stands the bound of one table alone, which was the rule before. Looks at true counts without noise:
+for public tables only.
+
+    python -m benchmarks.naming --runs 200
+    python -m benchmarks.naming --runs 200 --tables titanic --mechanisms aim
+"""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from benchmarks import record
+from benchmarks.table import ADULT_FOLDER, file_section, released, spec, titanic
+from dpsynth_core.cli.release_commands import parse_workload
+from dpsynth_core.evaluation import naming
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.release import synthesis
+from dpsynth_core.statistics.distances import marginal_errors
+from dpsynth_core.statistics.quantiles import normal
+from dpsynth_core.vocabulary.codebook import load_domain
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.tally import row_marginals
+
+TABLES = {"titanic": 1306, "few": 3000, "hundred": 100}
+COLUMNS = 8
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    mechanisms = ("aim", "mst", "independent")
+    parser = record.parser(
+        __doc__, {"tables": TABLES, "mechanisms": mechanisms}, tables=tuple(TABLES), mechanisms=mechanisms, epsilon=1.0, runs=200
+    )
+    options = parser.parse_args(arguments)
+    place = options.results / "naming"
+    points = [{"table": t, "mechanism": m, "epsilon": options.epsilon} for t in options.tables for m in options.mechanisms]
+    with tempfile.TemporaryDirectory() as folder:
+        plans = {(t, m): _plan(t, m, options.epsilon, Path(folder)) for t in options.tables for m in options.mechanisms}
+        record.fill(record.opened(place), points, options.runs, lambda point: _run(plans[point["table"], point["mechanism"]]), _draw, place)
+
+
+def _plan(table: str, mechanism: str, epsilon: float, folder: Path) -> Plan:
+    if table == "titanic":
+        data, domain = ADULT_FOLDER / "titanic.csv", titanic()
+    else:
+        data = folder / f"{table}.csv"
+        some = pd.read_csv(ADULT_FOLDER / "adult-binned.csv").sample(TABLES[table], random_state=1)
+        some.iloc[:, :COLUMNS].to_csv(data, index=False)
+        domain = Domain(tuple(load_domain(ADULT_FOLDER / "adult-binned-domain.json"))[:COLUMNS])
+    workload = parse_workload("all-2way", domain).to_json()
+    budget = {"epsilon": epsilon, "delta": 1e-9, "certificate": 0.05}
+    return synthesis.plan(spec(file_section(data), domain, mechanism, budget, domain_origin="public", workload=workload))
+
+
+def _run(plan: Plan) -> dict[str, Any]:
+    """Numbers of tables: truly good, named good or poor, how many of these wrongly, and bounds below the error among the good and all."""
+    source = synthesis.open_source(plan)
+    truth = source.counts(plan.workload.cliques)
+    release = released(plan, source)
+    assert release.codes is not None
+    assert release.certificate is not None
+    true = marginal_errors(truth, row_marginals(plan.domain, release.codes, tuple(truth)))
+    spans = naming.spans(true, release.certificate, release.bounds)
+    named = naming.named(spans, plan.domain)
+    stated, noise = {one.attributes: one.error for one in release.certificate.marginals}, normal(0.95) * release.certificate.deviation
+    alone = [r for r in true if stated[r] + noise <= named.limit]
+    return {
+        "tables": len(true),
+        "truly_good": sum(error <= named.limit for error in true.values()),
+        "noise": release.certificate.deviation,
+        "error": statistics.fmean(true.values()),
+        "good": len(named.good),
+        "good_wrong": sum(true[r] > named.limit for r in named.good),
+        "good_bound_fails": sum(true[r] > spans[r][1] for r in named.good),
+        "poor": len(named.poor),
+        "poor_wrong": sum(true[r] <= named.limit for r in named.poor),
+        "bound_fails": sum(true[r] > spans[r][1] for r in true),
+        "alone": len(alone),
+        "alone_wrong": sum(true[r] > named.limit for r in alone),
+        "alone_bound_fails": sum(true[r] > stated[r] + noise for r in alone),
+    }
+
+
+def _draw(kept: Mapping[str, Any], place: Path) -> None:
+    place.with_suffix(".md").write_text("\n".join(_lines(kept["runs"])) + "\n", encoding="utf-8")
+
+
+def _lines(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    yield "Tables that releases name, limit 10 % of the people in a wrong cell. *Alone*: by the bound of one table alone, the rule before."
+    yield ""
+    about = ("named good", "of these wrong", "bound fails there")
+    heads = ("table", "mechanism", "releases", "noise", "truly good", *about, "named poor", "of these wrong", "bound fails in all")
+    yield f"| {' | '.join((*heads, *(f'alone: {words}' for words in about)))} |"
+    yield "|" + " --- |" * 14
+    for table, mechanism in dict.fromkeys((run["table"], run["mechanism"]) for run in runs):
+        some = [run for run in runs if (run["table"], run["mechanism"]) == (table, mechanism)]
+        total = {name: sum(run[name] for run in some) for name in some[0] if isinstance(some[0][name], int)}
+        noise, every = statistics.fmean(run["noise"] for run in some), total["tables"]
+        cells = [
+            *(table, mechanism, f"{len(some):,}", f"{noise:.1%}"),
+            *(_share(total["truly_good"], every), _share(total["good"], every)),
+            *(_share(total["good_wrong"], total["good"]), _share(total["good_bound_fails"], total["good"])),
+            *(_share(total["poor"], every), _share(total["poor_wrong"], total["poor"]), _share(total["bound_fails"], every)),
+            *(_share(total["alone"], every), _share(total["alone_wrong"], total["alone"])),
+            _share(total["alone_bound_fails"], total["alone"]),
+        ]
+        yield f"| {' | '.join(cells)} |"
+
+
+def _share(some: int, of: int) -> str:
+    return f"{some:,} of {of:,} ({some / of:.1%})" if of else "none"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""Three answers for every table: good enough, not good enough, or not measured closely enough to tell.
+
+A table is good enough if at most `limit` of the people are in a wrong cell of it. With a certificate it is named good or poor where its
+bounds exclude the other, which hold among the named too (`statistics.naming`, Proposition 23); without one it is named good where the noise
+of what was released bounds it, and never poor, because such bounds say how bad a table can be and not how bad it is. A table with a column
+of which nothing but "other" and "missing" was learnt has nothing to be good at.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dpsynth_core.claims.certificate import Certificate
+from dpsynth_core.evaluation.bounds import Bound
+from dpsynth_core.statistics.naming import LIMIT
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique
+
+Span = tuple[float, float]
+"""What the error of a table is at least and at most, as shares of people; (0, nan) where nothing is known."""
+
+
+@dataclass(frozen=True)
+class Named:
+    """Tables by their columns. good: the surest first; poor: the worst first; unknown: in the order of the workload."""
+
+    limit: float
+    good: tuple[Clique, ...]
+    poor: tuple[Clique, ...]
+    unknown: tuple[Clique, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {"limit": self.limit} | {name: [list(clique) for clique in getattr(self, name)] for name in ("good", "poor", "unknown")}
+
+
+def named(spans: Mapping[Clique, Span], domain: Domain, limit: float = LIMIT) -> Named:
+    """spans: of every table, as `spans` makes them."""
+    good = sorted((r for r, (_, high) in spans.items() if high <= limit and says_something(r, domain)), key=lambda r: spans[r][1])
+    poor = sorted((r for r, (low, _) in spans.items() if low > limit), key=lambda r: -spans[r][0])
+    return Named(limit, tuple(good), tuple(poor), tuple(r for r in spans if r not in {*good, *poor}))
+
+
+def spans(cliques: Iterable[Clique], certificate: Certificate | None, bounds: Mapping[Clique, Bound]) -> dict[Clique, Span]:
+    """What is known of the error of each table. A certificate whose noise is as large as the table says nothing."""
+    stated = () if certificate is None or certificate.says_nothing else certificate.marginals
+    measured = {one.attributes: (one.low95, min(1.0, one.bound95)) for one in stated}
+    return {r: measured[r] if r in measured else (0.0, _bounded(bounds.get(r))) for r in cliques}
+
+
+def _bounded(bound: Bound | None) -> float:
+    return math.nan if bound is None or math.isinf(bound.tight) else min(1.0, bound.tight)
+
+
+def says_something(clique: Clique, domain: Domain) -> bool:
+    """Whether each of its columns has a value of its own."""
+    return all(domain[name].values > 0 for name in clique)

@@ -1,0 +1,61 @@
+"""Bounds of errors that may be named: they hold among the tables that noise made look good, not only among all of them.
+
+With noise of s, a bound "measured + 1.64 s" holds for 95 of 100 tables, and fails for most of those whose noise was luckiest. Here a limit
+is excluded where a worse table would look as good as this one did at most `failure` times as often as a perfect table does: the CLs rule
+(Read 2002), Proposition 23. It names no table whose noise is much larger than the limit, and no bound of it is 0.
+
+All numbers are in records. What is measured is d + Z: Z is normal noise of `sigma`, and d is off the true distance by `folded` |G| at most,
+G standard normal, because the number of records is uncertain (`totals`); of a table without error it is just that far off.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from dpsynth_core.statistics.quantiles import half_normal_nodes
+
+Array = NDArray[np.float64]
+LIMIT = 0.1
+"""Share of people in a wrong cell up to which a table is good enough, unless somebody has another limit."""
+_STEPS = 30
+_PRECISION = 1e-9
+"""Of a quantile, in standard deviations."""
+
+
+def surely_below(measured: Array, sigma: float, folded: float, failure: float) -> Array:
+    """For each measured distance the smallest that it excludes, with all above it. Above 0, and never below the bound of one alone."""
+    perfect = _log_mean(scipy.special.log_ndtr(_beside(measured, -folded) / sigma))
+    return np.asarray(measured - _quantiles(perfect + math.log(failure), sigma, folded))
+
+
+def surely_above(measured: Array, sigma: float, folded: float, failure: float, most: float) -> Array:
+    """For each measured distance the largest that it excludes, with all below it; it may be below 0. most: the distance of the worst table
+    that there can be, which takes the perfect one's place."""
+    return np.asarray(most - surely_below(most - measured, sigma, folded, failure))
+
+
+def _quantiles(log_probability: Array, sigma: float, folded: float) -> Array:
+    """z with ln P(Z - folded |G| <= z) = log_probability: Newton's steps on a concave function, all but the first from below."""
+    z = np.asarray(sigma * scipy.special.ndtri_exp(log_probability))
+    for _ in range(_STEPS if folded else 0):
+        scaled = _beside(z, folded) / sigma
+        value, density = (_log_mean(terms) for terms in (scipy.special.log_ndtr(scaled), -(scaled**2) / 2))
+        step = (value - log_probability) * np.exp(value - density) * math.sqrt(2 * math.pi) * sigma
+        z = z - step
+        if np.abs(step).max(initial=0.0) <= _PRECISION * sigma:
+            break
+    return z
+
+
+def _beside(numbers: Array, folded: float) -> Array:
+    """numbers + folded |G| at the nodes of |G|, in a further axis."""
+    return np.asarray(numbers[:, None] + folded * half_normal_nodes()[0])
+
+
+def _log_mean(logarithms: Array) -> Array:
+    """ln of the mean of exp(logarithms) over the nodes of |G|."""
+    return np.asarray(scipy.special.logsumexp(logarithms, b=half_normal_nodes()[1], axis=-1))
