@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations
 
 import numpy as np
@@ -25,6 +26,7 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.distances import in_wrong_cell, largest_gap, possible
 from dpsynth_core.statistics.evidence import Evidence, label
 from dpsynth_core.statistics.quantiles import normal
+from dpsynth_core.vocabulary.marginals import project
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
 
@@ -73,8 +75,8 @@ def marginal_table(statements: Zoned[Statements], truth: Truth | None = None) ->
     Columns: rank, marginal (label), columns (number of), cells, support (one of SUPPORT), sigma (noise per cell, people);
     error (certified, unbiased, not below 0), low (95 % lower bound), together (95 % upper bound for all tables at once);
     bound, paper (95 % a-priori bounds: the tight one, the paper's); limit (95 %: the certificate's bound, else the a-priori one);
-    gaussian, residuals (expected on the same budget). Shares of people, NaN where
-    there is none. With truth also true, the exact error, by which the rows are then sorted.
+    gaussian, residuals (expected on the same budget); independent (of the product of the table's single columns, if the rows were right: see
+    `_products`). Shares of people, NaN where there is none. With truth also true, the exact error, by which the rows are then sorted.
     """
     if truth is None:
         return combine(lambda s: _marginal_table(s, None), statements)
@@ -94,7 +96,7 @@ def _marginal_table(statements: Statements, truth: Mapping[Clique, NDArray[np.in
         errors = {"error": error, "low": low, "together": together, "support": support, "bound": bound, "paper": paper}
         rows.append(about | errors | {"limit": bound if math.isnan(limit) else limit})
     frame = pd.DataFrame(rows)
-    for name, stated in _yardsticks(statements).items():
+    for name, stated in _yardsticks(statements, published).items():
         frame[name] = np.minimum(1.0, [stated.get(clique, math.nan) for clique in cliques])
     if truth is not None:
         exact = {r: truth[r] / max(1, truth[r].sum()) for r in published}
@@ -124,14 +126,27 @@ def _bounded(statements: Statements, clique: Clique) -> tuple[str, float, float]
     return _SUPPORT[bound.support], tight, paper
 
 
-def _yardsticks(statements: Statements) -> dict[str, Mapping[Clique, float]]:
+def _yardsticks(statements: Statements, published: Mapping[Clique, Array]) -> dict[str, Mapping[Clique, float]]:
     """Errors of the baselines table by table."""
     rho, unit, total = statements.rho, statements.unit, max(1.0, statements.evidence.total)
     workload = statements.workload
+    told = statements.mechanism != "independent" and statements.evidence.codes is not None
     return {
+        "independent": _products(published) if told else {},
         "gaussian": baselines.gaussian(workload, rho, unit.marginal_l2, total) if statements.mechanism != "gaussian" else {},
         "residuals": baselines.residual_planner(workload, rho, unit, total) if statements.mechanism != "residual_planner" else {},
     }
+
+
+def _products(published: Mapping[Clique, Array]) -> dict[Clique, float]:
+    """What Independent would err by in each table of two or more columns, if the table as published were right: the error of the product of
+    its single columns, without noise. Not of noisy answers, whose noise would count as what the product misses. Shares of people."""
+    errors = {}
+    for clique, table in published.items():
+        if len(clique) > 1:
+            alone = reduce(np.multiply.outer, (project(table, clique, (name,)) for name in clique))
+            errors[clique] = in_wrong_cell(table, alone)
+    return errors
 
 
 @dataclass(frozen=True)

@@ -137,6 +137,23 @@ def test_a_mechanism_is_not_compared_with_itself() -> None:
     assert table["gaussian"].notna().all()
 
 
+def test_columns_alone_err_by_what_their_product_misses_of_the_published_table() -> None:
+    apart = hand_picked(DOMAIN, {("a", "b"): 1.0, ("a",): 1.0, ("a", "b", "c"): 1.0})
+    errors = quality.marginal_table(released(statements(workload=apart))).value.set_index("marginal")["independent"]
+    table = counts(("a", "b"))[("a", "b")] / 600
+    assert errors["a × b"] == pytest.approx(np.abs(table - np.outer(table.sum(axis=1), table.sum(axis=0))).sum() / 2)
+    assert errors["a × b × c"] > errors["a × b"]
+    assert math.isnan(errors["a"])
+    a = np.arange(600) % 3
+    tied = released(statements(workload=apart, codes=np.column_stack([a, a, a % 2]).astype(np.int32)))
+    assert quality.marginal_table(tied).value.set_index("marginal").loc["a × b", "independent"] == pytest.approx(2 / 3)
+
+
+def test_columns_alone_are_no_yardstick_of_themselves_nor_of_noise() -> None:
+    for stated in (statements(mechanism="independent"), statements(codes=None)):
+        assert quality.marginal_table(released(stated)).value["independent"].isna().all()
+
+
 def test_the_baselines_are_among_the_means() -> None:
     table = quality.marginal_table(released(statements(CERTIFIED)))
     means = quality.means(quality.headline(released(statements(CERTIFIED)), table), table).value.set_index("series")["error"]
