@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dpsynth_core.charts.against_bounds import ORDERS, against_bounds, bound_against_error, sortable
 from dpsynth_core.charts.budget import budget_used, coverage, noise_level, split, tradeoff
 from dpsynth_core.charts.marginal_errors import PAIR, marginals, means, overview, pair_map
 from dpsynth_core.charts.results import accuracy_by_value, breakdown, calibration, contest, one_way, two_way, two_way_difference
@@ -9,6 +10,6 @@ from dpsynth_core.charts.theme import Drawing
 from dpsynth_core.charts.tradeoffs import TRIED, Marks, by_epsilon, by_tables, tables_of
 
 __all__ = ["PAIR", "TRIED", "Drawing", "Marks", "breakdown", "budget_used", "by_epsilon", "by_tables", "contest", "coverage"]
-__all__ += ["marginals", "means"]
+__all__ += ["ORDERS", "against_bounds", "bound_against_error", "marginals", "means", "sortable"]
 __all__ += ["noise_level", "one_way", "overview", "pair_map", "split", "tables_of", "tradeoff", "two_way", "two_way_difference"]
 __all__ += ["accuracy_by_value", "calibration"]

@@ -1,115 +1,169 @@
-"""The error of every table against AIM's confidence bounds and against the baselines, drawn on one scale; and bound against error.
+"""The error of every table against AIM's confidence bounds and against the baselines, on one scale from 0; and bound against error.
 
-Frames are those of `evaluation.quality.marginal_table` with `good`. Shares of people in a wrong cell. Series are told apart by their
-shapes, so that they need no colour vision; what is not known is not drawn.
+Frames are those of `evaluation.quality.marginal_table`. Shares of people in a wrong cell. Marks are told apart by shape, and by being
+filled or hollow, so that they need no colour vision; what is not known is not drawn.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import altair as alt
 import pandas as pd
 
-from dpsynth_core.charts.theme import ALERT, INK, MIDDLE, STRONG, Drawing, finish, limit, names_limit
-from dpsynth_core.evaluation.quality import GUESS, INFERRED, MEASURED, TRUE
+from dpsynth_core.charts.theme import ALERT, INK, MIDDLE, STRONG, Drawing, finish, hover, limit, names_limit
+from dpsynth_core.evaluation.against_bounds import AGAINST, SERIES, SHARPENED, against, known, reach
+from dpsynth_core.evaluation.quality import GAUSSIAN, GUESS, INFERRED, MEASURED, RESIDUALS, TRUE
 from dpsynth_core.foundation.zones import Zoned
 
 ORDERS = {
-    "limit": "how far off at most",
-    "error": "measured error",
+    "limit": "How far off at most",
+    "error": "Measured error",
+    "true": TRUE,
     "bound": "AIM's bound",
     "paper": "AIM's bound as printed",
-    "independent": "columns alone",
-    "gaussian": "noisy answers",
-    "residuals": "best noisy answers",
-    "cells": "number of cells",
+    "independent": "Columns alone",
+    "gaussian": GAUSSIAN,
+    "residuals": RESIDUALS,
+    "cells": "Number of cells",
 }
 """By which column tables are sorted, and what it is called."""
 
-_ERROR, _BOUND, _PAPER = "Measured error, and where it is (95%)", "AIM's bound", "The same as its paper prints it"
+
+@dataclass(frozen=True)
+class _Mark:
+    shape: str
+    sign: str
+    stroke: str = INK
+    filled: bool = False
+
+
+_SALTIRE = "M-0.8,-0.8L0.8,0.8M0.8,-0.8L-0.8,0.8"
 _MARKS = {
-    "error": (_ERROR, "circle"),
-    "bound": (_BOUND, "triangle-left"),
-    "paper": (_PAPER, "wedge"),
-    "independent": ("Columns alone (Independent)", "cross"),
-    "gaussian": ("Noisy answers (Gaussian)", "square"),
-    "residuals": ("Best noisy answers (ResidualPlanner)", "triangle-up"),
-    "true": (TRUE, "diamond"),
+    "error": _Mark("circle", "●", STRONG, True),
+    "bound": _Mark("triangle-left", "◀", STRONG, True),
+    "paper": _Mark("triangle-left", "◁", STRONG),
+    "gaussian": _Mark("square", "□"),
+    "residuals": _Mark("square", "■", INK, True),
+    "independent": _Mark(_SALTIRE, "×"),
+    "true": _Mark("diamond", "◆", ALERT, True),
 }
-"""By column: what a mark stands for, and its shape."""
-_COLOURS = {"error": STRONG, "bound": STRONG, "paper": MIDDLE, "true": ALERT}
+"""By column of `SERIES`: how it is drawn, and how it is written where the scale does not reach it."""
 _SHARE = "People in the wrong group"
-_LEAST = 1e-4
-"""Where the scale of the scatter begins: one person in ten thousand."""
+_NEAR = "How near are AIM's bounds to the errors?"
+_BETTER = "Do AIM's bounds promise less than noisy answers err?", "Shaded: better than these, with 95% confidence."
+_QUESTIONS = {
+    "true": (_NEAR, "Shaded: bounds below the true error."),
+    "error": (_NEAR, "Shaded: bounds below the measured error."),
+    "residuals": _BETTER,
+    "gaussian": _BETTER,
+}
+_WHISKERS = "\nLines: at least to at most (95% each)."
+_SIGN_WIDTH = 42
+_MOST_WHISKERS = 200
 
 
 def sortable(frame: pd.DataFrame) -> list[str]:
     """The columns of `ORDERS` that are known of some table."""
-    return [name for name in ORDERS if name in frame and frame[name].notna().any()]
+    return [name for name in ORDERS if known(frame, name)]
 
 
 def against_bounds(zoned: Zoned[pd.DataFrame], threshold: float, order: str = "limit", *, show: int = 20) -> Drawing:
-    """Is each table nearer than its bound, and than simpler ways would be? threshold: share of people up to which a table is good enough.
-    order: one of `ORDERS`; the largest come first."""
+    """Is each table nearer than AIM's bounds say, and than simpler ways would be? threshold: share of people up to which a table is good
+    enough. order: one of `ORDERS`; the largest come first."""
     frame = zoned.value.sort_values([order, "cells"], ascending=False, na_position="last", kind="stable").head(show)
-    names = [name for name in _MARKS if name in frame and frame[name].notna().any()]
-    # what a paper's bound reaches would leave no room for the rest: such marks stand at the edge
-    near = [name for name in names if name != "paper"] or names
-    most = max(0.01, threshold, *(float(frame[name].max()) for name in (*near, "limit") if frame[name].notna().any()))
-    scale = alt.Scale(domain=[0, min(1.0, 1.05 * most)], clamp=True, nice=False)
-    x = alt.X("share:Q", title=_SHARE, scale=scale, axis=alt.Axis(format="~%", orient="top", tickCount=6))
+    names = [name for name in _MARKS if known(frame, name)]
+    end = reach(frame, threshold)
+    marks = _melted(frame, names)
+    near, beyond = marks[marks["share"] <= end], _beyond(marks[marks["share"] > end])
+    room = _SIGN_WIDTH * int(beyond["number"].max()) if len(beyond) else 0
+    scale = alt.Scale(domain=[0, end], range=[0, alt.ExprRef(f"max(60, width - {room})")], nice=False, zero=True)
+    x = alt.X("share:Q", title=_SHARE, scale=scale, axis=alt.Axis(format="~%", orient="top", tickCount=5, titleAnchor="start"))
     y = alt.Y("marginal:N", sort=frame["marginal"].tolist(), title=None, axis=alt.Axis(labelLimit=names_limit(250), labelOverlap=False))
-    told = [alt.Tooltip("marginal:N", title="Table"), alt.Tooltip("series:N", title="What"), alt.Tooltip("told:N", title=_SHARE)]
-    layers: list[Drawing] = []
-    if "error" in names:
-        spans = frame[frame["error"].notna()].assign(share=frame["low"])
-        bar = alt.Chart(spans).mark_bar(height=8, opacity=0.35, cornerRadius=2, color=STRONG, tooltip=None)
-        layers.append(bar.encode(y=y, x=x, x2="limit:Q"))
-    legend = alt.Legend(values=[_MARKS[name][0] for name in names], symbolFillColor=INK, symbolStrokeColor=INK, columns=1)
-    series = {"domain": [words for words, _ in _MARKS.values()]}
-    shape = alt.Shape("series:N", scale=alt.Scale(**series, range=[shape for _, shape in _MARKS.values()]), legend=legend)
-    colour = alt.Color("series:N", scale=alt.Scale(**series, range=[_COLOURS.get(name, INK) for name in _MARKS]), legend=None)
-    points = alt.Chart(_melted(frame, names)).mark_point(size=70, opacity=1, strokeWidth=1.6)
-    layers.append(points.encode(y=y, x=x, shape=shape, color=colour, tooltip=told))
-    layers.append(limit(threshold).encode(x=alt.X("limit:Q", scale=scale)))
-    beyond = " Marks at the edge lie beyond it." if "paper" in names and float(frame["paper"].max()) > scale.domain[1] else ""
-    of = f" {show} of {len(zoned.value):,} tables." if len(zoned.value) > show else ""
-    caption = f"Sorted by {ORDERS[order]}. Dashed: your limit.{beyond}{of}"
-    return finish(alt.layer(*layers), zoned, "Errors against AIM's bounds and the baselines", caption, height=alt.Step(22))
+    spans = frame[frame["limit"].notna()].assign(share=frame["low"].fillna(0.0))
+    bars = alt.Chart(spans).mark_bar(height=11, opacity=0.4, cornerRadius=2, color=MIDDLE, tooltip=None)
+    layers: list[Drawing] = [bars.encode(y=y, x=x, x2="limit:Q"), limit(threshold).encode(x=alt.X("limit:Q", scale=scale))]
+    layers.append(_points(near, names).encode(x=x, y=y))
+    if len(beyond):
+        signs = alt.Chart(beyond).mark_text(align="right", color=INK, fontSize=11, tooltip=None)
+        layers.append(signs.encode(x=alt.value(alt.ExprRef("width")), y=y, text="told:N"))
+    caption = _caption(zoned.value, frame, order, bool(len(beyond)))
+    bounds = "AIM's bounds and " if "bound" in names else ""
+    return finish(alt.layer(*layers), zoned, f"How far off is each table, beside {bounds}simpler ways?", caption, height=alt.Step(26))
 
 
 def bound_against_error(zoned: Zoned[pd.DataFrame]) -> Drawing:
-    """How near is the bound to the error? One point a table: measured, inferred (AIM paper, Figure 4c). With true errors, those; without a
-    certificate against what the best noisy answers would be expected to err by."""
-    against = next(name for name in ("true", "error", "residuals") if name in zoned.value and zoned.value[name].notna().any())
-    frame = zoned.value[zoned.value[against].notna() & zoned.value["bound"].notna()]
-    frame = frame.assign(x=frame[against].clip(lower=_LEAST), y=frame["bound"].clip(lower=_LEAST))
-    frame = frame.assign(told_x=[f"{v:.2%}" for v in frame[against]], told_y=[f"{v:.2%}" for v in frame["bound"]])
-    scale = alt.Scale(type="log", domain=[float(frame[["x", "y"]].min().min()) if len(frame) else _LEAST, 1], clamp=True)
-    axis = alt.Axis(format="~%", tickCount=4)
-    titles = {"true": "True error", "error": "Measured error", "residuals": "Expected of the best noisy answers"}
-    x, y = alt.X("x:Q", title=titles[against], scale=scale, axis=axis), alt.Y("y:Q", title=_BOUND, scale=scale, axis=axis)
-    known = [name for name in (MEASURED, INFERRED, GUESS) if name in set(frame["support"])]
-    by = {"domain": [MEASURED, INFERRED, GUESS]}
-    shape = alt.Shape("support:N", scale=alt.Scale(**by, range=["circle", "triangle-up", "cross"]), legend=alt.Legend(values=known))
-    colour = alt.Color("support:N", scale=alt.Scale(**by, range=[STRONG, INK, INK]), legend=None)
-    told = [
-        alt.Tooltip("marginal:N", title="Table"),
-        alt.Tooltip("support:N", title="How known"),
-        alt.Tooltip("told_x:N", title=titles[against]),
-        alt.Tooltip("told_y:N", title=_BOUND),
-    ]
-    ends = pd.DataFrame({"x": scale.domain, "y": scale.domain})
-    diagonal = alt.Chart(ends).mark_line(strokeDash=[5, 4], strokeWidth=1.5, color=INK, tooltip=None).encode(x=x, y=y)
-    points = alt.Chart(frame).mark_point(size=45, opacity=0.9).encode(x=x, y=y, shape=shape, color=colour, tooltip=told)
-    question = "Is the bound below what noisy answers err?" if against == "residuals" else "How near is the bound to the error?"
-    holds = "" if against == "residuals" else " A bound that holds is above it."
-    caption = f"Dashed: bound and error alike.{holds} Both scales are logarithms."
-    return finish(alt.layer(diagonal, points), zoned, question, caption, height=280)
+    """How near is the bound to the error? One point a table, by how it is known (AIM paper, Figure 4c). Of a frame that has something
+    to set bounds `against`: with true errors, those; without a certificate against what noisy answers would be expected to err by."""
+    other = against(zoned.value) or "error"
+    frame = zoned.value[zoned.value[other].notna() & zoned.value["bound"].notna()]
+    frame = frame.assign(share=frame[other], told=_told(frame[other]), most=_told(frame["bound"]), printed=_told(frame["paper"]))
+    doubtful = other == "error" and len(frame) <= _MOST_WHISKERS
+    right = max(0.01, 1.05 * float(frame[["share", "limit"] if doubtful else ["share"]].max().max()))
+    across = alt.Scale(domain=[0, right], nice=False)
+    up = alt.Scale(domain=[0, max(right, 1.05 * float(frame["bound"].max()))], nice=False)
+    x = alt.X("share:Q", title=AGAINST[other], scale=across, axis=alt.Axis(format="~%", tickCount=5))
+    y = alt.Y("bound:Q", title=SHARPENED, scale=up, axis=alt.Axis(format="~%", tickCount=6))
+    alike = alt.Chart(pd.DataFrame({"share": [0.0, right], "bound": [0.0, right]}))
+    layers: list[Drawing] = [alike.mark_area(color=INK, opacity=0.14, tooltip=None).encode(x=x, y=y)]
+    layers.append(alike.mark_line(strokeDash=[5, 4], strokeWidth=1.5, color=INK, tooltip=None).encode(x=x, y=y))
+    if doubtful:
+        whiskers = alt.Chart(frame).mark_rule(color=MIDDLE, opacity=0.6, tooltip=None)
+        layers.append(whiskers.encode(x=alt.X("low:Q", scale=across), x2="limit:Q", y=y))
+    told = hover(marginal="Table", support="How known", told=AGAINST[other], most=SHARPENED, printed=SERIES["paper"])
+    layers.append(_by_support(frame).encode(x=x, y=y, tooltip=told))
+    question, caption = _QUESTIONS[other]
+    return finish(alt.layer(*layers), zoned, question, f"{caption}{_WHISKERS if doubtful else ''}", height=300)
+
+
+def _told(shares: pd.Series) -> list[str]:
+    return [f"{share:.2%}" if share == share else "–" for share in shares]
 
 
 def _melted(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-    """One row for each mark: marginal, series, share, told."""
-    parts = [frame[["marginal"]].assign(series=_MARKS[name][0], share=frame[name]) for name in names]
-    marks = pd.concat(parts) if parts else frame[["marginal"]].head(0).assign(series="", share=0.0)
-    marks = marks[marks["share"].notna()]
-    return marks.assign(told=[f"{share:.2%}" for share in marks["share"]])
+    """One row for each mark: marginal, series, sign, share, told. Of columns alone, what is told has its doubt beside it: it is as far
+    off as the table that it is worked out from."""
+    parts = []
+    for name in reversed(names):  # the error lies on top, and what is hollow on what is filled
+        doubt = [f" ± {most:.2%}" if most == most else "" for most in frame["limit"]] if name == "independent" else [""] * len(frame)
+        told = [share + more for share, more in zip(_told(frame[name]), doubt, strict=True)]
+        parts.append(frame[["marginal"]].assign(series=SERIES[name], sign=_MARKS[name].sign, share=frame[name], told=told))
+    marks = pd.concat(parts) if parts else frame[["marginal"]].head(0).assign(series="", sign="", share=0.0, told="")
+    return marks[marks["share"].notna()]
+
+
+def _beyond(marks: pd.DataFrame) -> pd.DataFrame:
+    """What the scale does not reach, in signs and numbers, one text a table: marginal, told, number."""
+    written = marks.assign(told=[f"{sign} {share:.0%}" for sign, share in zip(marks["sign"], marks["share"], strict=True)])
+    return written.groupby("marginal", sort=False)["told"].agg(told="  ".join, number="size").reset_index()
+
+
+def _points(marks: pd.DataFrame, names: list[str]) -> alt.Chart:
+    """The marks with their one legend for shape, outline and filling."""
+    domain, drawn = list(SERIES.values()), [_MARKS[name] for name in SERIES]
+    columns = alt.ExprRef("windowSize()[0] < 700 ? 1 : 2")
+    legend = alt.Legend(values=[SERIES[name] for name in names], columns=columns, symbolSize=80, symbolStrokeWidth=1.6)
+    fills = [mark.stroke if mark.filled else "transparent" for mark in drawn]
+    shape = alt.Shape("series:N", scale=alt.Scale(domain=domain, range=[mark.shape for mark in drawn]), legend=legend)
+    stroke = alt.Stroke("series:N", scale=alt.Scale(domain=domain, range=[mark.stroke for mark in drawn]), legend=legend)
+    fill = alt.Fill("series:N", scale=alt.Scale(domain=domain, range=fills), legend=legend)
+    told = hover(marginal="Table", series="What", told=_SHARE)
+    return alt.Chart(marks).mark_point(size=70, opacity=1, strokeWidth=1.6).encode(shape=shape, stroke=stroke, fill=fill, tooltip=told)
+
+
+def _caption(whole: pd.DataFrame, frame: pd.DataFrame, order: str, beyond: bool) -> str:
+    bar = "Bar: at least to at most (95% each).\n" if known(frame, "low") else "Bar: at most, with 95% confidence.\n"
+    edge = " Right edge: beyond the scale." if beyond else ""
+    alone = "\nColumns alone: from the rows, and as unsure as they." if known(frame, "independent") else ""
+    first = f"The first {len(frame)} of {len(whole):,} by" if len(whole) > len(frame) else "By"
+    return f"{bar}Dashed: your limit.{edge}{alone}\n{first}: {ORDERS[order][0].lower()}{ORDERS[order][1:]}."
+
+
+def _by_support(frame: pd.DataFrame) -> alt.Chart:
+    """One mark a table: measured tables filled, inferred ones hollow, others crossed."""
+    domain = [MEASURED, INFERRED, GUESS]
+    legend = alt.Legend(values=[name for name in domain if name in set(frame["support"])], symbolStrokeWidth=1.6)
+    shape = alt.Shape("support:N", scale=alt.Scale(domain=domain, range=["circle", "triangle-up", _SALTIRE]), legend=legend)
+    stroke = alt.Stroke("support:N", scale=alt.Scale(domain=domain, range=[STRONG, INK, INK]), legend=legend)
+    fill = alt.Fill("support:N", scale=alt.Scale(domain=domain, range=[STRONG, "transparent", "transparent"]), legend=legend)
+    return alt.Chart(frame).mark_point(size=50, opacity=1, strokeWidth=1.6).encode(shape=shape, stroke=stroke, fill=fill)

@@ -164,6 +164,34 @@ def test_all_together_is_drawn_and_listed_by_the_stricter_limit(done: dict[str, 
     assert together["good"].tolist() == (together["together"] <= 0.1).tolist()
 
 
+def test_errors_bounds_and_baselines_are_drawn_for_every_release(done: dict[str, str]) -> None:
+    pictures = {}
+    for name, place in done.items():
+        app = at(place, "tables")
+        pictures[name] = app.button_group(key="results_picture").options
+        for picture in pictures[name]:
+            app = app.button_group(key="results_picture").set_value(picture).run()
+            assert not app.exception, (name, picture)
+    every = ["Errors", "Against bounds and baselines", "Bound against error"]
+    assert pictures["answers"] == pictures["bare"] == every
+    assert pictures["rows"] == every[:2]  # Independent measures no table of two columns
+
+
+def test_bounds_beside_true_errors_are_curator_only_and_their_order_goes_with_them(done: dict[str, str]) -> None:
+    app = at(done["bare"], "tables")
+    app = app.toggle(key="results_curator").set_value(True).run()
+    for picture in ("Bound against error", "Against bounds and baselines"):
+        app = app.button_group(key="results_picture").set_value(picture).run()
+        assert "True error" in charts(app)[-1]
+        assert WATERMARK in charts(app)[-1]
+    app = app.selectbox(key="results_order").set_value("true").run()
+    assert not app.exception
+    app = app.toggle(key="results_curator").set_value(False).run()
+    assert not app.exception
+    assert app.selectbox(key="results_order").value == "limit"
+    assert WATERMARK not in "".join(charts(app))
+
+
 def test_the_view_stands_in_the_address_and_an_unknown_one_is_ignored(done: dict[str, str]) -> None:
     app = open_page("results", done["rows"])
     assert "view" not in app.query_params

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from functools import cache
 
@@ -14,6 +15,7 @@ import pytest
 from dpsynth_core import charts
 from dpsynth_core.charts.theme import ALERT, CAPTION_WIDTH, TITLE_WIDTH, ZONE_CAPTION
 from dpsynth_core.evaluation import quality
+from dpsynth_core.evaluation.against_bounds import SERIES
 from dpsynth_core.evaluation.comparison import MEASURED, PRIVATE, SYNTHETIC
 from dpsynth_core.foundation.zones import Zone, Zoned
 from dpsynth_core.tradeoffs.curves import LARGEST
@@ -45,6 +47,10 @@ def _marginals(**others: object) -> pd.DataFrame:
     support = [quality.MEASURED] * 4 + [quality.INFERRED] + [quality.GUESS] * 2
     facts = {"marginal": HOSTILE, "rank": range(7), "cells": 12, "support": support, "good": [True] * 4 + [False] * 3}
     return pd.DataFrame({**facts, **shares, **others})
+
+
+def _nothing_known() -> pd.DataFrame:
+    return _marginals(**dict.fromkeys(("error", "low", "bound", "paper", "limit", "independent", "gaussian", "residuals"), np.nan))
 
 
 def _means() -> pd.DataFrame:
@@ -92,6 +98,14 @@ CHARTS: dict[str, tuple[Callable[[Zoned[pd.DataFrame]], charts.Drawing], pd.Data
     "overview": (lambda z: charts.overview(z, 0.05), _marginals()),
     "overview with truth": (lambda z: charts.overview(z, 0.05), _marginals(true=0.1)),
     "overview without certificate": (lambda z: charts.overview(z, 0.05), _marginals(error=np.nan, low=np.nan, together=np.nan)),
+    "against_bounds": (lambda z: charts.against_bounds(z, 0.05, "paper"), _marginals()),
+    "against_bounds beyond": (lambda z: charts.against_bounds(z, 0.05), _marginals(independent=0.7, paper=1.0)),
+    "against_bounds with truth": (lambda z: charts.against_bounds(z, 0.05, "true"), _marginals(true=0.1)),
+    "against_bounds without certificate": (lambda z: charts.against_bounds(z, 0.05), _marginals(error=np.nan, low=np.nan)),
+    "against_bounds of nothing known": (lambda z: charts.against_bounds(z, 0.05), _nothing_known()),
+    "bound_against_error": (charts.bound_against_error, _marginals()),
+    "bound_against_error with truth": (charts.bound_against_error, _marginals(true=0.1)),
+    "bound_against_error without certificate": (charts.bound_against_error, _marginals(error=np.nan, low=np.nan)),
     "means": (charts.means, _means()),
     "pair_map": (charts.pair_map, _map()),
     "budget_used": (charts.budget_used, _steps()),
@@ -156,7 +170,9 @@ def test_a_phone_shows_the_whole_title_whatever_a_column_is_called() -> None:
 def test_legends_are_no_wider_than_two_entries_which_a_phone_has_room_for(name: str) -> None:
     spec = spec_of(name, Zone.RELEASED)
     assert spec["config"]["legend"]["columns"] == 2
-    assert json.dumps(without_data(spec)).count('"columns": ') == 1  # no legend states its own
+    own = json.dumps(without_data(spec["layer"] if "layer" in spec else spec["encoding"]))
+    assert not re.search(r'"columns": \d', own)  # no legend states its own, unless it asks how wide the window is
+    assert all("windowSize()" in width for width in re.findall(r'"columns": {"expr": "([^"]*)"', own))
 
 
 @every_chart
@@ -234,6 +250,57 @@ def test_an_overview_of_very_many_tables_stays_small() -> None:
     drawn = charts.overview(Zoned(Zone.RELEASED, many), 0.05).to_dict()
     assert max(len(rows) for rows in drawn["datasets"].values()) <= 1200
     assert max(row["place"] for rows in drawn["datasets"].values() for row in rows if "place" in row) > 9_900
+
+
+def _marks(frame: pd.DataFrame, order: str = "limit", zone: Zone = Zone.RELEASED) -> list[dict]:
+    """What `against_bounds` draws at places of its scale: marginal, series, share, told."""
+    drawn = charts.against_bounds(Zoned(zone, frame), 0.05, order).to_dict()
+    return [row for rows in drawn["datasets"].values() for row in rows if "series" in row]
+
+
+def test_every_series_is_drawn_and_told_apart_by_more_than_colour() -> None:
+    drawn = charts.against_bounds(Zoned(Zone.CURATOR, _marginals(true=0.1)), 0.05).to_dict()
+    assert {row["series"] for rows in drawn["datasets"].values() for row in rows if "series" in row} == set(SERIES.values())
+    points = next(layer for layer in drawn["layer"][0]["layer"] if "shape" in layer["encoding"])["encoding"]
+    shapes, fills = (points[channel]["scale"]["range"] for channel in ("shape", "fill"))
+    assert len({(shape, fill == "transparent") for shape, fill in zip(shapes, fills, strict=True)}) == len(SERIES)
+
+
+def test_errors_and_bounds_stand_on_one_scale_that_begins_at_zero() -> None:
+    for draw in (lambda z: charts.against_bounds(z, 0.05), charts.bound_against_error):
+        text = json.dumps(draw(Zoned(Zone.RELEASED, _marginals())).to_dict())
+        assert {json.loads(found)[0] for found in re.findall(r'"domain": (\[[\d.]+, [\d.]+\])', text)} == {0}
+        assert not re.search(r'"type": "(log|sqrt|symlog|pow)"', text)
+
+
+def test_what_the_scale_does_not_reach_is_written_at_its_edge() -> None:
+    frame = _marginals(independent=0.75, paper=[0.21] * 5 + [np.nan] * 2)
+    drawn = charts.against_bounds(Zoned(Zone.RELEASED, frame), 0.05).to_dict()
+    told = [row["told"] for rows in drawn["datasets"].values() for row in rows if "number" in row]
+    assert told == ["× 75%"] * 7
+    assert "Right edge: beyond the scale." in " ".join(drawn["title"]["subtitle"])
+    assert all(row["share"] <= 0.21 for row in _marks(frame))
+
+
+def test_tables_are_sorted_by_what_is_asked_for_and_what_is_not_known_comes_last() -> None:
+    frame = _marginals(gaussian=[0.1, np.nan, 0.3, 0.2, 0.1, 0.1, 0.1])
+    drawn = charts.against_bounds(Zoned(Zone.RELEASED, frame), 0.05, "gaussian", show=7).to_dict()
+    names = next(layer["encoding"]["y"]["sort"] for layer in drawn["layer"] if "y" in layer["encoding"])
+    assert names[:2] + names[-1:] == [HOSTILE[2], HOSTILE[3], HOSTILE[1]]
+    assert charts.sortable(frame) == [name for name in charts.ORDERS if name != "true"]
+
+
+def test_columns_alone_are_told_with_the_doubt_of_the_table_they_come_from() -> None:
+    told = {row["told"] for row in _marks(_marginals(independent=0.1)) if row["series"] == quality.INDEPENDENT}
+    assert told == {"10.00% ± 20.00%", "10.00%"}
+
+
+def test_bounds_are_set_against_the_best_that_is_known() -> None:
+    def question(**others: object) -> str:
+        return " ".join(charts.bound_against_error(Zoned(Zone.RELEASED, _marginals(**others))).to_dict()["title"]["text"])
+
+    assert question() == question(true=0.1) == "How near are AIM's bounds to the errors?"
+    assert question(error=np.nan) == question(error=np.nan, residuals=np.nan) == "Do AIM's bounds promise less than noisy answers err?"
 
 
 def test_only_released_maps_of_pairs_can_be_clicked() -> None:

@@ -10,6 +10,7 @@ import streamlit as st
 
 from dpsynth_core import charts, report
 from dpsynth_core.evaluation import quality
+from dpsynth_core.evaluation.against_bounds import against, drawable
 from dpsynth_core.evaluation.quality import GUESS, INFERRED, Headline
 from dpsynth_core.evaluation.verdict import LIMIT, PARTLY, PUBLISH, UNSHOWN, WITHHOLD, Verdict
 from dpsynth_core.foundation.zones import Zone, Zoned, combine
@@ -38,6 +39,7 @@ _TOGETHER_HELP = (
     "Each by itself had a chance of 95% to be true. They rest on the same noise, so several can be wrong together. “All together” is "
     "stricter: all hold at once."
 )
+_ERRORS, _AGAINST, _SCATTER = "Errors", "Against bounds and baselines", "Bound against error"
 _NAMED = 20
 """Tables that are drawn with their names."""
 _PURPOSES_SHOWN = 6
@@ -151,10 +153,26 @@ def _trust(table: Zoned[pd.DataFrame]) -> None:
             st.info("No table of this kind.", icon=":material/info:")
             return
         drawn = Zoned(table.zone, rows)
-        show(charts.marginals, drawn, threshold / 100, show=_NAMED, name="marginals")
-        if len(rows) > _NAMED and rows["limit"].notna().any():
-            show(charts.overview, drawn, threshold / 100, name="overview")
+        _drawn(drawn, threshold / 100)
         _list(drawn)
+
+
+def _drawn(table: Zoned[pd.DataFrame], threshold: float) -> None:
+    """One view of the tables at a time: their errors, the same beside AIM's bounds and the baselines, bound against error."""
+    views = [_ERRORS, *([_AGAINST] if drawable(table.value) else []), *([_SCATTER] if against(table.value) else [])]
+    place, order = st.columns([9, 5], vertical_alignment="bottom")
+    look = {"default": views[0], "required": True, "key": "results_picture", "label_visibility": "collapsed"}
+    view = place.segmented_control("View", views, **look)
+    if view == _AGAINST:
+        sorts = charts.sortable(table.value)
+        by = order.selectbox("Sort by", sorts, format_func=charts.ORDERS.get, key="results_order")
+        show(charts.against_bounds, table, threshold, by, show=_NAMED, name="against")
+    elif view == _SCATTER:
+        show(charts.bound_against_error, table, name="scatter")
+    else:
+        show(charts.marginals, table, threshold, show=_NAMED, name="marginals")
+        if len(table.value) > _NAMED and table.value["limit"].notna().any():
+            show(charts.overview, table, threshold, name="overview")
 
 
 def _together(place: st.delta_generator.DeltaGenerator) -> bool:

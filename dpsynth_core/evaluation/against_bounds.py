@@ -1,0 +1,56 @@
+"""What a picture of errors beside AIM's bounds and the baselines shows: which series, how far the scale goes, what bounds are set against.
+
+Frames are those of `quality.marginal_table`.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, RESIDUALS, TRUE
+
+SHARPENED = "AIM's bound, sharpened (95%)"
+SERIES = {
+    "error": "Measured error",
+    "bound": SHARPENED,
+    "paper": "AIM's bound, as printed (95%)",
+    "gaussian": GAUSSIAN,
+    "residuals": RESIDUALS,
+    "independent": INDEPENDENT,
+    "true": TRUE,
+}
+"""By column: what it is called."""
+AGAINST = {
+    "true": TRUE,
+    "error": SERIES["error"],
+    "residuals": f"Expected of {RESIDUALS[0].lower()}{RESIDUALS[1:]}",
+    "gaussian": f"Expected of {GAUSSIAN[0].lower()}{GAUSSIAN[1:]}",
+}
+"""What bounds are set against, the best there is."""
+_INSIDE = ("error", "bound", "limit", "true")
+"""What the scale always reaches. The rest may be several times as far off, and would leave these no room."""
+_ROOM = 1.5
+"""So many times as far it goes for the rest."""
+
+
+def known(frame: pd.DataFrame, name: str) -> bool:
+    """Whether a column is there, and known of some table."""
+    return name in frame and bool(frame[name].notna().any())
+
+
+def reach(frame: pd.DataFrame, threshold: float = 0.0) -> float:
+    """Where a scale of errors ends that begins at 0. threshold: an error that it must show."""
+    most = {name: float(frame[name].max()) for name in (*SERIES, "limit") if known(frame, name)}
+    inside = max([0.01, threshold, *(most[name] for name in _INSIDE if name in most)])
+    return min(1.0, 1.04 * max([inside, *(share for share in most.values() if share <= _ROOM * inside)]))
+
+
+def drawable(frame: pd.DataFrame) -> bool:
+    """Whether any error, bound or baseline is known of any table."""
+    return any(known(frame, name) for name in SERIES)
+
+
+def against(frame: pd.DataFrame) -> str | None:
+    """The column of `AGAINST` that bounds are set against; None where there is none, or no bound."""
+    told = (name for name in AGAINST if name in frame and (frame[name].notna() & frame["bound"].notna()).any())
+    return next(told, None)
