@@ -10,12 +10,13 @@ from typing import Any
 
 import pandas as pd
 
+from dpsynth_core.evaluation.against_bounds import against, known
 from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.evaluation.verdict import Verdict
 from dpsynth_core.privacy import meaning
 from dpsynth_core.release.release import Release
+from dpsynth_core.report import errors_svg, words
 from dpsynth_core.report import svg as drawing
-from dpsynth_core.report import words
 from dpsynth_core.report.facts import byline, counted, facts, first, learnt, sentence
 from dpsynth_core.report.sections import sections
 from dpsynth_core.report.svg import escape
@@ -33,10 +34,14 @@ _ROUGH = 0.1
 _NAMED = 6
 _MAPPED = 60
 """Columns that a map of pairs has room for."""
-_BARS_CAPTION = (
-    "The tables that may be furthest off. Bar: the error that was measured, where it was. Line: what the true error is at most, with 95% "
-    "confidence. An error is the share of people who are counted in the wrong group."
+_ERRORS_CAPTION = (
+    "The tables that may be furthest off. Bar: the share of people who are counted in the wrong group, at least to at most (95% "
+    "each). Noisy answers: what simpler ways would be expected to err by on the same budget. A sign with a number: beyond the scale."
 )
+_BOUNDS_CAPTION = " AIM's bounds follow from the noisy tables alone: as its paper prints them, and sharpened."
+_ALONE_CAPTION = " Columns alone: what they miss without any noise, worked out from the rows and as unsure as these."
+_NEAR_CAPTION = "AIM's bound of each table over its measured error. Lines: at least to at most. Shaded: bounds below what was measured."
+_BETTER_CAPTION = "AIM's bound of each table. Shaded: better than noisy answers are expected to be, with 95% confidence."
 _MAP_CAPTION = (
     "Every pair of columns, each column alone on the diagonal: the share of people in the wrong group, at most, with 95% confidence. The "
     "stronger the colour, the closer. Dotted: nothing that was released says how far off it is."
@@ -103,7 +108,10 @@ def _trusted(table: pd.DataFrame) -> str:
 def _charts(table: pd.DataFrame, pairs: pd.DataFrame) -> str:
     if table["limit"].isna().all():
         return ""
-    figures = [(drawing.bars(table), _BARS_CAPTION)]
+    caption = _ERRORS_CAPTION + _BOUNDS_CAPTION * known(table, "bound") + _ALONE_CAPTION * known(table, "independent")
+    figures = [(errors_svg.against_bounds(table), caption)]
+    if other := against(table):
+        figures.append((errors_svg.bound_against_error(table), _NEAR_CAPTION if other == "error" else _BETTER_CAPTION))
     if 1 < pairs["row"].nunique() <= _MAPPED:
         figures.append((drawing.pair_map(pairs), _MAP_CAPTION))
     return "".join(f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>" for svg, caption in figures)

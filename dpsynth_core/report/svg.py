@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from dpsynth_core.foundation.visible import shortened, visible
 from dpsynth_core.statistics.distances import percent
 
-_BARS = 10
-_LABEL, _BAR_WIDTH, _ROW = 300, 360, 22
 _SHADES = 5
 """Steps of the map's colours; each has its own text in the legend, so that colour is never the only sign."""
 
@@ -41,8 +39,8 @@ def tradeoff(fpr: NDArray[np.float64], tpr: NDArray[np.float64], marks: Sequence
         x, y = left + side * share, top + side * (1 - share)
         parts += [
             f'<line class="grid" x1="{left}" x2="{left + side}" y1="{y}" y2="{y}"/>',
-            _text(left - 6, y + 4, f"{share:.0%}", "end"),
-            _text(x, top + side + 16, f"{share:.0%}", "middle"),
+            written(left - 6, y + 4, f"{share:.0%}", "end"),
+            written(x, top + side + 16, f"{share:.0%}", "middle"),
         ]
     (x1, y1), (x2, y2) = (at(share, share).split(",") for share in (0, 1))
     parts.append(f'<line class="chance" x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"/>')
@@ -50,34 +48,12 @@ def tradeoff(fpr: NDArray[np.float64], tpr: NDArray[np.float64], marks: Sequence
     for number, (x, y) in enumerate(marks):
         cx, cy = at(x, y).split(",")
         parts.append(f'<circle class="mark" cx="{cx}" cy="{cy}" r="4"/>')
-        parts.append(_text(left + side + 14, top + 20 + 20 * number, f"at {x:.0%}: finds at most {y:.1%}"))
-    parts.append(_text(left + side + 14, top + 20 + 20 * len(marks), "dashed: guessing"))
-    parts.append(_text(left + side / 2, top + side + 34, "others wrongly accused", "middle"))
+        parts.append(written(left + side + 14, top + 20 + 20 * number, f"at {x:.0%}: finds at most {y:.1%}"))
+    parts.append(written(left + side + 14, top + 20 + 20 * len(marks), "dashed: guessing"))
+    parts.append(written(left + side / 2, top + side + 34, "others wrongly accused", "middle"))
     parts.append(f'<text transform="translate(14 {top + side / 2}) rotate(-90)" text-anchor="middle">members found</text>')
     points = ", ".join(f"at {x:.0%} wrongly accused at most {y:.1%} found" for x, y in marks)
-    return _svg(left + side + 190, top + side + 42, f"The best possible attacker: {points}.", parts)
-
-
-def bars(table: pd.DataFrame) -> str:
-    """The tables with the largest possible errors: measured error as a bar, its bound as a line. table: as `quality.marginal_table`."""
-    worst = table[table["limit"].notna()].head(_BARS)
-    most = max(float(worst["limit"].max()), 1e-9) if len(worst) else 1.0
-    parts = []
-    row: Any
-    for number, row in enumerate(worst.itertuples()):
-        y = 8 + _ROW * number
-        end, width = _BAR_WIDTH * row.limit / most, 0.0 if math.isnan(row.error) else _BAR_WIDTH * row.error / most
-        parts += [
-            f"<g><title>{escape(row.marginal)}: at most {percent(row.limit)}</title>",
-            _text(_LABEL - 8, y + 11, shortened(row.marginal, 44), "end"),
-            f'<rect class="bar" x="{_LABEL}" y="{y}" width="{width:.1f}" height="14"/>',
-            f'<line class="limit" x1="{_LABEL + width:.1f}" x2="{_LABEL + end:.1f}" y1="{y + 7}" y2="{y + 7}"/>',
-            f'<line class="limit" x1="{_LABEL + end:.1f}" x2="{_LABEL + end:.1f}" y1="{y + 1}" y2="{y + 13}"/>',
-            _text(_LABEL + end + 6, y + 11, f"≤ {percent(row.limit)}"),
-            "</g>",
-        ]
-    description = f"Errors of the {len(worst)} tables that may be furthest off; all numbers are in the list below."
-    return _svg(_LABEL + _BAR_WIDTH + 70, 12 + _ROW * len(worst), description, parts)
+    return drawn(left + side + 190, top + side + 42, f"The best possible attacker: {points}.", parts)
 
 
 def pair_map(pairs: pd.DataFrame) -> str:
@@ -91,7 +67,7 @@ def pair_map(pairs: pd.DataFrame) -> str:
     parts = []
     for i, name in enumerate(names):
         middle = side * (i + 0.5)
-        parts.append(_text(left - 6, top + middle + 4, shortened(name, 20), "end"))
+        parts.append(written(left - 6, top + middle + 4, shortened(name, 20), "end"))
         parts.append(f'<text transform="translate({left + middle + 4:.1f} {top - 6}) rotate(-60)">{escape(shortened(name, 16))}</text>')
     position = {name: i for i, name in enumerate(names)}
     cell: Any
@@ -107,15 +83,17 @@ def pair_map(pairs: pd.DataFrame) -> str:
     legend = [*((f"shade{i}", f"≤ {percent(end)}") for i, end in enumerate(steps)), ("unknown", "not known")]
     for number, (shade, words) in enumerate(legend):
         parts.append(f'<rect class="{shade}" x="{x}" y="{top + 22 * number}" width="14" height="14"/>')
-        parts.append(_text(x + 20, top + 22 * number + 11, words))
+        parts.append(written(x + 20, top + 22 * number + 11, words))
     height = top + max(side * len(names), 22 * len(legend)) + 8
-    return _svg(x + 170, height, "How far off each pair of columns may be; the stronger the colour, the closer.", parts)
+    return drawn(x + 170, height, "How far off each pair of columns may be; the stronger the colour, the closer.", parts)
 
 
-def _text(x: float, y: float, words: str, anchor: str = "start") -> str:
+def written(x: float, y: float, words: str, anchor: str = "start") -> str:
+    """A text of the picture."""
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
 
 
-def _svg(width: float, height: float, label: str, parts: Iterable[str]) -> str:
+def drawn(width: float, height: float, label: str, parts: Iterable[str]) -> str:
+    """The whole picture. label: what it says, for those who do not see it."""
     size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}"'
     return f'<svg {size} role="img" aria-label="{escape(label)}">{"".join(parts)}</svg>'

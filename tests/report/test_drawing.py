@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dpsynth_core.evaluation.against_bounds import AGAINST, SERIES
+from dpsynth_core.report import errors_svg
 from dpsynth_core.report import svg as drawing
 
 HOSTILE = "</svg><script>alert(1)</script>"
@@ -21,18 +23,58 @@ def parsed(svg: str) -> ET.Element:
     return root
 
 
-def bars(limits: list[float], errors: list[float], name: str = "a × b") -> str:
-    return drawing.bars(pd.DataFrame({"marginal": [name] * len(limits), "limit": limits, "error": errors}))
+def tables(limits: list[float], errors: list[float], name: str = "a × b", **others: object) -> pd.DataFrame:
+    """As `quality.marginal_table`; what is not stated is not known."""
+    unknown = dict.fromkeys(("low", "bound", "paper", "independent", "gaussian", "residuals"), float("nan"))
+    stated = {"marginal": [name] * len(limits), "limit": limits, "error": errors, "support": "measured"}
+    return pd.DataFrame({**stated, **unknown, **others})
 
 
-def test_bars_are_as_long_as_the_errors_and_lines_end_at_the_bounds() -> None:
-    root = parsed(bars([0.4, 0.2, float("nan")], [0.3, float("nan"), 0.1]))
-    rects, lines = root.findall(".//rect"), root.findall(".//line")
-    assert len(rects) == 2  # nothing is known of the third
-    assert float(rects[0].get("width")) / (float(lines[0].get("x2")) - float(rects[0].get("x"))) == pytest.approx(0.75, abs=0.01)
-    assert float(rects[1].get("width")) == 0
-    ends = [float(line.get("x2")) - float(rects[0].get("x")) for line in (lines[0], lines[2])]
-    assert ends[1] / ends[0] == pytest.approx(0.5, abs=0.01)
+def marks(root: ET.Element, of: int) -> list[tuple[str, float]]:
+    """Style and place of the marks of a table, in the order of the tables; the legend stands before them."""
+    found = root.findall("g")[of].findall("path")
+    return [(str(path.get("class")), float(str(path.get("transform"))[10:].split()[0])) for path in found]
+
+
+def test_bars_run_from_the_least_to_the_most_on_one_scale_from_zero() -> None:
+    root = parsed(errors_svg.against_bounds(tables([0.4, 0.2, float("nan")], [0.3, float("nan"), 0.1], low=[0.2, float("nan"), 0.0])))
+    groups = root.findall("g")
+    assert len(groups) == 2  # nothing is known of the third
+    first, second = (group.find("rect") for group in groups)
+    ends = [float(rect.get("x")) + float(rect.get("width")) for rect in (first, second)]
+    zero = float(second.get("x"))
+    assert (ends[0] - zero) / (ends[1] - zero) == pytest.approx(2, abs=0.01)
+    assert (float(first.get("x")) - zero) / (ends[0] - zero) == pytest.approx(0.5, abs=0.01)
+    [(_, dot)] = marks(root, 0)
+    assert (dot - zero) / (ends[0] - zero) == pytest.approx(0.75, abs=0.01)
+    assert marks(root, 1) == []
+
+
+def test_everything_that_is_known_of_a_table_is_drawn_beside_it_and_named_in_the_legend() -> None:
+    series = {"bound": 0.25, "paper": 0.3, "gaussian": 0.15, "residuals": 0.1, "independent": 0.05}
+    svg = errors_svg.against_bounds(tables([0.2], [0.18], low=0.16, **series))
+    root = parsed(svg)
+    places = sorted(place for _, place in marks(root, 0))
+    assert len(places) == len({(path.get("class"), path.get("d")) for path in root.findall("g")[0].findall("path")}) == 6
+    shares = sorted([*series.values(), 0.18])
+    assert np.diff(places) / np.diff(shares) == pytest.approx([np.diff(places)[0] / np.diff(shares)[0]] * 5, rel=0.02)
+    assert all(svg.count(f">{drawing.escape(words)}<") == 1 for name, words in SERIES.items() if name != "true")
+
+
+def test_what_the_scale_does_not_reach_is_written_beside_it() -> None:
+    root = parsed(errors_svg.against_bounds(tables([0.2], [0.1], low=0.0, independent=0.9, paper=1.0)))
+    assert len(marks(root, 0)) == 1
+    assert [text.text for text in root.findall("g")[0].findall("text")][-1] == "◁ 100%  × 90%"
+
+
+def test_bounds_stand_over_errors_with_their_doubt_and_without_a_certificate_over_noisy_answers() -> None:
+    known = tables([0.2, 0.3], [0.1, 0.2], low=0.05, bound=[0.4, 0.1], residuals=0.1)
+    root = parsed(errors_svg.bound_against_error(known))
+    assert len(root.findall("g")) == 2
+    line, (_, x) = root.findall("g")[0].find("line"), marks(root, 0)[0]
+    assert float(line.get("x1")) < x < float(line.get("x2"))
+    assert f">{AGAINST['error']}<" in errors_svg.bound_against_error(known)
+    assert f">{AGAINST['residuals']}<" in errors_svg.bound_against_error(known.assign(error=float("nan")))
 
 
 def test_the_curve_runs_from_corner_to_corner_and_names_its_marks() -> None:
@@ -69,6 +111,11 @@ def test_every_shade_has_words_in_the_legend() -> None:
 
 
 def test_hostile_names_are_text() -> None:
-    for svg in (bars([0.1], [0.1], HOSTILE), drawing.pair_map(pairs({(HOSTILE, HOSTILE): 0.1}))):
+    known = tables([0.1], [0.1], HOSTILE, bound=0.2, low=0.0, independent=0.9)
+    for svg in (
+        errors_svg.against_bounds(known),
+        errors_svg.bound_against_error(known),
+        drawing.pair_map(pairs({(HOSTILE, HOSTILE): 0.1})),
+    ):
         root = parsed(svg)
-        assert {element.tag for element in root.iter()} <= {"svg", "g", "title", "text", "rect", "line"}
+        assert {element.tag for element in root.iter()} <= {"svg", "g", "title", "text", "rect", "line", "path", "polygon", "polyline"}
