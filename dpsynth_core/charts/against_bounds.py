@@ -141,7 +141,7 @@ def _beyond(marks: pd.DataFrame) -> pd.DataFrame:
 def _points(marks: pd.DataFrame, names: list[str]) -> alt.Chart:
     """The marks with their one legend for shape, outline and filling."""
     domain, drawn = list(SERIES.values()), [_MARKS[name] for name in SERIES]
-    columns = alt.ExprRef("windowSize()[0] < 700 ? 1 : 2")
+    columns = alt.ExprRef("width < 420 ? 1 : 2")
     legend = alt.Legend(values=[SERIES[name] for name in names], columns=columns, symbolSize=80, symbolStrokeWidth=1.6)
     fills = [mark.stroke if mark.filled else "transparent" for mark in drawn]
     shape = alt.Shape("series:N", scale=alt.Scale(domain=domain, range=[mark.shape for mark in drawn]), legend=legend)

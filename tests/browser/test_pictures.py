@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Server, opened, settled
+from tests.app.demo_project import finished_run, project
+from tests.browser.conftest import Server, cut_on_a_phone, opened, settled
 
 pytestmark = pytest.mark.browser
 
@@ -47,3 +48,32 @@ def test_a_curator_only_chart_is_not_offered(page: Page, server: Server, release
     expect(guarded.locator("svg.marks").first).to_be_visible()
     assert guarded.locator('[data-testid="stElementToolbar"]').count() > 0
     expect(guarded.locator(".save-as-svg")).to_have_count(0)
+
+
+def test_errors_bounds_and_baselines_are_drawn_and_no_phone_cuts_them(page: Page, server: Server) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DPSYNTH_HOME", str(server.home))
+        place = project(mechanism={"name": "mst", "settings": {}})
+        assert finished_run(place).state == "done"
+    opened(page, server, f"/results?project={place}")
+    views = page.locator(".st-key-results_picture")
+    asked = {
+        "Bound against error": ["How near are AIM's bounds", "AIM's bound, sharpened", "measured"],
+        "Against bounds and baselines": ["How far off is each table, beside", "Measured error", "AIM's bound, as printed", "Columns alone"],
+    }
+    for view, told in asked.items():
+        views.get_by_text(view, exact=True).click()
+        settled(page)
+        drawing = page.locator("svg.marks", has_text=told[0])
+        expect(drawing).to_have_count(1)
+        for words in told:
+            expect(drawing.get_by_text(words).first).to_be_visible()
+    box = page.get_by_role("combobox", name="Sort by")
+    box.click()
+    page.get_by_role("option", name="Columns alone", exact=True).click()
+    expect(page.locator("svg.marks", has_text="By: columns alone")).to_have_count(1)
+    assert cut_on_a_phone(page) == []
+    views.get_by_text("Bound against error", exact=True).click()
+    assert cut_on_a_phone(page) == []
+    views.get_by_text("Errors", exact=True).click()
+    expect(page.locator("svg.marks", has_text="How far off is each table?")).to_have_count(1)
