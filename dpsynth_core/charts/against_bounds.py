@@ -49,6 +49,8 @@ _MARKS = {
     "true": _Mark("diamond", "◆", ALERT, True),
 }
 """By column of `SERIES`: how it is drawn, and how it is written where the scale does not reach it."""
+_LANES = {"bound": -7, "paper": -7, "gaussian": 7, "residuals": 7, "independent": 7}
+"""Bounds stand above the error and baselines below it, so that they hide neither it nor each other. In pixels."""
 _SHARE = "People in the wrong group"
 _NEAR = "How near are AIM's bounds to the errors?"
 _BETTER = "Do AIM's bounds promise less than noisy answers err?", "Shaded: better than these, with 95% confidence."
@@ -81,15 +83,16 @@ def against_bounds(zoned: Zoned[pd.DataFrame], threshold: float, order: str = "l
     x = alt.X("share:Q", title=_SHARE, scale=scale, axis=alt.Axis(format="~%", orient="top", tickCount=5, titleAnchor="start"))
     y = alt.Y("marginal:N", sort=frame["marginal"].tolist(), title=None, axis=alt.Axis(labelLimit=names_limit(250), labelOverlap=False))
     spans = frame[frame["limit"].notna()].assign(share=frame["low"].fillna(0.0))
-    bars = alt.Chart(spans).mark_bar(height=11, opacity=0.4, cornerRadius=2, color=MIDDLE, tooltip=None)
+    bars = alt.Chart(spans).mark_bar(height=8, opacity=0.4, cornerRadius=2, color=MIDDLE, tooltip=None)
     layers: list[Drawing] = [bars.encode(y=y, x=x, x2="limit:Q"), limit(threshold).encode(x=alt.X("limit:Q", scale=scale))]
-    layers.append(_points(near, names).encode(x=x, y=y))
+    layers += [_doubt(frame, end).encode(x=x, x2="high:Q", y=y)] if "independent" in names else []
+    layers += [points.encode(x=x, y=y) for points in _points(near, names)]
     if len(beyond):
         signs = alt.Chart(beyond).mark_text(align="right", color=INK, fontSize=11, tooltip=None)
         layers.append(signs.encode(x=alt.value(alt.ExprRef("width")), y=y, text="told:N"))
     caption = _caption(zoned.value, frame, order, bool(len(beyond)))
     bounds = "AIM's bounds and " if "bound" in names else ""
-    return finish(alt.layer(*layers), zoned, f"How far off is each table, beside {bounds}simpler ways?", caption, height=alt.Step(26))
+    return finish(alt.layer(*layers), zoned, f"How far off is each table, beside {bounds}simpler ways?", caption, height=alt.Step(32))
 
 
 def bound_against_error(zoned: Zoned[pd.DataFrame]) -> Drawing:
@@ -124,7 +127,7 @@ def _melted(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     """One row for each mark: marginal, series, sign, share, told. Of columns alone, what is told has its doubt beside it: it is as far
     off as the table that it is worked out from."""
     parts = []
-    for name in reversed(names):  # the error lies on top, and what is hollow on what is filled
+    for name in reversed(names):  # what is hollow lies on what is filled
         doubt = [f" ± {most:.2%}" if most == most else "" for most in frame["limit"]] if name == "independent" else [""] * len(frame)
         told = [share + more for share, more in zip(_told(frame[name]), doubt, strict=True)]
         parts.append(frame[["marginal"]].assign(series=SERIES[name], sign=_MARKS[name].sign, share=frame[name], told=told))
@@ -138,8 +141,15 @@ def _beyond(marks: pd.DataFrame) -> pd.DataFrame:
     return written.groupby("marginal", sort=False)["told"].agg(told="  ".join, number="size").reset_index()
 
 
-def _points(marks: pd.DataFrame, names: list[str]) -> alt.Chart:
-    """The marks with their one legend for shape, outline and filling."""
+def _doubt(frame: pd.DataFrame, end: float) -> alt.Chart:
+    """Where columns alone may be: as far from their mark as the table they are worked out from may be off."""
+    low, high = (frame["independent"] - frame["limit"]).clip(lower=0), (frame["independent"] + frame["limit"]).clip(upper=end)
+    doubtful = frame.assign(share=low, high=high)[low < end]
+    return alt.Chart(doubtful).mark_rule(color=INK, opacity=0.55, yOffset=_LANES["independent"], tooltip=None)
+
+
+def _points(marks: pd.DataFrame, names: list[str]) -> list[alt.Chart]:
+    """The marks, one lane after the other, with their one legend for shape, outline and filling."""
     domain, drawn = list(SERIES.values()), [_MARKS[name] for name in SERIES]
     columns = alt.ExprRef("width < 420 ? 1 : 2")
     legend = alt.Legend(values=[SERIES[name] for name in names], columns=columns, symbolSize=80, symbolStrokeWidth=1.6)
@@ -148,13 +158,17 @@ def _points(marks: pd.DataFrame, names: list[str]) -> alt.Chart:
     stroke = alt.Stroke("series:N", scale=alt.Scale(domain=domain, range=[mark.stroke for mark in drawn]), legend=legend)
     fill = alt.Fill("series:N", scale=alt.Scale(domain=domain, range=fills), legend=legend)
     told = hover(marginal="Table", series="What", told=_SHARE)
-    return alt.Chart(marks).mark_point(size=70, opacity=1, strokeWidth=1.6).encode(shape=shape, stroke=stroke, fill=fill, tooltip=told)
+    look, lanes = {"size": 60, "opacity": 1, "strokeWidth": 1.6}, [_LANES.get(name, 0) for name in SERIES]
+    lane = marks["series"].map(dict(zip(domain, lanes, strict=True)))
+    parts = ((offset, marks[lane == offset]) for offset in sorted(set(lanes), key=abs, reverse=True))  # the error lies on top
+    drawn_in = (alt.Chart(part).mark_point(yOffset=offset, **look) for offset, part in parts if len(part))
+    return [chart.encode(shape=shape, stroke=stroke, fill=fill, tooltip=told) for chart in drawn_in]
 
 
 def _caption(whole: pd.DataFrame, frame: pd.DataFrame, order: str, beyond: bool) -> str:
     bar = "Bar: at least to at most (95% each).\n" if known(frame, "low") else "Bar: at most, with 95% confidence.\n"
     edge = " Right edge: beyond the scale." if beyond else ""
-    alone = "\nColumns alone: from the rows, and as unsure as they." if known(frame, "independent") else ""
+    alone = "\nThin line: columns alone are as unsure as the rows." if known(frame, "independent") else ""
     first = f"The first {len(frame)} of {len(whole):,} by" if len(whole) > len(frame) else "By"
     return f"{bar}Dashed: your limit.{edge}{alone}\n{first}: {ORDERS[order][0].lower()}{ORDERS[order][1:]}."
 

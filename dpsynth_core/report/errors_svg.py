@@ -17,7 +17,7 @@ from dpsynth_core.report.svg import drawn, escape, written
 from dpsynth_core.statistics.distances import percent
 
 _TABLES, _POINTS = 10, 500
-_WIDTH, _ROW, _SIGN = 560, 42, 46
+_WIDTH, _ROW, _SIGN = 560, 50, 46
 _LEFT, _SIDE, _HEIGHT, _BOTTOM = 60, 440, 280, 314
 """Of the scatter."""
 _STEPS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
@@ -30,6 +30,8 @@ _MARKS = {
     "error": ("filled ours", "M-5,0A5,5 0 1 1 5,0A5,5 0 1 1 -5,0Z", "●"),
 }
 """By column: style and path of its mark, and its sign in a text. The last lie on top."""
+_LANES = {"bound": -8, "paper": -8, "gaussian": 8, "residuals": 8, "independent": 8}
+"""Bounds stand above the error and baselines below it, so that they hide neither it nor each other."""
 _KINDS = dict(zip(SUPPORT, (_MARKS["error"], ("hollow", "M0,-5L5,4H-5Z", "△"), _MARKS["independent"]), strict=True))
 
 
@@ -86,15 +88,19 @@ def bound_against_error(table: pd.DataFrame) -> str:
 
 def _table(row: Any, names: list[str], top: float, per: float, end: float) -> list[str]:
     """Name and numbers of a table, and under them its marks."""
-    y, low = top + 29, 0.0 if math.isnan(row.low) else row.low
+    y, low = top + 32, 0.0 if math.isnan(row.low) else row.low
     shares = {name: getattr(row, name) for name in names}
     beyond = [f"{_MARKS[name][2]} {share:.0%}" for name, share in shares.items() if share > end]
     measured = "" if math.isnan(row.error) else f"measured {percent(row.error)}, "
     parts = [f"<g><title>{escape(row.marginal)}: at most {percent(row.limit)}</title>"]
     parts.append(written(6, top + 15, shortened(row.marginal, 52)))
     parts.append(written(_WIDTH - 6, top + 15, f"{measured}at most {percent(row.limit)}", "end"))
-    parts.append(f'<rect class="span" x="{6 + per * low:.1f}" y="{y - 5}" width="{per * (row.limit - low):.1f}" height="10"/>')
-    parts += [_mark(_MARKS[name], 6 + per * shares[name], y) for name in _MARKS if name in shares and shares[name] <= end]
+    parts.append(f'<rect class="span" x="{6 + per * low:.1f}" y="{y - 4}" width="{per * (row.limit - low):.1f}" height="8"/>')
+    if not math.isnan(alone := shares.get("independent", math.nan)) and (least := max(0.0, alone - row.limit)) < end:
+        x1, x2, lane = 6 + per * least, 6 + per * min(end, alone + row.limit), y + _LANES["independent"]
+        parts.append(f'<line class="doubt base" x1="{x1:.1f}" x2="{x2:.1f}" y1="{lane}" y2="{lane}"/>')
+    near = (name for name in _MARKS if name in shares and shares[name] <= end)
+    parts += [_mark(_MARKS[name], 6 + per * shares[name], y + _LANES.get(name, 0)) for name in near]
     return [*parts, *([written(_WIDTH - 6, y + 4, "  ".join(beyond), "end")] if beyond else []), "</g>"]
 
 

@@ -39,7 +39,7 @@ _ERRORS_CAPTION = (
     "each). Noisy answers: what simpler ways would be expected to err by on the same budget. A sign with a number: beyond the scale."
 )
 _BOUNDS_CAPTION = " AIM's bounds follow from the noisy tables alone: as its paper prints them, and sharpened."
-_ALONE_CAPTION = " Columns alone: what they miss without any noise, worked out from the rows and as unsure as these."
+_ALONE_CAPTION = " Columns alone: what they miss without any noise, worked out from the rows, and as unsure as these (thin line)."
 _NEAR_CAPTION = "AIM's bound of each table over its measured error. Lines: at least to at most. Shaded: bounds below what was measured."
 _BETTER_CAPTION = "AIM's bound of each table. Shaded: better than noisy answers are expected to be, with 95% confidence."
 _MAP_CAPTION = (

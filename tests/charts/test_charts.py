@@ -278,6 +278,7 @@ def test_what_the_scale_does_not_reach_is_written_at_its_edge() -> None:
     drawn = charts.against_bounds(Zoned(Zone.RELEASED, frame), 0.05).to_dict()
     told = [row["told"] for rows in drawn["datasets"].values() for row in rows if "number" in row]
     assert told == ["× 75%"] * 7
+    assert not any("high" in row for rows in drawn["datasets"].values() for row in rows)
     assert "Right edge: beyond the scale." in " ".join(drawn["title"]["subtitle"])
     assert all(row["share"] <= 0.21 for row in _marks(frame))
 
@@ -293,6 +294,9 @@ def test_tables_are_sorted_by_what_is_asked_for_and_what_is_not_known_comes_last
 def test_columns_alone_are_told_with_the_doubt_of_the_table_they_come_from() -> None:
     told = {row["told"] for row in _marks(_marginals(independent=0.1)) if row["series"] == quality.INDEPENDENT}
     assert told == {"10.00% ± 20.00%", "10.00%"}
+    drawn = charts.against_bounds(Zoned(Zone.RELEASED, _marginals(independent=0.1)), 0.05).to_dict()
+    ends = {(row["share"], row["high"]) for rows in drawn["datasets"].values() for row in rows if "high" in row}
+    assert [(low, round(high, 9)) for low, high in ends] == [(0.0, 0.208)]  # as far as the scale reaches
 
 
 def test_bounds_are_set_against_the_best_that_is_known() -> None:

@@ -64,7 +64,15 @@ def test_everything_that_is_known_of_a_table_is_drawn_beside_it_and_named_in_the
 def test_what_the_scale_does_not_reach_is_written_beside_it() -> None:
     root = parsed(errors_svg.against_bounds(tables([0.2], [0.1], low=0.0, independent=0.9, paper=1.0)))
     assert len(marks(root, 0)) == 1
+    assert root.findall("g")[0].find("line") is None
     assert [text.text for text in root.findall("g")[0].findall("text")][-1] == "◁ 100%  × 90%"
+
+
+def test_columns_alone_are_as_unsure_as_the_table_they_come_from() -> None:
+    root = parsed(errors_svg.against_bounds(tables([0.2, 0.1], [0.1, 0.1], low=0.0, independent=[0.15, 0.05])))
+    (x1, x2), (_, place) = ([float(root.findall("g")[1].find("line").get(x)) for x in ("x1", "x2")], marks(root, 1)[0])
+    assert x1 == pytest.approx(6)  # nothing is below 0
+    assert (x2 - x1) / (place - x1) == pytest.approx(3, abs=0.05)
 
 
 def test_bounds_stand_over_errors_with_their_doubt_and_without_a_certificate_over_noisy_answers() -> None:
