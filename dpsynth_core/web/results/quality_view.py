@@ -191,6 +191,8 @@ def _list(table: Zoned[pd.DataFrame]) -> None:
         "limit": number("At most", format="percent", help=f"{ERROR_HELP} With 95% confidence."),
         "error": number("Measured", format="percent", help="By the certificate, with noise; never told as less than 0."),
         "support": st.column_config.TextColumn("How known", help=_KNOWN_HELP),
+        "bound": number("AIM's bound", format="percent", help="From noisy tables alone, with 95% confidence; sharper than as printed."),
+        "independent": number("Columns alone", format="percent", help="What single columns miss if the rows are right; as unsure as they."),
         "gaussian": number("Noisy answers", format="percent", help="What Gaussian answers would be expected to give on this budget."),
         "residuals": number("Best noisy answers", format="percent", help=_RESIDUALS_HELP),
         "cells": number("Cells", format="localized"),
