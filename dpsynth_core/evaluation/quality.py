@@ -75,8 +75,9 @@ def marginal_table(statements: Zoned[Statements], truth: Truth | None = None) ->
     Columns: rank, marginal (label), columns (number of), cells, support (one of SUPPORT), sigma (noise per cell, people);
     error (certified, unbiased, not below 0), low (95 % lower bound), together (95 % upper bound for all tables at once);
     bound, paper (95 % a-priori bounds: the tight one, the paper's); limit (95 %: the certificate's bound, else the a-priori one);
-    gaussian, residuals (expected on the same budget); independent (of the product of the table's single columns, if the rows were right: see
-    `_products`). Shares of people, NaN where there is none. With truth also true, the exact error, by which the rows are then sorted.
+    gaussian, residuals (expected on the same budget); independent (of the product of the table's single columns, if the rows were right:
+    see `_products`). Shares of people, NaN where there is none. With truth also true, the exact error, by which the rows are then
+    sorted.
     """
     if truth is None:
         return combine(lambda s: _marginal_table(s, None), statements)
