@@ -14,6 +14,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dpsynth_core.foundation.zones import Zoned, public
 from dpsynth_core.planning import precision
 from dpsynth_core.privacy.unit import Unit
@@ -104,15 +107,15 @@ def _outlook(kind: str, domain: Domain, cliques: Collection[Clique], noise: floa
     needed = math.ceil(noise * cells / (2 * READABLE))
     if not people:
         return Outlook(kind, len(cliques), cells, share=None, typical=None, people_needed=needed, within=0)
-    within = sum(_at_most(noise, cells) <= 2 * READABLE * people for cells in every)
+    within = int(np.sum(sure(noise, np.array(every, dtype=float)) <= 2 * READABLE * people))
     return Outlook(kind, len(cliques), cells, min(1.0, noise * cells / (2 * people)), people / cells, needed, within)
 
 
-def _at_most(noise: float, cells: int) -> float:
+def sure(noise: float, cells: NDArray[np.float64]) -> NDArray[np.float64]:
     """What the absolute errors of so many cells add up to at most, in people, with 95 % confidence: a sum of half-normal errors of mean
     `noise`, taken as normal."""
-    deviation = noise / HALF_NORMAL * math.sqrt(cells * (1 - HALF_NORMAL**2))
-    return cells * noise + statistics.NormalDist().inv_cdf(0.95) * deviation
+    deviation = noise / HALF_NORMAL * np.sqrt(cells * (1 - HALF_NORMAL**2))
+    return np.asarray(cells * noise + statistics.NormalDist().inv_cdf(0.95) * deviation)
 
 
 def _level(columns: Outlook, tables: Outlook) -> Level:

@@ -36,7 +36,7 @@ from dpsynth_core.vocabulary.workload import Workload
 
 CONFIDENCE = 0.95
 """Share of cells whose noise stays within the half width that is shown."""
-_QUANTILE = float(ndtri((1 + CONFIDENCE) / 2))
+QUANTILE = float(ndtri((1 + CONFIDENCE) / 2))
 
 _DRAWN = np.unique(np.concatenate([np.linspace(0, 1, 41), np.geomspace(1e-4, 0.1, 19)]))
 """False-positive rates at which an attacker's curve is drawn: dense where it rises."""
@@ -67,24 +67,24 @@ def sigma(rho: float, unit: Unit, tables: int) -> float:
 
 def half_width(rho: float, unit: Unit, tables: int) -> float:
     """The "± x people" of a cell: `CONFIDENCE` of the cells are this close to their true count."""
-    return _QUANTILE * sigma(rho, unit, tables)
+    return QUANTILE * sigma(rho, unit, tables)
 
 
 def certificate_margin(rho: float, unit: Unit, tables: int) -> float:
     """How far the certificate of `tables` errors, paid with rho, may be from the error of one of them: `CONFIDENCE`, in people who are
     in a wrong cell. The mean over all tables is known sqrt(tables) times better."""
-    return _QUANTILE * distance_sigma(unit, (1 - CERTIFIED_LARGEST - CERTIFIED_COLUMNS) * rho, tables) / 2
+    return QUANTILE * distance_sigma(unit, (1 - CERTIFIED_LARGEST - CERTIFIED_COLUMNS) * rho, tables) / 2
 
 
 def largest_margin(rho: float, unit: Unit) -> float:
     """How far the certificate paid with rho may be from the largest error of a single share: `CONFIDENCE`, in people."""
-    return _QUANTILE * unit.query_l1 / math.sqrt(2 * CERTIFIED_LARGEST * rho)
+    return QUANTILE * unit.query_l1 / math.sqrt(2 * CERTIFIED_LARGEST * rho)
 
 
 def models_margin(rho: float, unit: Unit, columns: int) -> float:
     """How far the measured number of people about whom a model of one of so many columns is right may be off: `CONFIDENCE`, in people. The
     number of people is taken to be known; where it is not, its noise comes on top."""
-    return _QUANTILE * unit.query_l1 * math.sqrt(PER_COLUMN * columns / (2 * rho))
+    return QUANTILE * unit.query_l1 * math.sqrt(PER_COLUMN * columns / (2 * rho))
 
 
 def models_sentences(plan: Plan) -> list[str]:
@@ -105,17 +105,17 @@ def epsilon_for(wanted: float, delta: float, unit: Unit, tables: int, accountant
 
     Raises InputError where no usable epsilon is enough.
     """
-    rho = tables * (_QUANTILE * unit.marginal_l2 / wanted) ** 2 / 2 / measuring
+    rho = tables * (QUANTILE * unit.marginal_l2 / wanted) ** 2 / 2 / measuring
     epsilon = accountant.epsilon_from(rho, delta)
     if epsilon > MAX_EPSILON:
         raise InputError("accuracy", f"it would need an epsilon above {MAX_EPSILON:g}", "ask for less accuracy, or for fewer tables")
     return max(epsilon, MIN_EPSILON)
 
 
-def round_up(epsilon: float) -> float:
-    """Epsilon with three significant digits, never less than asked for."""
-    digits = 2 - math.floor(math.log10(epsilon))
-    return min(MAX_EPSILON, math.ceil(epsilon * 10**digits - 1e-9) / 10**digits)
+def round_up(epsilon: float, digits: int = 3) -> float:
+    """Epsilon with so many significant digits, never less than asked for."""
+    places = digits - 1 - math.floor(math.log10(epsilon))
+    return min(MAX_EPSILON, math.ceil(epsilon * 10**places - 1e-9) / 10**places)
 
 
 def budget_split(mechanism: Mechanism, workload: Workload, shares: Shares, total_is_public: bool = False) -> Zoned[pd.DataFrame]:

@@ -43,14 +43,20 @@ def default_edges(name: str, scale: Scale, lower: Any, upper: Any) -> tuple[floa
     first, end = _span(scale, lower, upper)
     if scale.whole and end - first <= ONE_BIN_PER_VALUE_UP_TO:
         return tuple(range(first, end + 1))
-    if (width := scale.default_width((end - first) / DEFAULT_BINS)) is not None:
+    return round_edges(name, scale, lower, upper, DEFAULT_BINS)
+
+
+def round_edges(name: str, scale: Scale, lower: Any, upper: Any, most: int) -> tuple[float, ...]:
+    """Bins of a round width, at most so many and two more."""
+    first, end = _span(scale, lower, upper)
+    if (width := scale.default_width((end - first) / most)) is not None:
         return width_edges(name, scale, lower, upper, width)
-    if not (least := (scale.number(upper) - first) / DEFAULT_BINS):
+    if not (least := (scale.number(upper) - first) / most):
         return equal_edges(name, scale, lower, upper, 1)  # too narrow to be divided
     edges = width_edges(name, scale, lower, upper, _round_width(least, whole=scale.whole))
     if all(a < b for a, b in pairwise(edges)):
         return edges
-    return tuple(dict.fromkeys(equal_edges(name, scale, lower, upper, DEFAULT_BINS)))  # too narrow for so many numbers of 64 bits
+    return tuple(dict.fromkeys(equal_edges(name, scale, lower, upper, most)))  # too narrow for so many numbers of 64 bits
 
 
 def _round_width(least: float, whole: bool) -> float:

@@ -31,12 +31,21 @@ _OPEN = "mechanism_change"
 
 def follow(project: Current, forecasts: Mapping[str, Forecast | InputError]) -> bool:
     """Whether another mechanism is in the plan now: until somebody chooses one, it is the recommended one."""
-    chosen, recommended = project.draft["mechanism"], ranked(project, forecasts)
-    followed = project.draft["wizard"].get("recommended", document.new()["mechanism"]["name"])
-    if not recommended or chosen != {"name": followed, "settings": {}} or recommended[0].name == followed:
+    recommended = ranked(project, forecasts)
+    if not recommended or not _follows(project.draft) or recommended[0].name == project.draft["mechanism"]["name"]:
         return False
     plan_view.choose(recommended[0].name, recommended=recommended[0].name)
     return True
+
+
+def _follows(draft: document.Draft) -> bool:
+    return bool(draft["mechanism"] == {"name": draft["wizard"].get("recommended", document.new()["mechanism"]["name"]), "settings": {}})
+
+
+def among(draft: document.Draft) -> tuple[str, ...]:
+    """Which mechanisms a plan may run with, when it is changed: the chosen one, or those that are most often recommended until then."""
+    chosen = draft["mechanism"]["name"]
+    return (chosen, recommendation.USUAL, recommendation.BASELINE) if _follows(draft) else (chosen,)
 
 
 def card(project: Current, forecasts: Mapping[str, Forecast | InputError]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from functools import partial
+from typing import Literal
 
 import streamlit as st
 
@@ -12,13 +13,13 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import public_check, registry
 from dpsynth_core.mechanisms.mechanism import Forecast
-from dpsynth_core.planning import feasibility, leaks
+from dpsynth_core.planning import feasibility, leaks, power
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import DataSpec
 from dpsynth_core.sources.locations import located
 from dpsynth_core.store import balance, fingerprints, looks, runs
 from dpsynth_core.store.balance import Spent
-from dpsynth_core.web.mechanism import choice_view, plan_view
+from dpsynth_core.web.mechanism import choice_view, plan_view, ways_view
 from dpsynth_core.web.run import launch
 from dpsynth_core.web.shell import document, fields, frame, numbers, refusals, session
 from dpsynth_core.web.shell.numbers import short
@@ -98,6 +99,7 @@ def planning(project: Current) -> None:
     account = balance.spent(spec.population, shares.accountant, document.cap(project.draft))
     people = document.people(project.draft)
     plan_view.verdict(feasibility.assess(plan.workload, shares.mechanism, plan.unit, people), people)
+    ways_view.before(project, plan, account.remaining_rho)
     elsewhere = _charged_before(spec.data, spec.population)
     was_private = _charged_before(DataSpec(path=spec.public.path)) if spec.public else ()
     plan_view.leaks(leaks.find(spec, account.releases, elsewhere, was_private, plan.condition))
@@ -147,10 +149,24 @@ def _seal(project: Current, plan: Plan, account: Spent, *, fits: bool) -> None:
         if not affordable:
             why = "The limit does not allow it. Lower epsilon, or raise the limit on the Ledger page and give a reason there."
             st.error(why, icon=":material/block:")
-        if st.button(
-            "Lock the plan and run it…", type="primary", icon=":material/lock:", disabled=not (fits and affordable) or unclear is not None
-        ):
+        although = _foreseen(project, plan)
+        kind: Literal["primary", "secondary"] = "secondary" if although else "primary"
+        blocked = not (fits and affordable) or unclear is not None
+        if st.button(f"Lock the plan and run it{although}…", type=kind, icon=":material/lock:", disabled=blocked):
             _confirm(project, plan, account, [run.id for run in runs.list(project.owner, project.id)])
+
+
+def _foreseen(project: Current, plan: Plan) -> str:
+    """Say what a plan cannot come to, and the clause that its button has then; "" where it can, as far as is known."""
+    hope = ways_view.outlook(project, plan)
+    if hope is not None:
+        if hope.warning:
+            st.warning(hope.warning, icon=":material/block:")
+        return f" although {hope.hope} should come out good enough" if hope.warning else ""
+    if not document.people(project.draft) and (needed := power.people_needed(plan.shares, plan.unit, len(plan.workload.cliques))):
+        known = f"With fewer than about {numbers.count(needed)} people, even rows without any error could not be told from bad ones."
+        st.info(f"{known} Say about how many there are, to see what to expect.", icon=":material/help:")
+    return ""
 
 
 @refusals.dialog("Spend this budget?", width="medium")
@@ -167,7 +183,7 @@ def _confirm(project: Current, plan: Plan, account: Spent, seen: Collection[str]
         f"The plan is locked: its seal `{spec.digest()[:16]}` shows everybody that nothing was changed afterwards. From the moment the run"
         " opens the records, the charge is final: also if it is cancelled, fails, or the machine goes down."
     )
-    label = f"Spend ε {short(spec.budget.epsilon)} and run"
+    label = f"Spend ε {short(spec.budget.epsilon)}{_foreseen(project, plan) or ' and run'}"
     submit = partial(refusals.attempt, _RUN, partial(launch.submit, project, seen))
     if st.button(label, type="primary", icon=":material/play_arrow:", width="stretch", on_click=submit):
         st.rerun()

@@ -17,6 +17,7 @@ from dpsynth_core.foundation.zones import Zone, Zoned, combine
 from dpsynth_core.release import tables as several
 from dpsynth_core.report import percent
 from dpsynth_core.report.facts import counted
+from dpsynth_core.web.mechanism import ways_view
 from dpsynth_core.web.results import claims_view, results_view
 from dpsynth_core.web.results.open_runs import OpenRun, curator_toggle, judged, truth_for
 from dpsynth_core.web.shell import frame
@@ -53,6 +54,7 @@ def tables(opened: OpenRun) -> None:
     judgement = judged(opened)
     if (verdict := judgement.value.verdict) is not None:
         _verdict(verdict, counted(opened.release.spec.unit))
+        ways_view.after(verdict, judgement.value.headline, opened.release.plan)
         if verdict.kind != WITHHOLD and not opened.release.withheld:
             with frame.card("Take it along"):
                 results_view.whole_release(opened)

@@ -1,0 +1,142 @@
+"""Of how many tables a release should show that they are good enough, and of how many rows without any error would. From public facts
+alone: the plan and a number of people that is declared or was released.
+
+A certificate measures the error of each table with noise, and what looks good by luck must not be named (Read 2002, the CLs rule): with
+noise that is no smaller than the limit, no table can be named, however good it is. So a plan can be hopeless before anything is spent.
+Without a certificate tables are good enough where the noise of their cells says so.
+
+How far off a table should be: single columns by their noise; larger ones as far as mechanisms were in our trials (`recommendation`), more
+in tables with more cells. Both are stated with what they may be off by.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_ndtr, ndtr, ndtri_exp
+
+from dpsynth_core.claims.certificate import CERTIFICATE
+from dpsynth_core.planning import precision, recommendation
+from dpsynth_core.planning.feasibility import MOSTLY, READABLE, assess, sure
+from dpsynth_core.planning.plan import Shares
+from dpsynth_core.planning.recommendation import Situation
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.vocabulary.workload import Workload
+
+FAILURE = 0.05
+"""A limit is excluded where a worse table would look as good at most so many times as often as a perfect one does."""
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Power:
+    """good: of the tables that are asked for, how many should come out good enough, from `fewest` to `most` of them as far as our trials
+    tell; perfect: how many would if the rows had no error. error: to expect of a table, on average, as a share of people.
+    columns, good_columns: the number of single columns in them, and how many should be good enough. single: whether nothing else is asked.
+    """
+
+    tables: int
+    good: float
+    fewest: float
+    most: float
+    perfect: float
+    error: float
+    columns: int
+    good_columns: int
+    single: bool
+
+    @property
+    def share(self) -> float:
+        return self.good / self.tables
+
+    @property
+    def enough(self) -> bool:
+        """Whether such a release may be published for all that was asked for, by the rule that judges it afterwards."""
+        return self.share >= MOSTLY and (self.single or self.good_columns >= MOSTLY * self.columns)
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether rows without any error could hardly be shown to be good enough."""
+        return self.perfect < MOSTLY * self.tables
+
+    @property
+    def useless(self) -> bool:
+        """Whether not even single columns should come out good enough: such a release is not to be published."""
+        return not self.enough and (self.single or self.good_columns < MOSTLY * self.columns)
+
+    @property
+    def hope(self) -> str:
+        """How many of the tables should come out good enough, in words; no name of a column is in it."""
+        good, low, high = (math.floor(number + 0.5) for number in (self.good, self.fewest, self.most))
+        doubt = f" ({low:,} to {high:,})" if low < high else ""
+        return f"about {good:,} of {self.tables:,} {'single column' if self.single else 'table'}{'s' * (self.tables > 1)}{doubt}"
+
+    @property
+    def warning(self) -> str:
+        """What has to be known before anything is spent; "" where nothing is."""
+        if self.hopeless:
+            told = f"about {self.perfect:,.0f} of {self.tables:,}" if self.perfect >= 1 else "none"
+            return f"Even rows without any error could hardly be told from bad ones: {told} would be shown to be good enough."
+        return f"Only {self.hope} should come out good enough: too few to publish such rows." if self.useless else ""
+
+
+def power(workload: Workload, shares: Shares, unit: Unit, people: int, among: Sequence[str], worse: float = 1.0) -> Power:
+    """Of one plan. among: names of the mechanisms that may run, of which the best counts. worse: by what factor errors were larger in a
+    release than was expected of it."""
+    noise, tables = assess(workload, shares.mechanism / worse**2, unit, people).value, len(workload.cliques)
+    cells = np.array([workload.domain.cells(clique) for clique in workload.cliques], dtype=float)
+    several = np.array([len(clique) > 1 for clique in workload.cliques])
+    alone = noise.noise * cells / (2 * people)
+    likely = _likely(Situation.of(workload, shares.mechanism, unit, people), among, worse * np.sqrt(cells) / np.sqrt(cells).mean(), alone)
+    errors = [np.minimum(1.0, np.where(several, larger, alone)) for larger in likely]
+    if rho := shares.of(CERTIFICATE.name):
+        deviation = precision.certificate_margin(rho, unit, tables) / precision.QUANTILE / people
+        good, most, fewest, perfect = (float(_named(error, deviation).sum()) for error in (*errors, np.zeros(tables)))
+    else:
+        good = most = fewest = float(np.sum(sure(noise.noise, cells) <= 2 * READABLE * people))
+        perfect = float(tables)
+    known = (tables, good, fewest, most, perfect, float(errors[0].mean()))
+    return Power(*known, noise.columns.tables, noise.columns.within, single=not several.any())
+
+
+def _likely(situation: Situation, among: Sequence[str], larger: Array, alone: Array) -> tuple[Array, Array, Array]:
+    """The errors to expect of tables of several columns, at best and at worst: those of the best mechanism in our trials, larger where
+    there are more cells; the noise of measured tables where there was no such trial."""
+    tried = [one for name in among if (one := recommendation.expected(name, situation)) is not None and not one.beyond]
+    if not tried:
+        return alone, alone, alone
+    best = min(tried, key=lambda one: one.error)
+    return best.error * larger, best.low * larger, best.high * larger
+
+
+def people_needed(shares: Shares, unit: Unit, tables: int) -> int:
+    """How many people there must be for most of so many tables without any error to be named good enough; 0 where nothing measures them."""
+    if not (rho := shares.of(CERTIFICATE.name)):
+        return 0
+    low, high = 1.0, 1e12
+    deviation = precision.certificate_margin(rho, unit, tables) / precision.QUANTILE
+    while high / low > 1.001:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if _named(np.zeros(1), deviation / middle)[0] >= MOSTLY else (middle, high)
+    return math.ceil(high)
+
+
+def _named(errors: Array, deviation: float) -> Array:
+    """The chance of each table to be named good enough when its error is measured with such noise, both as shares of people."""
+    return np.asarray(ndtr(_most(round(READABLE / deviation, 6)) - errors / deviation))
+
+
+@lru_cache(maxsize=4096)
+def _most(limit: float) -> float:
+    """What a measured error may be at most to be named good, in deviations of its noise; limit: in the same."""
+    low, high = -40.0, limit + 2.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        named = middle - ndtri_exp(log_ndtr(middle) + math.log(FAILURE)) <= limit
+        low, high = (middle, high) if named else (low, middle)
+    return low

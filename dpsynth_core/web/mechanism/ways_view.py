@@ -1,0 +1,126 @@
+"""What would do, where a plan should not come out good enough or did not: each way with what it should come to, and a button that changes
+the draft and leads to the page that shows it. Public facts only: a number of people that is declared or was released."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from dpsynth_core.evaluation.quality import Headline
+from dpsynth_core.evaluation.verdict import WITHHOLD, Verdict
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.planning import ways
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.power import Power
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.planning.ways import Facts, Kind, Way
+from dpsynth_core.store import balance
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.web.domain import draft_rows
+from dpsynth_core.web.domain.column_draft import NO_GROUPS, ColumnDraft
+from dpsynth_core.web.mechanism import choice_view
+from dpsynth_core.web.shell import document, fields, frame, session
+from dpsynth_core.web.shell.document import Draft
+from dpsynth_core.web.shell.session import Current
+from dpsynth_core.web.shell.text import literal
+from dpsynth_core.web.workload import purposes_view
+
+HELP = (
+    "From the plan and the number of people alone. How far off tables will be is estimated from our own trials on simulated tables; the "
+    "range in brackets is what those missed by. The private table is not looked at."
+)
+_LOOK = {
+    Kind.EPSILON: (":material/balance:", "More budget", "budget"),
+    Kind.TABLES: (":material/grid_on:", "Ask for less", "workload"),
+    Kind.GROUPS: (":material/data_object:", "Wider groups", "domain"),
+    Kind.TOGETHER: (":material/merge:", "Both together", "workload"),
+}
+
+
+def outlook(project: Current, plan: Plan) -> Power | None:
+    """What the plan should come to; None without a number of people, or where it makes no tables that are judged."""
+    people = document.people(project.draft)
+    if not people or not plan.mechanism.card.publishes_tables:
+        return None
+    return ways.expected(plan, Facts(people, choice_view.among(project.draft)))
+
+
+def before(project: Current, plan: Plan, left: float) -> None:
+    """On the Mechanism page. left: rho that the account of the population has."""
+    if people := document.people(project.draft):
+        _card(plan, Facts(people, choice_view.among(project.draft), left=left), "")
+
+
+def after(verdict: Verdict, headline: Headline, run: Plan) -> None:
+    """Below the verdict on a release that is not to be published because of its tables. Errors that were larger than was expected of its
+    plan are expected again."""
+    project = session.current()
+    if verdict.kind != WITHHOLD or not verdict.private or verdict.failed or verdict.unmeasured or not verdict.people >= 1:
+        return
+    try:
+        plan = document.plan(project.draft, project.name)
+    except InputError:
+        return  # the banner above says that the plan is not complete
+    people = round(verdict.people)
+    was = ways.expected(run, Facts(people))
+    worse = max(1.0, headline.mean_low / was.error) if headline.certified else 1.0
+    left = balance.spent(plan.spec.population, plan.shares.accountant, document.cap(project.draft)).remaining_rho
+    note = f"For your plan as it stands now, and the {people:,} people that the release counts. Another run is charged besides this one."
+    _card(plan, Facts(people, choice_view.among(project.draft), worse, left), note)
+
+
+def _card(plan: Plan, facts: Facts, note: str) -> None:
+    now, found = _worked_out(plan.spec.model_dump_json(), facts)
+    if now.enough and not note:
+        return
+    with frame.card("What would do?", Zone.PUBLIC, HELP):
+        st.markdown(literal(f"As it stands, {now.hope} should come out good enough. {now.warning if now.hopeless else ''}"))
+        for way in found:
+            _offer(way, facts.people)
+        if now.enough:
+            frame.link("mechanism", "Run it again")
+        elif not any(way.power.enough for way in found):
+            st.caption("No single step would do, with ε up to 10. So few people cannot carry so many tables.")
+        if note:
+            st.caption(note)
+
+
+def _offer(way: Way, people: int) -> None:
+    icon, label, page = _LOOK[way.kind]
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key=f"offer_{way.kind}"):
+        st.markdown(f"{icon} {literal(way.sentence, 500)}", width="stretch")
+        if st.button(label, key=f"way_{way.kind}"):
+            take(way, people)
+            frame.go(page)
+
+
+def take(way: Way, people: int) -> None:
+    """Change the draft. people: noted where nobody said how many there are, so that the pages go on with what was released."""
+    if "domain" in way.changes:
+        wider = {one.name: ColumnDraft.of(one) for one in Domain.from_json(way.changes["domain"]) if one.is_number and not one.most}
+        draft_rows.save(lambda drafts: [_with_groups(draft, wider) for draft in drafts])
+    if "workload" in way.changes:
+        session.edit(partial(_ask, way.changes["workload"]))
+    if "budget" in way.changes:
+        fields.store("budget.epsilon", way.changes["budget"]["epsilon"])
+    if not document.people(session.current().draft):
+        session.note(people=people)
+
+
+def _ask(workload: dict[str, object], draft: Draft) -> None:
+    purposes_view.keep(draft)
+    draft["workload"] = workload
+
+
+def _with_groups(draft: ColumnDraft, wider: dict[str, ColumnDraft]) -> ColumnDraft:
+    if not draft.use or draft.name not in wider:
+        return draft
+    return draft.changed(**{name: getattr(wider[draft.name], name) for name in NO_GROUPS})
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _worked_out(text: str, facts: Facts) -> tuple[Power, tuple[Way, ...]]:
+    plan = Plan.of(Spec.model_validate_json(text))
+    return ways.expected(plan, facts), ways.ways(plan, facts)
