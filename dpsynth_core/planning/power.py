@@ -24,7 +24,7 @@ from dpsynth_core.claims.certificate import CERTIFICATE
 from dpsynth_core.planning import precision, recommendation
 from dpsynth_core.planning.feasibility import MOSTLY, READABLE, assess, sure
 from dpsynth_core.planning.plan import Shares
-from dpsynth_core.planning.recommendation import Situation
+from dpsynth_core.planning.recommendation import BASELINE, Situation
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.workload import Workload
 
@@ -55,9 +55,14 @@ class Power:
         return self.good / self.tables
 
     @property
+    def share_of_columns(self) -> float:
+        """Of the single columns, asked for or not."""
+        return self.share if self.single else self.good_columns / self.columns
+
+    @property
     def enough(self) -> bool:
         """Whether such a release may be published for all that was asked for, by the rule that judges it afterwards."""
-        return self.share >= MOSTLY and (self.single or self.good_columns >= MOSTLY * self.columns)
+        return self.share >= MOSTLY and self.share_of_columns >= MOSTLY
 
     @property
     def hopeless(self) -> bool:
@@ -67,30 +72,31 @@ class Power:
     @property
     def useless(self) -> bool:
         """Whether not even single columns should come out good enough: such a release is not to be published."""
-        return not self.enough and (self.single or self.good_columns < MOSTLY * self.columns)
+        return self.share_of_columns < MOSTLY
 
     @property
     def hope(self) -> str:
         """How many of the tables should come out good enough, in words; no name of a column is in it."""
         good, low, high = (math.floor(number + 0.5) for number in (self.good, self.fewest, self.most))
         doubt = f" ({low:,} to {high:,})" if low < high else ""
-        return f"about {good:,} of {self.tables:,} {'single column' if self.single else 'table'}{'s' * (self.tables > 1)}{doubt}"
+        some = f"about {good:,} of" if high else "none of the"
+        return f"{some} {self.tables:,} {'single column' if self.single else 'table'}{'s' * (self.tables > 1)}{doubt}"
 
     @property
     def warning(self) -> str:
         """What has to be known before anything is spent; "" where nothing is."""
         if self.hopeless:
             told = f"about {self.perfect:,.0f} of {self.tables:,}" if self.perfect >= 1 else "none"
-            return f"Even rows without any error could hardly be told from bad ones: {told} would be shown to be good enough."
-        return f"Only {self.hope} should come out good enough: too few to publish such rows." if self.useless else ""
+            return f"Even of rows without any error {told} would be shown to be good enough: the noise of what measures them is too large."
+        return f"{self.hope.capitalize()} should come out good enough: too few to publish such rows." if self.useless else ""
 
 
 def power(workload: Workload, shares: Shares, unit: Unit, people: int, among: Sequence[str], worse: float = 1.0) -> Power:
     """Of one plan. among: names of the mechanisms that may run, of which the best counts. worse: by what factor errors were larger in a
     release than was expected of it."""
-    noise, tables = assess(workload, shares.mechanism / worse**2, unit, people).value, len(workload.cliques)
     cells = np.array([workload.domain.cells(clique) for clique in workload.cliques], dtype=float)
-    several = np.array([len(clique) > 1 for clique in workload.cliques])
+    several, tables = np.array([len(clique) > 1 for clique in workload.cliques]), len(workload.cliques)
+    noise = assess(workload, shares.mechanism / worse**2, unit, people, once=once(workload, among)).value
     alone = noise.noise * cells / (2 * people)
     likely = _likely(Situation.of(workload, shares.mechanism, unit, people), among, worse * np.sqrt(cells) / np.sqrt(cells).mean(), alone)
     errors = [np.minimum(1.0, np.where(several, larger, alone)) for larger in likely]
@@ -102,6 +108,11 @@ def power(workload: Workload, shares: Shares, unit: Unit, people: int, among: Se
         perfect = float(tables)
     known = (tables, good, fewest, most, perfect, float(errors[0].mean()))
     return Power(*known, noise.columns.tables, noise.columns.within, single=not several.any())
+
+
+def once(workload: Workload, among: Sequence[str]) -> bool:
+    """Whether all of the budget measures single columns: where nothing else may run, or nothing else is asked for."""
+    return BASELINE in among and (set(among) == {BASELINE} or max(map(len, workload.cliques)) == 1)
 
 
 def _likely(situation: Situation, among: Sequence[str], larger: Array, alone: Array) -> tuple[Array, Array, Array]:

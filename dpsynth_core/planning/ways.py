@@ -34,6 +34,8 @@ FEWEST = 3
 """So many groups a column of numbers or dates has at most, the most first; and at least, for with fewer it says little."""
 KEPT = (0.9, 0.8, 0.7, 0.6, 0.5)
 """Shares of the tables that are kept, the smallest ones."""
+SURELY = 0.9
+"""What more budget is to come to: half of the plans that should just come out good enough do not."""
 NOTABLE = 0.05
 """What does not do has to name so many more of the tables good enough."""
 
@@ -96,28 +98,29 @@ def _together(plan: Plan, facts: Facts) -> Iterator[Way]:
     """Single columns alone, with the budget that they need."""
     if max(map(len, plan.workload.cliques)) == 1:
         return
-    *_, (what, workload) = _smaller(plan.workload)
-    asked = {"workload": workload.to_json()}
+    *_, (what, asked) = _smaller(plan)
     with suppress(InputError):
         if (way := _more_budget(changed(plan.spec, asked), facts)) is not None:
-            yield replace(way, kind=Kind.TOGETHER, what=f"{what}, and {way.what}", changes=asked | way.changes)
+            yield replace(way, kind=Kind.TOGETHER, what=f"{what}, with {way.what}", changes=asked | way.changes)
 
 
 def _more_budget(plan: Plan, facts: Facts) -> Way | None:
-    """The least epsilon of two digits that does, up to where a reason is asked for."""
+    """The least epsilon of two digits that does with room for chance, up to where a reason is asked for."""
     low, high = plan.spec.budget.epsilon, WEAK_EPSILON
-    if low >= high or not _at(plan, facts, high)[1].enough:
+    if low >= high or not _surely(_at(plan, facts, high)[1]):
         return None
     while high / low > 1.01:
-        middle = (low * high) ** 0.5
-        low, high = (low, middle) if _at(plan, facts, middle)[1].enough else (middle, high)
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if _surely(_at(plan, facts, middle)[1]) else (middle, high)
     epsilon = min(WEAK_EPSILON, precision.round_up(max(MIN_EPSILON, high), digits=2))
     changed, hope = _at(plan, facts, epsilon)
-    if not hope.enough:
-        return None
     what = f"ε {epsilon:g} instead of {plan.spec.budget.epsilon:g}"
     budget = changed.spec.budget.model_dump(mode="json")
     return Way(Kind.EPSILON, what, hope, {"budget": budget}, changed.shares.rho <= facts.left)
+
+
+def _surely(hope: Power) -> bool:
+    return min(hope.share, hope.share_of_columns) >= SURELY
 
 
 def _at(plan: Plan, facts: Facts, epsilon: float) -> tuple[Plan, Power]:
@@ -129,11 +132,22 @@ def _at(plan: Plan, facts: Facts, epsilon: float) -> tuple[Plan, Power]:
 
 def _fewer_tables(plan: Plan, facts: Facts, now: Power) -> Way | None:
     """The first that does, those that keep most first; else the one of which the largest share does."""
-    offered = ((what, {"workload": workload.to_json()}) for what, workload in _smaller(plan.workload))
-    return _best(Kind.TABLES, plan, facts, now, offered)
+    return _best(Kind.TABLES, plan, facts, now, _smaller(plan))
 
 
-def _smaller(workload: Workload) -> Iterator[tuple[str, Workload]]:
+def _smaller(plan: Plan) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Fewer of the tables or parts of them, those that keep most first. Of single columns, noise bounds the errors without a
+    certificate, too: closer than one measures them where people are few."""
+    parted = [(what, {"workload": workload.to_json()}) for what, workload in _parted(plan.workload)]
+    budget, bare = plan.spec.budget.model_dump(mode="json"), list[tuple[str, dict[str, Any]]]()
+    if budget["certificate"]:
+        alone = Workload(plan.domain, dict.fromkeys(_parts(plan.workload, 1, set()), 1.0))
+        asked = {"workload": alone.to_json(), "budget": budget | {"certificate": 0.0}}
+        bare = [("Only single columns and no certificate, because their noise is known", asked)]
+    yield from [*bare, *parted] if max(map(len, plan.workload.cliques)) == 1 else [*parted, *bare]
+
+
+def _parted(workload: Workload) -> Iterator[tuple[str, Workload]]:
     """The smallest of the tables; then all their parts of ever fewer columns, as far as what each asks can be asked of them."""
     domain, widest = workload.domain, max(map(len, workload.cliques))
     by_size = sorted(workload.cliques, key=domain.cells)
@@ -193,9 +207,14 @@ def _best(kind: Kind, plan: Plan, facts: Facts, now: Power, offered: Iterator[tu
             way = Way(kind, what, expected(changed(plan.spec, changes), facts), changes, plan.shares.rho <= facts.left)
             if way.power.enough:
                 return way
-            if way.power.share > (now if best is None else best.power).share + (NOTABLE if best is None else 0.0):
+            if way.power.share > (now.share if best is None else best.power.share) + NOTABLE and _keeps(way.power, now):
                 best = way
     return best
+
+
+def _keeps(after: Power, now: Power) -> bool:
+    """Whether no fewer single columns come out good enough than without a change."""
+    return after.share_of_columns >= now.share_of_columns
 
 
 def changed(spec: Spec, changes: dict[str, Any]) -> Plan:

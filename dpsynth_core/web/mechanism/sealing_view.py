@@ -98,7 +98,8 @@ def planning(project: Current) -> None:
     spec, shares = plan.spec, plan.shares
     account = balance.spent(spec.population, shares.accountant, document.cap(project.draft))
     people = document.people(project.draft)
-    plan_view.verdict(feasibility.assess(plan.workload, shares.mechanism, plan.unit, people), people)
+    once = power.once(plan.workload, (mechanism.card.name,))
+    plan_view.verdict(feasibility.assess(plan.workload, shares.mechanism, plan.unit, people, once=once), people)
     ways_view.before(project, plan, account.remaining_rho)
     elsewhere = _charged_before(spec.data, spec.population)
     was_private = _charged_before(DataSpec(path=spec.public.path)) if spec.public else ()

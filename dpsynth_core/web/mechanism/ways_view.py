@@ -16,6 +16,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.power import Power
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.planning.ways import Facts, Kind, Way
+from dpsynth_core.privacy.budget import WEAK_EPSILON
 from dpsynth_core.store import balance
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.domain import draft_rows
@@ -32,10 +33,15 @@ HELP = (
     "range in brackets is what those missed by. The private table is not looked at."
 )
 _LOOK = {
-    Kind.EPSILON: (":material/balance:", "More budget", "budget"),
+    Kind.EPSILON: (":material/balance:", "Raise ε", "budget"),
     Kind.TABLES: (":material/grid_on:", "Ask for less", "workload"),
-    Kind.GROUPS: (":material/data_object:", "Wider groups", "domain"),
-    Kind.TOGETHER: (":material/merge:", "Both together", "workload"),
+    Kind.GROUPS: (":material/data_object:", "Widen groups", "domain"),
+    Kind.TOGETHER: (":material/merge:", "Do both", "workload"),
+}
+_NOT = {
+    Kind.EPSILON: f"More budget would not do by itself, up to ε {WEAK_EPSILON:g}.",
+    Kind.TABLES: "Fewer or smaller tables would not help by themselves.",
+    Kind.GROUPS: "Wider groups would not help by themselves.",
 }
 
 
@@ -75,16 +81,16 @@ def _card(plan: Plan, facts: Facts, note: str) -> None:
     now, found = _worked_out(plan.spec.model_dump_json(), facts)
     if now.enough and not note:
         return
-    with frame.card("What would do?", Zone.PUBLIC, HELP):
-        st.markdown(literal(f"As it stands, {now.hope} should come out good enough. {now.warning if now.hopeless else ''}"))
+    with frame.card("What would do?", Zone.RELEASED if note else Zone.PUBLIC, HELP):
+        st.markdown(literal(f"As it stands, {now.hope} should come out good enough. {now.warning if note and now.hopeless else ''}", 500))
         for way in found:
             _offer(way, facts.people)
         if now.enough:
             frame.link("mechanism", "Run it again")
-        elif not any(way.power.enough for way in found):
-            st.caption("No single step would do, with ε up to 10. So few people cannot carry so many tables.")
-        if note:
-            st.caption(note)
+        offered = [way.kind for way in found]
+        without = [] if now.enough else [text for kind, text in _NOT.items() if kind not in offered]
+        if told := " ".join([*without, note]).strip():
+            st.caption(told)
 
 
 def _offer(way: Way, people: int) -> None:
@@ -104,7 +110,8 @@ def take(way: Way, people: int) -> None:
     if "workload" in way.changes:
         session.edit(partial(_ask, way.changes["workload"]))
     if "budget" in way.changes:
-        fields.store("budget.epsilon", way.changes["budget"]["epsilon"])
+        for name in ("epsilon", "certificate"):
+            fields.store(f"budget.{name}", way.changes["budget"][name])
     if not document.people(session.current().draft):
         session.note(people=people)
 
