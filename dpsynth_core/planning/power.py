@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -22,7 +22,7 @@ from scipy.special import log_ndtr, ndtr, ndtri_exp
 
 from dpsynth_core.claims.certificate import CERTIFICATE
 from dpsynth_core.planning import precision, recommendation
-from dpsynth_core.planning.feasibility import MOSTLY, READABLE, assess, sure
+from dpsynth_core.planning.feasibility import MOSTLY, READABLE, Feasibility, Level, assess, sure
 from dpsynth_core.planning.plan import Shares
 from dpsynth_core.planning.recommendation import BASELINE, Situation
 from dpsynth_core.privacy.unit import Unit
@@ -86,8 +86,8 @@ class Power:
     def warning(self) -> str:
         """What has to be known before anything is spent; "" where nothing is."""
         if self.hopeless:
-            told = f"about {self.perfect:,.0f} of {self.tables:,}" if self.perfect >= 1 else "none"
-            return f"Even of rows without any error {told} would be shown to be good enough: the noise of what measures them is too large."
+            told = f"only about {self.perfect:,.0f} of {self.tables:,}" if self.perfect >= 1 else f"none of {self.tables:,}"
+            return f"Even if the rows had no error at all, {told} would be shown to be good enough: what measures them is too noisy."
         return f"{self.hope.capitalize()} should come out good enough: too few to publish such rows." if self.useless else ""
 
 
@@ -123,6 +123,15 @@ def _likely(situation: Situation, among: Sequence[str], larger: Array, alone: Ar
         return alone, alone, alone
     best = min(tried, key=lambda one: one.error)
     return best.error * larger, best.low * larger, best.high * larger
+
+
+def judged(outlook: Feasibility, hope: Power | None) -> Feasibility:
+    """The outlook by what can be shown of a release, where that is less than what its noise leaves."""
+    if hope is None or hope.enough or outlook.level not in (Level.GOOD, Level.PARTLY):
+        return outlook
+    if hope.single:
+        return replace(outlook, level=Level.PARTLY, columns=replace(outlook.columns, within=math.floor(hope.good + 0.5)))
+    return replace(outlook, level=Level.COARSE) if outlook.level is Level.GOOD else outlook
 
 
 def people_needed(shares: Shares, unit: Unit, tables: int) -> int:

@@ -1,4 +1,5 @@
-"""What would do, where a plan should not come out good enough: more budget, fewer or smaller tables, wider groups of values.
+"""What would do, where a plan should not come out good enough: the usual mechanism, more budget, fewer or smaller tables, wider groups
+of values.
 
 From public facts alone, as `power` expects them. A way is a change of the spec's document, and what is said of it holds for the plan that
 the changed document means. None is offered that helps less than what is there, and none where nothing is amiss.
@@ -15,10 +16,12 @@ from enum import StrEnum
 from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning import power as powers
 from dpsynth_core.planning import precision
-from dpsynth_core.planning.plan import Plan, budgeted
+from dpsynth_core.planning.plan import Plan, budgeted, forecast
 from dpsynth_core.planning.power import Power
+from dpsynth_core.planning.recommendation import USUAL
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.budget import MIN_EPSILON, WEAK_EPSILON
 from dpsynth_core.vocabulary import bins as binning
@@ -41,6 +44,7 @@ NOTABLE = 0.05
 
 
 class Kind(StrEnum):
+    MECHANISM = "mechanism"
     EPSILON = "epsilon"
     TABLES = "tables"
     GROUPS = "groups"
@@ -89,7 +93,12 @@ def ways(plan: Plan, facts: Facts) -> tuple[Way, ...]:
     now = expected(plan, facts)
     if now.enough or not plan.mechanism.card.publishes_tables:
         return ()
-    found = (_more_budget(plan, facts), _fewer_tables(plan, facts, now), _wider_groups(plan, facts, now))
+    found = (
+        _usual_mechanism(plan, facts, now),
+        _more_budget(plan, facts),
+        _fewer_tables(plan, facts, now),
+        _wider_groups(plan, facts, now),
+    )
     offered = tuple(way for way in found if way is not None)
     return offered if any(way.power.enough for way in offered) else (*offered, *_together(plan, facts))
 
@@ -102,6 +111,16 @@ def _together(plan: Plan, facts: Facts) -> Iterator[Way]:
     with suppress(InputError):
         if (way := _more_budget(changed(plan.spec, asked), facts)) is not None:
             yield replace(way, kind=Kind.TOGETHER, what=f"{what}, with {way.what}", changes=asked | way.changes)
+
+
+def _usual_mechanism(plan: Plan, facts: Facts, now: Power) -> Way | None:
+    """Where somebody chose another, and it does less."""
+    usual = registry.get(USUAL)
+    if USUAL in (plan.mechanism.card.name, *facts.among) or not forecast(usual, plan.workload, plan.unit, plan.shares, facts.people).fits:
+        return None
+    changes = {"mechanism": {"name": USUAL, "settings": {}}}
+    what = f"{usual.card.title} instead of {plan.mechanism.card.title}"
+    return _best(Kind.MECHANISM, plan, replace(facts, among=(USUAL,), worse=1.0), now, iter([(what, changes)]))
 
 
 def _more_budget(plan: Plan, facts: Facts) -> Way | None:

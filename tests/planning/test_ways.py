@@ -67,6 +67,15 @@ def test_there_is_a_way_of_each_kind_where_each_helps() -> None:
         assert [way.kind for way in offered(k, people)[2]] == [Kind.EPSILON, Kind.TABLES, Kind.GROUPS]
 
 
+def test_the_usual_mechanism_is_offered_where_another_was_chosen_and_does_less() -> None:
+    worse = plan(mechanism={"name": "independent"})
+    found = ways.ways(worse, Facts(20_000))
+    assert found[0].kind is Kind.MECHANISM
+    assert ways.changed(worse.spec, found[0].changes).mechanism.card.name == "aim"
+    assert found[0].power.share > ways.expected(worse, Facts(20_000)).share
+    assert all(way.kind is not Kind.MECHANISM for people in PEOPLE for way in offered(2, people)[2])
+
+
 def test_nothing_is_offered_where_all_is_good() -> None:
     before, facts, found = offered(1, 1_000_000)
     assert ways.expected(before, facts).enough
@@ -194,7 +203,7 @@ def test_the_people_that_are_needed_are_just_enough_for_rows_without_error() -> 
     needed = powers.people_needed(one.shares, one.unit, len(one.workload.cliques))
     assert not power(needed).hopeless
     assert power(round(needed * 0.98)).hopeless
-    assert power(round(needed * 0.98)).warning.startswith("Even of rows without any error")
+    assert power(round(needed * 0.98)).warning.startswith("Even if the rows had no error at all")
 
 
 def test_without_a_certificate_the_noise_of_the_tables_decides() -> None:

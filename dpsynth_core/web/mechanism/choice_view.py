@@ -27,6 +27,8 @@ from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import capital
 
 _OPEN = "mechanism_change"
+CANDIDATES = (recommendation.USUAL, recommendation.BASELINE)
+"""The mechanisms that are recommended most often."""
 
 
 def follow(project: Current, forecasts: Mapping[str, Forecast | InputError]) -> bool:
@@ -45,7 +47,7 @@ def _follows(draft: document.Draft) -> bool:
 def among(draft: document.Draft) -> tuple[str, ...]:
     """Which mechanisms a plan may run with, when it is changed: the chosen one, or those that are most often recommended until then."""
     chosen = draft["mechanism"]["name"]
-    return (chosen, recommendation.USUAL, recommendation.BASELINE) if _follows(draft) else (chosen,)
+    return (chosen, *CANDIDATES) if _follows(draft) else (chosen,)
 
 
 def card(project: Current, forecasts: Mapping[str, Forecast | InputError]) -> None:

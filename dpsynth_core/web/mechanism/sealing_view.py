@@ -10,7 +10,7 @@ from typing import Literal
 import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.foundation.zones import Zone, public
 from dpsynth_core.mechanisms import public_check, registry
 from dpsynth_core.mechanisms.mechanism import Forecast
 from dpsynth_core.planning import feasibility, leaks, power
@@ -99,7 +99,8 @@ def planning(project: Current) -> None:
     account = balance.spent(spec.population, shares.accountant, document.cap(project.draft))
     people = document.people(project.draft)
     once = power.once(plan.workload, (mechanism.card.name,))
-    plan_view.verdict(feasibility.assess(plan.workload, shares.mechanism, plan.unit, people, once=once), people)
+    outlook = feasibility.assess(plan.workload, shares.mechanism, plan.unit, people, once=once).value
+    plan_view.verdict(public(power.judged(outlook, ways_view.outlook(project, plan, at_best=True))), people)
     ways_view.before(project, plan, account.remaining_rho)
     elsewhere = _charged_before(spec.data, spec.population)
     was_private = _charged_before(DataSpec(path=spec.public.path)) if spec.public else ()
@@ -165,7 +166,8 @@ def _foreseen(project: Current, plan: Plan) -> str:
             st.warning(hope.warning, icon=":material/block:")
         return f" although {hope.hope} should come out good enough" if hope.warning else ""
     if not document.people(project.draft) and (needed := power.people_needed(plan.shares, plan.unit, len(plan.workload.cliques))):
-        known = f"With fewer than about {numbers.count(needed)} people, even rows without any error could not be told from bad ones."
+        fewest = numbers.count(float(f"{needed:.2g}"))
+        known = f"With fewer than about {fewest} people, even rows without any error would not be shown to be good."
         st.info(f"{known} Say about how many there are, to see what to expect.", icon=":material/help:")
     return ""
 

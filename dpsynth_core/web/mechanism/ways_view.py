@@ -21,7 +21,7 @@ from dpsynth_core.store import balance
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.domain import draft_rows
 from dpsynth_core.web.domain.column_draft import NO_GROUPS, ColumnDraft
-from dpsynth_core.web.mechanism import choice_view
+from dpsynth_core.web.mechanism import choice_view, plan_view
 from dpsynth_core.web.shell import document, fields, frame, session
 from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.session import Current
@@ -33,24 +33,26 @@ HELP = (
     "range in brackets is what those missed by. The private table is not looked at."
 )
 _LOOK = {
+    Kind.MECHANISM: (":material/swap_horiz:", "Choose it", "mechanism"),
     Kind.EPSILON: (":material/balance:", "Raise ε", "budget"),
     Kind.TABLES: (":material/grid_on:", "Ask for less", "workload"),
     Kind.GROUPS: (":material/data_object:", "Widen groups", "domain"),
     Kind.TOGETHER: (":material/merge:", "Do both", "workload"),
 }
 _NOT = {
-    Kind.EPSILON: f"More budget would not do by itself, up to ε {WEAK_EPSILON:g}.",
+    Kind.EPSILON: f"More budget would not do by itself, up to ε {WEAK_EPSILON:g} and with this mechanism.",
     Kind.TABLES: "Fewer or smaller tables would not help by themselves.",
     Kind.GROUPS: "Wider groups would not help by themselves.",
 }
 
 
-def outlook(project: Current, plan: Plan) -> Power | None:
-    """What the plan should come to; None without a number of people, or where it makes no tables that are judged."""
+def outlook(project: Current, plan: Plan, at_best: bool = False) -> Power | None:
+    """What the plan should come to; None without a number of people, or where it makes no tables that are judged. at_best: with whichever
+    mechanism is best."""
     people = document.people(project.draft)
     if not people or not plan.mechanism.card.publishes_tables:
         return None
-    return ways.expected(plan, Facts(people, choice_view.among(project.draft)))
+    return ways.expected(plan, Facts(people, choice_view.CANDIDATES if at_best else choice_view.among(project.draft)))
 
 
 def before(project: Current, plan: Plan, left: float) -> None:
@@ -73,7 +75,7 @@ def after(verdict: Verdict, headline: Headline, run: Plan) -> None:
     was = ways.expected(run, Facts(people))
     worse = max(1.0, headline.mean_low / was.error) if headline.certified else 1.0
     left = balance.spent(plan.spec.population, plan.shares.accountant, document.cap(project.draft)).remaining_rho
-    note = f"For your plan as it stands now, and the {people:,} people that the release counts. Another run is charged besides this one."
+    note = f"For the about {people:,} people that the release counts. Another run is charged besides this one."
     _card(plan, Facts(people, choice_view.among(project.draft), worse, left), note)
 
 
@@ -82,7 +84,9 @@ def _card(plan: Plan, facts: Facts, note: str) -> None:
     if now.enough and not note:
         return
     with frame.card("What would do?", Zone.RELEASED if note else Zone.PUBLIC, HELP):
-        st.markdown(literal(f"As it stands, {now.hope} should come out good enough. {now.warning if note and now.hopeless else ''}", 500))
+        why = f" {now.warning}" if note and now.hopeless else ""
+        told = f"By the plan as it stands, with {plan.mechanism.card.title}, {now.hope} should come out good enough.{why}"
+        st.markdown(literal(told, 500))
         for way in found:
             _offer(way, facts.people)
         if now.enough:
@@ -95,20 +99,23 @@ def _card(plan: Plan, facts: Facts, note: str) -> None:
 
 def _offer(way: Way, people: int) -> None:
     icon, label, page = _LOOK[way.kind]
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key=f"offer_{way.kind}"):
-        st.markdown(f"{icon} {literal(way.sentence, 500)}", width="stretch")
-        if st.button(label, key=f"way_{way.kind}"):
-            take(way, people)
-            frame.go(page)
+    told, chosen = st.columns([7, 1], vertical_alignment="center")
+    told.markdown(f"{icon} {literal(way.sentence, 500)}")
+    if chosen.button(label, key=f"way_{way.kind}", width="stretch"):
+        take(way, people)
+        frame.go(page)
 
 
 def take(way: Way, people: int) -> None:
     """Change the draft. people: noted where nobody said how many there are, so that the pages go on with what was released."""
     if "domain" in way.changes:
         wider = {one.name: ColumnDraft.of(one) for one in Domain.from_json(way.changes["domain"]) if one.is_number and not one.most}
+        draft_rows.prefill(session.current())  # of a plan whose Domain page was never opened
         draft_rows.save(lambda drafts: [_with_groups(draft, wider) for draft in drafts])
     if "workload" in way.changes:
         session.edit(partial(_ask, way.changes["workload"]))
+    if "mechanism" in way.changes:
+        plan_view.choose(way.changes["mechanism"]["name"])
     if "budget" in way.changes:
         for name in ("epsilon", "certificate"):
             fields.store(f"budget.{name}", way.changes["budget"][name])

@@ -1,0 +1,125 @@
+"""What would do: each button changes the draft as it says and leads to where that is seen; it is told before spending."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpsynth_core.planning import ways
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.ways import Facts, Kind
+from dpsynth_core.sources import demo
+from dpsynth_core.store import projects
+from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.web.mechanism import choice_view
+from dpsynth_core.web.shell import document
+from dpsynth_core.web.shell.text import literal
+from tests.app.demo_project import draft, finished_run, open_page, project, words
+
+FEW = 1_300
+PAGES = {Kind.EPSILON: "Budget", Kind.TABLES: "Workload", Kind.GROUPS: "Domain", Kind.TOGETHER: "Workload"}
+
+
+def plan(k: int, epsilon: float, people: int | None, **fields: Any) -> dict[str, Any]:
+    """A draft over all columns of the simulated people, with the mechanism that is recommended."""
+    domain, budget = demo.demo_domain(), {"epsilon": epsilon, "delta": 1e-9, "certificate": 0.05}
+    stated = {"domain": domain.to_json(), "workload": {"kind": "all", "k": k}, "budget": budget, "mechanism": document.new()["mechanism"]}
+    made = draft(**stated | fields)
+    made["wizard"] |= {"columns": list(domain.names), "people": people}
+    return made
+
+
+def stored(place: str) -> document.Draft:
+    return document.completed(projects.load(LOCAL_OWNER, place).draft)
+
+
+def sealed(place: str) -> Plan:
+    return document.plan(stored(place), "Trial", ())
+
+
+def pressed(app: AppTest, kind: Kind) -> AppTest:
+    return app.button(key=f"way_{kind}").click().run()
+
+
+def title(app: AppTest) -> str:
+    return str(app.title[0].value)
+
+
+def button(app: AppTest, label: str) -> Any:
+    return next(one for one in app.button if label in one.label)
+
+
+@pytest.mark.parametrize(
+    ("kind", "k", "people"), [(Kind.EPSILON, 2, 5_000), (Kind.TABLES, 2, 5_000), (Kind.GROUPS, 2, 5_000), (Kind.TOGETHER, 2, 300)]
+)
+def test_each_button_makes_the_plan_that_was_told_and_leads_to_it(kind: Kind, k: int, people: int) -> None:
+    place = project(**plan(k, 1.0, people))
+    app = open_page("mechanism", place)
+    before, facts = sealed(place), Facts(people, choice_view.among(stored(place)))
+    (way,) = (one for one in ways.ways(before, facts) if one.kind is kind)
+    assert literal(way.sentence, 500) in words(app)
+    app = pressed(app, kind)
+    assert not app.exception
+    assert title(app) == PAGES[kind]
+    after = sealed(place)
+    wanted = ways.changed(before.spec, way.changes)
+    assert (after.domain.attributes, after.workload.weights) == (wanted.domain.attributes, wanted.workload.weights)
+    assert after.spec.budget == wanted.spec.budget
+    assert ways.expected(after, facts) == way.power
+
+
+def test_a_plan_that_should_come_out_well_has_no_such_card_and_its_button_says_nothing_more() -> None:
+    app = open_page("mechanism", project(**plan(2, 1.0, 50_000)))
+    assert "What would do?" not in words(app)
+    assert [one.label for one in app.button if "Lock" in one.label] == ["Lock the plan and run it…"]
+
+
+def test_before_spending_the_button_says_what_is_to_be_expected() -> None:
+    place = project(**plan(2, 1.0, FEW))
+    app = open_page("mechanism", place)
+    assert "Even if the rows had no error at all" in app.warning[-1].value
+    lock = button(app, "Lock the plan")
+    assert lock.label == "Lock the plan and run it although none of the 66 tables should come out good enough…"
+    dialog = lock.click().run()
+    assert button(dialog, "Spend ε 1 although none of the 66 tables should come out good enough")
+
+
+def test_without_a_number_of_people_it_is_said_from_how_many_on_rows_without_error_would_do() -> None:
+    place = project(**plan(2, 1.0, None))
+    told = " ".join(info.value for info in open_page("mechanism", place).info)
+    assert "With fewer than about 3,000 people" in told
+    assert "What would do?" not in words(open_page("mechanism", place))
+
+
+def test_the_first_box_does_not_promise_what_cannot_be_shown() -> None:
+    assert "come out well" in open_page("mechanism", project(**plan(2, 1.0, 50_000))).success[0].value
+    app = open_page("mechanism", project(**plan(2, 0.1, 50_000)))
+    assert not app.success or "come out well" not in app.success[0].value
+    assert "noise hides details" in app.warning[0].value
+    single = open_page("mechanism", project(**plan(1, 1.0, FEW)))
+    assert single.warning[0].value.split(" single")[0] in words(single).replace(
+        "By the plan as it stands, with Independent, about", "About"
+    )
+
+
+def test_after_do_not_publish_the_ways_go_on_from_the_released_number_of_people() -> None:
+    place = project(**plan(2, 0.02, None, mechanism={"name": "independent", "settings": {}}))
+    finished_run(place)
+    app = open_page("results", place)
+    text = words(app)
+    assert "Do not publish this as it is" in text
+    assert "What would do?" in text
+    assert "people that the release counts" in text
+    assert document.people(stored(place)) is None
+    app = pressed(app, Kind.TOGETHER)
+    assert not app.exception
+    people = document.people(stored(place))
+    assert people is not None
+    assert 45_000 < people < 55_000
+    assert {len(clique) for clique in sealed(place).workload.cliques} == {1}
+    assert sealed(place).spec.budget.epsilon > 0.02
+    again = words(open_page("results", place))
+    assert "By the plan as it stands, with Independent, about 1" in again  # the plan as it is now, of whose 12 columns most should do
+    assert "of 12 single columns" in again
