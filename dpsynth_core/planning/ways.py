@@ -73,12 +73,14 @@ class Way:
 @dataclass(frozen=True)
 class Facts:
     """What is known beside the plan. people: declared or released. among: the mechanisms that may run, the plan's if none is named.
-    worse: as in `power.power`. left: rho that the account has, in the plan's accountant; infinite where that is not known."""
+    worse: as in `power.power`. left: rho that the account has, in the plan's accountant; infinite where that is not known.
+    shown: the share of single columns that a release showed to be good enough; 0 before there is one."""
 
     people: int
     among: tuple[str, ...] = ()
     worse: float = 1.0
     left: float = math.inf
+    shown: float = 0.0
 
 
 def expected(plan: Plan, facts: Facts) -> Power:
@@ -226,14 +228,14 @@ def _best(kind: Kind, plan: Plan, facts: Facts, now: Power, offered: Iterator[tu
             way = Way(kind, what, expected(changed(plan.spec, changes), facts), changes, plan.shares.rho <= facts.left)
             if way.power.enough:
                 return way
-            if way.power.share > (now.share if best is None else best.power.share) + NOTABLE and _keeps(way.power, now):
+            if way.power.share > (now.share if best is None else best.power.share) + NOTABLE and _keeps(way.power, now, facts):
                 best = way
     return best
 
 
-def _keeps(after: Power, now: Power) -> bool:
+def _keeps(after: Power, now: Power, facts: Facts) -> bool:
     """Whether no fewer single columns come out good enough than without a change."""
-    return after.share_of_columns >= now.share_of_columns
+    return after.share_of_columns >= max(now.share_of_columns, facts.shown)
 
 
 def changed(spec: Spec, changes: dict[str, Any]) -> Plan:

@@ -111,7 +111,7 @@ def test_after_do_not_publish_the_ways_go_on_from_the_released_number_of_people(
     text = words(app)
     assert "Do not publish this as it is" in text
     assert "What would do?" in text
-    assert "people that the release counts" in text
+    assert "people, as the release counts them" in text
     assert document.people(stored(place)) is None
     app = pressed(app, Kind.TOGETHER)
     assert not app.exception

@@ -76,6 +76,13 @@ def test_the_usual_mechanism_is_offered_where_another_was_chosen_and_does_less()
     assert all(way.kind is not Kind.MECHANISM for people in PEOPLE for way in offered(2, people)[2])
 
 
+def test_what_is_not_enough_is_not_offered_where_a_release_showed_as_many_columns_already() -> None:
+    before = plan(2)
+    few, none = (ways.ways(before, Facts(1_300, ("aim", "independent"), shown=shown)) for shown in (0.0, 0.75))
+    assert [way.power.enough for way in few if way.kind is Kind.TABLES] == [False]
+    assert all(way.power.enough or way.power.share_of_columns >= 0.75 for way in none)
+
+
 def test_nothing_is_offered_where_all_is_good() -> None:
     before, facts, found = offered(1, 1_000_000)
     assert ways.expected(before, facts).enough

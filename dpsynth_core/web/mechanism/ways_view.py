@@ -75,8 +75,9 @@ def after(verdict: Verdict, headline: Headline, run: Plan) -> None:
     was = ways.expected(run, Facts(people))
     worse = max(1.0, headline.mean_low / was.error) if headline.certified else 1.0
     left = balance.spent(plan.spec.population, plan.shares.accountant, document.cap(project.draft)).remaining_rho
-    note = f"For the about {people:,} people that the release counts. Another run is charged besides this one."
-    _card(plan, Facts(people, choice_view.among(project.draft), worse, left), note)
+    shown = verdict.sizes[0].within / verdict.sizes[0].tables if verdict.sizes[0].size == 1 else 0.0
+    note = f"For about {float(f'{people:.2g}'):,.0f} people, as the release counts them. Another run is charged besides this one."
+    _card(plan, Facts(people, choice_view.among(project.draft), worse, left, shown), note)
 
 
 def _card(plan: Plan, facts: Facts, note: str) -> None:
