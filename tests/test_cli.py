@@ -29,6 +29,7 @@ from dpsynth_core.cli.table_options import PEOPLE
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
+from dpsynth_core.planning.looks import LOOKS
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE
 from dpsynth_core.release import synthesis
 from dpsynth_core.sources.demo import ROWS, demo_domain
@@ -254,7 +255,7 @@ def test_a_seed_repeats_the_rows_and_says_not_private(capsys: pytest.CaptureFixt
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize(
     ("looked", "sealed", "branded"),
-    [((), None, False), (("nothing",), [], False), (("truth", "rows"), ["rows", "truth"], True)],
+    [((), None, False), (("nothing",), [], False), (("truth", "rows"), ["rows", "truth"], True), (("compared",), ["compared"], False)],
 )
 def test_what_was_seen_of_the_table_is_stated_or_not_stated(looked: tuple[str, ...], sealed: list[str] | None, branded: bool) -> None:
     assert synthesize(*(part for look in looked for part in ("--looked", look))) == 0
@@ -265,7 +266,7 @@ def test_what_was_seen_of_the_table_is_stated_or_not_stated(looked: tuple[str, .
     with zipfile.ZipFile("out/release.zip") as archive:
         card = archive.read("DATA_CARD.md").decode().replace("\\", "")
         page = archive.read("report.html").decode()
-    words = "is not stated" if sealed is None else "true values of the table were shown" if sealed else "as far as was recorded"
+    words = "is not stated" if sealed is None else LOOKS[sealed[-1]] if sealed else "as far as was recorded"
     assert words in card
     assert words in page
     assert cli.main(["verify", "out/release.zip"]) in (0, 4)

@@ -121,14 +121,17 @@ def _of_looks(spec: Spec, condition: str) -> Iterator[Leak]:
         title = "The guarantee has a condition that nobody can check"
         fix = "Choose a learner or an oracle that goes through the whole class, or leave the check of the public table out."
         yield Leak("conditional", Severity.MEDIUM, title, f"{condition} {branded}", fix, "mechanism")
-    if spec.looks and not spec.data.simulated:
+    if spec.looks and not spec.data.simulated and not looks.is_brand(spec.looks):
+        title, fix = "The records were compared with this domain", "Leave columns and values as they are: then this stays a note."
+        yield Leak("compared", Severity.NOTE, title, looks.sentence(spec.looks), fix, "domain")
+    elif spec.looks and not spec.data.simulated:
         title = "The records were looked at before this plan"
         fix = "A look cannot be taken back. Where it matters, let somebody plan who has not seen the table."
         yield Leak("after-looking", Severity.MEDIUM, title, f"{looks.sentence(spec.looks)} {branded}", fix, "mechanism")
-    if spec.looks is not None and "outside" not in spec.looks and not spec.data.simulated:
+    if spec.looks is not None and not {looks.COMPARED, looks.CHANGED} & set(spec.looks) and not spec.data.simulated:
         title = "Nobody has checked that the table fits its domain"
         why = "This gives nobody away. But what the table spells differently, such as F where your list has f, will count as “other”."
-        fix = "If the table is new to you, compare them on the Domain page. The release then says that it was looked at."
+        fix = "If the table is new to you, compare them on the Domain page. The release notes that."
         yield Leak("not-compared", Severity.NOTE, title, why, fix, "domain")
 
 

@@ -2,6 +2,7 @@
 
 Columns, values, settings or a mechanism that are chosen because of what was seen carry it into the release, and no budget counts that. So a
 plan names the looks, and its release is branded with them, also where they changed nothing: that cannot be told afterwards.
+One look is a note and no brand: the domain was compared with the records, and is still the same.
 
 A look is everything for the curator's eyes that is worked out from the records without noise, before the charge, and that a choice of
 what is published could follow from. Not a look: how many lines cannot be read, and what the first bytes suggest about a file's format.
@@ -11,15 +12,20 @@ are read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Literal
+from collections.abc import Collection, Iterable, Mapping
+from typing import Final, Literal
 
-Look = Literal["rows", "domain", "outside", "truth", "trials"]
+Look = Literal["rows", "domain", "compared", "outside", "truth", "trials"]
+
+COMPARED: Final = "compared"
+CHANGED: Final = "outside"
+"""The same comparison where the domain was changed after it, or where that is not known."""
 
 LOOKS: Mapping[Look, str] = {
     "rows": "records of the table were shown",
     "domain": "columns and their values were read from the table",
-    "outside": "it was shown which values of the table are not in the domain, and how many",
+    COMPARED: "its domain was compared with the records, and no column or value of it was changed after that",
+    CHANGED: "it was shown which values of the table are not in the domain, and how many",
     "truth": "true values of the table were shown",
     "trials": "errors of trials on the table were worked out exactly",
 }
@@ -30,13 +36,22 @@ NOTHING = "nothing"
 
 
 def ordered(looks: Iterable[str]) -> tuple[Look, ...]:
-    """Each of the looks once, in the order of `LOOKS`."""
+    """Each of the looks once, in the order of `LOOKS`; that nothing was changed only where nothing was."""
     there = set(looks)
+    there -= {COMPARED} if CHANGED in there else set()
     return tuple(look for look in LOOKS if look in there)
 
 
-def sentence(looks: Iterable[Look]) -> str:
+def is_brand(looks: Iterable[Look]) -> bool:
+    """Whether a reader must be warned: what was seen may be in what is published."""
+    return bool(set(looks) - {COMPARED})
+
+
+def sentence(looks: Collection[Look]) -> str:
     """What a reader is told of the looks at the table before a plan was sealed."""
+    if not is_brand(looks):
+        unknown = "Whether tables, budget or mechanism were chosen because of it is not known."
+        return f"Before this plan was sealed, {LOOKS[COMPARED]}. {unknown}"
     return (
         f"Choices may have been made after looking at the records: before this plan was sealed, {'; '.join(LOOKS[look] for look in looks)}."
         " No budget covers what was chosen because of that."

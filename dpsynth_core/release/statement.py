@@ -52,7 +52,7 @@ def statement(plan: Plan, rho_spent: float, private: bool) -> str:
 
 
 def _looks(spec: Spec) -> str:
-    """That the plan may have been made after looking, as a sentence with a space before it; "" where no look is known."""
+    """What was seen before the plan was sealed, as a sentence with a space before it; "" where no look is known."""
     return f" {looks.sentence(spec.looks)}" if spec.looks and not spec.data.simulated else ""
 
 
@@ -84,7 +84,7 @@ def brands(plan: Plan, total: float, private: bool, details: Mapping[str, Any]) 
     if origins.from_data(spec):
         warning = "The domain was read from the private data, which no budget covers. The curator's reason: "
         yield Brand("domain-from-data", warning + spec.domain_justification.strip())
-    if after_looking := _looks(spec).strip():
+    if looks.is_brand(spec.looks or ()) and (after_looking := _looks(spec).strip()):
         yield Brand("after-looking", after_looking)
     if spec.data.quoting == "standard":
         yield Brand("assumed-well-formed", _ASSUMED_WELL_FORMED)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from dpsynth_core.planning.looks import Look, ordered
+from dpsynth_core.planning.looks import CHANGED, COMPARED, Look, ordered
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.home import now
 from dpsynth_core.store.tables import owned
@@ -26,6 +26,12 @@ def record(owner: str, project: str, look: Look) -> None:
 def add(db: sqlite3.Connection, project: str, look: Look) -> None:
     """The same inside a transaction that checked the project."""
     db.execute("INSERT OR IGNORE INTO looks (project, look, at) VALUES (?, ?, ?)", (project, look, now()))
+
+
+def changed(db: sqlite3.Connection, project: str) -> None:
+    """Note that the domain becomes another one: if it was compared with the records, what was seen may be in it."""
+    if COMPARED in taken(db, project):
+        add(db, project, CHANGED)
 
 
 def of(owner: str, project: str) -> tuple[Look, ...]:

@@ -1,6 +1,7 @@
 """Projects: the drafts that the wizard edits, with their uploads. Everything belongs to one owner and is invisible to others.
 
-A draft is any JSON object; it is saved whole, in one transaction. What it means is the business of pages and `spec`.
+A draft is any JSON object; it is saved whole, in one transaction. What it means is the business of pages and `spec`; here only whether
+its domain stays the same is asked, for the looks.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ Shelf = Literal["uploads", "public"]
 """Private and public uploads are kept apart, so that neither can replace the other."""
 
 _CHUNK = 1 << 20
+_DOMAIN = "domain"
 T = TypeVar("T")
 
 
@@ -85,6 +87,8 @@ def save(owner: str, project: str, draft: Mapping[str, Any], revision: int | Non
         stored = owned(db, "project", owner, project)
         if revision is not None and stored["revision"] != revision:
             raise StaleDraft("project", "it was changed in another tab", "reload this page to continue from the newest state")
+        if json.loads(stored["draft"]).get(_DOMAIN) != draft.get(_DOMAIN):
+            looks.changed(db, project)
         db.execute("UPDATE projects SET draft = ?, revision = revision + 1, updated = ? WHERE id = ?", (text, now(), project))
         return _project(owned(db, "project", owner, project))
 

@@ -234,7 +234,7 @@ def test_nothing_exact_shows_and_nothing_is_passed_before_the_curator_decides() 
     assert "is counted as “other”" in words(app)
     compared(app)
     assert "66.7%" in words(app)
-    assert looks.of(LOCAL_OWNER, place) == ("outside",)
+    assert looks.of(LOCAL_OWNER, place) == ("compared",)
 
 
 def test_records_are_compared_with_the_domain_when_asked_for() -> None:
@@ -616,7 +616,7 @@ def test_each_look_at_the_table_is_recorded_and_survives_reload_and_another_tabl
     assert not app.exception
     again = open_page("data", place)
     again.file_uploader[0].set_value(("others.csv", CSV, "text/csv")).run()
-    assert looks.of(LOCAL_OWNER, place) == ("rows", "domain", "outside")
+    assert looks.of(LOCAL_OWNER, place) == ("rows", "domain", "compared")
 
 
 def test_reading_the_domain_from_the_data_needs_a_justification() -> None:

@@ -116,5 +116,9 @@ def test_a_table_that_nobody_compared_with_its_domain_is_noted_and_one_that_was_
     real = {"data": {"path": "people.csv", "kind": "csv"}, "other_copies": "I know of nothing."}
     assert set(leaks_found(**real, looks=[])) == {"not-compared"}
     assert set(leaks_found(**real, looks=["outside"])) == {"after-looking"}
+    compared = leaks_found(**real, looks=["compared"])
+    assert {code: leak.severity for code, leak in compared.items()} == {"compared": Severity.NOTE}
+    assert "after looking" not in compared["compared"].why
+    assert set(leaks_found(**real, looks=["compared", "outside"])) == {"after-looking"}
     assert "not-compared" not in leaks_found(**real)  # nobody kept track of it
     assert leaks_found(looks=[]) == {}

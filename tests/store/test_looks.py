@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.planning.looks import LOOKS, ordered, sentence
+from dpsynth_core.planning.looks import LOOKS, is_brand, ordered, sentence
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.store import database, looks, projects, runs, sweeps
 from dpsynth_core.tradeoffs.sweep import Sweep
@@ -44,6 +44,20 @@ def test_a_look_survives_another_draft_and_another_table_and_goes_with_its_proje
     projects.delete("ann", project)
     with database.reading() as db:
         assert looks.taken(db, project) == ()
+
+
+def test_a_comparison_is_a_note_until_the_domain_is_another_one(project: str) -> None:
+    domain = {"attributes": [{"name": "age"}]}
+    projects.save("ann", project, {"domain": domain})
+    assert looks.of("ann", project) == (), "a change before anything was seen"
+    looks.record("ann", project, "compared")
+    projects.save("ann", project, {"domain": domain, "data": {"decimal": ","}})
+    assert looks.of("ann", project) == ("compared",), "only how the file is read"
+    assert not is_brand(looks.of("ann", project))
+    projects.save("ann", project, {"domain": {"attributes": []}})
+    projects.save("ann", project, {"domain": domain})
+    assert looks.of("ann", project) == ("outside",), "a change that is taken back was made after looking, too"
+    assert is_brand(looks.of("ann", project))
 
 
 @pytest.mark.usefixtures("no_workers")

@@ -1,7 +1,8 @@
 """Part of the Domain page: do the records fit? What would count as something else, column by column, and a button for each mend.
 
-Exact counts of private records: on this screen only, kept nowhere. They are a look at the records, with which the release is branded, so
-they show only when the curator asks for them. But the page needs a decision: a misfit may be accepted, it is never overlooked.
+Exact counts of private records: on this screen only, kept nowhere. They are a look at the records, which the release notes, and with which
+it is branded where columns or values are changed after it; so they show only when the curator asks for them. But the page needs a decision:
+a misfit may be accepted, it is never overlooked.
 A mend that takes values from the records makes the domain one that was read from the data; one that says how the file is written does not.
 """
 
@@ -15,6 +16,7 @@ import streamlit as st
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import is_reason
 from dpsynth_core.foundation.zones import Zone, Zoned, public
+from dpsynth_core.planning.looks import COMPARED
 from dpsynth_core.sources.detect_notation import Marks, other_marks
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.outside import ColumnFit
@@ -39,9 +41,9 @@ _DECISION, _MADE, _DECLINED = "wizard.comparison", "made", "declined"
 _BUTTON = "compare"
 _TITLE = "Do the records fit this domain?"
 _OFFER = (
-    "Counts, without noise and for this screen only, which values have no place in the domain, and mends it with a click. The release will "
-    "say that it was done: choices can follow from what is seen. Without it no value becomes another one in silence, but a label that the "
-    "file spells differently is counted as “other”."
+    "Counts, without noise and for this screen only, which values have no place in the domain, and mends it with a click. The release "
+    "notes it, and warns of it only if columns or values are changed afterwards. Without it no value becomes another one in silence, but a "
+    "label that the file spells differently is counted as “other”."
 )
 _LOST = (
     "Rows show them as empty, so they count as missing there, and every table of this column is off by as many people. List them or "
@@ -67,7 +69,7 @@ def compared(project: Current) -> Comparison:
         return None
     try:
         if not simulated:
-            curator.note("outside")
+            curator.note(COMPARED)
         with st.spinner("Reading the whole table …"):
             return project_table.outside_of(project.draft, document.domain(project.draft))
     except InputError as error:
