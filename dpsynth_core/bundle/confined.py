@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 from pydantic import TypeAdapter
 
 from dpsynth_core.bundle.pack import checked_name
-from dpsynth_core.bundle.verdicts import INCONSISTENT, REPLAYED, SKIPPED, Check, Report
+from dpsynth_core.bundle.verdicts import INCONSISTENT, REPLAYED, SKIPPED, Check, Report, Running
 from dpsynth_core.foundation import confined
 from dpsynth_core.foundation.confined import Ended, Work
 from dpsynth_core.foundation.confinement import Limits
@@ -33,24 +33,36 @@ class Repeated:
     rows: bool
 
 
-def verified(bundle: Path | bytes, limits: Limits = USUAL, public: Path | None = None) -> Report:
+def verified(
+    bundle: Path | bytes, limits: Limits = USUAL, public: Path | None = None, on_check: Callable[[Running], None] = lambda _: None
+) -> Report:
     """`verify.verify` of a ZIP or folder, or of a ZIP's bytes, and `reproduce.replayed` of what seems right, each within the limits.
 
     public: the public table, where one was used. Raises InputError as they and `unpack` do, CapacityError where the first goes beyond the
     limits, InputError where it fails otherwise; the second then leaves its question open.
     """
     try:
-        report = TypeAdapter(Report).validate_python(confined.answer(*_asked("verified", bundle), **_within(limits)))
+        report = _checked(bundle, limits, on_check)
     except Ended as ended:
         raise _unanswered("checking it", ended) from None
     if report.verdict == INCONSISTENT:
         return report
+    on_check(Running(REPLAYED, len(report.checks), len(report.checks)))
     try:
         return report.replayed(Check(**confined.answer(*_asked("repeated", bundle, public), **_within(limits))))
     except Ended as ended:
         more = "; allow more with --memory and --seconds on the command line" if ended.beyond else ""
         why = f"running the mechanism again {ended.problem}{more}"
         return report.replayed(Check(REPLAYED, SKIPPED, why))
+
+
+def _checked(bundle: Path | bytes, limits: Limits, on_check: Callable[[Running], None]) -> Report:
+    with Work(*_asked("verified", bundle), **_within(limits)) as answers:
+        for answer in answers:
+            if "running" not in answer:
+                return TypeAdapter(Report).validate_python(answer)
+            on_check(TypeAdapter(Running).validate_python(answer["running"]))
+    raise Ended("gives no answer")
 
 
 def reproduced(

@@ -31,6 +31,15 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Running:
+    """The check that is made now: its question, and which of how many it is."""
+
+    question: str
+    number: int
+    of: int
+
+
+@dataclass(frozen=True)
 class Summary:
     """What the release says of itself: its brands, its guarantee in words, and pairs of name and text. All of it is hostile text."""
 

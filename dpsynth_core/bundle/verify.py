@@ -7,7 +7,7 @@ What takes a mechanism to compute is left open here; `reproduce` runs it again, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,7 @@ from dpsynth_core import report
 from dpsynth_core.bundle.checks import charges, files, rows, words
 from dpsynth_core.bundle.checks.opened import Opened
 from dpsynth_core.bundle.unpack import DAMAGE, Bundle, plan_of
-from dpsynth_core.bundle.verdicts import ABSENT, BOUNDS, FAILED, PASSED, REPLAYED, SIGNED, SKIPPED, WHOSE, Check, Report, Summary
+from dpsynth_core.bundle.verdicts import ABSENT, BOUNDS, FAILED, PASSED, REPLAYED, SIGNED, SKIPPED, WHOSE, Check, Report, Running, Summary
 from dpsynth_core.claims.claim import Claim
 from dpsynth_core.claims.outcome import Nothing, Open, Wrong
 from dpsynth_core.claims.registry import CLAIMS
@@ -31,6 +31,12 @@ _DAMAGE = (*DAMAGE, pa.ArrowException)
 
 def verify(bundle: Bundle) -> Report:
     """Make every check. Raises InputError where release.json is no document that could be checked."""
+    (report,) = (said for said in checking(bundle) if isinstance(said, Report))
+    return report
+
+
+def checking(bundle: Bundle) -> Iterator[Running | Report]:
+    """The same, a check at a time: what runs, before it is made, and the report at last."""
     plan = plan_of(bundle)
     opened: list[Opened] = []
 
@@ -44,12 +50,20 @@ def verify(bundle: Bundle) -> Report:
         signers.append(files.signed_by(bundle))
         return f"signed by {signers[0]}, entry {bundle.document['ledger']['entry']:,} of its ledger{WHOSE}"
 
-    unchanged = _judged("Are the files unchanged?", lambda: files.unchanged(bundle))
-    first = [unchanged, _judged(SIGNED, signed), _judged("Is release.json complete?", read)]
-    others = [_judged(question, partial(check, opened[0])) for question, check in _CHECKS.items()] if opened else []
-    checks = (*first, *others, Check(REPLAYED, SKIPPED, "the mechanism was not run again"))
+    unchanged = partial(files.unchanged, bundle)
+    first = dict[str, Callable[[], str]]({"Are the files unchanged?": unchanged, SIGNED: signed, "Is release.json complete?": read})
+    checks = list[Check]()
+
+    def made(asked: Mapping[str, Callable[[], str]]) -> Iterator[Running]:
+        for question, check in asked.items():
+            yield Running(question, len(checks) + 1, len(first) + len(_CHECKS) + 1)
+            checks.append(_judged(question, check))
+
+    yield from made(first)
+    yield from made({question: partial(check, opened[0]) for question, check in _CHECKS.items()} if opened else {})
+    checks.append(Check(REPLAYED, SKIPPED, "the mechanism was not run again"))
     shown = (_summary(opened[0]), _page(opened[0])) if opened else (None, "")
-    return Report(checks, bundle.sha256, *shown, "".join(signers))
+    yield Report(tuple(checks), bundle.sha256, *shown, "".join(signers))
 
 
 def _page(opened: Opened) -> str:

@@ -16,7 +16,8 @@ from typing import Any
 from dpsynth_core.bundle import unpack
 from dpsynth_core.bundle.reproduce import replayed, reproduce
 from dpsynth_core.bundle.unpack import Bundle
-from dpsynth_core.bundle.verify import verify
+from dpsynth_core.bundle.verdicts import Running
+from dpsynth_core.bundle.verify import checking
 from dpsynth_core.foundation.content import PART_BYTES
 from dpsynth_core.release import document as releases
 from dpsynth_core.release.release import Progress
@@ -25,8 +26,9 @@ _END = object()
 
 
 def verified(place: str | bytes) -> Iterator[dict[str, Any]]:
-    """The fields of a `Report`."""
-    yield asdict(verify(_read(place)))
+    """{"running": ...} before each check, and at last the fields of a `Report`."""
+    for said in checking(_read(place)):
+        yield {"running": asdict(said)} if isinstance(said, Running) else asdict(said)
 
 
 def repeated(place: str | bytes, public: str) -> Iterator[dict[str, Any]]:

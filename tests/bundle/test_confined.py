@@ -17,7 +17,7 @@ from dpsynth_core import cli
 from dpsynth_core.bundle import confined, unpack
 from dpsynth_core.bundle.confined import verified
 from dpsynth_core.bundle.reproduce import replayed
-from dpsynth_core.bundle.verdicts import CONSISTENT, FAILED
+from dpsynth_core.bundle.verdicts import CONSISTENT, FAILED, Running
 from dpsynth_core.bundle.verify import verify
 from dpsynth_core.foundation import confinement
 from dpsynth_core.foundation.confinement import Limits
@@ -32,6 +32,13 @@ def test_the_report_is_the_same_as_without_limits(tmp_path: Path) -> None:
     wanted = verify(bundle).replayed(replayed(bundle))
     assert wanted.verdict == CONSISTENT
     assert verified(tmp_path / "release.zip") == verified(packed()) == wanted
+
+
+def test_each_check_is_named_before_it_is_made_and_in_the_order_of_the_report() -> None:
+    running: list[Running] = []
+    report = verified(packed(), on_check=running.append)
+    assert [one.question for one in running] == [check.question for check in report.checks]
+    assert [(one.number, one.of) for one in running] == [(place + 1, len(running)) for place in range(len(running))]
 
 
 def test_what_is_refused_is_refused_with_the_same_words() -> None:
