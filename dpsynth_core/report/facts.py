@@ -71,9 +71,15 @@ def trusted(table: pd.DataFrame, threshold: float, together: bool = False) -> st
 def byline(release: Release) -> str:
     """What this is a release of, in a line: how much of what about whom, when and by which mechanism. Names in it are hostile text."""
     population = release.spec.population
-    about = f"{len(release.domain.column_names):,} columns" + (f" about “{population}”" if population != UNNAMED else "")
-    what = f"{release.rows:,} synthetic rows of {about}" if release.rows else f"Answers over {about}, no rows"
-    return f"{what}, made by {release.plan.mechanism.card.title} on {release.created}."
+    about = f" about “{population}”" if population != UNNAMED else ""
+    what = amount(release, about)
+    return f"{what[0].upper()}{what[1:]}, made by {release.plan.mechanism.card.title} on {release.created}."
+
+
+def amount(release: Release, about: str = "") -> str:
+    """How much was published. about: words behind the number of columns."""
+    columns = f"{len(release.domain.column_names):,} columns{about}"
+    return f"{release.rows:,} synthetic rows of {columns}" if release.rows else f"answers over {columns}, no rows"
 
 
 def facts(release: Release) -> list[tuple[str, str]]:

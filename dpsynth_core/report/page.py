@@ -17,10 +17,11 @@ from dpsynth_core.privacy import meaning
 from dpsynth_core.release.release import Release
 from dpsynth_core.report import errors_svg, words
 from dpsynth_core.report import svg as drawing
-from dpsynth_core.report.facts import byline, counted, facts, first, learnt, sentence
+from dpsynth_core.report.brief import Part, first_page
+from dpsynth_core.report.facts import facts, first
 from dpsynth_core.report.sections import sections
 from dpsynth_core.report.svg import escape
-from dpsynth_core.report.verdict import comparison, despite, fit_for, reasons, ruling, unfit_for
+from dpsynth_core.report.verdict import comparison, despite, fit_for, reasons, unfit_for
 from dpsynth_core.statistics.distances import percent
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.filled import RowColumn
@@ -63,11 +64,9 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
     return Template(_FRAME.read_text(encoding="utf-8")).substitute(
         title=escape(f"Synthetic data: {release.spec.name}"),
         badge="" if release.private else '<p class="alarm">NOT PRIVATE: made with predictable noise. Do not publish.</p>',
-        byline=escape(f"{byline(release)} {counted(release.spec.unit)}".strip()),
-        claim=escape(learnt(release) if verdict is None else ruling(verdict)),
-        why="" if verdict is None else escape(f"{reasons(verdict)} {comparison(verdict)}".strip()),
+        first="".join(map(_html_part, first_page(release, headline, verdict))),
+        why="" if verdict is None else _html_why(reasons(verdict), comparison(verdict)),
         despite="" if verdict is None or not verdict.despite else f"\n<p>{escape(despite(verdict))}</p>",
-        sentence=escape(sentence(headline)),
         sections="".join(f"\n<h2>{title}</h2><p>{escape(reading)}</p>{lines}" for title, reading, lines in parts),
         warnings=f"<h2>Warnings</h2>{warnings}" if release.brands else "",
         protected=_html_list("protected", words.protected(release)),
@@ -89,6 +88,15 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
         columns=_html_columns(release.domain),
         versions=escape(", ".join(f"{name} {number}" for name, number in release.versions.items())),
     )
+
+
+def _html_part(part: Part) -> str:
+    lead = f'<p class="claim">{escape(part.lead)}</p>' if part.lead else ""
+    return f"\n<h2>{part.title}</h2>\n<div>{lead}{f'<p>{escape(part.text)}</p>' if part.text else ''}</div>"
+
+
+def _html_why(*sentences: str) -> str:
+    return f"\n<h2>Why this verdict?</h2>\n<p>{escape(' '.join(filter(None, sentences)))}</p>"
 
 
 def _trusted(table: pd.DataFrame) -> str:

@@ -22,14 +22,14 @@ _WAYS = {
 }
 
 
-def ruling(verdict: Verdict) -> str:
-    """The one sentence that a curator must decide by. Names of columns in it are hostile text."""
+def ruling(verdict: Verdict, most: int = _PURPOSES_NAMED) -> str:
+    """The one sentence that a curator must decide by. Names of columns in it are hostile text; at most so many are named."""
     if verdict.kind == PUBLISH:
         return f"Publish for {_sizes(verdict)}."
     if verdict.kind == PARTLY:
         nouns = [_noun(purpose) for purpose in verdict.columns if purpose.holds]
         held = ([_sizes(verdict)] if verdict.largest else []) + [noun[0].lower() + noun[1:] for noun in nouns]
-        return f"Publish for these purposes only: {_listed(held, _PURPOSES_NAMED)}."
+        return f"Publish for these purposes only: {_listed(held, most)}."
     if verdict.kind == UNSHOWN:
         return _musts(verdict)
     return f"Do not publish this as it is. {_musts(verdict)}".strip()
@@ -113,14 +113,14 @@ def comparison(verdict: Verdict) -> str:
 
 
 def fit_for(verdict: Verdict) -> list[str]:
-    return [_line(purpose) for purpose in _purposes(verdict) if purpose.holds] if verdict.private else []
+    return [line(purpose) for purpose in _purposes(verdict) if purpose.holds] if verdict.private else []
 
 
 def unfit_for(verdict: Verdict) -> list[str]:
     undecided = [*verdict.unmeasured, *verdict.undecided]
     musts = [(verdict.failed, "is not met"), (undecided, "is not shown")]
     unmet = [f"What rests on a must that {how}: {_listed(named, _CRITERIA_NAMED)}." for named, how in musts if named]
-    return [*unmet, *(_line(purpose) for purpose in _purposes(verdict) if not purpose.holds or not verdict.private)]
+    return [*unmet, *(line(purpose) for purpose in _purposes(verdict) if not purpose.holds or not verdict.private)]
 
 
 def _purposes(verdict: Verdict) -> tuple[Purpose, ...]:
@@ -131,7 +131,8 @@ def _sizes(verdict: Verdict) -> str:
     return "single columns" if verdict.largest == 1 else f"tables of up to {names.in_letters(verdict.largest)} columns"
 
 
-def _line(purpose: Purpose) -> str:
+def line(purpose: Purpose) -> str:
+    """How many tables of a purpose are good enough. The name of a column in it is hostile text."""
     return f"{_noun(purpose)}: {purpose.within:,} of {purpose.tables:,} are good enough."
 
 

@@ -58,19 +58,22 @@ def protected(release: Release) -> list[str]:
     owned = "the one row of a person says" if rows == 1 else f"the up to {rows:,} rows of a person say"
     if unit.relation == REPLACE:
         what = f"Protected is what {owned}: with anything else in their place, all of this would be almost as likely."
-        question = "which of two records is a person's"
     else:
         what = f"Protected is a person's presence, and what {owned}: without that person, all of this would be almost as likely."
-        question = "whether a person is in the table"
     return [
         what,
-        f"Against anyone, whatever they know and compute, now or later. Someone who is 50:50 about {question} guesses right with this "
-        f"release at most {attacker.guess:.1%} of the time.",
+        f"Against anyone, whatever they know and compute, now or later. {guess(release)}",
         f"An attacker who wrongly accuses 1% of those who are not there finds at most {attacker.at_1:.1%} of those who are; at 10%, at "
         f"most {attacker.at_10:.1%}. Pure guessing would find 1% and 10%.",
         f"The promise is (ε, δ)-differential privacy with ε = {budget.epsilon:g} and δ = {budget.delta:g}, by way of "
         f"ρ = {release.rho:.6g} in {meaning.title(release.plan.shares.accountant)}, which the odds above are computed from.",
     ]
+
+
+def guess(release: Release) -> str:
+    """What an attacker can do at best, as a sentence."""
+    question = "which of two records is a person's" if release.spec.unit.relation == REPLACE else "whether a person is in the table"
+    return f"Someone who is 50:50 about {question} guesses right with this release at most {odds(release).guess:.1%} of the time."
 
 
 def odds(release: Release) -> Reading:

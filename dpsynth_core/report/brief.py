@@ -1,0 +1,104 @@
+"""A release in short, for the people who decide about it: the first page of the report, and four lines for the page Verify. Plain text from
+public and released values; the names in it are hostile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from dpsynth_core.evaluation.quality import Headline
+from dpsynth_core.evaluation.verdict import LIMIT, Verdict
+from dpsynth_core.foundation.visible import shortened
+from dpsynth_core.planning.unit_spec import UNNAMED
+from dpsynth_core.release.release import Release
+from dpsynth_core.release.statement import NOT_PRIVATE
+from dpsynth_core.report import words
+from dpsynth_core.report.facts import amount, byline, counted, goodness, learnt, sentence
+from dpsynth_core.report.verdict import line, ruling
+from dpsynth_core.statistics.totals import known_total
+
+MOST_WORDS = 300
+_NAME, _TABLE, _NAMED = 24, 36, 3
+"""Characters of a name of a column and of a table, and how many purposes are named; the detail has all of them in full."""
+_ENOUGH = f"Good enough: at most {LIMIT:.0%} of the people are counted in the wrong group."
+_RULE = "This is a rule and no table: how good it is was measured, and no verdict on tables is given."
+_INVENTED = "The rows are invented. None of them is a real person, and one that looks like somebody does so by chance."
+_COUNTS = "It holds noisy counts, and no row of anybody."
+_REASON = "It is published all the same: the curator's reason stands below."
+
+
+@dataclass(frozen=True)
+class Part:
+    """A question with its answer. lead: what of the answer is read first, or ""."""
+
+    title: str
+    text: str
+    lead: str = ""
+
+
+def first_page(release: Release, headline: Headline, verdict: Verdict | None) -> list[Part]:
+    """What a head of department reads, in at most `MOST_WORDS` words. verdict: None for a rule."""
+    what = f"{byline(release)} {_INVENTED if release.rows else _COUNTS} {counted(release.spec.unit)}".strip()
+    headline = replace(headline, worst_table=shortened(headline.worst_table, _TABLE))
+    return [
+        Part("What is this?", what, learnt(release)),
+        Part("May it be published, and for what?", " ".join(_ruled(release, verdict)), _ruling(verdict)),
+        Part("How far off is it?", _error(release, headline)),
+        Part("How are people protected?", f"{words.protected(release)[0]} {_protected(release)}"),
+        Part("What must it not be used for?", _misuses(verdict)),
+    ]
+
+
+def lines(release: Release, verdict: Verdict | None) -> list[tuple[str, str]]:
+    """What a release is: who it is about, what protects them, which tables, when and how it was made, as pairs of name and text."""
+    holds = learnt(release) if verdict is None else " ".join(map(line, verdict.sizes))
+    made = f"On {release.created} by {release.plan.mechanism.card.title}."
+    return [("About", _people(release)), ("Protection", _protected(release)), ("Tables", holds), ("Made", made)]
+
+
+def _people(release: Release) -> str:
+    """Whom it is about and how many they are, with the doubt of that."""
+    unit, population = release.spec.unit, release.spec.population
+    total = known_total(release.tables_of_columns, release.total if release.plan.unit.total_is_public else None)
+    doubt = "" if total is None or not total.sigma else f" ± {total.doubt(0.95):,.0f}"
+    several = unit.max_rows_per_person > 1
+    who = f"records, at most {unit.max_rows_per_person:,} of a person" if several else "people"
+    named = "" if population == UNNAMED else f" (“{population}”)"
+    count = "An unknown number of" if total is None else f"{total.value:,.0f}{doubt}"
+    return f"{count} {who}{named}; {amount(release)}."
+
+
+def _ruling(verdict: Verdict | None) -> str:
+    if verdict is None:
+        return ""
+    return ruling(replace(verdict, columns=tuple(replace(one, name=shortened(one.name, _NAME)) for one in verdict.columns)), _NAMED)
+
+
+def _ruled(release: Release, verdict: Verdict | None) -> Iterator[str]:
+    if verdict is None:
+        yield _RULE
+    else:
+        yield from map(line, verdict.sizes)
+        yield _ENOUGH
+    if verdict is not None and verdict.despite:
+        yield _REASON
+    if count := len(release.brands):
+        yield "Read its warning below first." if count == 1 else f"Read its {count:,} warnings below first."
+
+
+def _error(release: Release, headline: Headline) -> str:
+    rule = release.details.get("rule")
+    return sentence(headline) if rule is None else goodness(rule)
+
+
+def _protected(release: Release) -> str:
+    if not release.private:
+        return NOT_PRIVATE
+    budget = release.spec.budget
+    return f"{words.guess(release)} This is differential privacy with ε\u00a0=\u00a0{budget.epsilon:g}, δ\u00a0=\u00a0{budget.delta:g}."
+
+
+def _misuses(verdict: Verdict | None) -> str:
+    poor = ["Tables that are not good enough"] if verdict is not None and verdict.within < verdict.tables else []
+    first, *others = [*poor, *(text.partition(":")[0] for text in words.MISUSES)]
+    return "; ".join([first, *(text[0].lower() + text[1:] for text in others)]) + "."

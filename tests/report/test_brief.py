@@ -1,0 +1,80 @@
+"""A head of department reads one page: five answers, in few words, whatever was released and whatever its columns are called."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from dpsynth_core import report
+from dpsynth_core.evaluation.verdict import PARTLY, Purpose
+from dpsynth_core.release.release import Brand, Release
+from dpsynth_core.report import brief
+from dpsynth_core.report.facts import byline, sentence
+from tests.bundle.bundles import made, run, spec
+from tests.report import wizard
+
+
+def page_of(release: Release) -> list[brief.Part]:
+    judged = report.quality_of(release).value
+    return brief.first_page(release, judged.headline, judged.verdict)
+
+
+def text_of(release: Release) -> str:
+    return " ".join(f"{part.title} {part.lead} {part.text}" for part in page_of(release))
+
+
+@pytest.mark.parametrize("kind", wizard.RELEASES)
+def test_the_first_page_is_short_for_every_kind_of_release(kind: str) -> None:
+    assert len(text_of(wizard.RELEASES[kind]()).split()) <= brief.MOST_WORDS
+
+
+def test_the_first_page_is_short_with_many_purposes_of_long_names() -> None:
+    judged = report.quality_of(made()).value
+    assert judged.verdict is not None
+    purposes = tuple(Purpose(3, 3, name=f"{place} a name of very many words " * 20) for place in range(30))
+    verdict = replace(judged.verdict, kind=PARTLY, columns=purposes)
+    parts = brief.first_page(made(), replace(judged.headline, worst_table="a b c " * 300), verdict)
+    assert sum(len(f"{part.title} {part.lead} {part.text}".split()) for part in parts) <= brief.MOST_WORDS
+
+
+def test_it_answers_what_this_is_whether_to_publish_how_far_off_who_is_protected_and_what_not_to_do() -> None:
+    what, may, error, protected, misuse = page_of(made())
+    judged = report.quality_of(made()).value
+    assert judged.verdict is not None
+    assert byline(made()) in what.text
+    assert may.lead == report.ruling(judged.verdict)
+    assert sentence(judged.headline) in error.text
+    assert "50:50" in protected.text
+    assert "ε\u00a0=\u00a02" in protected.text
+    assert "single person" in misuse.text
+    assert ("not good enough" in misuse.text) == (judged.verdict.within < judged.verdict.tables)
+
+
+def test_warnings_and_a_curators_reason_are_pointed_at_and_never_left_out() -> None:
+    without = replace(made(), brands=())
+    assert "warning" not in text_of(without)
+    assert "Read its warning below first." in text_of(replace(made(), brands=(Brand("x", "y"),)))
+    assert "Read its 2 warnings below first." in text_of(replace(made(), brands=(Brand("x", "y"),) * 2))
+    judged = report.quality_of(made()).value
+    assert judged.verdict is not None
+    parts = brief.first_page(made(), judged.headline, replace(judged.verdict, despite="for a reason"))
+    assert "the curator's reason stands below" in parts[1].text
+
+
+def test_what_is_not_private_is_said_to_be_so() -> None:
+    assert "Not private" in text_of(replace(made(), private=False))
+    assert "Not private" in dict(brief.lines(replace(made(), private=False), None))["Protection"]
+
+
+def test_four_lines_say_who_how_protected_which_tables_and_when() -> None:
+    release = made()
+    lines = dict(brief.lines(release, report.quality_of(release).value.verdict))
+    assert list(lines) == ["About", "Protection", "Tables", "Made"]
+    assert " ± " in lines["About"], "how many people is a noisy number"
+    assert "Single columns: " in lines["Tables"]
+    assert release.created in lines["Made"]
+    public = run(spec(unit={"relation": "replace"}, mechanism={"name": "independent"}))
+    assert " ± " not in dict(brief.lines(public, None))["About"], "it is public"
+    several = wizard.of_a_hospital()
+    assert "records, at most 5 of a person" in dict(brief.lines(several, None))["About"]
