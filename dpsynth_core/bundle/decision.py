@@ -68,8 +68,10 @@ class Decision:
         if self.checked == INCONSISTENT and self.answer != WITHHOLD:
             raise InputError("answer", "the bundle is not consistent", f"choose “{WITHHOLD}”, or check the right file")
         for field, text in (("name", self.name), ("role", self.role)):
-            if not text.strip() or len(text) > MOST_LETTERS or not text.isprintable():
-                raise InputError(field, "it is empty, very long or holds characters that are not seen", f"write your {field}")
+            if not text.strip():
+                raise InputError(field, "it is empty", f"write your {field}")
+            if len(text) > MOST_LETTERS or not text.isprintable():
+                raise InputError(field, "it is very long or holds characters that are not seen", f"write your {field}")
         check_reason("reason", self.reason, "why this is the decision, or for which purposes")
         if not is_one_paragraph(self.reason):
             raise InputError("reason", "it is very long or has several paragraphs", "write one paragraph")

@@ -12,6 +12,7 @@ REPLAYED = "Does all of it follow from the answers?"
 SIGNED = "Is it signed?"
 WHOSE = "; nothing here shows whose key that is"
 BOUNDS = "Do the bounds follow?"
+UNSEEN_IN_SHORT = "Who made it, from which table and with which noise is its maker's word, unless you trust the key that signed it."
 UNSEEN = (
     "What no bundle can show is its maker's word: who made it, when, and from which table; that the noise is real; that there was a "
     "column of persons, and how many rows one owns; where the domain came from, and whether somebody looked at the table before the "
@@ -38,14 +39,21 @@ class Running:
     number: int
     of: int
 
+    @property
+    def sentence(self) -> str:
+        longest = " The mechanism runs once more, which takes longest." if self.question == REPLAYED else ""
+        return f"Check {self.number} of {self.of}: {self.question}{longest}"
+
 
 @dataclass(frozen=True)
 class Summary:
-    """What the release says of itself: its brands, its guarantee in words, and pairs of name and text. All of it is hostile text."""
+    """What the release says of itself: its brands, its guarantee in words, facts as pairs of name and text, and in four pairs what it is.
+    All of it is hostile text."""
 
     warnings: tuple[str, ...]
     statement: str
     facts: tuple[tuple[str, str], ...]
+    brief: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -92,6 +100,21 @@ class Report:
     def unseen(self) -> str:
         """What stands beside the verdict, in the same size: what it does not say. Nothing beside a verdict of INCONSISTENT."""
         return "" if self.verdict == INCONSISTENT else UNSEEN
+
+    @property
+    def outstanding(self) -> tuple[Check, ...]:
+        """What somebody must read before they rely on the bundle: what is wrong, then what was not checked."""
+        return tuple(check for verdict in (FAILED, SKIPPED) for check in self.checks if check.verdict == verdict)
+
+    @property
+    def settled(self) -> tuple[Check, ...]:
+        return tuple(check for check in self.checks if check not in self.outstanding)
+
+    @property
+    def settled_title(self) -> str:
+        right, empty = (sum(check.verdict == verdict for check in self.checks) for verdict in (PASSED, ABSENT))
+        others = "other " if self.outstanding else ""
+        return f"{right} {others}checks, all right" + (f"; {empty} had nothing to check" if empty else "")
 
     @property
     def unchecked(self) -> tuple[str, ...]:

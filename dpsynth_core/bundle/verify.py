@@ -81,8 +81,8 @@ def _summary(opened: Opened) -> Summary | None:
         release = opened.release
     try:
         stated = (*report.verdict_facts(release), *report.claim_facts(release), *report.facts(release))
-        facts = tuple((name, text[:_LONGEST]) for name, text in stated)
-        return Summary(tuple(brand.sentence[:_LONGEST] for brand in release.brands), release.statement[:_LONGEST], facts)
+        brief, facts = (tuple((name, text[:_LONGEST]) for name, text in pairs) for pairs in (report.in_short(release), stated))
+        return Summary(tuple(brand.sentence[:_LONGEST] for brand in release.brands), release.statement[:_LONGEST], facts, brief)
     except _DAMAGE:
         return None
 

@@ -18,7 +18,7 @@ from dpsynth_core.evaluation.quality import Headline, Statements
 from dpsynth_core.evaluation.verdict import Verdict
 from dpsynth_core.foundation.zones import Zoned, combine, released
 from dpsynth_core.release.release import INTERRUPTED, Release
-from dpsynth_core.report import table_files
+from dpsynth_core.report import brief, table_files
 from dpsynth_core.report.card import card
 from dpsynth_core.report.explore import EXPLORE, can_answer, explore_page, knowledge
 from dpsynth_core.report.facts import facts, goodness, learnt, sentence, trusted
@@ -34,7 +34,7 @@ from dpsynth_core.vocabulary.workload import Workload
 __all__ = ["CARD", "EXPLORE", "NOTEBOOK", "REPORT", "SPEC"]
 __all__ += ["Quality", "card", "facts", "html", "parts", "quality_of", "sentence"]
 __all__ += ["can_answer", "goodness", "knowledge", "learnt", "noise", "percent", "protected", "statements", "trusted"]
-__all__ += ["claim_facts", "comparison", "despite", "fit_for", "reasons", "ruling", "unfit_for", "verdict_facts"]
+__all__ += ["claim_facts", "comparison", "despite", "fit_for", "in_short", "reasons", "ruling", "unfit_for", "verdict_facts"]
 
 REPORT, CARD, SPEC, MARGINALS, ERRORS = "report.html", "DATA_CARD.md", "spec.json", "marginals.parquet", "errors.csv"
 DOMAIN, CODEBOOK = "domain.json", "codebook.csv"
@@ -108,6 +108,11 @@ def verdict_facts(release: Release) -> list[tuple[str, str]]:
         return []
     given = [("Reason given", despite(verdict))] if verdict.despite else []
     return [("Verdict", f"{ruling(verdict)} {reasons(verdict)}"), *given]
+
+
+def in_short(release: Release) -> list[tuple[str, str]]:
+    """What a release is, in four lines of name and text."""
+    return brief.lines(release, quality_of(release).value.verdict)
 
 
 def report_page(release: Release) -> Zoned[bytes]:

@@ -51,7 +51,7 @@ def first_page(release: Release, headline: Headline, verdict: Verdict | None) ->
 
 def lines(release: Release, verdict: Verdict | None) -> list[tuple[str, str]]:
     """What a release is: who it is about, what protects them, which tables, when and how it was made, as pairs of name and text."""
-    holds = learnt(release) if verdict is None else " ".join(map(line, verdict.sizes))
+    holds = learnt(release) if verdict is None else " ".join([*map(line, verdict.sizes), _ENOUGH])
     made = f"On {release.created} by {release.plan.mechanism.card.title}."
     return [("About", _people(release)), ("Protection", _protected(release)), ("Tables", holds), ("Made", made)]
 
@@ -60,7 +60,7 @@ def _people(release: Release) -> str:
     """Whom it is about and how many they are, with the doubt of that."""
     unit, population = release.spec.unit, release.spec.population
     total = known_total(release.tables_of_columns, release.total if release.plan.unit.total_is_public else None)
-    doubt = "" if total is None or not total.sigma else f" ± {total.doubt(0.95):,.0f}"
+    doubt = "" if total is None or not total.sigma else f" ± {total.doubt(0.95):,.0f} (95%)"
     several = unit.max_rows_per_person > 1
     who = f"records, at most {unit.max_rows_per_person:,} of a person" if several else "people"
     named = "" if population == UNNAMED else f" (“{population}”)"

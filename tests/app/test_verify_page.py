@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -15,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from dpsynth_core.bundle import confined, decision, verdicts
 from dpsynth_core.sources import demo
 from dpsynth_core.store.home import home as home_folder
-from dpsynth_core.web.shell.text import literal
+from dpsynth_core.web.shell.text import WHOLE, literal
 from tests.app.demo_project import open_page, project, words
 from tests.bundle import pack, test_signature
 from tests.bundle.bundles import DOMAIN, edited, packed, repacked, run, spec, verified
@@ -43,6 +44,13 @@ def shown(content: bytes) -> AppTest:
     return app.run()
 
 
+def outside(app: AppTest) -> list[Any]:
+    """What stands on the page at first sight: not in an expander."""
+    folded = {id(element) for one in app.expander for element in (*one.markdown, *one.caption)}
+    shown = (*app.markdown, *app.caption, *app.success, *app.warning, *app.error, *app.info)
+    return [element for element in shown if id(element) not in folded]
+
+
 def plain(app: AppTest) -> str:
     """The words without the marks that keep texts from being markup."""
     return words(app).replace("\\", "").replace("\u2060", "")
@@ -63,7 +71,7 @@ def test_a_consistent_bundle_is_called_consistent_with_a_line_per_check() -> Non
 
 
 def test_no_fact_that_somebody_decides_by_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    def long(content: bytes, public: Path | None) -> verdicts.Report:
+    def long(content: bytes, public: Path | None, **_: object) -> verdicts.Report:
         report = verified(content, public=public)
         assert report.summary is not None
         return replace(report, summary=replace(report.summary, facts=(("Verdict", "word " * 500 + "end"),)))
@@ -93,14 +101,14 @@ def test_what_could_not_be_checked_gets_no_tick_and_is_named() -> None:
     assert not app.exception
     assert not app.success
     assert "consistent as far as checked" in app.warning[0].value
-    assert "Do report, cards and tables agree?" in app.warning[0].value
+    assert any("Do report, cards and tables agree?" in element.value and "Not checked" in element.value for element in outside(app))
 
 
 @pytest.mark.usefixtures("in_this_process")
 def test_a_forged_bundle_is_not_and_the_line_says_why() -> None:
     app = shown(edited(lambda document: document["measurements"][0].update(sigma=1.0)))
     assert "not consistent" in app.error[0].value
-    assert any("Was the stated noise paid for" in element.value and "Wrong" in element.value for element in app.markdown)
+    assert any("Was the stated noise paid for" in element.value and "Wrong" in element.value for element in outside(app))
 
 
 @pytest.mark.usefixtures("in_this_process")
@@ -140,7 +148,7 @@ def test_with_the_public_table_the_mechanism_is_run_again_and_the_file_is_gone_a
     plan = spec(domain=domain, mechanism={"name": "mixture"}, public={"path": str(table)}, output={}, unit={"relation": "replace"})
     seen: list[Path | None] = []
 
-    def here(bundle: bytes, public: Path | None = None) -> verdicts.Report:
+    def here(bundle: bytes, public: Path | None = None, **_: object) -> verdicts.Report:
         seen.append(public)
         assert public is None or (public.stat().st_mode & 0o777, public.parent.parent) == (0o600, home_folder())
         return verified(bundle, public)
@@ -186,9 +194,28 @@ def test_a_decision_is_signed_saved_and_checked_again() -> None:
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_signing_comes_after_what_was_checked_and_what_the_release_warns_of() -> None:
-    titles = [element.value for element in shown(packed()).subheader]
-    assert titles == ["What was checked", "What the release says of itself", "Decide and sign"]
+def test_signing_comes_after_what_the_release_is_and_warns_of_and_before_the_checks_that_are_right() -> None:
+    app = shown(packed())
+    assert [element.value for element in app.subheader] == ["What it is", "Decide and sign"]
+    folded = ["18 checks, all right; 5 had nothing to check", "All that the release says of itself"]
+    assert [one.label for one in app.expander][-2:] == folded
+    assert not any(one.proto.expanded for one in app.expander)
+    report = verified(packed())
+    assert report.summary is not None
+    text = " ".join(element.value for element in outside(app))
+    assert all(literal(line, WHOLE) in text for line in (*(line for _, line in report.summary.brief), *report.summary.warnings))
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_an_officer_reads_little_before_signing() -> None:
+    """It was four times as much before checks and facts were folded."""
+    assert len(" ".join(element.value for element in outside(shown(packed()))).split()) <= 200
+
+
+def test_each_running_check_is_named_while_a_bundle_is_checked() -> None:
+    running = verdicts.Running("Do the rows keep to the domain?", 9, 23)
+    assert running.sentence == "Check 9 of 23: Do the rows keep to the domain?"
+    assert "takes longest" in verdicts.Running(verdicts.REPLAYED, 23, 23).sentence
 
 
 def decided(app: AppTest, name: str = "Ann Ross") -> AppTest:
@@ -204,7 +231,7 @@ def test_a_decision_is_open_again_where_the_same_bundle_comes_to_something_else(
     report = verified(packed())
     left = report.replayed(verdicts.Check(verdicts.REPLAYED, verdicts.SKIPPED, "it needs the public table"))
     wrong = report.replayed(verdicts.Check(verdicts.REPLAYED, verdicts.FAILED, "the mechanism comes to something else"))
-    monkeypatch.setattr(confined, "verified", lambda _, public=None: left if public is None else wrong)
+    monkeypatch.setattr(confined, "verified", lambda _, public=None, **__: left if public is None else wrong)
     app = decided(shown(packed()))
     signed = app.session_state["decided"]
     assert signed.code in words(app)

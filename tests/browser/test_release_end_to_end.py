@@ -152,6 +152,7 @@ def test_demo_from_one_click_to_rows_with_reload_and_second_tab(page: Page, serv
     expect(page.get_by_role("heading", level=1)).to_have_text("Verify")
     page.locator("input[type=file]").first.set_input_files({"name": "release.zip", "mimeType": "application/zip", "buffer": packed})
     expect(page.get_by_text("This bundle is consistent")).to_be_visible(timeout=LONG_MS)
+    page.get_by_text(re.compile(r"checks, all right")).click()
     expect(page.get_by_text("66 measured errors, their bounds and their mean follow from each other")).to_be_visible()
     forged = packed[:5000] + bytes([packed[5000] ^ 1]) + packed[5001:]
     page.locator("input[type=file]").first.set_input_files({"name": "forged.zip", "mimeType": "application/zip", "buffer": forged})

@@ -4,7 +4,7 @@ anyone: all texts in it are hostile, and it stays in memory."""
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
@@ -17,7 +17,20 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from dpsynth_core.bundle import confined, decision
 from dpsynth_core.bundle.decision import Decision
 from dpsynth_core.bundle.signature import parse_key
-from dpsynth_core.bundle.verdicts import ABSENT, CONSISTENT, FAILED, INCONSISTENT, PARTLY, PASSED, SKIPPED, Report
+from dpsynth_core.bundle.verdicts import (
+    ABSENT,
+    CONSISTENT,
+    FAILED,
+    INCONSISTENT,
+    PARTLY,
+    PASSED,
+    SKIPPED,
+    UNSEEN_IN_SHORT,
+    Check,
+    Report,
+    Running,
+    Summary,
+)
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_file
 from dpsynth_core.foundation.reasons import MAX_REASON
@@ -47,8 +60,9 @@ _LOOK = {
 def upload() -> None:
     """Choose a bundle, and see what is reported of it."""
     file = st.file_uploader("Release bundle (ZIP)", "zip", key="verify_file", help="It is checked in memory and not kept.")
-    public = st.file_uploader("The public table, if the release used one (optional)", key="verify_public", help=_PUBLIC_HELP)
-    known = st.text_input("The publisher's key (optional)", key="verify_key", help=_KEY_HELP)
+    with st.expander("A public table, or the publisher's key (optional)", icon=":material/key:"):
+        public = st.file_uploader("The public table, if the release used one", key="verify_public", help=_PUBLIC_HELP)
+        known = st.text_input("The publisher's key", key="verify_key", help=_KEY_HELP)
     if file is None:
         st.caption("On the command line, with `--memory` and `--seconds` for larger ones: `python -m dpsynth_core verify BUNDLE.zip`")
         return
@@ -60,28 +74,51 @@ def upload() -> None:
         return
     report = report if key is None else report.by(key)
     _verdict(report)
-    with frame.card("What was checked", Zone.RELEASED):
-        for check in report.checks:
-            icon, lead = _LOOK[check.verdict]
-            st.markdown(f"{icon} **{check.question}** {lead}{literal(capital(check.detail))}.")
-    if (summary := report.summary) is not None:
-        with frame.card("What the release says of itself", Zone.RELEASED):
-            for warning in summary.warnings:
-                st.warning(literal(warning, WHOLE), icon=":material/flag:")
-            st.markdown(literal(summary.statement, WHOLE))
-            for name, text in summary.facts:
-                st.markdown(f"**{name}** · {literal(text, WHOLE)}")
-    if report.page and report.verdict != INCONSISTENT:
-        help_text = "Written here from release.json and the rows; the bundle's own report is not used."
-        st.download_button("Read its report, as this program writes it", report.page, "report.html", "text/html", help=help_text)
-    decide(report)  # last: the person who signs has passed what was checked and what the release warns of
+    if report.summary is not None:
+        _brief(report, report.summary)
+    decide(report)  # below what was found wrong or left open, what the release is, and what it warns of
+    with st.expander(report.settled_title, icon=":material/fact_check:"):
+        st.caption(report.unseen)
+        _checks(report.settled)
+    if report.summary is not None:
+        with st.expander("All that the release says of itself", icon=":material/description:"):
+            st.markdown(literal(report.summary.statement, WHOLE))
+            _pairs(report.summary.facts)
+
+
+def _brief(report: Report, summary: Summary) -> None:
+    """What the release is and warns of: all that somebody who signs must have read."""
+    with frame.card("What it is", Zone.RELEASED):
+        _pairs(summary.brief)
+        for warning in summary.warnings:
+            st.warning(literal(warning, WHOLE), icon=":material/flag:")
+        if report.page and report.verdict != INCONSISTENT:
+            help_text = "Written here from release.json and the rows; the bundle's own report is not used."
+            st.download_button("Download its report", report.page, "report.html", "text/html", icon=":material/article:", help=help_text)
+
+
+def _pairs(pairs: Sequence[tuple[str, str]]) -> None:
+    for name, text in pairs:
+        st.markdown(f"**{name}** · {literal(text, WHOLE)}")
+
+
+def _checks(checks: Sequence[Check]) -> None:
+    for check in checks:
+        icon, lead = _LOOK[check.verdict]
+        st.markdown(f"{icon} **{check.question}** {lead}{literal(capital(check.detail))}.")
 
 
 def _report(file: UploadedFile, public: UploadedFile | None) -> Report:
     ids, report = st.session_state.get(_VERIFIED, ((), None))
     if ids != (uploaded := (file.file_id, public and public.file_id)):
-        with st.spinner("Checking every file, sum and row …"), _on_disk(public) as table:
-            report = confined.verified(file.getvalue(), public=table)
+        bar = st.progress(0.0, "Opening the bundle …")
+
+        def show(running: Running) -> None:
+            bar.progress((running.number - 1) / running.of, running.sentence)
+
+        with _on_disk(public) as table:
+            report = confined.verified(file.getvalue(), public=table, on_check=show)
+        bar.empty()
         st.session_state[_VERIFIED] = uploaded, report
     return report
 
@@ -102,20 +139,20 @@ def _on_disk(public: UploadedFile | None) -> Iterator[Path | None]:
 def _verdict(report: Report) -> None:
     wrong = sum(check.verdict == FAILED for check in report.checks)
     if report.verdict == CONSISTENT:
-        st.success(f"**This bundle is consistent**: nothing that can be checked is wrong. {report.unseen}", icon=":material/check_circle:")
+        sentence = "**This bundle is consistent**: nothing that can be checked is wrong."
+        st.success(f"{sentence} {UNSEEN_IN_SHORT}", icon=":material/check_circle:")
     elif report.verdict == PARTLY:
-        left = " ".join(report.unchecked)
-        sentence = f"**This bundle is consistent as far as checked**, but not all of it could be checked. Open questions: {left}"
-        st.warning(f"{sentence} {report.unseen}", icon=":material/help:")
+        sentence = "**This bundle is consistent as far as checked**, but not all of it could be checked."
+        st.warning(f"{sentence} {UNSEEN_IN_SHORT}", icon=":material/help:")
     else:
         st.error(f"**This bundle is not consistent**: {wrong} of the checks failed. Do not rely on it.", icon=":material/gpp_bad:")
-    st.markdown(f"SHA-256 of the file: `{report.sha256}`")
-    st.markdown(f"Signature: {literal(capital(report.signature), WHOLE)}.")
+    _checks(report.outstanding)
+    st.caption(f"SHA-256 of the file: `{report.sha256}`. {literal(capital(report.signature), WHOLE)}.")
 
 
 _SIGNED, _PLACE = "decided", "decision"
 _ANSWER, _REASON, _NAME, _ROLE = "decision_answer", "decision_reason", "decision_name", "decision_role"
-_LABELS = {"answer": "Your decision", "reason": "Why, or for which purposes", "name": "Your name", "role": "Your role"}
+_LABELS = {"answer": "Your decision", "reason": "Reason", "name": "Your name", "role": "Your role"}
 _MOST_SHOWN, _MOST_DIGITS = 2000, 200
 _TITLES = {decision.PUBLISH: "Publish", decision.PURPOSES: "Publish for the purposes that I name", decision.WITHHOLD: "Do not publish"}
 _HELP = "The decision is a file of its own beside the bundle, bound to it by its SHA-256. Nothing of it is kept on this server."
@@ -143,7 +180,7 @@ def decide(report: Report) -> None:
         if signed is None or not decision.holds(signed, report):
             offered = [decision.WITHHOLD] if report.verdict == INCONSISTENT else list(decision.ANSWERS)
             st.radio(_LABELS["answer"], offered, format_func=_TITLES.get, index=None, key=_ANSWER, horizontal=True)
-            st.text_area(_LABELS["reason"], key=_REASON, max_chars=MAX_REASON, height=90)
+            st.text_area(_LABELS["reason"], key=_REASON, max_chars=MAX_REASON, height=90, placeholder="Why, or for which purposes")
             name, role = st.columns(2)
             name.text_input(_LABELS["name"], key=_NAME, max_chars=decision.MOST_LETTERS)
             role.text_input(_LABELS["role"], key=_ROLE, max_chars=decision.MOST_LETTERS, placeholder="Data protection officer")
