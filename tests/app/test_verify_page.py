@@ -109,6 +109,7 @@ def test_a_forged_bundle_is_not_and_the_line_says_why() -> None:
     app = shown(edited(lambda document: document["measurements"][0].update(sigma=1.0)))
     assert "not consistent" in app.error[0].value
     assert any("Was the stated noise paid for" in element.value and "Wrong" in element.value for element in outside(app))
+    assert "What it is" not in [element.value for element in app.subheader], "what it says is no fact"
 
 
 @pytest.mark.usefixtures("in_this_process")

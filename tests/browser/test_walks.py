@@ -35,7 +35,7 @@ def test_an_officer_signs_a_verdict_in_three_screens(page: Page, server: Server,
     expect(page.get_by_text("This bundle is consistent")).to_be_visible(timeout=LONG_MS)
     page.get_by_role("radiogroup", name="Your decision").get_by_text("Publish", exact=True).click()
     settled(page)
-    for label, text in (("Why, or for which purposes", REASON), ("Your name", "Ann Ross"), ("Your role", "Data protection officer")):
+    for label, text in (("Reason", REASON), ("Your name", "Ann Ross"), ("Your role", "Data protection officer")):
         field = page.get_by_label(label, exact=True)
         field.fill(text)
         field.press("Tab")

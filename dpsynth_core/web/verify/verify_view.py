@@ -88,7 +88,8 @@ def upload() -> None:
 
 def _brief(report: Report, summary: Summary) -> None:
     """What the release is and warns of: all that somebody who signs must have read."""
-    with frame.card("What it is", Zone.RELEASED):
+    title = "What it says of itself, which is not to be relied on" if report.verdict == INCONSISTENT else "What it is"
+    with frame.card(title, Zone.RELEASED):
         _pairs(summary.brief)
         for warning in summary.warnings:
             st.warning(literal(warning, WHOLE), icon=":material/flag:")
