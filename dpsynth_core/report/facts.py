@@ -25,13 +25,14 @@ def sentence(headline: Headline) -> str:
     if headline.says_nothing and (headline.bounded or not math.isnan(headline.noise)):
         return "How large the errors are is not known: the noise is as large as the table."
     if not headline.bounded:
-        return f"Nothing was measured that bounds the errors of the {tables} tables asked for: what the {what} say there is a guess."
+        of = "table" if headline.tables == 1 else f"{tables} tables"
+        return f"Nothing was measured that bounds the errors of the {of} asked for: what the {what} say there is a guess."
     worst = f"In the worst one, {headline.worst_table}, it is at most {percent(headline.worst)}."
     if headline.certified:
-        return (
-            f"On average over the {tables} tables asked for, the {what} put {percent(headline.mean)} of people into the wrong group; at"
-            f" most {percent(headline.mean_limit)}, with 95% confidence. {worst}{largest(headline)}"
-        )
+        one = headline.tables == 1
+        over = f"In the one table asked for, {headline.worst_table}," if one else f"On average over the {tables} tables asked for,"
+        shares = f"{percent(headline.mean)} of people into the wrong group; at most {percent(headline.mean_limit)}, with 95% confidence"
+        return f"{over} the {what} put {shares}.{'' if one else f' {worst}'}{largest(headline)}"
     unknown = headline.tables - headline.bounded
     guess = f" Nothing bounds the other {unknown:,}." if unknown else ""
     lead = "No certificate was made." if math.isnan(headline.noise) else (

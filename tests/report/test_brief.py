@@ -67,6 +67,12 @@ def test_what_is_not_private_is_said_to_be_so() -> None:
     assert "Not private" in dict(brief.lines(replace(made(), private=False), None))["Protection"]
 
 
+def test_one_table_is_not_called_an_average_nor_the_worst_of_several() -> None:
+    alone = replace(report.quality_of(made()).value.headline, tables=1)
+    assert sentence(alone).startswith(f"In the one table asked for, {alone.worst_table}, the synthetic rows put ")
+    assert "worst one" not in sentence(alone)
+
+
 def test_four_lines_say_who_how_protected_which_tables_and_when() -> None:
     release = made()
     lines = dict(brief.lines(release, report.quality_of(release).value.verdict))
