@@ -1,7 +1,7 @@
 """Of how many tables a release should show that they are good enough, and of how many rows without any error would. From public facts
 alone: the plan and a number of people that is declared or was released.
 
-A certificate measures the error of each table with noise, and what looks good by luck must not be named (Read 2002, the CLs rule): with
+A certificate measures the error of each table with noise, and what looks good by luck must not be named (Proposition 23): with
 noise that is no smaller than the limit, no table can be named, however good it is. So a plan can be hopeless before anything is spent.
 Without a certificate tables are good enough where the noise of their cells says so.
 
@@ -18,18 +18,17 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr, ndtr, ndtri_exp
+from scipy.special import ndtr
 
-from dpsynth_core.claims.certificate import CERTIFICATE
+from dpsynth_core.claims.certificate import CERTIFICATE, CONFIDENCE
 from dpsynth_core.planning import precision, recommendation
 from dpsynth_core.planning.feasibility import MOSTLY, READABLE, Feasibility, Level, assess, sure
 from dpsynth_core.planning.plan import Shares
 from dpsynth_core.planning.recommendation import BASELINE, Situation
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.statistics.naming import surely_below
 from dpsynth_core.vocabulary.workload import Workload
 
-FAILURE = 0.05
-"""A limit is excluded where a worse table would look as good at most so many times as often as a perfect one does."""
 Array = NDArray[np.float64]
 
 
@@ -157,6 +156,6 @@ def _most(limit: float) -> float:
     low, high = -40.0, limit + 2.0
     for _ in range(60):
         middle = (low + high) / 2
-        named = middle - ndtri_exp(log_ndtr(middle) + math.log(FAILURE)) <= limit
+        named = surely_below(np.array([middle]), 1.0, 0.0, 1 - CONFIDENCE)[0] <= limit
         low, high = (middle, high) if named else (low, middle)
     return low
