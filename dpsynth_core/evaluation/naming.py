@@ -40,7 +40,8 @@ def named(spans: Mapping[Clique, Span], domain: Domain, limit: float = LIMIT) ->
     """spans: of every table, as `spans` makes them."""
     good = sorted((r for r, (_, high) in spans.items() if high <= limit and says_something(r, domain)), key=lambda r: spans[r][1])
     poor = sorted((r for r, (low, _) in spans.items() if low > limit), key=lambda r: -spans[r][0])
-    return Named(limit, tuple(good), tuple(poor), tuple(r for r in spans if r not in {*good, *poor}))
+    told = {*good, *poor}
+    return Named(limit, tuple(good), tuple(poor), tuple(r for r in spans if r not in told))
 
 
 def spans(cliques: Iterable[Clique], certificate: Certificate | None, bounds: Mapping[Clique, Bound]) -> dict[Clique, Span]:

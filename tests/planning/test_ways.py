@@ -198,9 +198,9 @@ def test_named_tables_are_those_whose_limit_worse_tables_would_rarely_pass() -> 
     """The rule of Read (2002), drawn: a table at the limit passes at most a twentieth as often as one without error."""
     for deviation in (0.01, 0.03, 0.06, 0.2):
         at_limit, perfect = powers._named(np.array([READABLE, 0.0]), deviation)
-        assert at_limit <= powers.FAILURE * 1.0001
+        assert at_limit <= (1 - powers.CONFIDENCE) * 1.0001
         most = powers._most(round(READABLE / deviation, 6))
-        assert ndtr(most - READABLE / deviation) == pytest.approx(powers.FAILURE * ndtr(most), rel=1e-6)
+        assert ndtr(most - READABLE / deviation) == pytest.approx((1 - powers.CONFIDENCE) * ndtr(most), rel=1e-6)
         assert perfect == pytest.approx(ndtr(most))
     assert powers._named(np.zeros(1), 1.0)[0] < 0.01
 

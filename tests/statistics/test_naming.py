@@ -71,15 +71,15 @@ def test_the_lower_bound_is_the_upper_one_seen_from_the_worst(number: float, fol
 @pytest.mark.parametrize("folded", [0.0, 60.0])
 @pytest.mark.parametrize("true", [0.0, 80.0, 300.0])
 def test_it_covers_95_of_100_and_those_that_are_named_are_named_rarely(true: float, folded: float) -> None:
-    """40,000 seeded draws of the worst case: 5 standard deviations of a share of 5 % are 0.0055."""
-    rng, limit, draws = np.random.default_rng(23), 120.0, 40_000
+    """8,000 seeded draws of the worst case: 5 standard deviations of a share of 5 % are 0.0122."""
+    rng, limit, draws = np.random.default_rng(23), 120.0, 8_000
     off = folded * np.abs(rng.normal(size=draws))
     lucky = np.maximum(0.0, true - off) if true else off  # the displacement that makes a table look best; a perfect one has no choice
     bounds = surely_below(lucky + rng.normal(0, 50, draws), 50.0, folded, 0.05)
-    assert (bounds < true).mean() <= 0.05 + 0.0055
+    assert (bounds < true).mean() <= 0.05 + 0.0122
     perfect = surely_below(off + rng.normal(0, 50, draws), 50.0, folded, 0.05)
     if true >= limit:
-        assert (bounds <= limit).mean() <= 0.05 * (perfect <= limit).mean() + 0.0055
+        assert (bounds <= limit).mean() <= 0.05 * (perfect <= limit).mean() + 0.0122
 
 
 def test_noise_that_hides_the_limit_names_nothing() -> None:
