@@ -10,7 +10,9 @@ import pytest
 LOADS_NONE_OF = {
     "dpsynth_core.sources.registry": ("numpy", "pydantic"),
     "dpsynth_core.planning.spec": ("pyarrow", "pandas", "scipy.special", "sklearn", "streamlit", "opendp", "ortools"),
-    "dpsynth_core.release.synthesis": ("pandas", "sklearn", "streamlit", "ortools", "python_calamine", "pyreadstat", "pyarrow.dataset"),
+    "dpsynth_core.release.synthesis": (
+        *("pandas", "sklearn", "streamlit", "ortools", "python_calamine", "pyreadstat", "pyarrow.dataset", "scipy.optimize"),
+    ),
 }
 
 

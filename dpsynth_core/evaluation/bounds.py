@@ -18,8 +18,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from dpsynth_core.evaluation.combination import least_squares
@@ -215,4 +215,4 @@ def _denoised(seen: float, cells: int, sigma: float, confidence: float) -> float
     def folded(x: float) -> float:
         return 2 * math.exp(-(x**2) / 2) / math.sqrt(2 * math.pi) + x * (1 - 2 * float(ndtr(-x))) - mean
 
-    return min(linear, cells * sigma * float(brentq(folded, 0.0, mean + 1.0)))
+    return min(linear, cells * sigma * float(scipy.optimize.brentq(folded, 0.0, mean + 1.0)))

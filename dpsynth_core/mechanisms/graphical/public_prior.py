@@ -25,8 +25,8 @@ from itertools import combinations
 from typing import Protocol
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.mechanisms.graphical.grouping import Candidates
@@ -245,5 +245,6 @@ def raked(domain: Domain, rows: Codes, counts: NDArray[np.int64], columns: Seque
         now = np.bincount(places.ravel(), np.tile(weights, len(columns)), len(free))
         return size - float(free @ noisy) + float((free**2 / precision).sum()) / 2, now - noisy + free / precision
 
-    solution = minimize(dual, np.zeros(len(noisy)), jac=True, method="L-BFGS-B", options={"maxiter": _ITERATIONS, "gtol": _CLOSE})
+    options = {"maxiter": _ITERATIONS, "gtol": _CLOSE}
+    solution = scipy.optimize.minimize(dual, np.zeros(len(noisy)), jac=True, method="L-BFGS-B", options=options)
     return weigh(solution.x)[0]

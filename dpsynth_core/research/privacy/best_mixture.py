@@ -10,9 +10,9 @@ bounds do not meet, "no answer" is released; the promise has the condition that 
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import linprog
 
 from dpsynth_core.research.privacy.groups import QueryCounts
 from dpsynth_core.research.vocabulary.queries import Incidence
@@ -128,7 +128,7 @@ def _program(incidence: Incidence, chosen: NDArray[np.int64], wanted: Float, lea
         "b_eq": [1.0],
         "bounds": [(0.0, None)] * rows + [(least, None)],
     }
-    tried = (linprog(**program, method=method) for method in ("highs-ipm", "highs-ds"))
+    tried = (scipy.optimize.linprog(**program, method=method) for method in ("highs-ipm", "highs-ds"))
     done = next((one for one in tried if one.success), None)
     if done is None:
         return None

@@ -112,7 +112,7 @@ def test_it_is_released_with_laplace_noise_of_the_scale_on_its_grid(noise: OpenD
 
 def test_bounds_that_do_not_meet_are_an_answer_that_is_charged_like_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """The linear program is not solved; the same for every table."""
-    monkeypatch.setattr(best_mixture, "linprog", lambda *_, **__: SimpleNamespace(success=False))
+    monkeypatch.setattr("scipy.optimize.linprog", lambda *_, **__: SimpleNamespace(success=False))
     monkeypatch.setattr(best_mixture, "DESCENTS", 1)
     for seed in (1, 2):
         kernel = PrivacyKernel(ArraySource(WIDE, people(3_000, seed, 0.0)), Unit(), 1e12, GlassNoise())
