@@ -1,4 +1,4 @@
-"""Charts of how good a release is: every table with its error and bounds, against the baselines, and the pairs of columns on a map.
+"""Charts of how good a release is: the error of each marginal with its bounds, against the baselines, and the pairs of columns on a map.
 
 Errors are shares of people in a wrong cell. A bar ends where the error is at most, with 95 % confidence; a dot is the measured error.
 Good enough or not is told by lightness, so that it needs no colour vision.

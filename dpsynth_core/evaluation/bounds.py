@@ -1,4 +1,5 @@
-"""A-priori error bounds of published marginals, from what a mechanism released anyway: no extra budget (AIM, section 5 and appendix B).
+"""AIM's confidence bounds: a-priori bounds on the errors of published marginals, from what a mechanism released anyway, without extra
+budget (AIM, section 5 and appendix B).
 
 A marginal is *supported* when a measurement contains it. Its error is at most the distance of the published answer to an unbiased
 estimate, plus a quantile of that estimate's noise. Otherwise it is *unsupported*: all that is known is that the exponential mechanism

@@ -1,4 +1,5 @@
-"""The list of mechanisms that the app and the command line offer: the core's, and those that the wings add (`foundation.wings`)."""
+"""The list of mechanisms that the app and the command line offer: the core's, and those that the wings add (`foundation.wings`). **To add
+a mechanism takes one file and one entry here.**"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Every kind of table that a spec can name (`data.kind`), one entry each: the only place that asks which kind a table is.
 
-A new engine is one file with a counting source (`sources.source`) and one entry here. A spec names kinds, so importing this file loads no
-engine.
+**To add a source takes one file** with a counting source (`sources.source`) **and one entry here.** A spec names kinds, so importing this
+file loads no engine.
 """
 
 from __future__ import annotations
