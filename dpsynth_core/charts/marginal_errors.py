@@ -102,7 +102,7 @@ def means(zoned: Zoned[pd.DataFrame]) -> Drawing:
     frame["end"] = frame[["error", "high"]].max(axis=1)
     ends = alt.Chart(frame).mark_text(align="left", dx=5, color=INK, fontSize=12.5, fontWeight=600, tooltip=None)
     title = "Would a simpler way have done better?"
-    caption = "In the wrong group on average, on the same budget.\nLine: where the true number is (95%)."
+    caption = "In the wrong group on average, on the same budget.\nLine: at least to at most (95% each)."
     return finish(alt.layer(bars, doubt, ends.encode(y=y, x="end:Q", text="told:N")), zoned, title, caption, height=alt.Step(28))
 
 
