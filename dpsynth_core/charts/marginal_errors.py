@@ -94,7 +94,7 @@ def means(zoned: Zoned[pd.DataFrame]) -> Drawing:
     frame = zoned.value.assign(told=[f"{value:.1%}" for value in zoned.value["error"]], ours=zoned.value["series"].isin([OURS, OURS_BOUND]))
     y = alt.Y("series:N", sort=order, title=None, axis=alt.Axis(labelLimit=210))
     reach = float(frame[["error", "high"]].max().max())
-    x = alt.X("error:Q", title=None, axis=None, scale=alt.Scale(domain=[0, max(0.01, 1.2 * reach)]))
+    x = alt.X("error:Q", title=None, axis=None, scale=alt.Scale(domain=[0, max(0.01, 1.45 * reach)]))
     tooltip = hover(series="Series", error=(_ERROR, ".2%"), low=("At least (95%)", ".2%"), high=("At most (95%)", ".2%"))
     colour = alt.Color("ours:N", scale=alt.Scale(domain=[True, False], range=[STRONG, INK]), legend=None)
     bars = alt.Chart(frame).mark_bar(height=16, cornerRadiusEnd=2).encode(y=y, x=x, color=colour, tooltip=tooltip)
