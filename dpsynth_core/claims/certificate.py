@@ -3,8 +3,8 @@
 After the synthetic rows are final, the kernel measures ||M_r(D) - T p_r||_1 for all k marginals of the workload at once, p_r being the
 rows' marginal as fractions and T the (public or estimated) number of records: k unbiased numbers with one Gaussian noise each, of
 sigma = Delta sqrt(k / (2 rho)). Divided by 2 T they are the errors that the certificate states; their confidence bounds hold
-whatever the mechanism did, for it saw none of this noise, and where tables are chosen for how they look, too (Proposition 23). The mean of
-the k is sqrt(k) times more precise than each.
+whatever the mechanism did, for it saw none of this noise, and name few tables through luck (Proposition 23). The mean of the k is sqrt(k)
+times more precise than each.
 
 Under add-remove the number N of records is secret. T is then the estimate that the measurements give, or, where there are none, one made
 with a tenth of the certificate's budget; what T's noise may do to each number is part of the bounds (see `totals`).
@@ -65,8 +65,8 @@ _FLOOR_SHARE = 0.01
 @dataclass(frozen=True)
 class Certified:
     """One marginal. error: unbiased, and so below 0 now and then where it is smaller than the noise. low95, bound95: the true error is not
-    below the one and not above the other, with 95 % confidence each, also of a marginal that was chosen for how it looks
-    (`statistics.naming`). simultaneous95: it is not above, for all marginals together."""
+    below the one and not above the other, with 95 % confidence each, before it is chosen for how it looks (`statistics.naming`).
+    simultaneous95: it is not above, for all marginals together."""
 
     attributes: Clique
     error: Distance
@@ -226,8 +226,8 @@ def table_bounds(certificate: Certificate, confidence: float) -> dict[Clique, fl
 def _spans(
     noisy: Mapping[Clique, float], masses: Mapping[Clique, float], total: Total, sigma: float, confidence: float = CONFIDENCE
 ) -> dict[Clique, tuple[float, float]]:
-    """What each true error is at least and at most, as fractions, with this confidence each and also among marginals that are chosen
-    (Proposition 23); part of the failure is for the number of records, by which distances are divided."""
+    """What each true error is at least and at most, as fractions, with this confidence each (Proposition 23); part of the failure is for
+    the number of records, by which distances are divided."""
     failure = 1 - confidence
     share = _FLOOR_SHARE * failure if total.sigma else 0.0
     fewest, most = total.at_least(1 - share), 2 * total.value - total.at_least(1 - share)

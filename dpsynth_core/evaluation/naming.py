@@ -1,9 +1,9 @@
 """Three answers for every table: good enough, not good enough, or not measured closely enough to tell.
 
 A table is good enough if at most `limit` of the people are in a wrong cell of it. With a certificate it is named good or poor where its
-bounds exclude the other, which hold among the named too (`statistics.naming`, Proposition 23); without one it is named good where the noise
-of what was released bounds it, and never poor, because such bounds say how bad a table can be and not how bad it is. A table with a column
-of which nothing but "other" and "missing" was learnt has nothing to be good at.
+bounds exclude the other, by a rule that names few through luck (`statistics.naming`, Proposition 23); without one it is named good where
+the noise of what was released bounds it, and never poor, because such bounds say how bad a table can be and not how bad it is. A table with
+a column of which nothing but "other" and "missing" was learnt has nothing to be good at.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.claims.certificate import Certificate, mean_bound
 from dpsynth_core.claims.columns_alone import ColumnsAlone
-from dpsynth_core.evaluation import baselines
+from dpsynth_core.evaluation import baselines, naming
 from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, UNSUPPORTED, Bound
 from dpsynth_core.evaluation.comparison import Truth
 from dpsynth_core.foundation.zones import Zoned, combine
@@ -347,5 +347,5 @@ def _pair_map(statements: Statements) -> pd.DataFrame:
 
 def marginal_limits(statements: Statements) -> dict[Clique, float]:
     """The 95 % limit of every table of the workload: the certificate's, else what the noisy tables bound; NaN where neither does."""
-    certified = {clique: limit for clique, (_, _, limit, _) in _certified(statements.measured).items()}
-    return {clique: certified[clique] if clique in certified else _bounded(statements, clique)[1] for clique in statements.workload.cliques}
+    known = naming.spans(statements.workload.cliques, statements.certificate, statements.bounds)
+    return {clique: high for clique, (_, high) in known.items()}
