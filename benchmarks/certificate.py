@@ -28,7 +28,7 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.release.times import Stopwatch
 from dpsynth_core.statistics.distances import IN_WRONG_CELL, marginal_errors
 from dpsynth_core.vocabulary.measurement import Clique
-from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.vocabulary.rows import row_marginals
 
 
 @dataclass(frozen=True)

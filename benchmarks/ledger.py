@@ -18,8 +18,9 @@ from benchmarks import record
 from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.store import balance, chain, database, ledger, seals
 from dpsynth_core.store.chain import Entry
+from dpsynth_core.store.folders import new_id
 from dpsynth_core.store.head import Head
-from dpsynth_core.store.home import LOCAL_OWNER, new_id
+from dpsynth_core.store.home import LOCAL_OWNER
 
 RHO = 1e-4
 REPEATS = 5

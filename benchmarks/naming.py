@@ -28,7 +28,7 @@ from dpsynth_core.statistics.distances import marginal_errors
 from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.vocabulary.codebook import load_domain
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.vocabulary.rows import row_marginals
 
 TABLES = {"titanic": 1306, "few": 3000, "hundred": 100}
 COLUMNS = 8

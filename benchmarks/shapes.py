@@ -43,7 +43,7 @@ from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.statistics.distances import Marginals, scaled, workload_error
 from dpsynth_core.vocabulary.codebook import load_domain
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.vocabulary.rows import row_marginals
 from dpsynth_core.vocabulary.workload import Workload, all_kway
 
 DELTA, FEW_ROWS = 1e-9, 2_000

@@ -35,7 +35,7 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.sources import simulated
 from dpsynth_core.vocabulary.codebook import load_domain
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.predictors import right_counts
+from dpsynth_core.vocabulary.rows import right_counts
 
 INVENTED = StandinSpec(rows=1000, strength=0.8, seed=3)
 SMALL = {"a": 2, "b": 3, "c": 4, "d": 5}

@@ -26,7 +26,7 @@ from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Release
 from dpsynth_core.statistics.distances import marginal_errors
 from dpsynth_core.vocabulary.codebook import load_domain
-from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.vocabulary.rows import row_marginals
 
 TABLES = {"titanic": "titanic.csv", "adult": "adult-binned.csv"}
 

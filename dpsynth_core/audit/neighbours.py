@@ -12,8 +12,8 @@ from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.occupied import Occupied, row_cells
-from dpsynth_core.vocabulary.predictors import Predictor, right_counts
-from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.vocabulary.predictors import Predictor
+from dpsynth_core.vocabulary.rows import right_counts, row_marginals
 
 CROWD = 20
 """Other people in the tables of `worst_cases`: few, so that one person matters."""

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from dpsynth_core.inference.contraction import Labels, Table
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.vocabulary.rows import row_marginals
 
 Cells = NDArray[np.int64]
 """Positions in the flat tables of `_Tables`."""

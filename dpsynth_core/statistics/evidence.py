@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.released import combined
-from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.vocabulary.rows import row_marginals
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,8 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.store import balance, fingerprints, jobs, ledger
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import StoreFault
-from dpsynth_core.store.home import LOCAL_OWNER, new_id
+from dpsynth_core.store.folders import new_id
+from dpsynth_core.store.home import LOCAL_OWNER
 
 _FREE = "nothing was read and nothing charged"
 

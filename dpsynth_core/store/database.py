@@ -28,7 +28,6 @@ from dpsynth_core.store.tables import TABLES
 DATABASE = "dpsynth.sqlite"
 _VERSION = 2
 _BUSY_SECONDS = 30.0
-_QUOTE = '"'
 
 _LEDGER = f"""
 CREATE TABLE ledger (
@@ -92,7 +91,7 @@ def transaction() -> Iterator[sqlite3.Connection]:
     If the ledger grew in it, the file with its head follows the commit. Raises StoreFault when the disk or the database refuses; nothing is
     kept then.
     """
-    with explained(), closing(_connect()) as connection, _suspecting(connection):  # closing rolls back what was not committed
+    with explained(), closing(connect()) as connection, suspecting(connection):  # closing rolls back what was not committed
         connection.execute("BEGIN IMMEDIATE")
         before = head_of(connection)
         yield connection
@@ -104,7 +103,7 @@ def transaction() -> Iterator[sqlite3.Connection]:
 @contextmanager
 def reading() -> Iterator[sqlite3.Connection]:
     """A connection that sees one unchanging state of the database and cannot write. Raises StoreFault."""
-    with explained(), closing(_connect()) as connection, _suspecting(connection):
+    with explained(), closing(connect()) as connection, suspecting(connection):
         connection.execute("PRAGMA query_only = ON")
         connection.execute("BEGIN")
         yield connection
@@ -121,32 +120,13 @@ def damage(db: sqlite3.Connection) -> str:
     triggers search in them, and tables, views, indices and triggers with those that this program makes."""
     try:
         whole = db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"
-        changed = _schema_of(db) ^ _schema()
+        changed = schema_of(db) ^ schema()
     except sqlite3.DatabaseError:
         whole, changed = False, frozenset()
     if not whole:
         return "its database is damaged"
-    ours = sorted({name for _, name, _, _ in changed & _schema()})
+    ours = sorted({name for _, name, _, _ in changed & schema()})
     return f"tables or rules of its database were changed ({', '.join(ours) or 'something was added'})" if changed else ""
-
-
-def rebuild() -> None:
-    """Make again what follows from the tables and this program: indices, triggers and views. What is wrong with tables stays."""
-    with explained(), closing(_connect()) as connection, _suspecting(connection):
-        connection.execute("BEGIN IMMEDIATE")
-        for kind, name, _, statement in _schema_of(connection):
-            if kind != "table" and statement:
-                connection.execute(f'DROP {kind} IF EXISTS "{name.replace(_QUOTE, 2 * _QUOTE)}"')
-        for kind, _, _, statement in sorted(_schema(), key=lambda part: part[1]):
-            if kind != "table":
-                connection.execute(statement)
-        connection.execute("COMMIT")
-
-
-def forget_deleted() -> None:
-    """Push deletions through the write-ahead log, so that the old pages are overwritten on disk and not only unlinked."""
-    with explained(), closing(_connect()) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def make() -> None:
@@ -166,7 +146,8 @@ def beside(place: Path) -> list[Path]:
     return [place.with_name(place.name + ending) for ending in ("-journal", "-wal", "-shm")]
 
 
-def _connect() -> sqlite3.Connection:
+def connect() -> sqlite3.Connection:
+    """An open connection; the database is made in a home that was not used. Raises BooksLost, and InputError for another version's."""
     path = home() / DATABASE
     if not path.exists():
         traces = _traces()
@@ -199,7 +180,7 @@ def _open(path: Path) -> sqlite3.Connection:
 
 
 @contextmanager
-def _suspecting(connection: sqlite3.Connection) -> Iterator[None]:
+def suspecting(connection: sqlite3.Connection) -> Iterator[None]:
     """Raises BooksLost where a statement fails because tables are not those that this program makes."""
     try:
         yield
@@ -210,14 +191,15 @@ def _suspecting(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 @cache
-def _schema() -> frozenset[tuple[str, str, str, str]]:
+def schema() -> frozenset[tuple[str, str, str, str]]:
     """Type, name, table and text of all that is in a database of this program."""
     with closing(sqlite3.connect(":memory:")) as empty:
         empty.executescript(_SCHEMA)
-        return _schema_of(empty)
+        return schema_of(empty)
 
 
-def _schema_of(db: sqlite3.Connection) -> frozenset[tuple[str, str, str, str]]:
+def schema_of(db: sqlite3.Connection) -> frozenset[tuple[str, str, str, str]]:
+    """See `schema`, of this database."""
     return frozenset(tuple(row) for row in db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master"))
 
 

@@ -7,7 +7,6 @@ How files are written there is in `private_files`. This module knows nothing of 
 from __future__ import annotations
 
 import os
-import secrets
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -39,28 +38,3 @@ def key_file() -> Path:
 def now() -> str:
     """The current time as the store writes it: UTC, ISO 8601, milliseconds."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
-
-
-def seconds_between(first: str, last: str) -> float:
-    """Between two times as the store writes them."""
-    return (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds()
-
-
-def age(moment: str) -> float:
-    """Seconds since then."""
-    return seconds_between(moment, now())
-
-
-def new_id() -> str:
-    """An unguessable identifier for a project or run; safe as a file name."""
-    return secrets.token_hex(8)
-
-
-def project_folder(project: str) -> Path:
-    """Where the files of a project are. `project` is an id made here, never a name."""
-    return home() / "projects" / project
-
-
-def run_folder(project: str, run: str) -> Path:
-    """Where the release of a run is."""
-    return project_folder(project) / "runs" / run

@@ -30,8 +30,10 @@ from typing import Any
 
 from dpsynth_core.store import ledger, processes
 from dpsynth_core.store.database import reading, transaction
-from dpsynth_core.store.home import age, new_id, now, run_folder
+from dpsynth_core.store.folders import new_id, run_folder
+from dpsynth_core.store.home import now
 from dpsynth_core.store.ledger import Charge
+from dpsynth_core.store.times import age
 
 RELEASE, SWEEP, COMMAND = "release", "sweep", "command"
 MAX_ATTEMPTS = {RELEASE: 1, SWEEP: 3, COMMAND: 1}

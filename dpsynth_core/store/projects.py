@@ -19,9 +19,11 @@ from dpsynth_core.foundation.private_files import private_directory, private_fil
 from dpsynth_core.planning.looks import Look
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.store import jobs, looks, spools
-from dpsynth_core.store.database import forget_deleted, reading, transaction
-from dpsynth_core.store.home import home, new_id, now, project_folder
+from dpsynth_core.store.database import reading, transaction
+from dpsynth_core.store.folders import new_id, project_folder
+from dpsynth_core.store.home import home, now
 from dpsynth_core.store.tables import owned
+from dpsynth_core.store.upkeep import forget_deleted
 
 MAX_DRAFT_BYTES = 64 << 20
 MAX_UPLOAD_BYTES = 1 << 30

@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import check_reason
-from dpsynth_core.store import chain, database, head, seals
+from dpsynth_core.store import chain, database, head, seals, upkeep
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.faults import BooksLost, StoreFault
 from dpsynth_core.store.head import Head
@@ -55,7 +55,7 @@ def _database() -> tuple[list[str], tuple[Entry, ...]]:
     if not problem:
         return [], ()
     with suppress(StoreFault):
-        database.rebuild()
+        upkeep.rebuild()
         if not _look()[0]:
             return [problem], ()
     place, aside = home() / database.DATABASE, f"lost-{now().replace(':', '')}"

@@ -24,9 +24,10 @@ from dpsynth_core.release import times
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.times import Times
 from dpsynth_core.store import charging, fingerprints, jobs, looks, projects, spools
-from dpsynth_core.store.database import forget_deleted, reading, transaction
-from dpsynth_core.store.home import new_id, run_folder
+from dpsynth_core.store.database import reading, transaction
+from dpsynth_core.store.folders import new_id, run_folder
 from dpsynth_core.store.tables import owned
+from dpsynth_core.store.upkeep import forget_deleted
 
 ACTIVE = ("queued", "running", "cancelling")
 """States that are not final."""

@@ -15,10 +15,12 @@ from dpsynth_core.foundation.processors import available
 from dpsynth_core.planning import machine
 from dpsynth_core.privacy.conversions import epsilon_from
 from dpsynth_core.store import fingerprints, jobs, looks, projects
-from dpsynth_core.store.database import forget_deleted, reading, transaction
-from dpsynth_core.store.home import new_id, seconds_between
+from dpsynth_core.store.database import reading, transaction
+from dpsynth_core.store.folders import new_id
 from dpsynth_core.store.ledger import Charge
 from dpsynth_core.store.tables import owned
+from dpsynth_core.store.times import seconds_between
+from dpsynth_core.store.upkeep import forget_deleted
 from dpsynth_core.tradeoffs import trial
 from dpsynth_core.tradeoffs.sweep import PRIVATE, Sweep
 from dpsynth_core.tradeoffs.trial import Outcome

@@ -33,7 +33,7 @@ from dpsynth_core.release.spool import Spool
 from dpsynth_core.release.times import Stopwatch, Times
 from dpsynth_core.store import balance, failures, fingerprints, jobs, ledger, spools
 from dpsynth_core.store.faults import explained
-from dpsynth_core.store.home import run_folder
+from dpsynth_core.store.folders import run_folder
 from dpsynth_core.tradeoffs.sweep import Sweep
 from dpsynth_core.tradeoffs.trial import Outcome, Trials
 

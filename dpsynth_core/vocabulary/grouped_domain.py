@@ -13,7 +13,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.regrouping import by_name, parent, regrouped
-from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.vocabulary.rows import row_marginals
 from dpsynth_core.vocabulary.zeros import MAX_CELLS, StructuralZeros
 
 

@@ -224,13 +224,6 @@ class RightCounts:
             self.numbers += [int(one.right(chunk, some.stop - start).sum()) for one in self._predictors]
 
 
-def right_counts(domain: Domain, codes: NDArray[np.int32], predictors: Sequence[Predictor]) -> NDArray[np.int64]:
-    """How many rows of a table of codes, shape (rows, attributes of the domain), each predictor is right about."""
-    counts = RightCounts(domain, predictors)
-    counts.add({name: codes[:, domain.position(name)] for name in counts.columns}, len(codes))
-    return counts.numbers
-
-
 def _check_size(parts: Sequence[NDArray[np.int64]]) -> None:
     # the absolute value of the smallest integer is no integer of 64 bits: each end is looked at as it is
     if sum(max(float(part.max(initial=0)), -float(part.min(initial=0))) for part in parts) >= _LARGEST:

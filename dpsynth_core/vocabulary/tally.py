@@ -110,10 +110,3 @@ class Tally:
 def _shared(first: Clique, second: Clique) -> int:
     """How many columns both begin with."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
-
-
-def row_marginals(domain: Domain, codes: NDArray[np.integer], cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
-    """Many marginals of a table of codes, shape (rows, attributes of the domain), as counts: one pass over the rows."""
-    tally = Tally(domain, cliques)
-    tally.add({name: codes[:, domain.position(name)] for name in tally.columns}, len(codes))
-    return tally.counts()

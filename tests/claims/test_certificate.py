@@ -17,7 +17,7 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.distances import in_wrong_cell, largest_error
 from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.measurement import ROUNDING, Clique
-from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.vocabulary.rows import row_marginals
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.runs import DOMAIN, people
 

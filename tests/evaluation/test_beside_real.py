@@ -17,7 +17,7 @@ from dpsynth_core.foundation.zones import Zone, publishable
 from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.sources.sampling import Sample
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.predictors import right_counts
+from dpsynth_core.vocabulary.rows import right_counts
 from tests.privacy.tables import ArraySource
 
 DOMAIN = Domain.from_json({"a": 2, "b": 3, "c": 2})

@@ -19,7 +19,7 @@ from dpsynth_core.statistics.distances import in_wrong_cell, marginal_errors
 from dpsynth_core.statistics.totals import Total, known_total
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
-from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.vocabulary.rows import row_marginals
 from dpsynth_core.vocabulary.workload import all_kway, hand_picked
 from dpsynth_core.vocabulary.zeros import StructuralZeros
 from tests.mechanisms.runs import DOMAIN, run

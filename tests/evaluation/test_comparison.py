@@ -11,7 +11,7 @@ from dpsynth_core.foundation.zones import Zone, curator_only, released
 from dpsynth_core.statistics.evidence import Evidence
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.measurement import Measurement
-from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.vocabulary.rows import row_marginals
 from dpsynth_core.vocabulary.zeros import StructuralZeros
 
 DOMAIN = Domain((Attribute.coded("a", 3), Attribute.coded("b", 4), Attribute.coded("c", 2)))

@@ -12,7 +12,7 @@ from dpsynth_core.research.vocabulary.queries import QueryClass
 from dpsynth_core.statistics.distances import largest_error, marginal_errors, scaled, workload_error
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.drawn_marginals import RANDOM, SKEWED, Draw
-from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.vocabulary.rows import row_marginals
 from dpsynth_core.vocabulary.workload import all_kway, drawn, hand_picked, target
 
 DOMAIN = Domain.from_json({"a": 3, "b": 2, "c": 4})

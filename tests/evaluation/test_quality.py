@@ -21,7 +21,7 @@ from dpsynth_core.statistics.evidence import Evidence
 from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
-from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.vocabulary.rows import row_marginals
 from dpsynth_core.vocabulary.workload import Workload, all_kway, hand_picked
 
 DOMAIN = Domain((Attribute.coded("a", 3), Attribute.coded("b", 4), Attribute.coded("c", 2)))

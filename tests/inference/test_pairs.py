@@ -14,7 +14,7 @@ from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
-from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.vocabulary.rows import row_marginals
 
 SIZES = (2, 3, 4, 2, 5, 3, 2, 4, 3, 2)
 NAMES = tuple("abcdefghij")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dpsynth_core.inference.model import WeightedRecords, rounded
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.vocabulary.rows import row_marginals
 from dpsynth_core.vocabulary.workload import all_kway
 
 DOMAIN = Domain.from_json({"a": 3, "b": 2, "c": 4})

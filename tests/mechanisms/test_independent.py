@@ -10,7 +10,7 @@ import pytest
 from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured
 from dpsynth_core.privacy.events import Gaussian
 from dpsynth_core.statistics.distances import marginal_errors
-from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.vocabulary.rows import row_marginals
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.runs import DOMAIN, run
 

@@ -15,8 +15,8 @@ from scipy.stats import chisquare
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.occupied import Occupied, row_cells
-from dpsynth_core.vocabulary.predictors import Predictor, right_counts
-from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.vocabulary.predictors import Predictor
+from dpsynth_core.vocabulary.rows import right_counts, row_marginals
 
 FALSE_ALARM = 1e-6
 """Chance that one statistical test fails although all is well. OpenDP's randomness cannot be seeded, so this is a real chance."""

@@ -26,7 +26,7 @@ from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.statement import statement
 from dpsynth_core.statistics.distances import in_wrong_cell, largest_error
-from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.vocabulary.rows import row_marginals
 from tests.mechanisms.offered import TABLES
 
 N = 400

@@ -11,7 +11,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import demo, simulated
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.vocabulary.rows import row_marginals
 
 ROWS = 20_000
 DOMAIN = Domain.from_json({"a": 5, "b": 4, "c": 3, "d": 8})

@@ -18,7 +18,7 @@ from typing import Any
 
 from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.release.spool import Spool
-from dpsynth_core.store import database, home, jobs, ledger, worker
+from dpsynth_core.store import database, folders, home, jobs, ledger, worker
 
 _step = 0
 
@@ -58,7 +58,7 @@ def work(kind: str, name: str, at: int) -> None:
 
 def charge(population: str) -> None:
     """Charge a run, as the command line does, up to the moment at which the first record would be read; that leaves a file behind."""
-    run = home.new_id()
+    run = folders.new_id()
     with database.transaction() as db:
         ledger.reserve(db, home.LOCAL_OWNER, ledger.Charge(population, run, "digest", UnitSpec(), 0.01, 1.0, 1e-9, fingerprint="f"))
     with database.transaction() as db:

@@ -16,7 +16,7 @@ from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.release.release import INTERRUPTED
 from dpsynth_core.store import auditing, balance, chain, head, jobs, ledger, projects, runs
 from dpsynth_core.store.database import reading, transaction
-from dpsynth_core.store.home import new_id, run_folder
+from dpsynth_core.store.folders import new_id, run_folder
 from dpsynth_core.store.ledger import Charge
 from tests.bundle import pack
 from tests.store.conftest import Driver, measured

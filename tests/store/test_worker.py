@@ -22,7 +22,7 @@ from dpsynth_core.sources import csv_file, readers
 from dpsynth_core.store import balance, chain, database, jobs, processes, runs, spools, worker
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import StoreFault
-from dpsynth_core.store.home import run_folder
+from dpsynth_core.store.folders import run_folder
 from tests.store.conftest import measured
 
 

@@ -14,7 +14,7 @@ from dpsynth_core.sources import demo, simulated
 from dpsynth_core.tradeoffs import curves, trial
 from dpsynth_core.tradeoffs.curves import METRICS, Setting
 from dpsynth_core.tradeoffs.trial import Outcome, Trials
-from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.vocabulary.rows import row_marginals
 from tests.tradeoffs.plans import plan, sweep
 
 

@@ -15,7 +15,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import expand, project, summed_axes
 from dpsynth_core.vocabulary.measurement import ROUNDING, Measurement
 from dpsynth_core.vocabulary.released import combined, counted, of_codes
-from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.vocabulary.rows import row_marginals
 
 SIZES = {"a": 3, "b": 2, "c": 4, "d": 1}
 DOMAIN = Domain.from_json(SIZES)

@@ -7,7 +7,8 @@ import pytest
 
 from dpsynth_core.vocabulary import predictors
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.predictors import Additive, Forest, Largest, Predictor, RightCounts, Tree, Within, right_counts
+from dpsynth_core.vocabulary.predictors import Additive, Forest, Largest, Predictor, RightCounts, Tree, Within
+from dpsynth_core.vocabulary.rows import right_counts
 
 DOMAIN = Domain.from_json({"a": 3, "b": 4, "y": 3})
 RNG = np.random.default_rng(0)

@@ -20,7 +20,7 @@ from dpsynth_core.evaluation.questions.evidence import agreeing
 from dpsynth_core.evaluation.questions.known import ALPHA, LIMIT_ALPHA, Known
 from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.vocabulary.measurement import Clique
-from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.vocabulary.rows import row_marginals
 
 LEAST_SHARE = 0.01
 """Of all people: a subgroup that is smaller is not looked at, for noise hides it whatever the release is like."""

@@ -30,7 +30,7 @@ from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.statistics.totals import known_total
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
-from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.vocabulary.rows import row_marginals
 
 EXPLORE = "explore.html"
 CODE_BYTES = 6 * 2**20

@@ -17,8 +17,8 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release.release import Progress
 from dpsynth_core.statistics.evidence import label
 from dpsynth_core.store import jobs, runs
-from dpsynth_core.store.home import age, seconds_between
 from dpsynth_core.store.runs import Run
+from dpsynth_core.store.times import age, seconds_between
 from dpsynth_core.web.shell import frame, refusals
 from dpsynth_core.web.shell.figures import show
 from dpsynth_core.web.shell.numbers import duration, short

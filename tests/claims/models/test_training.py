@@ -13,7 +13,7 @@ from dpsynth_core.claims.models import training, training_time
 from dpsynth_core.claims.models.targets import ModelSpec, Target, targets
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.predictors import right_counts
+from dpsynth_core.vocabulary.rows import right_counts
 
 DOMAIN = Domain(
     (

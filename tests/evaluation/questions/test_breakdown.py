@@ -18,7 +18,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.measurement import Measurement
-from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.vocabulary.rows import row_marginals
 
 DOMAIN = Domain(
     (

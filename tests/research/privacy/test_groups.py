@@ -11,7 +11,7 @@ from dpsynth_core.privacy.scores import COUNT_STEPS
 from dpsynth_core.research.privacy.groups import QueryCounts, ScoreGroups, check_answers, check_numbers
 from dpsynth_core.research.vocabulary.queries import QueryClass, SparseAnswers
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.vocabulary.rows import row_marginals
 from dpsynth_core.vocabulary.workload import all_kway
 
 DOMAIN = Domain.from_json({"a": 3, "b": 2, "c": 4})

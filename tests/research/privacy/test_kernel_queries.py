@@ -26,7 +26,7 @@ from dpsynth_core.research.privacy.groups import ScoreGroups
 from dpsynth_core.research.vocabulary.queries import QueryClass, SparseAnswers
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import at_least
-from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.vocabulary.rows import row_marginals
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.privacy.tables import FALSE_ALARM, ArraySource, GlassNoise, frequency_p_value, p_value, rounded_normal, table
 from tests.privacy.test_sensitivity import DOMAIN, UNITS, People, kernel_and_glass, neighbours, tables

@@ -19,7 +19,7 @@ from dpsynth_core.research.privacy.events import Laplace
 from dpsynth_core.research.privacy.groups import QueryCounts
 from dpsynth_core.research.vocabulary.queries import Incidence, QueryClass
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.vocabulary.rows import row_marginals
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.privacy.tables import FALSE_ALARM, ArraySource, GlassNoise, p_value
 from tests.privacy.test_sensitivity import DOMAIN, UNITS, People, kernel_and_glass, neighbours, tables

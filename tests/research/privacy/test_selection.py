@@ -18,7 +18,7 @@ from dpsynth_core.research.privacy.exponential import SLACK, Draws, scale, signe
 from dpsynth_core.research.privacy.groups import QueryCounts, ScoreGroups
 from dpsynth_core.research.vocabulary.queries import QueryClass, SparseAnswers
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.vocabulary.rows import row_marginals
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.privacy.tables import FALSE_ALARM, frequency_p_value
 

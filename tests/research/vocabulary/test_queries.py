@@ -11,7 +11,7 @@ import pytest
 from dpsynth_core.research.vocabulary.queries import QueryClass, SparseAnswers, merged
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import at_least
-from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.vocabulary.rows import row_marginals
 from dpsynth_core.vocabulary.workload import all_kway, hand_picked, target
 
 DOMAIN = Domain.from_json({"a": 3, "b": 2, "c": 4, "d": 2})

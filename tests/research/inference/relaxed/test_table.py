@@ -11,7 +11,7 @@ from dpsynth_core.research.inference.relaxed.onehot import OneHot
 from dpsynth_core.research.inference.relaxed.relaxed_table import RelaxedTable
 from dpsynth_core.research.vocabulary.queries import QueryClass
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.vocabulary.rows import row_marginals
 
 DOMAIN = Domain.from_json({"a": 4, "b": 3, "c": 5})
 SPACE = OneHot(DOMAIN)

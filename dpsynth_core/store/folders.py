@@ -1,0 +1,23 @@
+"""Identifiers of projects and runs, and the folders of their files."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+
+from dpsynth_core.store.home import home
+
+
+def new_id() -> str:
+    """An unguessable identifier for a project or run; safe as a file name."""
+    return secrets.token_hex(8)
+
+
+def project_folder(project: str) -> Path:
+    """Where the files of a project are. `project` is an id made here, never a name."""
+    return home() / "projects" / project
+
+
+def run_folder(project: str, run: str) -> Path:
+    """Where the release of a run is."""
+    return project_folder(project) / "runs" / run

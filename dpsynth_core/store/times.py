@@ -1,0 +1,16 @@
+"""How long it is between times as the store writes them (`home.now`)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from dpsynth_core.store.home import now
+
+
+def seconds_between(first: str, last: str) -> float:
+    return (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds()
+
+
+def age(moment: str) -> float:
+    """Seconds since then."""
+    return seconds_between(moment, now())
