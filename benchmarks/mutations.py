@@ -14,6 +14,7 @@ import ast
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -30,6 +31,7 @@ _PAIRS = (("<", ">="), (">", "<="), ("==", "!="), ("is", "is not"), ("in", "not 
 COMPARISONS = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1])}
 OPERATORS = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*"}
 PASSES = ("own:test", "others:test", "own:rest", "others:rest")
+HOURS = 0.5  # of a run of tests; one that a fault keeps from ending is ended, and the fault is noticed
 WORDS = {"min": "max", "max": "min", "any": "all", "all": "any", "sum": "len"}
 
 
@@ -118,11 +120,27 @@ def noticed_by(fault: Fault, tests: list[str], tier: str) -> str:
         raw = path.read_bytes()
         path.write_bytes(raw[: fault.start] + fault.after.encode() + raw[fault.end :])
         command = ["make", "--no-print-directory", "tests", f"TIER={tier}", f"TESTS=-x -p no:cacheprovider {' '.join(tests)}"]
-        done = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False, env={**os.environ, "CI": "true"})
-    failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    if done.returncode and "no tests ran" not in done.stdout:
+        code, output = ended(command, tree)
+    failed = [line for line in output.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    if code is None:
+        return f"the tests did not end within {HOURS:g} hours"
+    if code and "no tests ran" not in output:
         return failed[0][:120] if failed else "the tests did not run"
     return ""
+
+
+def ended(command: list[str], tree: Path) -> tuple[int | None, str]:
+    """The exit code of a run of tests, None for one that was ended with all its processes, and what it wrote."""
+    environment = {**os.environ, "CI": "true"}
+    running = subprocess.Popen(
+        command, cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, start_new_session=True
+    )
+    try:
+        output, _ = running.communicate(timeout=HOURS * 3600)
+        return running.returncode, output
+    except subprocess.TimeoutExpired:
+        os.killpg(running.pid, signal.SIGKILL)
+        return None, ""
 
 
 def main() -> None:
