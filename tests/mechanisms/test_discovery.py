@@ -179,3 +179,13 @@ def test_counts_of_cells_are_added_up_to_bins_and_so_are_their_variances() -> No
     counts = numbers.counts("age", (10, 30, 40), (0, 10, 20, 30, 40, 50, 60), np.array([1.0, 2, 4, 8, 16, 32, 64]), 2.0)
     assert counts.values.tolist() == [1 + 2 + 4, 8 + 16 + 32, 64]
     assert counts.variances == pytest.approx(np.array([3, 3, 1]) * (4 + ROUNDING))
+
+
+def test_a_cell_is_divided_until_its_parts_hold_the_least_that_is_a_sign() -> None:
+    """Records spread evenly over k parts are seen as long as they are SIGN * sigma * sqrt(2 k) or more."""
+    scale = Attribute.unknown("x", "integer").scale
+    for parts in (2, 4, 8):
+        count = numbers.SIGN * 10.0 * math.sqrt(2 * parts) * 1.01
+        edges = numbers.divided(scale, (0.0, 1000.0, 2000.0, 3000.0), np.array([0.0, count, 0.0]), 10.0, 4)
+        inside = sum(1000.0 <= low < 2000.0 for low in edges[:-1])
+        assert parts / 2.5 <= inside <= parts  # round cuts give parts of 1, 2, 2.5 or 5 times a power of ten

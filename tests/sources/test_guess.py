@@ -87,6 +87,8 @@ def test_zero_gets_a_bin_of_its_own_where_zeros_dominate() -> None:
     assert proposal.upper >= gains.max()
     fares = attribute(np.where(rng.random(2000) < 0.5, 0.0, np.round(rng.uniform(5, 500, 2000), 2)))
     assert fares.edges[:2] == (0.0, 0.01)
+    small = attribute(np.where(rng.random(2000) < 0.5, 0.0, np.round(rng.uniform(0.02, 0.9, 2000), 2)))
+    assert len(small.edges) > 5  # of amounts below one, edges keep the decimals of the values
 
 
 def test_zero_gets_no_bin_of_its_own_where_zeros_are_few() -> None:
