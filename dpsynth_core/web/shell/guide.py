@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import streamlit as st
@@ -17,8 +18,9 @@ LEARNING = "learning"
 
 
 def text(name: str) -> str:
-    """One of our texts, as Markdown."""
-    return (_TEXTS / f"{name}.md").read_text(encoding="utf-8")
+    """One of our texts, as Markdown for a part of a page: without its title, with smaller headings."""
+    _, _, below = (_TEXTS / f"{name}.md").read_text(encoding="utf-8").partition("\n\n")
+    return re.sub("^##", "###", below, flags=re.MULTILINE)
 
 
 def mechanism_cards() -> None:
