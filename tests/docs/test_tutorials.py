@@ -1,0 +1,73 @@
+"""The lessons of docs/tutorials work as they are printed, one after the other in one folder, and say what they show."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TUTORIALS = ROOT / "docs" / "tutorials"
+NUMBER = r"\b[0-9a-f]{64}\b|\d+(?:[.,\\]+\d+)*(?:e-\d+)?"
+"""With a backslash before the point where a card is Markdown."""
+
+
+def lessons() -> list[Path]:
+    """In the order of the contents page."""
+    return [TUTORIALS / name for name in re.findall(r"^- \[.+?\]\((.+?\.md)\)", (TUTORIALS / "README.md").read_text(), flags=re.MULTILINE)]
+
+
+def steps(lesson: Path) -> list[tuple[str, str]]:
+    """What is typed, and what is shown before anything else is typed: nothing where the page shows nothing."""
+    blocks = re.findall(r"^```(sh|text)\n(.*?)^```", lesson.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    typed = [at for at, (kind, _) in enumerate(blocks) if kind == "sh"]
+    return [(blocks[at][1], "".join(text for kind, text in blocks[at + 1 : at + 2] if kind == "text")) for at in typed]
+
+
+def alike(shown: str, printed: str) -> bool:
+    """Whether words are the same, line for line. Numbers and hashes come from noise and may be others; `...` is any text."""
+    words = [re.escape(part).replace(r"\.\.\.", ".*") for part in re.split(NUMBER, shown.strip())]
+    return re.search(f"(?:{NUMBER})".join(words), printed, flags=re.DOTALL) is not None
+
+
+@pytest.mark.slow  # makes and checks a release six times over, each in a process of its own, as people do
+def test_the_lessons_work_as_they_are_printed(tmp_path: Path) -> None:
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+        "DPSYNTH_HOME": str(tmp_path / "home"),
+        "LC_ALL": "C.UTF-8",
+    }
+    (folder := tmp_path / "folder").mkdir()
+    for lesson in lessons():
+        for typed, shown in steps(lesson):
+            command = ["bash", "-e", "-c", f"exec 2>&1\n{typed}"]
+            done = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, check=False)
+            assert done.returncode == 0, f"{lesson.name}: {typed}\n{done.stdout}"
+            assert alike(shown, done.stdout), f"{lesson.name}: {typed}\nshows\n{shown}\nbut printed\n{done.stdout}"
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed"),
+    [
+        ("done: 50015 rows, written\n", "note\ndone: 49987 rows, written\n"),
+        ("entry 2, hash " + "a1" * 32, "entry 4, hash " + "0f" * 32),
+        ("head\n...\ntail 1e-09", "head\nbetween\nand more\ntail 1e-09"),
+        ("0\\.62% of 1,000", "0\\.7% of 999"),
+    ],
+)
+def test_numbers_may_differ_between_runs(shown: str, printed: str) -> None:
+    assert alike(shown, printed)
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed"),
+    [("done: 5 rows", "done: many rows"), ("first\nsecond", "second\nfirst"), ("passed: a\npassed: b", "passed: a\nfailed: c\npassed: b")],
+)
+def test_words_may_not(shown: str, printed: str) -> None:
+    assert not alike(shown, printed)
