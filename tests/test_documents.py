@@ -17,8 +17,10 @@ from dpsynth_core.vocabulary.domain import Domain
 ROOT = Path(__file__).resolve().parents[1]
 CHECKS = ROOT / "docs" / "expert-checks.md"
 GUIDE = ROOT / "docs" / "guide"
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "benchmarks" / "README.md"])
-TYPED = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted(GUIDE.glob("*.md"))]
+OTHERS = ROOT / "docs" / "explanation" / "other-programs.md"
+FOLDERS = ROOT / "docs", ROOT / "assets" / "guide"
+PAGES = sorted([*ROOT.glob("*.md"), *(page for folder in FOLDERS for page in folder.rglob("*.md")), ROOT / "benchmarks" / "README.md"])
+TYPED = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted(GUIDE.glob("*.md")), *sorted((ROOT / "docs" / "tutorials").glob("*.md"))]
 """Where commands are printed for people to type."""
 VERDICTS = {"pass", "pass with a condition", "not"}
 
@@ -91,6 +93,17 @@ def test_links_between_files_and_headings_resolve(document: Path) -> None:
         if not target.exists() or (heading and heading not in heading_links(target)):
             missing.append(link)
     assert missing == []
+
+
+def test_what_is_said_of_this_and_other_programs_names_its_evidence() -> None:
+    """A test of ours, or a page of theirs; what is not there needs none."""
+    heads, _, *lines = [line for line in OTHERS.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
+    assert lines
+    for line in lines:
+        question, ours, *theirs = (cell.strip() for cell in line.strip("|").split("|"))
+        assert len(theirs) == heads.count("|") - 3, question
+        assert ours == "no" or re.match(r"\[(yes|partly)\]\(\.\./\.\./tests/[\w/]+\.py\)", ours), question
+        assert all(cell == "not found" or re.match(r"\[(yes|partly|no)\]\(https://", cell) for cell in theirs), question
 
 
 # Commands and examples as they are printed
