@@ -1,6 +1,6 @@
 # `make run` starts the wizard; `make check`, `make test` and `make test-all` test it, each more than the one before. All create what they need.
 .DEFAULT_GOAL := help
-.PHONY: help run check test test-all test-rest tests lint bench lock clean
+.PHONY: help run check test test-all test-rest tests lint docs bench lock clean
 .DELETE_ON_ERROR:
 
 PYTHON  ?= $(shell command -v python3.11 || command -v python3)
@@ -53,6 +53,12 @@ lint: $(VENV)/.test-ready ## Check style, import rules and types only
 	$(PY) -m ruff check --quiet .
 	$(VENV)/bin/lint-imports --no-logo
 	$(PY) -m mypy --no-error-summary
+
+docs: $(VENV)/.test-ready ## Make the site of the documentation: build/docs/index.html, and build/docs.zip to pass on
+	@rm -rf build/docs build/docs.zip
+	@$(PY) -m sphinx --quiet --fail-on-warning --fresh-env --doctree-dir build/doctrees --conf-dir docs . build/docs
+	@$(PY) -m zipfile --create build/docs.zip build/docs
+	@echo "The documentation is in build/docs/index.html and, to pass on, in build/docs.zip"
 
 bench: $(VENV)/.run-ready $(PEER)/.ready ## Measure ours and dpmm on Adult, hours by default (BENCH="--epsilon 1 --runs 1 --programs aim dpmm-mst")
 	$(PY) -m benchmarks.compare $(BENCH)
