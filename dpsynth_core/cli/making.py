@@ -5,17 +5,15 @@ from __future__ import annotations
 import fcntl
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dpsynth_core.cli.options import check_writable
 from dpsynth_core.cli.terminal import print_message
 from dpsynth_core.foundation import interrupts
-from dpsynth_core.foundation.causes import cause_of
-from dpsynth_core.foundation.errors import CapacityError, ChargedError, InputError, shown
+from dpsynth_core.foundation.errors import CapacityError, InputError, shown
 
 if TYPE_CHECKING:
     from dpsynth_core.bundle.signature import Signer
@@ -24,6 +22,7 @@ if TYPE_CHECKING:
     from dpsynth_core.planning.spec import Spec
     from dpsynth_core.release.release import Progress, Release
     from dpsynth_core.release.times import Times
+    from dpsynth_core.store.in_process import Told
 
 BUNDLE = "release.zip"
 PRIVATE_NOTES = "--private-notes"
@@ -98,92 +97,55 @@ def _charge_and_make(
     """shown_here: whether what is for the curator alone is printed."""
     from dpsynth_core.planning import precision, proposals
     from dpsynth_core.planning.discovery import sentences
-    from dpsynth_core.release import spool, synthesis
+    from dpsynth_core.release import making, spool, times
+    from dpsynth_core.release.statement import NOT_PRIVATE
+    from dpsynth_core.store import in_process
 
     check_formats(plan, formats)
     spool.check_room(plan, out, "--out")
-    findings = (*synthesis.survey(plan).value.sentences(), *synthesis.recoded(plan).value)
     lines = [f"assumed, for your eyes only: {assumed}"] if assumed else []
-    lines += [f"warning, for your eyes only: {finding}" for finding in findings]
+    lines += [f"warning, for your eyes only: {finding}" for finding in making.findings(plan).value]
     if not shown_here:  # one line whether there are some or not
-        told = "what was assumed of the table and found in it without noise, and how long the run took, is said on a terminal alone"
-        lines = [f"note: {told}, or with {PRIVATE_NOTES}"]
+        unsaid = "what was assumed of the table and found in it without noise, and how long the run took, is said on a terminal alone"
+        lines = [f"note: {unsaid}, or with {PRIVATE_NOTES}"]
     if unstated:
         named = ", ".join(map(repr, unstated[:5])) + (f" and {len(unstated) - 5} more" if len(unstated) > 5 else "")
         cells = f"values that are missing or not declared get cells of their own in {named}"
         lines.append(f'note: {cells} (state it: "missing" and "other" in the domain)')
+    if plan.spec.output.seed is not None:
+        lines.append(f"warning: {NOT_PRIVATE}")
     for sentence in (*sentences(plan), *precision.models_sentences(plan)):
         print_message(sentence)
     if len(plan.workload.cliques) >= proposals.MANY_TABLES:
         print_message(f"note: {proposals.sentence(proposals.cost(plan.workload, plan.mechanism, plan.shares, plan.unit))}")
     interrupts.defer()  # from the charge to the last file
-    if population is None:
-        _make(plan, out, spool_beside(out), "", lambda: None, lines, formats, shown_here)
-        return
-    from dpsynth_core.store import charging, spools
 
-    spools.check_room(plan)
-    charging.charged(
-        plan,
-        lambda run, touch: _make(plan, out, spools.spool_file(run), run, touch, lines, formats, shown_here),
-        lambda line: print_message(f"warning: {line}"),
-        lambda line: print_message(f"warning, for your eyes only: {line}") if shown_here else None,
-    )
+    def write(made: Release, taken: Zoned[Times]) -> None:
+        write_files(made, out, taken, formats, ours=True)
+        if shown_here:
+            took = f"for your eyes only: it took {taken.value['phases']['total']:.1f} s"
+            print_message(f"{took}; {times.TIMES} there has more and is not for publication")
+
+    in_process.make(plan, None if population is not None else spool_beside(out), told(lines, shown_here), write, "--out")
 
 
-def _make(
-    plan: Plan, out: Path, path: Path, run: str, touch: Callable[[], None], lines: Sequence[str], formats: Sequence[str], timed: bool
-) -> None:
-    """Make the release of a plan and write it; what was measured is kept at `path` until that is done. run: "" if nothing is charged.
-    lines: what the curator should read now that nothing stands in the way any more. timed: whether to say how long it took."""
-    from dpsynth_core.release import synthesis, times
-    from dpsynth_core.release.spool import Spool
-    from dpsynth_core.release.statement import NOT_PRIVATE
-    from dpsynth_core.release.times import Stopwatch
+def told(lines: Sequence[str] = (), privately: bool = False) -> Told:
+    """Everything on stderr. lines: what the curator should read once nothing stands in the way any more. privately: what depends on single
+    records too."""
+    from dpsynth_core.store.in_process import Told
 
-    noise = synthesis.noise_for(plan.spec)
-    if not noise.private:
-        lines = (*lines, f"warning: {NOT_PRIVATE}")
-    try:
-        spool = Spool(path, run, plan, noise.private)
-    except FileExistsError:
-        raise InputError("--out", f"{shown(path)} holds a run that was interrupted", "recover it, or delete that file") from None
-    except OSError as error:
-        problem = f"what is measured cannot be kept in {shown(path.parent)} ({error.strerror})"
-        raise InputError("DPSYNTH_HOME" if run else "--out", problem, "make room there, or name another folder") from None
-    try:
+    def begins() -> None:
         for line in lines:
             print_message(line)
-        interrupts.check()
-        touch()
-    except BaseException:
-        spool.discard()
-        raise
-    stopwatch = Stopwatch()
-    try:
-        made = synthesis.synthesize(plan, synthesis.open_source(plan), noise, show, spool, stopwatch)
-        interrupts.check()
-        taken = stopwatch.times()
-        write_files(replace(made, ledger=cited(run, plan.spec.digest())), out, taken, formats, ours=True)
-    except BaseException as error:
-        spool.close()
-        if not spool.answers:
-            spool.discard()
-        else:
-            print_message(
-                f"kept: {spool.answers:,} answers; nothing is spent again by: python -m dpsynth_core recover {run or path} --out DIR"
-            )
-        if isinstance(error, InputError):
-            raise ChargedError(error.field, error.problem, error.remedy) from error
-        if isinstance(error, Exception):  # its text could quote a record
-            mistake = InputError("run", f"it failed with {type(error).__name__}", "that is a mistake of the program: please report it")
-            told = cause_of(error) or mistake
-            raise ChargedError(told.field, told.problem, told.remedy) from error
-        raise
-    spool.discard()
-    if timed:
-        took = f"for your eyes only: it took {taken.value['phases']['total']:.1f} s"
-        print_message(f"{took}; {times.TIMES} there has more and is not for publication")
+
+    def kept(answers: int, name: str) -> None:
+        print_message(f"kept: {answers:,} answers; nothing is spent again by: python -m dpsynth_core recover {name} --out DIR")
+
+    def warn(line: str) -> None:
+        if privately:
+            print_message(f"warning, for your eyes only: {line}")
+
+    return Told(begins, print_message, warn, show, kept)
 
 
 def spool_beside(out: Path) -> Path:
@@ -192,23 +154,6 @@ def spool_beside(out: Path) -> Path:
     beside = f"{whole.name}.interrupted"
     named = len(os.fsencode(beside)) <= _LONGEST_NAME
     return whole.with_name(beside) if named and os.access(whole.parent, os.W_OK) else whole / "release.interrupted"
-
-
-def cited(run: str, digest: str) -> dict[str, Any]:
-    """What the release says of the ledger. A ledger that was lost meanwhile is no reason to lose the release too. digest: of its plan;
-    raises PlanDiffers where another one was charged."""
-    if not run:
-        return {}
-    from dpsynth_core.store import balance, faults, ledger
-
-    try:
-        ledger.check_plan(run, digest)
-        cited = balance.citation(run)
-    except faults.StoreFault:
-        print_message("warning: the ledger does not know this run, and the release does not cite it")
-        return {}
-    print_message(f"ledger: entry {cited['entry']}, hash {cited['hash']}")
-    return cited
 
 
 def check_formats(plan: Plan, formats: Sequence[str]) -> None:

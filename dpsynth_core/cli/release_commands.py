@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.cli import table_options
-from dpsynth_core.cli.making import PRIVATE_NOTES, alone_in, cited, release, show, spool_beside, write_files
+from dpsynth_core.cli.making import PRIVATE_NOTES, alone_in, release, spool_beside, told, write_files
 from dpsynth_core.cli.options import add_command, add_setting, number, settings, whole
 from dpsynth_core.cli.table_options import DATABASES, DEMO, FILES, PEOPLE, demo_domain, place
 from dpsynth_core.foundation import interrupts
@@ -236,24 +235,16 @@ def _run(options: argparse.Namespace) -> None:
 
 def _recover(options: argparse.Namespace) -> None:
     """Finish the release of an interrupted run. Reads no record and charges nothing."""
-    from dpsynth_core.release import recovery, spool
+    from dpsynth_core.release import spool
     from dpsynth_core.release.row_files import chosen
-    from dpsynth_core.store import spools
+    from dpsynth_core.store import in_process
 
     path = _spool_of(options.run, options.out)
     kept = spool.read(path)
     formats = chosen(options.format)
     with alone_in(options.out, formats, kept.spec.population if kept.run else None):
         interrupts.defer()
-        entry = cited(kept.run, kept.spec.digest())
-        made = recovery.recover(kept, show, options.answers)
-        interrupts.check()
-        ours = os.path.realpath(path) == os.path.realpath(spools.spool_file(kept.run))  # one from elsewhere could hold others' answers
-        write_files(replace(made, ledger=entry), options.out, None, formats, ours)
-    if kept.run:
-        spools.settle(kept.run)
-    else:
-        path.unlink()
+        in_process.finish(kept, path, told(), options.answers, lambda made, ours: write_files(made, options.out, None, formats, ours))
 
 
 def _spool_of(run: str | None, out: Path) -> Path:

@@ -27,10 +27,10 @@ from dpsynth_core.planning import machine
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import DataSpec, Spec
 from dpsynth_core.release import document as releases
-from dpsynth_core.release import recovery, spool, synthesis, times
+from dpsynth_core.release import making, recovery, spool, synthesis, times
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.spool import Spool
-from dpsynth_core.release.times import Stopwatch, Times
+from dpsynth_core.release.times import Times
 from dpsynth_core.store import balance, failures, fingerprints, jobs, ledger, spools
 from dpsynth_core.store.faults import explained
 from dpsynth_core.store.folders import run_folder
@@ -127,14 +127,19 @@ def _make_release(row: sqlite3.Row) -> None:
     """Make the release and keep it; of a run that began to read records, what can be made of what it measured."""
     run, folder = row["id"], run_folder(row["project"], row["id"])
     spec = Spec.from_json(json.loads(row["document"]))
-    made, taken = (_recovered(run, spec), None) if row["touched"] else _fresh(run, spec)
-    with explained():
-        _keep(replace(made, ledger=balance.citation(run)), taken, folder)
-    spools.spool_file(run).unlink()
+
+    def keep(made: Release, taken: Zoned[Times] | None) -> None:
+        with explained():
+            _keep(replace(made, ledger=balance.citation(run)), taken, folder)
+
+    if row["touched"]:
+        keep(_recovered(run, spec), None)
+        spools.spool_file(run).unlink()
+    else:
+        _fresh(run, spec, keep)
 
 
-def _fresh(run: str, spec: Spec) -> tuple[Release, Zoned[Times]]:
-    """The release, and how long it took."""
+def _fresh(run: str, spec: Spec, keep: making.HandOver) -> None:
     _record(run, Progress("phase", message="checking the plan"))
     plan = synthesis.plan(spec)
     ledger.check_plan(run, spec.digest())
@@ -143,16 +148,16 @@ def _fresh(run: str, spec: Spec) -> tuple[Release, Zoned[Times]]:
         raise InputError("data", "the file changed after the run was submitted", "submit it again")
     _limit(plan)
     synthesis.survey(plan)  # what cannot be read to its end is refused while that costs nothing
-    noise = synthesis.noise_for(spec)
-    with explained():
-        kept, stopwatch = Spool(spools.spool_file(run), run, plan, noise.private), Stopwatch()
-    try:
+
+    def spool_for(private: bool) -> Spool:
+        with explained():
+            return Spool(spools.spool_file(run), run, plan, private)
+
+    def begin() -> None:
         _record(run, Progress("phase", message="opening the records"))
         jobs.touch(run)  # nothing above keeps or counts a record, everything below may
-        made = synthesis.synthesize(plan, synthesis.open_source(plan), noise, partial(_record, run), kept, stopwatch)
-        return made, stopwatch.times()
-    finally:
-        (kept.close if kept.answers else kept.discard)()
+
+    making.make(plan, spool_for, begin, partial(_record, run), keep)
 
 
 def _recovered(run: str, spec: Spec) -> Release:

@@ -84,7 +84,7 @@ def test_no_text_of_an_exception_leaves_the_worker(started: str, where: str, hom
     worker.work(jobs.claim(started))
     ended = runs.get("ann", started)
     assert ended.state == "failed"
-    assert "ValueError in store/worker.py, line" in ended.error
+    assert "ValueError in release/making.py, line" in ended.error
     assert all(b"canary" not in p.read_bytes() for p in home.rglob("*") if p.is_file())
     assert balance.spent("people").rho > 0
 

@@ -1,0 +1,59 @@
+"""The order of a run from a feasible plan on, for whoever makes a release: command line, worker and programs that use this as a library.
+
+    look      what cannot be read to its end is refused, and what reads oddly is told, while that costs nothing
+    keep      a spool is opened, which will have every answer on disk before anybody acts on it
+    begin     the caller's last word before the first record is read: a ledger makes the charge final
+    make      the records are opened, and the mechanism runs
+    hand over the caller writes the release; only then the spool goes
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dpsynth_core.foundation.zones import Zoned, curator_only
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.release import synthesis
+from dpsynth_core.release.release import Progress, Release
+from dpsynth_core.release.spool import Spool
+from dpsynth_core.release.times import Stopwatch, Times
+
+HandOver = Callable[[Release, Zoned[Times]], None]
+
+
+def findings(plan: Plan) -> Zoned[tuple[str, ...]]:
+    """What in the table reads oddly, or would count as something else, for the curator's eyes. Raises InputError where it cannot be read to
+    its end."""
+    return curator_only((*synthesis.survey(plan).value.sentences(), *synthesis.recoded(plan).value))
+
+
+def make(
+    plan: Plan,
+    spool_for: Callable[[bool], Spool],
+    begin: Callable[[], None],
+    on_event: Callable[[Progress], None],
+    hand_over: HandOver,
+    on_kept: Callable[[int], None] = lambda _: None,
+) -> None:
+    """Make a release and hand it over, with how long it took.
+
+    spool_for: opens the spool, and is told whether the noise is private. on_event may raise to stop. on_kept: told how many answers the
+    spool keeps if this raises; it goes if there are none.
+
+    Raises what `spool_for` and `begin` raise: then nothing was read. Afterwards whatever goes wrong.
+    """
+    noise = synthesis.noise_for(plan.spec)
+    spool = spool_for(noise.private)
+    try:
+        begin()
+        stopwatch = Stopwatch()
+        made = synthesis.synthesize(plan, synthesis.open_source(plan), noise, on_event, spool, stopwatch)
+        hand_over(made, stopwatch.times())
+    except BaseException:
+        if spool.answers:
+            spool.close()
+            on_kept(spool.answers)
+        else:
+            spool.discard()
+        raise
+    spool.discard()

@@ -1,0 +1,127 @@
+"""A release that is made in this process, without a project or a worker: by the command line, and by programs that use this as a library.
+
+Both say who is told what and what is done with the release; when it is charged, what is kept meanwhile and what an error means is one
+for both, here and in `release.making`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from dpsynth_core.foundation import interrupts
+from dpsynth_core.foundation.causes import cause_of
+from dpsynth_core.foundation.errors import ChargedError, InputError, shown
+from dpsynth_core.foundation.zones import Zoned
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.release import making, recovery
+from dpsynth_core.release.making import HandOver
+from dpsynth_core.release.release import Progress, Release
+from dpsynth_core.release.spool import Kept, Spool
+from dpsynth_core.release.times import Times
+from dpsynth_core.store import balance, charging, failures, ledger, spools
+from dpsynth_core.store.faults import FIELD as HOME
+from dpsynth_core.store.faults import StoreFault
+
+
+@dataclass(frozen=True)
+class Told:
+    """Who hears what. begins: called once nothing stands in the way any more, before the first record is read; may raise. note: takes lines
+    that anybody may read. privately: takes those for the curator alone, which depend on records. step: takes each step, and may raise to
+    end the run. kept: takes how many answers an interrupted run has, and the name by which it can be recovered."""
+
+    begins: Callable[[], None]
+    note: Callable[[str], None]
+    privately: Callable[[str], None]
+    step: Callable[[Progress], None]
+    kept: Callable[[int, str], None]
+
+
+def make(plan: Plan, place: Path | None, told: Told, hand_over: HandOver, field: str = HOME) -> None:
+    """Make the release of a feasible plan and hand it over. place: of what it measures until then, and what errors call it; None where the
+    plan's population is charged, which has a place of its own.
+
+    Raises InputError where nothing was read, so that nothing is spent, and ChargedError afterwards.
+    """
+    if place is not None:
+        _make(plan, place, "", lambda: None, told, hand_over, field)
+        return
+    spools.check_room(plan)
+
+    def execute(run: str, touch: Callable[[], None]) -> None:
+        _make(plan, spools.spool_file(run), run, touch, told, hand_over)
+
+    charging.charged(plan, execute, lambda line: told.note(f"warning: {line}"), told.privately)
+
+
+def _make(plan: Plan, place: Path, run: str, touch: Callable[[], None], told: Told, hand_over: HandOver, field: str = HOME) -> None:
+    begun = False
+
+    def spool_for(private: bool) -> Spool:
+        try:
+            return Spool(place, run, plan, private)
+        except FileExistsError:
+            raise InputError(field, f"{shown(place)} holds a run that was interrupted", "recover it, or delete that file") from None
+        except OSError as error:
+            problem = f"what is measured cannot be kept in {shown(place.parent)} ({error.strerror})"
+            raise InputError(field, problem, "make room there, or name another folder") from None
+
+    def begin() -> None:
+        nonlocal begun
+        told.begins()
+        interrupts.check()
+        touch()
+        begun = True
+
+    def finish(made: Release, taken: Zoned[Times]) -> None:
+        interrupts.check()
+        hand_over(replace(made, ledger=_cited(run, plan, told)), taken)
+
+    try:
+        making.make(plan, spool_for, begin, told.step, finish, lambda answers: told.kept(answers, run or str(place)))
+    except Exception as error:
+        if begun:
+            raise _after_the_charge(error) from error
+        raise
+
+
+def _after_the_charge(error: Exception) -> ChargedError:
+    """Without the text of what is no message of ours, which could quote a record."""
+    mistake = InputError("run", f"it failed with {failures.describe(error)}", "that is a mistake of the program: please report it")
+    told = error if isinstance(error, InputError) else cause_of(error) or mistake
+    return ChargedError(told.field, told.problem, told.remedy)
+
+
+def finish(kept: Kept, place: Path, told: Told, answers: bool, hand_over: Callable[[Release, bool], None]) -> None:
+    """Finish the release of an interrupted run from what it kept at `place`, hand it over and forget what was kept. Reads no record and
+    charges nothing. answers: the noisy tables alone, also where rows could be made. `hand_over` also takes whether this installation made
+    it, so that its key may sign it: what was kept elsewhere could hold the answers of others.
+
+    Raises InputError where nothing can be made of it.
+    """
+    entry = _cited(kept.run, kept, told)
+    made = recovery.recover(kept, told.step, answers)
+    interrupts.check()
+    hand_over(replace(made, ledger=entry), os.path.realpath(place) == os.path.realpath(spools.spool_file(kept.run)))
+    if kept.run:
+        spools.settle(kept.run)
+    else:
+        place.unlink()
+
+
+def _cited(run: str, of: Plan | Kept, told: Told) -> dict[str, Any]:
+    """What the release says of the ledger. A ledger that was lost meanwhile is no reason to lose the release too. Raises PlanDiffers where
+    another plan was charged."""
+    if not run:
+        return {}
+    try:
+        ledger.check_plan(run, of.spec.digest())
+        cited = balance.citation(run)
+    except StoreFault:
+        told.note("warning: the ledger does not know this run, and the release does not cite it")
+        return {}
+    told.note(f"ledger: entry {cited['entry']}, hash {cited['hash']}")
+    return cited
