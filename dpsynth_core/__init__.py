@@ -1,3 +1,42 @@
-"""dpsynth_core: synthetic tables under differential privacy. See ARCHITECTURE.md for the map of its rooms."""
+"""dpsynth_core: synthetic tables under differential privacy.
+
+    import dpsynth_core as dps
+
+    plan = dps.plan(people, {"age": (0, 99), "sex": ["f", "m"]}, epsilon=1, population="Patients 2026")
+    release = plan.run()
+    release.rows
+
+ARCHITECTURE.md is the map of the rooms behind these names. None of them is loaded before it is used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
 
 __version__ = "0.1.0"
+__all__ = ["Answer", "Answers", "CapacityError", "ChargedError", "InputError", "Plan", "Release"]
+__all__ += ["discover", "open", "plan", "recover", "testing", "verify"]
+
+# The names and their types are in __init__.pyi, for an import of theirs here would tie every room to this one.
+_WHERE = {
+    "foundation.errors": ("CapacityError", "ChargedError", "InputError"),
+    "interface.asking": ("Answer", "Answers"),
+    "interface.columns": ("discover",),
+    "interface.plan": ("Plan", "plan"),
+    "interface.release": ("Release", "open", "verify"),
+    "interface.running": ("recover",),
+    "interface.testing": ("testing",),
+}
+_ROOM = {name: room for room, names in _WHERE.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ROOM:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = importlib.import_module(f"{__name__}.{_ROOM[name]}")
+    return module if name == "testing" else getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -132,7 +132,7 @@ def rooms(within: tuple[str, ...] = (), without: tuple[str, ...] = ()) -> list[s
 OUT_OF_REACH = ("dpsynth_core.sources.arrow", "dpsynth_core.evaluation.truth", "dpsynth_core.store.home", "pyarrow", "pandas", "opendp")
 BELOW_MECHANISMS = ("inference", "privacy", "oracles", "vocabulary")
 ASKING = ("mechanisms", "inference", *(f"research.{room}" for room in ("mechanisms", *BELOW_MECHANISMS)))
-OPENERS = ("tradeoffs", "store", "cli", "web")
+OPENERS = ("tradeoffs", "store", "cli", "interface", "web")
 """Rooms that may open a table of records; so may three files: the kernel, `evaluation.truth` and `release.synthesis`."""
 
 
@@ -140,7 +140,7 @@ OPENERS = ("tradeoffs", "store", "cli", "web")
     ("contract", "imported", "trespassers"),
     [
         ("layers", "dpsynth_core.web", rooms(without=("web", "research"))),
-        ("layers", "dpsynth_core.store", rooms(without=("web", "store", "cli", "charts", "research"))),
+        ("layers", "dpsynth_core.store", rooms(without=("web", "store", "cli", "interface", "charts", "research"))),
         ("layers", "dpsynth_core.mechanisms", rooms(within=("privacy", "inference", "sources", "vocabulary", "foundation"))),
         ("layers", "dpsynth_core.research.offers", rooms(without=("research",))),
         ("wing", "dpsynth_core.research.mechanisms", rooms(within=tuple(f"research.{room}" for room in BELOW_MECHANISMS))),

@@ -16,7 +16,6 @@ from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import CapacityError, InputError, shown
 
 if TYPE_CHECKING:
-    from dpsynth_core.bundle.signature import Signer
     from dpsynth_core.foundation.zones import Zoned
     from dpsynth_core.planning.plan import Plan
     from dpsynth_core.planning.spec import Spec
@@ -180,12 +179,13 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
     from dpsynth_core.release import document as releases
     from dpsynth_core.release import tables, times
     from dpsynth_core.report import verdict_facts
+    from dpsynth_core.store import in_process
 
     try:
         out.mkdir(parents=True, exist_ok=True)
         written = _write_rows(made, out, formats)
         releases.write_document(made, out)
-        signer = _signer(made) if ours and made.ledger else None
+        signer = in_process.signer_of(made, print_message) if ours else None
         with private_file(out / BUNDLE) as stream:
             pack(made, stream, out, written=written, signer=signer)
         times.write(taken, out)
@@ -203,20 +203,6 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
     for fact, text in verdict_facts(made)[:1]:
         print_message(f"{fact.lower()}: {text}")
     print_message(f"done: {rows}, rho {made.rho_spent:.4g} of {made.rho:.4g} spent, written to {out}")
-
-
-def _signer(made: Release) -> Signer | None:
-    """What signs the bundle. No fault of the key is a reason to lose a release that is paid for."""
-    from dpsynth_core.store import signing
-
-    try:
-        signer = signing.signer(made.ledger, made.spec.digest())
-    except (InputError, OSError) as error:
-        print_message(f"warning: {BUNDLE} is not signed: {error if isinstance(error, InputError) else error.strerror}")
-        return None
-    if signer is not None:
-        print_message(f"signed: by {signer.key}")
-    return signer
 
 
 def _write_rows(made: Release, out: Path, formats: Sequence[str]) -> dict[str, Path]:

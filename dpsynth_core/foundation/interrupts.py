@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 
 INTERRUPTED = 130
@@ -37,6 +40,22 @@ def defer() -> None:
     """From now on, record a first signal until the next `check`. Call it before work that has to be ended in order."""
     global _deferred
     _deferred = True
+
+
+@contextmanager
+def deferring() -> Iterator[None]:
+    """`defer`, for a program that is not ours: Ctrl-C alone, while the body runs, and where this thread is the one that hears of it."""
+    global _deferred, _requested
+    if threading.current_thread() is not threading.main_thread() or _deferred:
+        yield
+        return
+    before = signal.signal(signal.SIGINT, _note)
+    _deferred = True
+    try:
+        yield
+    finally:
+        _deferred = _requested = False
+        signal.signal(signal.SIGINT, before)
 
 
 def check() -> None:

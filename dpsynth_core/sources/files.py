@@ -26,10 +26,9 @@ from dpsynth_core.vocabulary.names import told_apart
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dpsynth_core.sources.databases.connect import DatabaseTable
-    from dpsynth_core.sources.held import HeldTable
+    from dpsynth_core.sources.held import Batches, HeldTable
 
-TableSource: TypeAlias = "str | os.PathLike[str] | pd.DataFrame | DatabaseTable"
+TableSource: TypeAlias = "str | os.PathLike[str] | pd.DataFrame | Batches"
 Table: TypeAlias = "FileTable | HeldTable"
 DEFAULT_LIMIT_BYTES = 2_000_000_000
 
@@ -38,10 +37,11 @@ def opened(source: TableSource, form: TableFormat) -> Table:
     """Raises InputError for what is no file, and no folder of files of one kind (`formats.table_files`)."""
     if isinstance(source, str | os.PathLike):
         return FileTable.of(source, form)
-    from dpsynth_core.sources.databases.connect import DatabaseTable
+    import pandas as pd
+
     from dpsynth_core.sources.held import Frame, HeldTable
 
-    return HeldTable(source if isinstance(source, DatabaseTable) else Frame(source), form)
+    return HeldTable(Frame(source) if isinstance(source, pd.DataFrame) else source, form)
 
 
 def declared_domain(path: Location, form: TableFormat) -> dict[str, Any]:

@@ -1,23 +1,34 @@
-"""A DataFrame, or a table in a database, as a table that answers what a file does (`files.FileTable`). It is one part and has no header."""
+"""A table in memory or in a database, as a table that answers what a file does (`files.FileTable`). It is one part and has no header."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import pandas as pd
 import pyarrow as pa
 
 from dpsynth_core.sources import readers
 from dpsynth_core.sources.arrays import is_plain_number, texts
-from dpsynth_core.sources.databases.connect import DatabaseTable
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.parts import WHOLE, Part, Sizes
 
 
+class Batches(Protocol):
+    """A `Frame`, `memory.Columns` or `databases.DatabaseTable`."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    def batches(self, columns: Sequence[str], decimal: str, /) -> Iterator[pa.RecordBatch]:
+        """The records in order, in these columns. decimal: the mark in numbers that are written as text."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class HeldTable:
-    source: Frame | DatabaseTable
+    source: Batches
     form: TableFormat
 
     def column_names(self) -> tuple[str, ...]:
@@ -46,7 +57,6 @@ class Frame:
         return tuple(map(str, self.frame.columns))
 
     def batches(self, columns: Sequence[str], decimal: str) -> Iterator[pa.RecordBatch]:
-        """As `DatabaseTable.batches`."""
         place = {name: i for i, name in enumerate(self.names)}
         arrays = [_array(self.frame.iloc[:, place[name]], decimal) for name in columns]
         whole = pa.RecordBatch.from_arrays(arrays, names=list(columns))

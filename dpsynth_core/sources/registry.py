@@ -6,7 +6,7 @@ file loads no engine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # engines are loaded when a table is looked at
     from dpsynth_core.sources.check_records import RecordsCheck
     from dpsynth_core.sources.dask_cluster import Cluster
     from dpsynth_core.sources.files import FileTable
+    from dpsynth_core.sources.memory import Held
     from dpsynth_core.sources.source import MarginalSource
     from dpsynth_core.vocabulary.domain import Domain
 
@@ -33,7 +34,8 @@ class TableKind:
     nothing is read but what that takes. Raises InputError. None where a table has the columns of the domain.
     skips_rows: whether a row may be no record because of what it says, so that how many there are is not public even where persons replace
     each other. base_name: what is published of where it is. survey: what in these columns cannot be read, for the curator's eyes
-    before the charge; None where everything can.
+    before the charge; None where everything can. content: the bytes by which it is
+    recognised, of a table that is in no file.
     """
 
     label: str
@@ -43,6 +45,7 @@ class TableKind:
     simulated: bool = False
     skips_rows: bool = False
     base_name: Callable[[str], str] = documents.base_name
+    content: Callable[[Section], Iterator[bytes]] | None = None
 
     @property
     def is_file(self) -> bool:
@@ -120,6 +123,32 @@ def _open_database(section: Section, domain: Domain, person: str | None, rows: i
     return ArrowSource(domain, DatabaseTable(section, order), TableFormat.of(section), person, rows)
 
 
+def _held(section: Section) -> Held:
+    from dpsynth_core.sources import memory
+
+    return memory.named(section["path"])
+
+
+def _open_held(section: Section, domain: Domain, person: str | None, rows: int) -> MarginalSource:
+    from dpsynth_core.sources.arrow import ArrowSource
+    from dpsynth_core.sources.formats import TableFormat
+
+    return ArrowSource(domain, _held(section).source, TableFormat.of(section), person, rows)
+
+
+def _held_columns(section: Section, person: str | None) -> tuple[str, ...]:
+    held = _held(section)
+    held.check(person)
+    return held.source.names
+
+
+def _survey_held(section: Section, columns: Sequence[str], person: str | None) -> Zoned[RecordsCheck]:
+    from dpsynth_core.sources.check_records import check_records
+    from dpsynth_core.sources.formats import TableFormat
+
+    return check_records(_held(section).opened(TableFormat.of(section)), columns, person)
+
+
 def _demo_columns(_section: Section, _person: str | None) -> tuple[str, ...]:
     from dpsynth_core.sources import demo
 
@@ -157,6 +186,14 @@ KINDS: Mapping[str, TableKind] = {
         _database_columns,
         skips_rows=True,  # a view or query may leave records out because of what they say
         base_name=_database_name,
+    ),
+    "memory": TableKind(
+        "memory",
+        _open_held,
+        _held_columns,
+        _survey_held,
+        base_name=lambda _: "a table in memory",
+        content=lambda section: _held(section).content(),
     ),
     "demo": TableKind("simulated", _open_demo, _demo_columns, simulated=True),
     "standin": TableKind("stand-in", _open_standin, None, simulated=True),

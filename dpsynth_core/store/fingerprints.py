@@ -12,6 +12,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.spec import DataSpec
 from dpsynth_core.sources.databases import address as addresses
 from dpsynth_core.sources.locations import Location, Remote, located
+from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.store import seals
 
 WHOLE_FILE_BYTES = 256 << 20
@@ -44,6 +45,11 @@ def of_data(data: DataSpec) -> str:
     """
     if data.simulated:
         return hmac.new(seals.key(), f"simulated {data.kind}".encode(), sha256).hexdigest()
+    if (content := KINDS[data.kind].content) is not None:
+        digest = hmac.new(seals.key(), data.kind.encode(), sha256)
+        for part in content(data.model_dump()):
+            digest.update(part)
+        return digest.hexdigest()
     if not data.is_file:
         place = json.dumps([data.kind, addresses.read(data.path).identity, data.table, data.query])
         return hmac.new(seals.key(), place.encode(), sha256).hexdigest()

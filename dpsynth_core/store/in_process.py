@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from dpsynth_core.bundle.signature import Signer
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.causes import cause_of
 from dpsynth_core.foundation.errors import ChargedError, InputError, shown
@@ -22,9 +23,12 @@ from dpsynth_core.release.making import HandOver
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.spool import Kept, Spool
 from dpsynth_core.release.times import Times
-from dpsynth_core.store import balance, charging, failures, ledger, spools
+from dpsynth_core.store import balance, charging, failures, ledger, signing, spools
 from dpsynth_core.store.faults import FIELD as HOME
 from dpsynth_core.store.faults import StoreFault
+
+BUNDLE = "release.zip"
+"""What a bundle is called."""
 
 
 @dataclass(frozen=True)
@@ -125,3 +129,18 @@ def _cited(run: str, of: Plan | Kept, told: Told) -> dict[str, Any]:
         return {}
     told.note(f"ledger: entry {cited['entry']}, hash {cited['hash']}")
     return cited
+
+
+def signer_of(made: Release, note: Callable[[str], None]) -> Signer | None:
+    """What signs the bundle of a release that this installation made; None where no ledger was charged. No fault of the key is a reason to
+    lose a release that is paid for."""
+    if not made.ledger:
+        return None
+    try:
+        signer = signing.signer(made.ledger, made.spec.digest())
+    except (InputError, OSError) as error:
+        note(f"warning: {BUNDLE} is not signed: {error if isinstance(error, InputError) else error.strerror}")
+        return None
+    if signer is not None:
+        note(f"signed: by {signer.key}")
+    return signer

@@ -212,6 +212,11 @@ def from_json(obj: object, attributes: Sequence[Attribute], position: int = 0) -
         raise type(error)(field if error.field == FIELD else error.field, error.problem, error.remedy) from None
 
 
+def cells_named(attributes: Sequence[Attribute], said: Mapping[str, Any], field: str) -> dict[str, Codes]:
+    """Which cells of which columns are meant, in the same words as in a rule. Raises InputError, which calls them `field`."""
+    return _Reader({a.name: a for a in attributes}, field).sides(said)
+
+
 @dataclass(frozen=True)
 class _Reader:
     by_name: Mapping[str, Attribute]

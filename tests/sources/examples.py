@@ -13,12 +13,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from dpsynth_core.sources import memory
 from dpsynth_core.sources.demo import demo_domain
 from dpsynth_core.vocabulary.domain import Domain
 from tests.sources import database_tables
 from tests.sources.written import WRITERS
 
 THREE = Domain.from_json({"a": 2, "b": 3, "c": 4})
+HELD: list[memory.Held] = []
+"""So that they stay."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +58,12 @@ def _as_file(kind: str, ending: str) -> Callable[[Path], Example]:
     return make
 
 
+def _memory(_folder: Path) -> Example:
+    held = memory.hold(pa.Table.from_pandas(pd.DataFrame(codes(), columns=THREE.names)))
+    HELD.append(held)
+    return Example({"path": held.name, "kind": "memory"}, THREE, codes())
+
+
 def _demo(_folder: Path) -> Example:
     some = Domain(tuple(attribute for attribute in demo_domain() if attribute.name in demo_domain().names[:3]))
     return Example({"kind": "demo"}, some)
@@ -79,6 +88,7 @@ EXAMPLES: dict[str, Callable[[Path], Example]] = {
     "stata": _as_file("stata", ".dta"),
     "sas": _as_file("sas", ".xpt"),
     "database": _database,
+    "memory": _memory,
     "demo": _demo,
     "standin": _standin,
 }

@@ -1,0 +1,166 @@
+"""Questions in the words of a program: values instead of numbers of cells, and answers that print themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, time, timedelta
+from html import escape
+from itertools import product
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from dpsynth_core import report
+from dpsynth_core.evaluation.questions import breakdown
+from dpsynth_core.evaluation.questions.answer import Answer as Answered
+from dpsynth_core.evaluation.questions.answer import Stated, answer
+from dpsynth_core.evaluation.questions.breakdown import GUESS, Line
+from dpsynth_core.evaluation.questions.question import COUNT, DIFFERENCE, MEAN, MEDIAN, SHARE, TABLE, Question
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.visible import visible
+from dpsynth_core.release.release import Release
+from dpsynth_core.report import answers as words
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.zeros import cells_named
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Cells: TypeAlias = "Mapping[str, Any]"
+"""Of each column a value, a list of values, (lowest, highest) of numbers or dates in whole bins, or None for what is missing."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The arguments of `Release.ask`."""
+
+    statistic: str
+    of: Cells | str | Sequence[str] | None
+    among: Cells | None
+    versus: Cells | None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """value: the best estimate; None where nothing is known. low, high: of the true number, with 95 % confidence; None for a guess. Of a
+    median, labels of cells. kind: "measured", "bound" (only the limit of a table says it) or "guess" (the model's, of which nothing says
+    how far off it is). group: of a breakdown or a table, which value or cell. sentences: the same for people."""
+
+    value: float | str | None
+    low: float | str | None
+    high: float | str | None
+    kind: str
+    group: str = ""
+    sentences: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return " ".join(self.sentences)
+
+    def _repr_html_(self) -> str:
+        return "".join(f"<p>{escape(sentence)}</p>" for sentence in self.sentences)
+
+
+@dataclass(frozen=True)
+class Answers(Sequence[Answer]):
+    """One answer for each value of a column, or each cell of a table. Each interval holds with 95 % confidence by itself."""
+
+    title: str
+    each: tuple[Answer, ...]
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.each[place]
+
+    def __len__(self) -> int:
+        return len(self.each)
+
+    def __iter__(self) -> Iterator[Answer]:
+        return iter(self.each)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """group, value, low, high, kind."""
+        import pandas as pd
+
+        names = ("group", "value", "low", "high", "kind")
+        return pd.DataFrame([{name: getattr(one, name) for name in names} for one in self.each], columns=list(names))
+
+    def __str__(self) -> str:
+        return f"{self.title}\n{self.frame.to_string(index=False)}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self.title)}</p>{self.frame.to_html(index=False)}"
+
+
+def ask(made: Release, asked: Asked, by: str | None) -> Answer | Answers:
+    """See `Release.ask`."""
+    if not report.can_answer(made):
+        raise InputError("ask", "this release holds nothing that could answer", "look at its verdict")
+    domain, known = made.domain, report.knowledge(made)
+    question = _question(domain, asked)
+    if by is not None:
+        lines = breakdown.breakdown(known, question, by)
+        labels = domain[by].cell_labels()
+        title = " ".join(words.breakdown_sentences(domain, question, by))
+        return Answers(title, tuple(_said(domain, question, line.answer.stated, line.standing, labels[line.code]) for line in lines))
+    found = answer(known, question)
+    standing = Line(0, found).standing
+    if question.statistic != TABLE:
+        return _said(domain, question, found.stated, standing, "", tuple(words.sentences(domain, question, found)))
+    return _table(domain, question, found, standing)
+
+
+def _table(domain: Domain, question: Question, found: Answered, standing: str) -> Answers:
+    groups = product(*(domain[name].cell_labels() for name in question.columns))
+    share = Question(SHARE)
+    each = (
+        _said(domain, share, stated, GUESS if stated.low is None else standing, " × ".join(group))
+        for stated, group in zip(found.cells, groups, strict=True)
+    )
+    return Answers(" ".join(words.sentences(domain, question, found)), tuple(each))
+
+
+def _said(domain: Domain, question: Question, stated: Stated, kind: str, group: str, sentences: tuple[str, ...] = ()) -> Answer:
+    labels = domain[question.column].cell_labels() if question.statistic == MEDIAN else ()
+
+    def told(number: float | None) -> float | str | None:
+        return labels[int(number)] if labels and number is not None else number
+
+    return Answer(told(stated.value), told(stated.low), told(stated.high), kind, visible(group), sentences)
+
+
+def _question(domain: Domain, asked: Asked) -> Question:
+    """Raises InputError."""
+    among, versus = _codes(domain, asked.among, "among"), _codes(domain, asked.versus, "versus")
+    of = asked.of
+    if asked.statistic == TABLE:
+        columns = [of] if isinstance(of, str) else list(of or ())
+        return Question(TABLE, among=among, columns=tuple(map(str, columns)))
+    if asked.statistic in (MEAN, MEDIAN) or (asked.statistic == DIFFERENCE and isinstance(of, str)):
+        if not isinstance(of, str):
+            raise InputError("of", f"it names no column, and a {asked.statistic} is of one", 'name it, such as of="age"')
+        return Question(asked.statistic, among=among, versus=versus, column=of)
+    if of is not None and not isinstance(of, Mapping):
+        raise InputError("of", "it does not say which cells", 'write for example of={"sex": "f"}')
+    cells = _codes(domain, of, "of")
+    if asked.statistic == COUNT:
+        return Question(COUNT, among={**among, **cells})
+    return Question(asked.statistic, among=among, versus=versus, cells=cells)
+
+
+def _codes(domain: Domain, said: Cells | None, field: str) -> Mapping[str, tuple[int, ...]]:
+    if not said:
+        return {}
+    return cells_named(domain.attributes, {name: _named(domain, str(name), value) for name, value in said.items()}, field)
+
+
+def _named(domain: Domain, name: str, value: Any) -> Any:
+    """A value as a domain's rules name it."""
+    if value is None:
+        code = domain[name].missing_code
+        if code is None:
+            raise InputError(f"column {name!r}", "it has no cell for missing values", "leave it out")
+        return domain[name].cell_labels()[code]
+    if isinstance(value, tuple) and len(value) == 2:
+        return f"{_named(domain, name, value[0])}..{_named(domain, name, value[1])}"
+    if isinstance(value, list | tuple | set | frozenset | range):
+        return [_named(domain, name, one) for one in value]
+    return str(value) if isinstance(value, date | time | timedelta) else value

@@ -1,0 +1,69 @@
+"""What each column may contain, in a few signs: a dict of names, or a domain as it is written elsewhere."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from typing import Any, TypeAlias
+
+from dpsynth_core.foundation.errors import InputError, shown
+from dpsynth_core.vocabulary.codebook import load_domain
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.names import column_field
+
+Said: TypeAlias = "tuple[Any, Any] | Sequence[Any] | range | Mapping[str, Any] | int"
+"""Of a column: (lowest, highest); its categories; a range; a column of a domain in JSON. Of all columns: how many codes each has."""
+Columns: TypeAlias = "Mapping[str, Said] | Mapping[str, Any] | Domain | str | os.PathLike[str]"
+
+
+def discover(kind: str = "categorical", *, most: int | None = None, **further: Any) -> dict[str, Any]:
+    """A column whose values nobody has listed: they are learnt with noise, for a share of the budget.
+
+    Parameters
+    ----------
+    kind : what the column holds, such as ``"categorical"``, ``"integer"`` or ``"date"``.
+    most : cells that it may have at most.
+    further : other fields of the column, as in a domain in JSON.
+
+    Examples
+    --------
+    >>> import dpsynth_core as dps
+    >>> dps.discover(most=40)
+    {'kind': 'categorical', 'discover': True, 'most': 40}
+    """
+    return {"kind": kind, "discover": True, **({} if most is None else {"most": most}), **further}
+
+
+def domain(columns: Columns) -> Domain:
+    """Raises InputError that names the column."""
+    if isinstance(columns, Domain):
+        return columns
+    if isinstance(columns, str | os.PathLike):
+        return load_domain(os.fspath(columns))
+    if not isinstance(columns, Mapping):
+        raise InputError("columns", f"a {type(columns).__name__} does not say what they may contain", "give a dict, a domain or its file")
+    if ("attributes" in columns and "version" in columns) or all(type(said) is int for said in columns.values()):
+        return Domain.from_json(dict(columns))
+    return Domain.from_json({"version": 1, "attributes": [_column(str(name), said) for name, said in columns.items()]})
+
+
+def _column(name: str, said: Any) -> dict[str, Any]:
+    if isinstance(said, Mapping):
+        return {"name": name, **said}
+    if isinstance(said, range) and said.step == 1 and said:
+        return {"name": name, "kind": "integer", "lower": said[0], "upper": said[-1]}
+    if isinstance(said, tuple) and len(said) == 2 and all(isinstance(end, int | float | date) for end in said):
+        return {"name": name, **_between(*said)}
+    if isinstance(said, list | tuple) and said:
+        return {"name": name, "kind": "categorical", "categories": [str(category) for category in said]}
+    problem = f"{shown(said)} does not say what it may contain"
+    raise InputError(column_field(name), problem, 'write (0, 99), ["f", "m"], discover(), or a column of a domain in JSON')
+
+
+def _between(low: Any, high: Any) -> dict[str, Any]:
+    if isinstance(low, date) or isinstance(high, date):
+        kind = "timestamp" if isinstance(low, datetime) else "date"
+        return {"kind": kind, **({"precision": "second"} if kind == "timestamp" else {}), "lower": str(low), "upper": str(high)}
+    whole = isinstance(low, int) and isinstance(high, int)
+    return {"kind": "integer" if whole else "numeric", "lower": low, "upper": high}

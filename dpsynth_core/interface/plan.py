@@ -1,0 +1,225 @@
+"""A plan: what a release will cost and give, before anything is read of the records but the structure of their table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
+
+from dpsynth_core.foundation.errors import InputError, shown
+from dpsynth_core.foundation.zones import Zoned
+from dpsynth_core.interface import columns as domains
+from dpsynth_core.interface import shown as words
+from dpsynth_core.interface.columns import Columns
+from dpsynth_core.interface.frames import Given, given
+from dpsynth_core.planning import leaks
+from dpsynth_core.planning.leaks import Leak
+from dpsynth_core.planning.plan import Plan as Sealed
+from dpsynth_core.planning.power import Power
+from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, Spec
+from dpsynth_core.planning.unit_spec import UNNAMED
+from dpsynth_core.planning.ways import Facts, expected
+from dpsynth_core.release import making, synthesis
+from dpsynth_core.vocabulary.domain import Domain
+
+if TYPE_CHECKING:
+    from dpsynth_core.interface.release import Release
+    from dpsynth_core.mechanisms.mechanism import Forecast
+
+Tables: TypeAlias = "int | Sequence[Sequence[str]] | Mapping[str, Any]"
+"""How many columns each table has of which the counts must come out right (all such tables); those tables; or a workload in JSON."""
+
+
+class Options(TypedDict, total=False):
+    """What `plan` takes besides. Each is a field of a spec; the reference says more of them.
+
+    delta: probability that the guarantee fails. mechanism, settings: its name and its parameters. person: the column that tells people
+    apart, and rows_per_person how many rows of each count. relation: "add-remove" or "replace". people: about how many there are, as far as
+    that is public; decides nothing but the forecast. rows: how many to write. certificate, discovery: shares of the budget. criteria: fixed
+    beforehand. models: columns that models are to predict. epsilon_reason, domain_origin, origin_reason, other_copies, looked: what the
+    release says of how it came about. form: how a file is written, or the table or query of a database.
+    """
+
+    delta: float
+    mechanism: str
+    settings: Mapping[str, float | int | bool | str]
+    person: str | None
+    rows_per_person: int
+    relation: str
+    people: int | None
+    rows: int | None
+    certificate: float
+    discovery: float
+    criteria: Sequence[Mapping[str, Any]]
+    models: Sequence[str]
+    epsilon_reason: str
+    domain_origin: str
+    origin_reason: str
+    other_copies: str
+    looked: Sequence[str] | None
+    form: Mapping[str, Any]
+
+
+def plan(
+    data: Any, columns: Columns, *, epsilon: float, tables: Tables = 3, population: str | None = None, **options: Unpack[Options]
+) -> Plan:
+    """Plan a release. Nothing is spent, and nothing of the records is read.
+
+    Parameters
+    ----------
+    data : a pandas, Polars or Arrow table, a DuckDB relation, the path of a file or of a folder of files, the address of a database, or
+        ``"demo"`` for simulated people.
+    columns : what each column may contain, from public knowledge and not from the data: ``(0, 99)``, ``["f", "m"]``, ``discover()``, or a
+        column of a domain in JSON. A domain, or the path of one, does as well.
+    epsilon : by how much one person may move the odds of anything: at most by the factor e^epsilon.
+    tables : how many columns each table has of which the counts must come out right, or these tables.
+    population : whose records these are. The ledger in DPSYNTH_HOME is charged for them when the plan runs; without one, none is.
+    **options : see `Options`.
+
+    Raises
+    ------
+    InputError
+        With the field, the problem and the remedy.
+
+    Examples
+    --------
+    >>> import dpsynth_core as dps
+    >>> dps.plan("demo", {"age": (16, 95), "sex": ["female", "male"]}, epsilon=1, tables=2)
+    Plan: 1 table of up to 2 columns, AIM, epsilon 1, delta 1e-09, charged to no ledger
+    """
+    table, domain = given(data, options.get("form", {})), domains.domain(columns)
+    spec = Spec.from_json(_document(table, domain, epsilon, tables, population, options))
+    return Plan(synthesis.plan(spec), table, options.get("people"))
+
+
+def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, population: str | None, options: Options) -> dict[str, Any]:
+    """The spec. Raises InputError for an option that there is not."""
+    if unknown := set(options) - Options.__optional_keys__:
+        raise InputError(min(unknown), "there is no such option", f"use {', '.join(sorted(Options.__optional_keys__))}")
+    looked = options.get("looked")
+    return {
+        "name": table.name,
+        "population": UNNAMED if population is None else population,
+        "data": table.section,
+        "unit": {
+            "relation": options.get("relation", "add-remove"),
+            "person_column": options.get("person"),
+            "max_rows_per_person": options.get("rows_per_person", 1),
+        },
+        "other_copies": options.get("other_copies", ""),
+        "looks": None if looked is None else list(looked),
+        "domain_origin": options.get("domain_origin", "unstated"),
+        "domain_justification": options.get("origin_reason", ""),
+        "domain": domain.to_json(),
+        "workload": _workload(domain, tables),
+        "budget": {
+            "epsilon": epsilon,
+            "delta": options.get("delta", 1e-9),
+            "certificate": options.get("certificate", DEFAULT_CERTIFICATE),
+            "reason": options.get("epsilon_reason", ""),
+            **({"discovery": options["discovery"]} if "discovery" in options else {}),
+        },
+        "criteria": [dict(one) for one in options.get("criteria", ())],
+        "models": [{"column": column} for column in options.get("models", ())],
+        "mechanism": {"name": options.get("mechanism", "aim"), "settings": dict(options.get("settings", {}))},
+        "output": {"rows": options.get("rows")},
+    }
+
+
+def _workload(domain: Domain, tables: Tables) -> dict[str, Any]:
+    if isinstance(tables, int):
+        return {"kind": "all", "k": min(tables, len(domain))}
+    if isinstance(tables, Mapping):
+        return dict(tables)
+    if isinstance(tables, str) or not all(isinstance(one, Sequence) and not isinstance(one, str) for one in tables):
+        raise InputError("tables", f"{shown(tables)} names no tables", 'give a number of columns, or [["age", "sex"], ["region"]]')
+    return {"kind": "marginals", "marginals": [{"attributes": list(one), "weight": 1.0} for one in tables]}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan:
+    """What a release will cost and give. `run` makes it. Print it, or leave it at the end of a notebook's cell, to read what it says."""
+
+    sealed: Sealed
+    _given: Given
+    _people: int | None = None
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The plan as a document, as it is published: no path is in it."""
+        return self.sealed.spec.published()
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of that document: the plan's seal."""
+        return self.sealed.spec.digest()
+
+    @property
+    def domain(self) -> dict[str, Any]:
+        """The domain as a document."""
+        return self.sealed.domain.to_json()
+
+    @property
+    def population(self) -> str | None:
+        """Whose ledger account is charged; None where none is."""
+        return None if self.sealed.spec.population == UNNAMED else self.sealed.spec.population
+
+    @property
+    def forecast(self) -> Forecast:
+        """What the run is expected to need: `seconds` and `memory_mb`."""
+        return self.sealed.forecast
+
+    @cached_property
+    def leaks(self) -> tuple[Leak, ...]:
+        """What the release gives away besides what it is charged for, the worst first: each with `severity`, `title`, `why` and `fix`."""
+        releases = 0
+        if self.population is not None:
+            from dpsynth_core.store import balance
+
+            releases = balance.spent(self.population).releases
+        return leaks.find(self.sealed.spec, releases, condition=self.sealed.condition)
+
+    @property
+    def expected(self) -> Power | None:
+        """What the rows should be good for; None where it is not said about how many people there are, or no tables are made."""
+        standin = self.sealed.spec.data.standin
+        people = self._people or (standin.rows if standin else None)
+        if not people or not self.sealed.mechanism.card.publishes_tables:
+            return None
+        return expected(self.sealed, Facts(people))
+
+    def survey(self) -> Zoned[tuple[str, ...]]:
+        """What in the table reads oddly, or would count as something else. Exact, and so for the curator's eyes alone: `.value` has it."""
+        return making.findings(self.sealed)
+
+    def run(self, *, progress: bool = True, again: bool = False) -> Release:
+        """Make the release. From the first record on, what it costs is spent, also if it is interrupted or fails.
+
+        The release is kept in DPSYNTH_HOME. Where the ledger knows that this plan was carried out on this very table, that release is
+        returned and nothing is spent; where such a run was interrupted, it is refused, for `recover` finishes it and spends nothing.
+
+        Parameters
+        ----------
+        progress : whether a bar shows how far it is, in a notebook or on a terminal.
+        again : spend once more, for another release of the same plan.
+
+        Raises
+        ------
+        InputError
+            Nothing was read, and nothing is spent.
+        ChargedError
+            An `InputError` after records were read: no release is made, and what it was charged stays spent.
+        """
+        from dpsynth_core.interface import running
+
+        return running.run(self.sealed, self._given, self.population is not None, progress, again)
+
+    def __repr__(self) -> str:
+        return words.plan_line(self.sealed)
+
+    def __str__(self) -> str:
+        return words.plan_text(self.sealed, self.leaks, self.expected)
+
+    def _repr_html_(self) -> str:
+        return words.plan_html(self.sealed, self.leaks, self.expected)

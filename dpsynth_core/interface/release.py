@@ -1,0 +1,187 @@
+"""A release: rows, what they are good for, and answers to questions. All of it may be published, and none of it costs anything."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpsynth_core import report
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.private_files import private_file
+from dpsynth_core.interface import asking
+from dpsynth_core.interface import shown as words
+from dpsynth_core.interface.asking import Answer, Answers, Cells
+from dpsynth_core.interface.frames import Back, pandas_of
+from dpsynth_core.interface.plots import Plots
+from dpsynth_core.release import release as releases
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+    from dpsynth_core.bundle.verdicts import Report
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Release:
+    """What a run ends with, or what a bundle holds. Print it to read what it says of itself.
+
+    made: the release as the rooms below know it.
+    """
+
+    made: releases.Release
+    _bundle: Path
+    _back: Back
+
+    @cached_property
+    def rows(self) -> Any:
+        """The synthetic rows as the kind of table that came in, in pandas where that was a file or a database. None where none are."""
+        return None if self.made.table is None else self._back(self.made.table)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The rows for any library that speaks Arrow's PyCapsule interface. Raises InputError where there are none."""
+        return self._arrow().__arrow_c_stream__(requested_schema)
+
+    def _arrow(self) -> pa.Table:
+        if (table := self.made.table) is None:
+            raise InputError("rows", "this release has none", "look at what it measured: errors, ask")
+        return table
+
+    @property
+    def verdict(self) -> str:
+        """What the release may be published for, and why; "" for a rule, which is no table."""
+        return words.verdict(self.made)
+
+    @property
+    def guarantee(self) -> str:
+        """What is protected, in words."""
+        return self.made.statement
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader must know before they trust it, in full sentences."""
+        return tuple(brand.sentence for brand in self.made.brands)
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """What it is, in pairs of name and text."""
+        return report.in_short(self.made)
+
+    @property
+    def errors(self) -> pd.DataFrame:
+        """How far off each table is, as shares of the people: `error` as it was measured, `low` and `limit` with 95 % confidence each, the
+        largest `limit` first; missing where nothing is known."""
+        table = report.quality_of(self.made).value.table
+        return table[["marginal", "cells", "error", "low", "limit", "support"]].reset_index(drop=True)
+
+    @property
+    def plot(self) -> Plots:
+        """Charts (Altair): `errors`, `overview`, `simpler`, `pairs`."""
+        return Plots(self.made)
+
+    def ask(
+        self,
+        statistic: str,
+        of: Cells | str | list[str] | None = None,
+        *,
+        among: Cells | None = None,
+        versus: Cells | None = None,
+        by: str | None = None,
+    ) -> Answer | Answers:
+        """Ask a question of all that was released: the best estimate, with an interval that holds the true number with 95 % confidence.
+
+        Parameters
+        ----------
+        statistic : "count", "share", "mean", "median", "difference" or "table".
+        of : of what. For a share, cells of columns such as ``{"sex": "f", "age": (20, 39)}``; for a mean or median, a column; for a
+            difference, either; for a table, columns. A count takes the group here too.
+        among : the group that is asked about, as cells; everybody where it is left out.
+        versus : the other group, of a difference.
+        by : a column: one answer for each of its values.
+
+        Returns
+        -------
+        Answer, or Answers with one for each value or cell.
+
+        Raises
+        ------
+        InputError
+            For what cannot be asked of such rows.
+        """
+        return asking.ask(self.made, asking.Asked(statistic, of, among, versus), by)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the bundle, which is what to publish: rows, record, report, and how to check it. Replaces a file of that name."""
+        target = Path(path)
+        with self._bundle.open("rb") as source, private_file(target) as stream:
+            shutil.copyfileobj(source, stream)
+        return target
+
+    def verify(self) -> Report:
+        """Check the bundle as a recipient would. See `verify`."""
+        return verify(self._bundle)
+
+    def __repr__(self) -> str:
+        return words.release_line(self.made)
+
+    def __str__(self) -> str:
+        return words.release_text(self.made)
+
+    def _repr_html_(self) -> str:
+        return words.release_html(self.made)
+
+
+def open(path: str | os.PathLike[str]) -> Release:
+    """Open a bundle. Nothing of it is checked but that it can be read: `verify` checks.
+
+    Raises
+    ------
+    InputError
+        Where it is no bundle, or is damaged.
+    """
+    return opened(Path(path), pandas_of)
+
+
+def opened(path: Path, back: Back) -> Release:
+    """The same, with rows as another kind of table."""
+    from dpsynth_core.bundle import unpack
+    from dpsynth_core.bundle.checks.opened import Opened
+    from dpsynth_core.claims.outcome import Wrong
+    from dpsynth_core.release import document
+
+    bundle = unpack.read(path)
+    unpack.plan_of(bundle)
+    try:
+        made = Opened(bundle, document.from_json(bundle.document)).whole
+    except (Wrong, *unpack.DAMAGE):
+        raise InputError("bundle", "it is damaged", "download it again, or verify it to see what is wrong") from None
+    return Release(made, path, back)
+
+
+def verify(path: str | os.PathLike[str], *, key: str | None = None, seconds: int = 30, megabytes: int = 1024) -> Report:
+    """Check what a bundle says, from the bundle alone, in processes with limits that a hostile one cannot leave.
+
+    Parameters
+    ----------
+    path : of a bundle, or of the folder it was unpacked into.
+    key : the publisher's public key, with which it must be signed.
+    seconds, megabytes : what checking may take.
+
+    Returns
+    -------
+    Report
+        `verdict` says whether it is consistent, `checks` what was looked at, and `unseen` what no bundle can show.
+    """
+    from dpsynth_core.bundle import confined
+    from dpsynth_core.bundle.signature import parse_key
+    from dpsynth_core.foundation.confinement import Limits
+
+    found = confined.verified(Path(path), Limits(megabytes=megabytes, seconds=seconds))
+    return found if key is None else found.by(parse_key(key, "key"))
+
+
+

@@ -1,0 +1,105 @@
+"""Carry out a plan, or finish what an interrupted run kept, and say on a terminal or in a notebook how far it is."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+
+from dpsynth_core.foundation import interrupts, threads
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.visible import visible
+from dpsynth_core.interface.frames import Given, pandas_of
+from dpsynth_core.interface.release import Release, opened
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.release import making, spool
+from dpsynth_core.release import release as releases
+from dpsynth_core.release.release import Progress
+from dpsynth_core.store import in_process, kept, ledger, signing, spools
+from dpsynth_core.store.folders import new_id
+from dpsynth_core.store.in_process import Told
+
+
+def run(plan: Plan, table: Given, charged: bool, progress: bool, again: bool) -> Release:
+    """See `Plan.run`."""
+    if charged:
+        ledger.check_name(plan.spec.population)
+        signing.check()
+        if not again and (path := kept.earlier(plan)) is not None:
+            print("note: this plan was carried out on this very table before; here is that release, and nothing is spent", file=sys.stderr)
+            return opened(path, table.back)
+    spools.check_room(plan)
+    making.findings(plan)  # what cannot be read to its end is refused while that costs nothing
+    made: list[Release] = []
+    with _working(progress) as told:
+        place = None if charged else spools.spool_file(new_id())
+        in_process.make(plan, place, told, lambda one, _: made.append(Release(one, kept.keep(one, told.note), table.back)))
+    return made[0]
+
+
+def recover(run: str | None = None, *, answers: bool = False, progress: bool = True) -> Release:
+    """Finish the release of an interrupted run. Reads no record and spends nothing.
+
+    Parameters
+    ----------
+    run : what the error named; the only interrupted run where it is left out.
+    answers : the noisy tables alone, also where rows could be made.
+
+    Raises
+    ------
+    InputError
+        Where no such run kept anything that a release could be made of.
+    """
+    there = spools.unfinished()
+    if run not in there if run is not None else len(there) != 1:
+        remedy = f"name one of these: {', '.join(there)}" if there else "there is no interrupted run in DPSYNTH_HOME"
+        raise InputError("run", "it is not clear which interrupted run is meant", remedy)
+    place = spools.spool_file(run or there[0])
+    made: list[Release] = []
+    with _working(progress) as told:
+
+        def hand_over(one: releases.Release, _: bool) -> None:
+            made.append(Release(one, kept.keep(one, told.note), pandas_of))
+
+        in_process.finish(spool.read(place), place, told, answers, hand_over)
+    return made[0]
+
+
+@contextmanager
+def _working(progress: bool) -> Iterator[Told]:
+    """While a run is under way: Ctrl-C waits for the end of a step, linear algebra has one thread, and a bar shows how far it is."""
+    bar = _bar() if progress else None
+
+    def step(progress: Progress) -> None:
+        interrupts.check()
+        if bar is not None and progress.kind in ("measured", "phase"):
+            what = " x ".join(progress.attributes) or "the number of records"
+            bar(f"{progress.done:4.0%}  {progress.message or f'measured {what}'}")
+
+    def note(line: str) -> None:
+        if line.startswith("warning"):
+            print(line, file=sys.stderr)
+
+    def interrupted(answers: int, run: str) -> None:
+        print(f"kept: {answers:,} answers; recover({Path(run).stem!r}) makes of them what it can, and spends nothing", file=sys.stderr)
+
+    with interrupts.deferring(), threads.one_thread():
+        try:
+            yield Told(lambda: None, note, lambda _: None, step, interrupted)
+        finally:
+            if bar is not None:
+                bar("")
+
+
+def _bar() -> Callable[[str], None] | None:
+    """Shows a line in place of the one before; "" takes it away. None where nobody looks."""
+    if "IPython" in sys.modules and hasattr(sys.modules["IPython"].get_ipython(), "kernel"):
+        display = import_module("IPython.display").display
+        handle = display({"text/plain": ""}, raw=True, display_id=True)
+        return lambda line: handle.update({"text/plain": line}, raw=True)
+    if not sys.stderr.isatty():
+        return None
+    return lambda line: print(f"\r\033[K{visible(line)[:120]}", end="", file=sys.stderr, flush=True)
+

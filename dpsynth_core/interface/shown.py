@@ -1,0 +1,80 @@
+"""Plans and releases as text and as HTML for a notebook. Names of columns and values are hostile text in HTML, and are escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from dpsynth_core import report
+from dpsynth_core.planning.leaks import Leak, Severity
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.power import Power
+from dpsynth_core.planning.unit_spec import UNNAMED
+from dpsynth_core.release.release import Release
+
+Pairs = Iterable[tuple[str, str]]
+
+
+def plan_line(plan: Plan) -> str:
+    spec, tables = plan.spec, plan.workload.cliques
+    largest = max(map(len, tables))
+    number = f"{len(tables):,} table{'s' * (len(tables) != 1)} of up to {largest} column{'s' * (largest != 1)}"
+    account = "charged to no ledger" if spec.population == UNNAMED else f"charged to {spec.population!r}"
+    return f"Plan: {number}, {plan.mechanism.card.title}, epsilon {spec.budget.epsilon:g}, delta {spec.budget.delta:g}, {account}"
+
+
+def _plan_facts(plan: Plan, hope: Power | None) -> Pairs:
+    expected = "say about how many people there are (people=...), to see what to expect"
+    if hope is not None:
+        error = f"about {hope.error:.1%} of the people in the wrong group of a table, on average"
+        expected = hope.warning or f"{hope.hope} should come out good enough; {error}"
+    forecast = plan.forecast
+    return [
+        ("Protects", plan.spec.unit.words),
+        ("Expected", expected),
+        ("Needs", f"about {max(1, round(forecast.seconds)):,} s and {forecast.memory_mb / 1000:.1f} GB on this machine"),
+        ("Seal", plan.spec.digest()[:16]),
+    ]
+
+
+def _leak_lines(leaks: Sequence[Leak]) -> Pairs:
+    return [(f"{leak.severity.name.lower()}: {leak.title}", f"{leak.why} {leak.fix}") for leak in leaks]
+
+
+def plan_text(plan: Plan, leaks: Sequence[Leak], hope: Power | None) -> str:
+    facts = [f"  {name}: {text}" for name, text in _plan_facts(plan, hope)]
+    found = [f"  - {title}. {text}" for title, text in _leak_lines(leaks)]
+    return "\n".join([plan_line(plan), *facts, *(["  It gives away, besides what it is charged for:", *found] if found else [])])
+
+
+def plan_html(plan: Plan, leaks: Sequence[Leak], hope: Power | None) -> str:
+    serious = sum(leak.severity is not Severity.NOTE for leak in leaks)
+    things = f"{len(leaks)} thing{'s' * (len(leaks) != 1)} that it gives away besides what it is charged for"
+    title = f"{things}, {serious} of them to think about" if serious else things
+    listed = f"<details><summary>{title}</summary>{_list(_leak_lines(leaks))}</details>" if leaks else ""
+    return f"<p><b>{escape(plan_line(plan))}</b></p>{_list(_plan_facts(plan, hope))}{listed}"
+
+
+def release_line(made: Release) -> str:
+    rows = "noisy tables, no rows" if made.codes is None else f"{made.rows:,} synthetic rows of {len(made.domain.column_names)} columns"
+    private = "" if made.private else ", NOT PRIVATE"
+    return f"Release: {rows}, epsilon {made.spec.budget.epsilon:g}, delta {made.spec.budget.delta:g}{private}"
+
+
+def verdict(made: Release) -> str:
+    return next((text for _, text in report.verdict_facts(made)), "")
+
+
+def release_text(made: Release) -> str:
+    warnings = [f"  warning: {brand.sentence}" for brand in made.brands]
+    return "\n".join([release_line(made), f"  {verdict(made)}", *warnings])
+
+
+def release_html(made: Release) -> str:
+    warnings = "".join(f"<li>{escape(brand.sentence)}</li>" for brand in made.brands)
+    shown = f"<ul>{warnings}</ul>" if warnings else ""
+    return f"<p><b>{escape(release_line(made))}</b></p><p>{escape(verdict(made))}</p>{shown}{_list(report.in_short(made))}"
+
+
+def _list(pairs: Pairs) -> str:
+    return "<dl>" + "".join(f"<dt><b>{escape(name)}</b></dt><dd>{escape(text)}</dd>" for name, text in pairs) + "</dl>"

@@ -1,0 +1,88 @@
+"""Tables that a program holds in memory. A spec is a document and names a table by a text: here is which table is meant.
+
+A name means something in this process alone, and for as long as somebody holds its table. Nothing of the table is written anywhere.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from weakref import WeakValueDictionary
+
+import pandas as pd
+import pyarrow as pa
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources import readers
+from dpsynth_core.sources.arrays import texts
+from dpsynth_core.sources.arrow_types import check_type, repaired
+from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.held import Frame, HeldTable
+
+KIND = "memory"
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """A table of typed columns, as `held.Frame` is one of pandas."""
+
+    table: pa.Table
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.table.column_names)
+
+    def batches(self, columns: Sequence[str], _decimal: str) -> Iterator[pa.RecordBatch]:
+        for batch in self.table.select(list(columns)).to_batches(max_chunksize=readers.BATCH_ROWS):
+            yield pa.RecordBatch.from_arrays([repaired(column) for column in batch.columns], names=list(columns))
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """name: what a spec calls it."""
+
+    name: str
+    source: Frame | Columns
+
+    def opened(self, form: TableFormat) -> HeldTable:
+        return HeldTable(self.source, form)
+
+    def check(self, person: str | None) -> None:
+        """Names and types alone. Raises InputError."""
+        readers.check_names(self.source.names)
+        if isinstance(self.source, Columns):
+            for name, kind in zip(self.source.names, self.source.table.schema.types, strict=True):
+                check_type(name, kind)
+                if name == person and pa.types.is_nested(kind):
+                    raise InputError("unit.person_column", "its values are lists or structures", "choose a column of texts or numbers")
+
+    def content(self) -> Iterator[bytes]:
+        """What it says, the same in whatever kind of frame: each column's name, then its cells as texts."""
+        for name in self.source.names:
+            yield name.encode() + b"\0"
+            for batch in self.source.batches([name], "."):
+                column = batch.column(0)
+                column = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+                cells = texts(column).cast(pa.large_string())
+                for start in range(0, len(cells), _CELLS):
+                    yield pa.record_batch([cells[start : start + _CELLS]], names=["cells"]).serialize()
+
+
+_CELLS = 1 << 16
+_NAMED: WeakValueDictionary[str, Held] = WeakValueDictionary()
+
+
+def hold(table: pd.DataFrame | pa.Table) -> Held:
+    """Give the table a name for as long as what this returns is kept."""
+    held = Held(secrets.token_hex(8), Frame(table) if isinstance(table, pd.DataFrame) else Columns(table))
+    _NAMED[held.name] = held
+    return held
+
+
+def named(name: str) -> Held:
+    """Raises InputError where no such table is held any more."""
+    held = _NAMED.get(name)
+    if held is None:
+        raise InputError("data", "the table was held in memory by a program, and is not held any more", "run the program again")
+    return held

@@ -1,0 +1,355 @@
+"""Plan, run, release: what a Python program can rely on."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import dpsynth_core as dps
+from dpsynth_core.bundle.verdicts import CONSISTENT
+from dpsynth_core.release import synthesis
+from dpsynth_core.release.spool import Spool
+from dpsynth_core.sources.held import Frame
+from dpsynth_core.sources.memory import Columns
+from dpsynth_core.store import balance, chain, spools
+
+PUBLIC = {
+    *("Answer", "Answers", "CapacityError", "ChargedError", "InputError", "Plan", "Release"),
+    *("discover", "open", "plan", "recover", "testing", "verify"),
+}
+COLUMNS = {"age": (0, 99), "sex": ["f", "m"], "region": {"kind": "categorical", "categories": ["north", "south"], "missing": True}}
+ROWS = 400
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+def people(rows: int = ROWS) -> pd.DataFrame:
+    rng = np.random.default_rng(5)
+    drawn = {"age": rng.integers(0, 100, rows), "sex": rng.choice(["f", "m"], rows), "region": rng.choice(["north", "south"], rows)}
+    return pd.DataFrame(drawn)
+
+
+def planned(data: Any, **options: Any) -> dps.Plan:
+    fixed = {"epsilon": 3, "tables": 2, "mechanism": "independent", "population": "Patients 2026"}
+    return dps.plan(data, options.pop("columns", COLUMNS), **{**fixed, **options})
+
+
+# The names
+
+
+def test_the_public_names_are_these() -> None:
+    assert set(dps.__all__) == PUBLIC == set(dir(dps)) - {"__version__"}
+    stub = Path(dps.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+    assert all(re.search(rf"\bimport\b.*\b{name}\b", stub) for name in PUBLIC)
+    for name in PUBLIC:
+        assert inspect.getdoc(getattr(dps, name)), name
+
+
+def test_a_name_that_is_not_public_is_not_there() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'synthesise'"):
+        dps.synthesise  # type: ignore[attr-defined]  # noqa: B018
+
+
+@pytest.mark.parametrize("module", ["columns", "plan", "testing"])
+def test_the_examples_of_docstrings_run(module: str) -> None:
+    found = doctest.testmod(importlib.import_module(f"dpsynth_core.interface.{module}"))
+    assert found.attempted
+    assert not found.failed
+
+
+# Tables in, tables out
+
+
+def in_duckdb(frame: pd.DataFrame) -> Any:
+    return duckdb.from_arrow(pa.Table.from_pandas(frame))
+
+
+class Capsule:
+    """A table of a library that nobody here knows."""
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self._table = pa.Table.from_pandas(frame)
+
+    def __arrow_c_stream__(self, schema: object = None) -> object:
+        return self._table.__arrow_c_stream__(schema)
+
+
+@pytest.mark.parametrize(
+    ("made", "kind"),
+    [
+        (lambda frame: frame, pd.DataFrame),
+        (pa.Table.from_pandas, pa.Table),
+        (in_duckdb, duckdb.DuckDBPyRelation),
+        (Capsule, pa.Table),
+    ],
+    ids=["pandas", "arrow", "duckdb", "capsule"],
+)
+def test_the_kind_of_table_that_came_in_comes_back_with_the_same_rows(made: Callable[[pd.DataFrame], Any], kind: type) -> None:
+    plan = dps.testing.seeded(planned(made(people()), population=None), 3)
+    release = plan.run(progress=False)
+    assert isinstance(release.rows, kind)
+    same = dps.testing.seeded(planned(people(), population=None), 3).run(progress=False)
+    assert pa.table(release).equals(pa.table(same))
+    assert plan.digest == dps.testing.seeded(planned(people(), population=None), 3).digest
+
+
+def test_a_path_is_read_and_named_nowhere(tmp_path: Path) -> None:
+    people().to_csv(tmp_path / "hidden-folder.csv", index=False)
+    plan = planned(tmp_path / "hidden-folder.csv")
+    release = plan.run(progress=False)
+    assert isinstance(release.rows, pd.DataFrame)
+    for text in (repr(plan), str(plan), plan._repr_html_(), repr(release), str(release), release._repr_html_(), str(plan.spec)):
+        assert str(tmp_path) not in text
+
+
+def test_whole_numbers_with_missing_values_stay_whole_numbers() -> None:
+    frame = people(2000)
+    frame["age"] = frame["age"].astype("Int64").where(frame.index % 3 > 0)
+    rows = planned(frame, population=None).run(progress=False).rows
+    assert rows["age"].dtype == "Int64"
+    assert 0.2 < rows["age"].isna().mean() < 0.45  # a third of 2,000, with noise of some tens
+
+
+def test_one_odd_cell_changes_no_other() -> None:
+    """The same people twice; in the second table one age is an object that nothing expects there, which makes the column one of objects."""
+    plain, odd = people(), people()
+    odd["age"] = odd["age"].astype(object)
+    odd.at[0, "age"] = ("x", 7)
+    plans = planned(plain), planned(odd)
+    before, after = (synthesis.open_source(plan.sealed).counts([("age",)])[("age",)] for plan in plans)
+    assert np.abs(after - before).sum() == 2
+    assert (after - before)[plain.loc[0, "age"]] == -1
+
+
+@pytest.mark.parametrize("data", [[1, 2], {"age": [1]}, 7, None])
+def test_what_is_no_table_is_refused(data: Any) -> None:
+    with pytest.raises(dps.InputError, match="is no table"):
+        planned(data)
+
+
+def test_a_table_that_is_not_held_any_more_is_refused() -> None:
+    sealed = planned(people()).sealed
+    with pytest.raises(dps.InputError, match="not held any more"):
+        synthesis.plan(sealed.spec)
+
+
+@pytest.mark.parametrize(
+    ("columns", "problem"),
+    [
+        ({"age": "young"}, "does not say what it may contain"),
+        ({"age": (0, 99), "income": (0, 1)}, "'income'"),
+        ({}, "domain"),
+        ([("age", (0, 99))], "does not say what they may contain"),
+    ],
+)
+def test_columns_that_say_nothing_are_named(columns: Any, problem: str) -> None:
+    with pytest.raises(dps.InputError, match=problem):
+        planned(people(), columns=columns)
+
+
+def test_an_unknown_option_and_unknown_tables_are_refused() -> None:
+    with pytest.raises(dps.InputError, match="no such option"):
+        planned(people(), seed=3)
+    with pytest.raises(dps.InputError, match="names no tables"):
+        planned(people(), tables="age")
+
+
+def test_a_plan_counts_and_codes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("a record was read")
+
+    monkeypatch.setattr(Frame, "batches", refuse)
+    monkeypatch.setattr(Columns, "batches", refuse)
+    for data in (people(), pa.Table.from_pandas(people())):
+        plan = planned(data, people=ROWS)
+        assert "Seal" in str(plan)
+        assert plan._repr_html_()
+        assert plan.leaks
+        with pytest.raises(AssertionError, match="a record was read"):
+            plan.run(progress=False)
+
+
+# The ledger, and what is never lost
+
+
+def test_a_run_is_charged_once_and_the_same_plan_for_the_same_table_is_not_charged_again(capsys: pytest.CaptureFixture[str]) -> None:
+    first = planned(people()).run(progress=False)
+    spent = balance.spent("Patients 2026").rho
+    assert spent > 0
+    again = planned(people()).run(progress=False)
+    assert again.rows.equals(first.rows)
+    assert balance.spent("Patients 2026").rho == spent
+    assert "nothing is spent" in capsys.readouterr().err
+    another = planned(people()).run(progress=False, again=True)
+    assert not another.rows.equals(first.rows)
+    assert balance.spent("Patients 2026").rho > spent
+
+
+def test_the_same_people_in_another_kind_of_table_are_the_same_people() -> None:
+    planned(people()).run(progress=False)
+    spent = balance.spent("Patients 2026").rho
+    planned(pa.Table.from_pandas(people())).run(progress=False)
+    assert balance.spent("Patients 2026").rho == spent
+    changed = people()
+    changed.loc[17, "sex"] = "m" if changed.loc[17, "sex"] == "f" else "f"
+    planned(changed).run(progress=False)
+    assert balance.spent("Patients 2026").rho > spent
+
+
+def test_without_a_population_nothing_is_charged(home: Path) -> None:
+    release = planned(people(), population=None).run(progress=False)
+    assert release.made.ledger == {}
+    assert chain.entries() == ()
+    assert len(list((home / "releases").iterdir())) == 1
+    assert spools.unfinished() == ()
+
+
+@pytest.mark.parametrize("population", ["Patients 2026", None])
+def test_an_interrupted_run_is_recovered_and_spends_nothing_again(
+    population: str | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = planned(people(), population=population)
+    left, keep = iter(range(2)), Spool.keep
+
+    def counted(spool: Spool, *arguments: Any) -> None:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        keep(spool, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Spool, "keep", counted)
+        with pytest.raises(KeyboardInterrupt):
+            plan.run(progress=False)
+    (run,) = spools.unfinished()
+    assert f"kept: 2 answers; recover('{run}')" in capsys.readouterr().err
+    spent = balance.spent("Patients 2026").rho
+    if population is not None:
+        with pytest.raises(dps.InputError, match=rf"recover\('{run}'\)"):
+            plan.run(progress=False)
+    release = dps.recover(progress=False)
+    assert release.rows is None
+    assert any("interrupted" in sentence or "ended early" in sentence for sentence in release.warnings)
+    assert balance.spent("Patients 2026").rho == spent
+    assert spools.unfinished() == ()
+
+
+def test_a_failure_after_the_charge_says_so_and_quotes_no_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: object, **__: object) -> None:
+        raise ValueError("could not convert 'canary: Ms Smith'")
+
+    monkeypatch.setattr(synthesis, "synthesize", failing)
+    with pytest.raises(dps.ChargedError, match="ValueError") as caught:
+        planned(people()).run(progress=False)
+    assert "canary" not in str(caught.value)
+    assert balance.spent("Patients 2026").rho > 0
+
+
+# A release
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> dps.Release:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DPSYNTH_HOME", str(tmp_path_factory.mktemp("home")))
+        return planned(people(3000), epsilon=8, tables=2, mechanism="aim", population=None).run(progress=False)
+
+
+@pytest.mark.slow  # checks a bundle in a process, and runs its mechanism again in another
+def test_a_saved_release_is_consistent_and_opens_to_the_same(release: dps.Release, tmp_path: Path) -> None:
+    path = release.save(tmp_path / "release.zip")
+    assert dps.verify(path).verdict == CONSISTENT
+    opened = dps.open(path)
+    assert opened.rows.equals(release.rows)
+    assert (str(opened), opened.guarantee, opened.facts) == (str(release), release.guarantee, release.facts)
+    assert opened.ask("mean", "age") == release.ask("mean", "age")
+    assert opened.save(tmp_path / "copy.zip").read_bytes() == path.read_bytes()
+
+
+def test_questions_are_answered_with_their_doubt(release: dps.Release) -> None:
+    share = release.ask("share", of={"sex": "f"})
+    assert isinstance(share, dps.Answer)
+    assert share.low <= share.value <= share.high  # type: ignore[operator]
+    assert share.kind == "measured"
+    by = release.ask("share", of={"sex": "f"}, by="region")
+    assert isinstance(by, dps.Answers)
+    assert list(by.frame.columns) == ["group", "value", "low", "high", "kind"]
+    assert [one.group for one in by][:2] == ["north", "south"]
+    young = release.ask("count", {"age": (0, 49)})
+    both = release.ask("count", {"age": (0, 49), "sex": ["f", "m"]})
+    assert isinstance(young, dps.Answer)
+    assert isinstance(both, dps.Answer)
+    assert abs(young.value - both.value) < 600  # type: ignore[operator]  # of 1,500: one more column, with noise of its own
+    table = release.ask("table", ["sex", "region"])
+    assert isinstance(table, dps.Answers)
+    assert "f × north" in [one.group for one in table]
+    assert str(release.ask("median", "age")).startswith("The median of age is")
+    assert release.ask("share", of={"region": None}).value < 0.1  # type: ignore[operator, union-attr]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"statistic": "mean"},
+        {"statistic": "mean", "of": "sex"},
+        {"statistic": "share"},
+        {"statistic": "share", "of": {"sex": "x"}},
+        {"statistic": "count", "of": "age"},
+        {"statistic": "table", "of": ["income"]},
+        {"statistic": "mode", "of": "age"},
+    ],
+)
+def test_what_cannot_be_asked_is_said(release: dps.Release, asked: dict[str, Any]) -> None:
+    with pytest.raises(dps.InputError):
+        release.ask(**asked)
+
+
+def test_errors_and_charts_are_those_of_the_report(release: dps.Release) -> None:
+    assert len(release.errors) == 3
+    assert release.errors["limit"].is_monotonic_decreasing
+    for chart in (release.plot.errors(), release.plot.overview(), release.plot.simpler(), release.plot.pairs()):
+        assert "Released: differentially private." in str(chart.to_dict()["title"])
+
+
+def test_names_are_escaped_in_a_notebook() -> None:
+    frame = people().rename(columns={"sex": "<script>alert(1)</script>"})
+    release = planned(frame, columns={"<script>alert(1)</script>": ["f", "m"]}, tables=1, population="<b>us</b>").run(progress=False)
+    table = release.ask("table", ["<script>alert(1)</script>"])
+    plan = planned(frame, columns={"age": (0, 9)}, population="<b>us</b>")
+    for shown in (release._repr_html_(), table._repr_html_(), plan._repr_html_()):
+        assert "<script>" not in shown
+        assert "<b>us" not in shown
+
+
+def test_noise_that_repeats_is_marked() -> None:
+    plan = dps.testing.seeded(planned(people(), population=None), 7)
+    first, second = plan.run(progress=False), plan.run(progress=False)
+    assert first.rows.equals(second.rows)
+    assert "NOT PRIVATE" in repr(first)
+
+
+# What an import costs
+
+
+def test_the_name_alone_loads_nothing_of_others() -> None:
+    code = "import sys, dpsynth_core; print(' '.join(sorted({m.partition('.')[0] for m in sys.modules} - set(sys.stdlib_module_names))))"
+    done = subprocess.run([sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(Path(dps.__file__).parents[1])!r}); {code}"],
+                          capture_output=True, text=True, check=True)  # fmt: skip
+    ours = {"__main__", "dpsynth_core", "_virtualenv", "sitecustomize", "usercustomize", "_distutils_hack"}
+    assert set(done.stdout.split()) - ours == set()
