@@ -11,10 +11,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import dpsynth_core
 from dpsynth_core.cli import command_line
+from dpsynth_core.interface.plan import Options
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy import registry as operation_registry
@@ -29,6 +32,7 @@ def pages() -> dict[str, str]:
     made = {
         "mechanisms.md": ("Mechanisms and their parameters", _mechanisms()),
         "command-line.md": ("Commands and their options", _command_line()),
+        "python.md": ("The interface for Python programs", _python()),
         "spec.md": ("Fields of a spec", _spec()),
         "domain.md": ("Kinds of columns and their fields", _domain()),
         "charges.md": ("What operations of the kernel are charged as", _charges()),
@@ -104,6 +108,48 @@ def _option(parser: argparse.ArgumentParser, action: argparse.Action) -> tuple[s
     meaning = formatter._expand_help(action) if action.help else ""
     needed = action.required if action.option_strings else action.nargs != "?"
     return _code(" ".join([*action.option_strings[:1], value]).strip()), "yes" if needed else "", meaning
+
+
+def _python() -> Iterator[str]:
+    yield from ("`import dpsynth_core as dps`. A test runs the examples.", "")
+    named = {name: getattr(dpsynth_core, name) for name in dpsynth_core.__all__}
+    for name, value in sorted(named.items(), key=lambda one: inspect.isclass(one[1])):
+        yield from (f"## `dps.{name}`", "", *_signature(name, value), *_docstring(value))
+        for member, part in _members(value):
+            yield from (f"### `{name}.{member}`", "", *_signature(member, part), *_docstring(part))
+    yield from ("## Options of `dps.plan`", "", *_docstring(Options))
+    yield from _table(("option", "type"), [[_code(name), _code(kind.__forward_arg__)] for name, kind in Options.__annotations__.items()])
+
+
+def _members(value: Any) -> Iterator[tuple[str, object]]:
+    """What a class or a module has of its own for everybody."""
+    home = value.__name__ if inspect.ismodule(value) else value.__module__
+    for name, part in vars(value).items():
+        ours = isinstance(part, property | cached_property) or (inspect.isfunction(part) and part.__module__ == home)
+        if ours and not name.startswith("_"):
+            yield name, part
+
+
+def _signature(name: str, value: object) -> Iterator[str]:
+    """How a function is called; nothing for all else."""
+    if inspect.isfunction(value):
+        plain = re.sub(r"(: |-> )'([^']+)'", r"\1\2", str(inspect.signature(value)))  # annotations are texts
+        yield from ("```python", f"{name}{re.sub(r'^.self(, )?', '(', plain)}", "```", "")
+
+
+def _docstring(value: object) -> Iterator[str]:
+    """A docstring in NumPy's style as Markdown."""
+    first, *parts = re.split(r"^(\w+)\n-{3,}\n", (inspect.getdoc(value) or "").replace("``", "`"), flags=re.MULTILINE)
+    yield from (first.strip(), "")
+    for title, body in zip(parts[::2], parts[1::2], strict=True):
+        yield from (f"**{title}**", "")
+        if title == "Examples":
+            yield from ("```python", body.strip(), "```", "")
+            continue
+        for entry in re.split(r"\n(?=\S)", body.strip()):
+            name, _, said = " ".join(entry.split()).partition(" : ") if " : " in entry else entry.partition("\n")
+            yield f"- `{name}`: {' '.join(said.split())}" if said else f"- {name}"
+        yield ""
 
 
 def _spec() -> Iterator[str]:

@@ -12,6 +12,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 TUTORIALS = ROOT / "docs" / "tutorials"
+LANGUAGES = {"sh": (("bash", "-e", "-c"), "printf '\\f\\n'"), "python": ((sys.executable, "-c"), "print('\\f')")}
+"""How a lesson's steps are run, in one process, and what marks the end of each."""
 NUMBER = r"\b[0-9a-f]{64}\b|\d+(?:[.,\\]+\d+)*(?:e-\d+)?"
 """With a backslash before the point where a card is Markdown."""
 
@@ -21,10 +23,10 @@ def lessons() -> list[Path]:
     return [TUTORIALS / name for name in re.findall(r"^- \[.+?\]\((.+?\.md)\)", (TUTORIALS / "README.md").read_text(), flags=re.MULTILINE)]
 
 
-def steps(lesson: Path) -> list[tuple[str, str]]:
+def steps(lesson: Path, language: str) -> list[tuple[str, str]]:
     """What is typed, and what is shown before anything else is typed: nothing where the page shows nothing."""
-    blocks = re.findall(r"^```(sh|text)\n(.*?)^```", lesson.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
-    typed = [at for at, (kind, _) in enumerate(blocks) if kind == "sh"]
+    blocks = re.findall(r"^```(\w+)\n(.*?)^```", lesson.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    typed = [at for at, (kind, _) in enumerate(blocks) if kind == language]
     return [(blocks[at][1], "".join(text for kind, text in blocks[at + 1 : at + 2] if kind == "text")) for at in typed]
 
 
@@ -34,22 +36,26 @@ def alike(shown: str, printed: str) -> bool:
     return re.search(f"(?:{NUMBER})".join(words), printed, flags=re.DOTALL) is not None
 
 
-@pytest.mark.slow  # makes and checks a release six times over, each in a process of its own, as people do
+@pytest.mark.slow  # makes and checks releases, in processes of their own, as people do
 def test_the_lessons_work_as_they_are_printed(tmp_path: Path) -> None:
     environment = {
         **os.environ,
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT),
+        "PYTHONUNBUFFERED": "1",
         "DPSYNTH_HOME": str(tmp_path / "home"),
         "LC_ALL": "C.UTF-8",
     }
     (folder := tmp_path / "folder").mkdir()
     for lesson in lessons():
-        for typed, shown in steps(lesson):
-            command = ["bash", "-e", "-c", f"exec 2>&1\n{typed}"]
-            done = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, check=False)
-            assert done.returncode == 0, f"{lesson.name}: {typed}\n{done.stdout}"
-            assert alike(shown, done.stdout), f"{lesson.name}: {typed}\nshows\n{shown}\nbut printed\n{done.stdout}"
+        for language, (command, end) in LANGUAGES.items():
+            if there := steps(lesson, language):
+                script = "".join(f"{typed}\n{end}\n" for typed, _ in there)
+                streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+                done = subprocess.run([*command, script], cwd=folder, env=environment, check=False, **streams)
+                assert done.returncode == 0, f"{lesson.name}\n{done.stdout}"
+                for (typed, shown), printed in zip(there, done.stdout.split("\f\n")[:-1], strict=True):
+                    assert alike(shown, printed), f"{lesson.name}: {typed}\nshows\n{shown}\nbut printed\n{printed}"
 
 
 @pytest.mark.parametrize(
