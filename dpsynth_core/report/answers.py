@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dpsynth_core.evaluation.questions.answer import COUNTED, LIMITED, Answer
 from dpsynth_core.evaluation.questions.breakdown import BOUND, GUESS, MEASURED, Line
 from dpsynth_core.evaluation.questions.known import INFERRED
+from dpsynth_core.evaluation.questions.light import CLOSELY, ROUGHLY, UNKNOWN
 from dpsynth_core.evaluation.questions.question import (
     COUNT,
     DIFFERENCE,
@@ -71,6 +72,9 @@ PHRASES: Mapping[str, str] = {
     "worst": "{value} is where the release may be furthest off for its size: it says {people}, the true number is {low} to {high}.",
     "worst for sure": "{value} is furthest off for its size: the release says {people}, the true number is {low} to {high}.",
     "worst of": "All intervals of the subgroups hold together with 95% confidence. Subgroups of less than {least} are not looked at.",
+    f"{CLOSELY} light": "Known closely",
+    f"{ROUGHLY} light": "Known roughly",
+    f"{UNKNOWN} light": "Not known",
     "whole": "more than all",
     "worst none": "Nothing that was released says how far any subgroup is off.",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from playwright.sync_api import Page, expect
 from dpsynth_core import report
 from dpsynth_core.evaluation.questions.answer import answer
 from dpsynth_core.evaluation.questions.breakdown import STATISTICS, breakdown
+from dpsynth_core.evaluation.questions.light import light
 from dpsynth_core.evaluation.questions.question import Question
 from dpsynth_core.evaluation.questions.worst import worst
 from dpsynth_core.foundation.visible import visible
@@ -35,6 +37,8 @@ RELEASES: dict[str, Callable[[], Release]] = {
 }
 
 
+ANSWER = """const got = answer(question);
+return got && [got, sentences(question, got), (got.cells.length ? got.cells : [got.stated]).map((one) => light(question, one))];"""
 BREAKDOWN = """const lines = breakdown(question, by);
 return lines && [lines, breakdownSentences(question, by), lines.map((line) => lineTexts(question, by, line))];"""
 
@@ -76,13 +80,14 @@ def compare(page: Page, made: Release, number: int) -> int:
     """Ask both the same questions; returns how many the page could answer."""
     known, answered = explore.knowledge(made), 0
     for question in questions(made.domain, number, seed=20261122):
-        said = on_page(page, "const got = answer(question); return got && [got, sentences(question, got)];", question)
+        said = on_page(page, ANSWER, question)
         if said is None:
             continue
         expected = answer(known, question)
         answered += 1
         assert_alike(said[0], asdict(expected), json.dumps(as_json(question)))
         assert said[1] == sentences(made.domain, question, expected)
+        assert said[2] == [light(known, question, one) for one in expected.cells or (expected.stated,)], question
     return answered
 
 
@@ -204,9 +209,87 @@ def test_a_reader_breaks_a_share_down_and_looks_for_the_worst_subgroups(page: Pa
     expect(window.locator("#table tbody tr")).to_have_count(10)
     expect(window.get_by_label("Broken down by")).to_be_hidden()
     assert window.evaluate("document.documentElement.scrollWidth <= innerWidth"), "a phone has to scroll sideways"
+    assert window.locator("#table").get_attribute("tabindex") == "0", "a table that is wider than the phone cannot be moved by keys"
 
 
-@pytest.mark.parametrize("asked", ["difference", "breakdown", "worst"])
+@pytest.mark.parametrize("name", ["aim", "hostile"])
+def test_each_question_has_an_address_that_asks_it_again(name: str, page: Page, tmp_path: Path) -> None:
+    """Whatever its columns and values are called; the form that the address fills in asks the same."""
+    made = RELEASES[name]()
+    window, names = shown(page, made, tmp_path), made.domain.names
+    for place, question in enumerate(questions(made.domain, 60, seed=20261124)):
+        by = names[place % len(names)] if question.statistic in STATISTICS and place % 2 else ""
+        address = on_page(window, "return addressOf(question, by);", question, by)
+        read = on_page(window, "return JSON.stringify(questionAt(addressOf(question, by)));", question, by)
+        assert json.loads(read) == {"question": as_json(question), "by": by}
+        window.goto(f"{window.url.partition('#')[0]}#{address}")
+        window.wait_for_function("(wanted) => addressOf(asked(), brokenDownBy(asked())) === wanted", arg=address)
+        expect(window.locator("#lost")).to_be_hidden()
+
+
+def test_back_and_forward_go_through_the_questions(page: Page, tmp_path: Path) -> None:
+    window = shown(page, goldens.kept("aim"), tmp_path)
+    window.get_by_label("What do you want to know?").select_option("mean")
+    window.locator("#column").select_option(label="age")
+    window.get_by_label("Broken down by").select_option(label="sex")
+    assert window.url.endswith("explore.html#mean:age;by:sex")
+    window.go_back()
+    expect(window.locator("#answer .claim")).to_contain_text("The mean of age is")
+    window.go_forward()
+    expect(window.locator("#answer .claim")).to_have_text("The mean of age, by sex: everybody.")
+    expect(window.get_by_label("Broken down by")).to_have_value("1")
+    window.reload()
+    expect(window.locator("#answer .claim")).to_have_text("The mean of age, by sex: everybody.")
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("mean:wealth", "there is no column “wealth”"),
+        ("count;in:sex=x", "column “sex” has no value “x”"),
+        ("mean:sex", "Choose a column"),
+        ("table:age,sex,work,age,sex", "this page does not ask in that way"),
+        ("nonsense", "it names no question of this page"),
+        ("count;in:%E0%A4%A", "it is not written as an address is"),
+    ],
+)
+def test_an_address_that_the_release_cannot_answer_is_refused_by_name(address: str, said: str, page: Page, tmp_path: Path) -> None:
+    window = shown(page, goldens.kept("aim"), tmp_path)
+    window.goto(f"{window.url}#{address}")
+    expect(window.locator("#lost")).to_contain_text(f"The address asked what this page cannot answer: {said}.")
+    expect(window.locator("#answer .claim")).to_contain_text("people in all.")
+    window.get_by_label("What do you want to know?").select_option("worst")
+    expect(window.locator("#lost")).to_be_hidden()
+
+
+def test_an_answer_is_cited_and_copied_as_it_stands(page: Page, tmp_path: Path) -> None:
+    """With a light before it, in words; as lines of CSV of which a spreadsheet runs none."""
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    window = shown(page, hostile(), tmp_path)
+    expect(window.locator("#answer .light")).to_have_text("Known closely")
+    expect(window.locator("#cite")).to_contain_text("(released on 2026-01-01, NOT PRIVATE, made with predictable noise). ")
+    window.goto(f"{window.url}#count;by:__proto__")
+    expect(window.locator("#table .light")).to_have_count(3)
+    window.get_by_role("button", name="Copy as CSV").click()
+    expect(window.get_by_role("status")).to_have_text("The numbers are copied.")
+    titles, *lines = csv.reader(window.evaluate("navigator.clipboard.readText()").splitlines())
+    assert titles[:3] == ["__proto__", "known", "answer"]
+    assert [line[-1] for line in lines] == ["count;by:__proto__"] * 3
+    shown_counts = [text.replace(",", "") for text in window.locator("#table td.n:nth-child(3)").all_text_contents()]
+    assert [f"{float(line[2]):.0f}" for line in lines] == shown_counts
+    window.get_by_role("button", name="Copy the citation").click()
+    assert window.evaluate("navigator.clipboard.readText()") == window.locator("#cite").text_content()
+    assert window.evaluate("['=1+1', '-2 to 0', 'a\"b,c', -3.5].map(csvField)") == ["'=1+1", "'-2 to 0", '"a""b,c"', "-3.5"]
+
+
+def test_where_a_browser_copies_nothing_the_text_is_there_to_copy(page: Page, tmp_path: Path) -> None:
+    window = shown(page, goldens.kept("aim"), tmp_path)
+    window.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('no')); }")
+    window.get_by_role("button", name="Copy the citation").click()
+    expect(window.get_by_label("Text to copy")).to_have_value(str(window.locator("#cite").text_content()))
+
+
+@pytest.mark.parametrize("asked", ["difference", "breakdown", "worst", "table"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_is_accessible(scheme: Literal["light", "dark"], asked: str, page: Page, tmp_path: Path) -> None:
     page.emulate_media(color_scheme=scheme)
@@ -215,6 +298,8 @@ def test_the_page_is_accessible(scheme: Literal["light", "dark"], asked: str, pa
         window.get_by_label("Broken down by").select_option(label="age")
     else:
         window.get_by_label("What do you want to know?").select_option(asked)
+    if asked == "table":
+        window.get_by_label("First column").select_option(label="age")
     if asked == "difference":
         window.locator("#versus").get_by_label("Column").select_option(label="age")
     assert window.locator("#table table").count() == (asked != "difference")

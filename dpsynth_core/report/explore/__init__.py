@@ -26,6 +26,7 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.release.tables import FIRST
 from dpsynth_core.report.answers import CELLS_NAMED, FEW, PHRASES, decimals
 from dpsynth_core.report.facts import counted, learnt
+from dpsynth_core.statistics.naming import LIMIT
 from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.statistics.totals import known_total
 from dpsynth_core.vocabulary.attribute import Attribute
@@ -42,6 +43,7 @@ EARLIER_FRAMES: tuple[str, ...] = ()
 """SHA-256 of the frames that published versions of this program wrote, so that their pages are known to be ours."""
 
 _FOLDER = Path(__file__).parent
+_SCRIPTS = ("answers", "address", "quoting", "form")
 _NARROW, _WIDE = 2**8, 2**16
 _BEGIN = '<script type="application/json" id="data">'
 
@@ -68,9 +70,11 @@ def explore_page(release: Release, claim: Sequence[str]) -> Zoned[bytes]:
 def frame() -> tuple[str, str]:
     """What stands before and after the JSON, whatever the release."""
     style = (_FOLDER / "page.css").read_text(encoding="utf-8")
-    script = (_FOLDER / "answers.js").read_text(encoding="utf-8") + (_FOLDER / "form.js").read_text(encoding="utf-8")
+    script = "".join((_FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS)
     policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
-    whole = Template((_FOLDER / "page.html").read_text(encoding="utf-8")).substitute(policy=policy, style=style, script=script, data="")
+    whole = Template((_FOLDER / "page.html").read_text(encoding="utf-8")).substitute(
+        policy=policy, style=style, script=script, limit=f"{LIMIT:.0%}", data=""
+    )
     cut = whole.index(_BEGIN) + len(_BEGIN)
     return whole[:cut], whole[cut:]
 
@@ -101,6 +105,9 @@ def _data(release: Release, known: Known) -> dict[str, Any]:
     total = known.total
     return {
         "title": release.spec.name,
+        "source": _source(release),
+        "file": EXPLORE,
+        "limit": LIMIT,
         "private": release.private,
         "counted": counted(release.spec.unit),
         "held": _held(release, codes is not None, len(tables), len(known.measurements) - len(measurements)),
@@ -125,6 +132,13 @@ def _data(release: Release, known: Known) -> dict[str, Any]:
         "few": FEW,
         "most_cells": MOST_CELLS,
     }
+
+
+def _source(release: Release) -> str:
+    """What an answer is cited with, behind the release's name."""
+    budget = release.spec.budget
+    promise = f"epsilon {budget.epsilon:g}, delta {budget.delta:g}" if release.private else "NOT PRIVATE, made with predictable noise"
+    return f"released on {release.created}, {promise}"
 
 
 def _smallest(sized: Iterable[tuple[int, Any]]) -> list[Any]:

@@ -419,6 +419,30 @@ function cellEstimates(noisy, group, kept) {
   return above.map((x) => ratio(x, below, ...moments));
 }
 
+// How closely it is known
+function light(question, { value, low, high, disagree }) { // of a cross table: of one of its cells
+  if (value === null || low === null || high === null || disagree) return "unknown";
+  const [least, most, middle] = endsOf(question), { statistic } = question;
+  if (low <= least && high >= most && low < high) return "unknown";
+  if (statistic === "median") return low === high ? "closely" : "roughly";
+  const room = statistic === "count" || statistic === "difference" ? Math.abs(value) : Math.min(value - least, most - value);
+  return Math.max(high - value, value - low) + middle <= data.limit * room + 1e-6 * Math.abs(value) ? "closely" : "roughly";
+}
+function endsOf(question) { // the least and the largest answer that there can be, and how far values may be from the middles of cells
+  const { statistic, column, among, versus } = question, differs = statistic === "difference";
+  if (statistic === "count") return [0, data.total === null ? Infinity : data.total.value, 0];
+  if (!column) return [differs ? -1 : 0, 1, 0];
+  const { half, ordered } = columns[place.get(column)];
+  if (statistic === "median") {
+    const inside = insideOf(question, among), possible = inside.map((_, i) => i).filter((i) => i < ordered && inside[i]);
+    return [possible[0], possible[possible.length - 1], 0];
+  }
+  const [least, most] = rangeOf(question, among);
+  if (!differs) return [least, most, half];
+  const [least2, most2] = rangeOf(question, versus);
+  return [least - most2, most - least2, 2 * half];
+}
+
 // Breakdowns and subgroups
 const codesBy = ({ among }, by) => (Object.hasOwn(among, by) ? among[by] : columns[place.get(by)].cells.map((_, code) => code));
 function breakdown(question, by) {

@@ -38,6 +38,18 @@ class Conditions {
     remove.addEventListener("click", () => { box.remove(); refresh(); this.list.parentElement.querySelector("button.add").focus(); });
     this.list.append(box);
     if (focus) picker.focus();
+    return { picker, cells };
+  }
+  fill(stated) {
+    this.clear();
+    for (const [name, chosen] of Object.entries(stated)) {
+      const { picker, cells } = this.add(false);
+      picker.value = place.get(name);
+      this.list_cells(cells, picker);
+      const boxes = cells.querySelector(".boxes");
+      for (const code of chosen) boxes.chosen.add(code);
+      boxes.show();
+    }
   }
   list_cells(cells, picker) {
     cells.replaceChildren();
@@ -139,48 +151,109 @@ function layout() {
   if (difference && !groups.among.list.children.length) groups.among.add(false);
 }
 function refresh() {
-  const question = asked(), lack = missing(question), place_of_table = at("table");
-  place_of_table.replaceChildren();
-  at("bar").replaceChildren();
+  const question = asked(), lack = missing(question), by = brokenDownBy(question);
+  for (const id of ["table", "bar"]) at(id).replaceChildren();
+  for (const id of ["take", "by-hand", "lost"]) at(id).hidden = true;
   if (lack) { at("answer").replaceChildren(make("p", { className: "quiet", textContent: lack })); return; }
-  if (question.statistic === "worst") { showWorst(); return; }
-  const by = brokenDownBy(question), result = by ? breakdown(question, by) : answer(question);
-  if (result === null) {
+  const address = addressOf(question, by);
+  if (address !== shownAddress()) location.hash = address;
+  const found = question.statistic === "worst" ? showWorst() : by ? showBreakdown(question, by) : showAnswer(question);
+  if (found === null) {
     at("answer").replaceChildren(make("p", { textContent: data.phrases.absent }));
     return;
   }
-  if (by) { showBreakdown(question, by, result); return; }
-  say(sentences(question, result), besideSentence(question, result.stated));
-  if (result.cells.length) place_of_table.append(drawnTable(question, result.cells));
-  else if (question.statistic !== "median" && result.stated.low !== null) {
-    const lines = [{ text: "", stated: result.stated, guess: false }];
-    at("bar").append(drawn(question, lines), keyOf(lines));
-  }
+  at("cite").textContent = citation(found.said, address);
+  at("take").hidden = false;
+  at("table").tabIndex = at("table").scrollWidth > at("table").clientWidth ? 0 : -1; // keys move what is too wide for a phone
+  at("copied").textContent = "";
+  taken = { csv: csvOf(question, by, found.lines, address), cite: at("cite").textContent };
 }
-function say([first, ...rest], small = "") { // small: which of the sentences is
-  at("answer").replaceChildren(make("p", { className: "claim", textContent: first }),
+let taken = null; // what the buttons copy
+const shownAddress = () => location.hash.slice(1) || "count";
+function follow() { // the question that the address asks, unless it is on screen
+  const address = shownAddress();
+  if (!missing(asked()) && address === addressOf(asked(), brokenDownBy(asked()))) return;
+  let lack = "";
+  try {
+    const wanted = questionAt(address), canonical = addressOf(wanted.question, wanted.by);
+    ask(wanted);
+    lack = missing(asked()) || (canonical === addressOf(asked(), brokenDownBy(asked())) ? "" : "this page does not ask in that way");
+    if (canonical !== address && !lack) location.replace(`#${canonical}`);
+  } catch (error) {
+    lack = error instanceof URIError ? "it is not written as an address is" : error.message;
+  }
+  if (lack) { location.replace("#count"); again(); } else refresh();
+  at("lost").textContent = `The address asked what this page cannot answer: ${lack.replace(/\.$/, "")}. So here is its first question.`;
+  at("lost").hidden = !lack;
+}
+function ask({ question, by }) { // fills the form in
+  at("question").reset();
+  at("statistic").value = question.statistic;
+  if (question.statistic === "difference") at("of").value = question.column ? "mean" : "share";
+  for (const [id, group] of Object.entries(groups)) group.fill(question[id]);
+  layout();
+  if (question.column) at("column").value = place.get(question.column);
+  [...at("columns").querySelectorAll("select")].forEach((select, i) => { select.value = place.get(question.columns[i]) ?? ""; });
+  at("by").value = by ? place.get(by) : "";
+}
+function again() {
+  for (const group of Object.values(groups)) group.clear();
+  at("question").reset();
+  layout();
+  refresh();
+}
+function say([first, ...rest], small = "", known = "") { // small: which of the sentences is; known: how closely, in a word
+  at("answer").replaceChildren(...(known ? [make("p", {}, lit(known))] : []), make("p", { className: "claim", textContent: first }),
     ...rest.map((text) => make("p", { className: text === small ? "quiet" : "", textContent: text })));
 }
-function showBreakdown(question, by, lines) {
-  say(breakdownSentences(question, by));
-  const texts = lines.map((line) => lineTexts(question, by, line));
-  if (lines.some(({ answer: { stated } }) => stated.value !== null || stated.low !== null)) {
-    const drawable = lines.map(({ answer: { stated }, standing }, i) => ({ text: texts[i][0], stated, guess: standing === "guess" }));
+const lit = (known) => make("span", { className: `light ${known}`, textContent: data.phrases[`${known} light`] });
+function showAnswer(question) {
+  const result = answer(question);
+  if (result === null) return null;
+  const said = sentences(question, result), { stated, cells } = result, how = evidenceSentence(result.evidence, result.support, result.table);
+  if (question.statistic === "table") {
+    const kept = question.columns.map((name) => place.get(name));
+    const lines = cells.map((one, cell) => ({ names: codesOf(cell, kept).map((code, i) => columns[kept[i]].cells[code]), stated: one, known: light(question, one), how }));
+    say(said);
+    at("table").append(drawnTable(question, lines));
+    return { said: said.slice(0, 1), lines };
+  }
+  const known = light(question, stated);
+  say(said, besideSentence(question, stated), known);
+  if (question.statistic !== "median" && stated.low !== null) {
+    const drawable = [{ text: "", stated, guess: false }];
     at("bar").append(drawn(question, drawable), keyOf(drawable));
   }
-  at("table").append(listedTexts([by, "Answer", "At least", "At most", ...(hasRows ? ["In the rows"] : []), "How it is known"], texts));
+  const beside = besideSentence(question, stated);
+  return { said: said.filter((text) => text !== beside).slice(0, stated.disagree ? 3 : 2), lines: [{ names: [], stated, known, how }] };
+}
+function showBreakdown(question, by) {
+  const broken = breakdown(question, by);
+  if (broken === null) return null;
+  const said = breakdownSentences(question, by), texts = broken.map((line) => lineTexts(question, by, line));
+  const lines = broken.map(({ code, answer: { stated } }, i) =>
+    ({ names: [texts[i][0]], stated, known: light({ ...question, among: { ...question.among, [by]: [code] } }, stated), how: texts[i].at(-1) }));
+  say(said);
+  if (lines.some(({ stated }) => stated.value !== null || stated.low !== null)) {
+    const drawable = broken.map(({ standing }, i) => ({ text: texts[i][0], stated: lines[i].stated, guess: standing === "guess" }));
+    at("bar").append(drawn(question, drawable), keyOf(drawable));
+  }
+  const titles = [by, "Known", "Answer", "At least", "At most", ...(hasRows ? ["In the rows"] : []), "How it is known"];
+  at("table").append(listedTexts(titles, texts.map(([name, ...rest], i) => [name, lit(lines[i].known), ...rest])));
+  return { said, lines };
 }
 function showWorst() {
-  const subgroups = worst();
-  say(worstSentences(subgroups));
+  const subgroups = worst(), texts = subgroups.map(subgroupTexts), said = worstSentences(subgroups);
+  say(said);
   const titles = ["Subgroup", hasRows ? "In the rows" : "People", "At least", "At most", "Off for sure", "Off at most", "How it is known"];
-  if (subgroups.length) at("table").append(listedTexts(titles, subgroups.map(subgroupTexts)));
+  if (subgroups.length) at("table").append(listedTexts(titles, texts));
+  return { said, lines: subgroups.map((stated, i) => ({ names: [texts[i][0]], stated, known: "", how: texts[i].at(-1) })) };
 }
 function listedTexts(titles, texts) { // the first column names the line, the last one is words, those between are numbers
-  const last = titles.length - 1, kind = (i) => (i > 0 && i < last ? "n" : "");
+  const last = titles.length - 1, kind = (i) => (i > 0 && i < last && titles[i] !== "Known" ? "n" : "");
   const head = make("tr", {}, ...titles.map((title, i) => make("th", { scope: "col", className: kind(i) }, named(title))));
   const body = make("tbody", {}, ...texts.map((line) => make("tr", {}, ...line.map((text, i) =>
-    (i === 0 ? make("th", { scope: "row" }, named(text)) : make("td", { className: kind(i), textContent: text }))))));
+    (i === 0 ? make("th", { scope: "row" }, named(text)) : make("td", { className: kind(i) }, text))))));
   return make("table", { className: "wide" }, make("thead", {}, head), body);
 }
 function part(tag, attributes, text = "") {
@@ -223,17 +296,12 @@ function keyOf(lines) {
   const ring = lines.some(({ stated }) => stated.rows !== null && stated.rows !== stated.value) ? " Ring: the synthetic rows." : "";
   return make("p", { className: "quiet", textContent: `${band}Dot: the answer.${ring}` });
 }
-function drawnTable(question, cells) {
-  const kept = question.columns.map((name) => columns[place.get(name)]), index = kept.map(() => 0);
-  const head = make("tr", {}, ...kept.map((column) => make("th", { scope: "col" }, named(column.name))),
-    ...["Share of the group", "At least", "At most", ...(hasRows ? ["In the rows"] : [])].map((text) => make("th", { scope: "col", className: "n", textContent: text })));
-  const share = (value) => (value === null ? "–" : `${rounded(100 * value, 1)}%`);
-  const body = make("tbody");
-  for (const stated of cells) {
-    body.append(make("tr", {}, ...kept.map((column, i) => make("th", { scope: "row" }, named(column.cells[index[i]]))),
-      ...[stated.value, stated.low, stated.high, ...(hasRows ? [stated.rows] : [])].map((value) => make("td", { className: "n", textContent: share(value) }))));
-    for (let axis = kept.length - 1; axis >= 0 && ++index[axis] === kept[axis].cells.length; axis--) index[axis] = 0;
-  }
+function drawnTable(question, lines) {
+  const share = (value) => (value === null ? "–" : `${rounded(100 * value, 1)}%`), titles = ["Share of the group", "At least", "At most", ...(hasRows ? ["In the rows"] : [])];
+  const head = make("tr", {}, ...question.columns.map((name) => make("th", { scope: "col" }, named(name))), make("th", { scope: "col", textContent: "Known" }),
+    ...titles.map((text) => make("th", { scope: "col", className: "n", textContent: text })));
+  const body = make("tbody", {}, ...lines.map(({ names, stated, known }) => make("tr", {}, ...names.map((text) => make("th", { scope: "row" }, named(text))),
+    make("td", {}, lit(known)), ...[stated.value, stated.low, stated.high, ...(hasRows ? [stated.rows] : [])].map((value) => make("td", { className: "n", textContent: share(value) })))));
   const caption = make("caption", { textContent: "Shares of the group in each cell, with 95% intervals" });
   return make("table", { className: "wide" }, caption, make("thead", {}, head), body);
 }
@@ -260,10 +328,13 @@ function start() {
   for (const id of ["statistic", "of"]) at(id).addEventListener("change", () => { layout(); refresh(); });
   at("question").addEventListener("change", (event) => { if (event.target.matches("#column, #by, #columns select")) refresh(); });
   at("question").addEventListener("submit", (event) => event.preventDefault());
-  at("again").addEventListener("click", () => { for (const group of Object.values(groups)) group.clear(); at("question").reset(); layout(); refresh(); at("statistic").focus(); });
+  at("again").addEventListener("click", () => { again(); at("statistic").focus(); });
+  at("copy").addEventListener("click", () => copy(taken.csv, "The numbers are"));
+  at("quote").addEventListener("click", () => copy(taken.cite, "The citation is"));
+  window.addEventListener("hashchange", follow);
   at("question").hidden = false;
   at("without").hidden = true;
   layout();
-  refresh();
+  if (shownAddress() === "count") refresh(); else follow();
 }
 start();

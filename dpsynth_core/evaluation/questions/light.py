@@ -1,0 +1,58 @@
+"""How closely an answer is known, in one of three words: closely, roughly, not at all.
+
+An answer is known closely where its whole interval is within `LIMIT` of it. Distances are shares of the way from the answer to the nearest
+number that says nothing: no people, an end of what a share or a mean can be, or no difference; so a rare group must be known as closely, for
+its size, as a large one. How wide an interval of noisy counts is was fixed before its noise was drawn, and luck makes no answer close: the
+intervals of answers that are chosen for this word hold about as often as all do (`tests/evaluation/questions/test_light.py` counts them).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpsynth_core.evaluation.questions.answer import Stated
+from dpsynth_core.evaluation.questions.known import Known
+from dpsynth_core.evaluation.questions.question import COUNT, DIFFERENCE, MEAN, MEDIAN, Question, cell_values, half_width, ordered_cells
+from dpsynth_core.statistics.naming import LIMIT
+
+CLOSELY, ROUGHLY, UNKNOWN = "closely", "roughly", "unknown"
+_ROUNDED = 1e-6
+"""What the page, which computes the same, may differ by."""
+
+
+def light(known: Known, question: Question, stated: Stated) -> str:
+    """CLOSELY, ROUGHLY or UNKNOWN. stated: the answer to the question; of a cross table, that of one of its cells."""
+    value, low, high = stated.value, stated.low, stated.high
+    if value is None or low is None or high is None or stated.disagree:
+        return UNKNOWN
+    least, most, middle = _ends(known, question)
+    if low <= least and high >= most and low < high:
+        return UNKNOWN
+    if question.statistic == MEDIAN:
+        return CLOSELY if low == high else ROUGHLY
+    room = abs(value) if question.statistic in (COUNT, DIFFERENCE) else min(value - least, most - value)
+    reach = max(high - value, value - low) + middle
+    return CLOSELY if reach <= LIMIT * room + _ROUNDED * abs(value) else ROUGHLY
+
+
+def _ends(known: Known, question: Question) -> tuple[float, float, float]:
+    """The least and the largest answer that there can be, and how far values may be from the middles of cells that stand for them."""
+    kind = question.statistic
+    if kind == COUNT:
+        return 0.0, math.inf if known.total is None else known.total.value, 0.0
+    if not question.column:
+        return (-1.0 if kind == DIFFERENCE else 0.0), 1.0, 0.0
+    attribute = known.domain[question.column]
+    groups = (question.among, question.versus) if kind == DIFFERENCE else (question.among,)
+    inside = [np.array(group.get(question.column, range(attribute.size))) for group in groups]
+    if kind == MEDIAN:
+        ordered = inside[0][inside[0] < ordered_cells(attribute)]
+        return float(ordered.min()), float(ordered.max()), 0.0
+    values = cell_values(attribute)
+    assert values is not None, "the question was checked"
+    ranges = [(float(np.nanmin(values[cells])), float(np.nanmax(values[cells]))) for cells in inside]
+    if kind == MEAN:
+        return *ranges[0], half_width(attribute)
+    return ranges[0][0] - ranges[1][1], ranges[0][1] - ranges[1][0], 2 * half_width(attribute)
