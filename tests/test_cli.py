@@ -797,6 +797,23 @@ def test_a_release_can_be_verified_and_reproduced_from_its_bundle(capsys: pytest
     assert "to the last bit" in capsys.readouterr().err
 
 
+def test_more_rows_and_rows_of_a_group_are_drawn_from_a_bundle(capsys: pytest.CaptureFixture[str]) -> None:
+    assert synthesize("--mechanism", "independent", "--certificate", "0.2") == 0
+    capsys.readouterr()
+    assert cli.main(["sample", "out/release.zip", "--rows", "70", "--where", "sex=f", "--output", "more.csv"]) == 0
+    lines = Path("more.csv").read_text().splitlines()
+    assert len(lines) == 71
+    assert {line.split(",")[lines[0].split(",").index('"sex"')] for line in lines[1:]} == {'"f"'}
+    said = capsys.readouterr()
+    assert said.out.startswith("Errors were measured of the released rows, ")
+    assert said.err.splitlines()[-1] == "done: 70 rows written to more.csv; nothing was charged"
+    assert cli.main(["sample", "out/release.zip", "--rows", "70", "--where", "sex=x", "--output", "none.csv"]) == 2
+    assert "column 'sex': it has no value 'x'" in capsys.readouterr().err
+    assert not Path("none.csv").exists()
+    assert cli.main(["sample", "out/release.zip", "--rows", "70", "--output", "none.txt"]) == 2
+    assert "has no ending of a known format" in capsys.readouterr().err
+
+
 def test_the_folder_that_a_run_wrote_points_to_its_bundle(capsys: pytest.CaptureFixture[str]) -> None:
     assert synthesize("--mechanism", "independent") == 0
     for command in (["verify", "out"], ["reproduce", "out", "--out", "again"]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -31,6 +32,16 @@ class Repeated:
     different: tuple[str, ...]
     versions: tuple[str, ...]
     rows: bool
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Rows to draw: how many, of which group (COLUMN=VALUE, each), with which seed, in which format of `row_files.FORMATS`."""
+
+    rows: int
+    where: tuple[str, ...] = ()
+    seed: int = 1
+    form: str = "csv"
 
 
 def verified(
@@ -72,23 +83,52 @@ def reproduced(
 
     Raises InputError and OracleError as it does, CapacityError beyond the limits.
     """
-    left, streams, made = limits.megabytes << 20, list[BinaryIO](), dict[str, list[str]]()
+    with ExitStack() as files:
+        streams = list[BinaryIO]()
+
+        def opened(name: str) -> BinaryIO:
+            streams.append(files.enter_context(private_file(folder / checked_name(name))))
+            return streams[-1]
+
+        made = _run_again(_asked("reproduced", bundle, public), limits, on_event, opened)
+    return Repeated(tuple(made["different"]), tuple(made["versions"]), bool(streams))
+
+
+def sampled(
+    bundle: Path,
+    stream: BinaryIO,
+    wanted: Wanted,
+    limits: Limits,
+    on_event: Callable[[Progress], None] = lambda _: None,
+    public: Path | None = None,
+) -> str:
+    """Other rows of a bundle's model (`sampling.sample`), written to the stream; what is known of their errors. Raises as `reproduced`."""
+    asked = (*_asked("sampled", bundle, public), wanted.rows, list(wanted.where), wanted.seed, wanted.form)
+    return str(_run_again(asked, limits, on_event, lambda _: stream)["errors"])
+
+
+def _run_again(
+    asked: tuple[Any, ...], limits: Limits, on_event: Callable[[Progress], None], opened: Callable[[str], BinaryIO]
+) -> dict[str, Any]:
+    """The last answer of work that runs a mechanism again. opened: where the parts of a file go, by its name."""
+    left, made = limits.megabytes << 20, dict[str, Any]()
+    stream: BinaryIO = io.BytesIO()
     try:
-        with ExitStack() as files, Work(*_asked("reproduced", bundle, public), **_within(limits)) as answers:
+        with Work(*asked, **_within(limits)) as answers:
             for answer in answers:
                 if isinstance(answer, bytes):
                     if (left := left - len(answer)) < 0:
                         raise Ended(f"writes more than {limits.megabytes:,} MB of rows", beyond=True)
-                    streams[-1].write(answer)
+                    stream.write(answer)
                 elif "file" in answer:
-                    streams.append(files.enter_context(private_file(folder / checked_name(answer["file"]))))
+                    stream = opened(answer["file"])
                 elif "step" in answer:
                     on_event(Progress.from_json(answer["step"]))
                 else:
                     made = answer
     except Ended as ended:
         raise _unanswered("running its mechanism again", ended) from None
-    return Repeated(tuple(made["different"]), tuple(made["versions"]), bool(streams))
+    return made
 
 
 def _asked(function: str, bundle: Path | bytes, *public: Path | None) -> tuple[Any, ...]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from dpsynth_core.bundle.unpack import DAMAGE, Bundle, plan_of
@@ -27,6 +28,7 @@ from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis, tables
 from dpsynth_core.release.recovery import answers_only, carried_out
 from dpsynth_core.release.release import INTERRUPTED, Progress, Release
+from dpsynth_core.release.sampling import Refitted, refit
 from dpsynth_core.release.spool import Kept
 from dpsynth_core.release.transcript import check_paid
 
@@ -63,12 +65,7 @@ def reproduce(bundle: Bundle, on_event: Callable[[Progress], None] = lambda _: N
 
 def repeated(bundle: Bundle, plan: Plan, on_event: Callable[[Progress], None] = lambda _: None) -> Reproduction:
     """The same with the plan of `feasible`."""
-    try:
-        published = releases.from_json(bundle.document)
-    except InputError:
-        raise
-    except DAMAGE:
-        raise InputError("bundle", f"its {releases.DOCUMENT} is damaged", "download it again") from None
+    published = _published(bundle)
     check_paid(published.domain, plan.unit, published.transcript, published.charges)
     kept = Kept("", plan.spec, published.private, published.transcript, published.charges)
     made = carried_out(plan, kept, on_event)
@@ -77,6 +74,23 @@ def repeated(bundle: Bundle, plan: Plan, on_event: Callable[[Progress], None] = 
         made = answers_only(plan, kept)
     made = replace(made, despite=published.despite, **{name: getattr(published, name) for name in FREE})
     return Reproduction(made, tuple(_different(bundle, made)), tuple(other_versions(published.versions)), complete)
+
+
+def _published(bundle: Bundle) -> Release:
+    try:
+        return releases.from_json(bundle.document)
+    except InputError:
+        raise
+    except DAMAGE:
+        raise InputError("bundle", f"its {releases.DOCUMENT} is damaged", "download it again") from None
+
+
+def refitted(bundle: Bundle, on_event: Callable[[Progress], None] = lambda _: None, public: Path | None = None) -> Refitted:
+    """The model of a bundle's release, to draw other rows from (`sampling.sample`). Raises as `reproduce`, and InputError where it has no
+    rows."""
+    fitted, theirs = refit(_published(bundle), feasible(bundle, public), on_event), bundle.files.get(releases.ROWS_CSV)
+    ours = digest_written(partial(releases.write_csv, fitted.released))
+    return replace(fitted, other=theirs is None or ours != theirs.digest)
 
 
 def other_versions(stated: Mapping[str, str]) -> list[str]:

@@ -9,18 +9,21 @@ import io
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from queue import Queue
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 from dpsynth_core.bundle import unpack
-from dpsynth_core.bundle.reproduce import replayed, reproduce
+from dpsynth_core.bundle.reproduce import refitted, replayed, reproduce
 from dpsynth_core.bundle.unpack import Bundle
 from dpsynth_core.bundle.verdicts import Running
 from dpsynth_core.bundle.verify import checking
-from dpsynth_core.foundation.content import PART_BYTES
+from dpsynth_core.foundation.content import PART_BYTES, Writer
 from dpsynth_core.release import document as releases
+from dpsynth_core.release import sampling
 from dpsynth_core.release.release import Progress
+from dpsynth_core.release.row_files import FORMATS
 
 _END = object()
 
@@ -38,11 +41,21 @@ def repeated(place: str | bytes, public: str) -> Iterator[dict[str, Any]]:
 
 def reproduced(place: str | bytes, public: str) -> Iterator[Any]:
     """{"step": ...} for each step of the run, {"file": name} before the parts of each file of rows, and at last what is different."""
-    bundle, said = _read(place), Queue[Any](maxsize=1)
+    yield from _said(partial(_reproduce, _read(place), _path(public)))
+
+
+def sampled(place: str | bytes, public: str, rows: int, where: list[str], seed: int, form: str) -> Iterator[Any]:
+    """{"step": ...} for each step of the run, {"file": ...} before the parts of the file, and at last what is known of its errors."""
+    yield from _said(partial(_sample, _read(place), _path(public), rows, where, seed, form))
+
+
+def _said(work: Callable[[Callable[[Any], None]], None]) -> Iterator[Any]:
+    """What the work says, one after the other."""
+    said = Queue[Any](maxsize=1)
 
     def say_all() -> None:
         try:
-            _reproduce(bundle, _path(public), said.put)
+            work(said.put)
         finally:
             said.put(_END)
 
@@ -58,15 +71,29 @@ def _reproduce(bundle: Bundle, public: Path | None, say: Callable[[Any], None]) 
 
     again = reproduce(bundle, step, public)
     for name, write in releases.row_writers(again.made).items():
-        say({"file": name})
-        stream = io.BufferedWriter(_Said(say), PART_BYTES)
-        write(stream)
-        stream.flush()
-        stream.detach()
+        _say_file(say, name, write)
     say({"different": again.different, "versions": again.versions})
 
 
-class _Said(io.RawIOBase):
+def _sample(
+    bundle: Bundle, public: Path | None, rows: int, where: list[str], seed: int, form: str, say: Callable[[Any], None]
+) -> None:
+    fitted = refitted(bundle, lambda progress: say({"step": progress.to_json()}), public)
+    domain = fitted.plan.domain
+    sample = sampling.sample(fitted, rows, sampling.parse_where(domain, where), seed)
+    _say_file(say, form, lambda stream: FORMATS[form].write(sample.rows, domain, stream))
+    say({"errors": sample.errors})
+
+
+def _say_file(say: Callable[[Any], None], name: str, write: Writer) -> None:
+    say({"file": name})
+    stream = io.BufferedWriter(_Part(say), PART_BYTES)
+    write(cast(BinaryIO, stream))
+    stream.flush()
+    stream.detach()
+
+
+class _Part(io.RawIOBase):
     def __init__(self, say: Callable[[bytes], None]) -> None:
         self._say = say
 

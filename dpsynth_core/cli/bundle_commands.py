@@ -1,4 +1,4 @@
-"""`verify` and `reproduce`: what a recipient does with a release bundle, from the bundle alone."""
+"""`verify`, `reproduce` and `sample`: what a recipient does with a release bundle, from the bundle alone."""
 
 from __future__ import annotations
 
@@ -25,10 +25,16 @@ def add(commands: Commands) -> None:
     check = add_command(commands, "verify", _verify, "check what a release bundle says, from the bundle alone")
     again = add_command(commands, "reproduce", _reproduce, "make the rows of a release bundle again, from the bundle alone")
     again.add_argument("--out", metavar="DIR", type=Path, required=True, help="folder for synthetic.csv and synthetic.parquet")
+    more = add_command(commands, "sample", _sample, "draw more rows, or rows of a group, from a bundle's model, at no cost")
+    more.add_argument("--rows", metavar="N", required=True, help="how many")
+    group = "only people with this value; of one column several are any of them, of several columns all must hold"
+    more.add_argument("--where", metavar="COLUMN=VALUE", action="append", default=[], help=group)
+    more.add_argument("--seed", metavar="S", default="1", help="another number gives other rows (default: %(default)s)")
+    more.add_argument("--output", metavar="FILE", type=Path, required=True, help="by its ending .csv, .parquet, .xlsx, .sav, .dta, ...")
     key = "the publisher's public key, as `ledger key` prints it, or a file with it: a bundle that this key did not sign fails"
     check.add_argument("--key", metavar="KEY_OR_FILE", help=key)
     check.add_argument("--report", metavar="FILE", type=Path, help="write the report there, as this program writes it from release.json")
-    for parser in (check, again):
+    for parser in (check, again, more):
         parser.add_argument("bundle", metavar="BUNDLE", type=Path, help="release.zip, or the folder it was unpacked into")
         parser.add_argument("--public", metavar="FILE", type=Path, help="the public table, if the release used one; nothing else is opened")
         memory, seconds = ("1024", "30") if parser is check else ("4096", "600")
@@ -59,6 +65,29 @@ def _verify(options: argparse.Namespace) -> int:
             stream.write(report.page.encode())
     print_result(f"{conclusions[report.verdict]} {report.unseen}".strip())
     return {verdicts.CONSISTENT: 0, verdicts.PARTLY: UNCHECKED, verdicts.INCONSISTENT: FAILED}[report.verdict]
+
+
+def _sample(options: argparse.Namespace) -> None:
+    from dpsynth_core.bundle import confined
+    from dpsynth_core.release.row_files import FORMATS
+
+    limits = _limits(options, Limits(megabytes=4096, seconds=600, processors=available()))
+    form = next((name for name, one in FORMATS.items() if options.output.name.lower().endswith(one.ending)), None)
+    if form is None:
+        endings = ", ".join(one.ending for one in FORMATS.values())
+        raise InputError("--output", f"{shown(options.output.name)} has no ending of a known format", f"use one of {endings}")
+    wanted = confined.Wanted(_whole(options.rows, "--rows"), tuple(options.where), _whole(options.seed, "--seed"), form)
+    with private_file(options.output) as stream:
+        errors = confined.sampled(options.bundle, stream, wanted, limits, show, options.public)
+    print_message(f"done: {wanted.rows:,} rows written to {options.output}; nothing was charged")
+    print_result(errors)
+
+
+def _whole(text: str, option: str) -> int:
+    value = number(text)
+    if not isinstance(value, int) or not 0 <= value < 2**63:
+        raise InputError(option, f"{shown(text)} cannot be used", "give a whole number")
+    return value
 
 
 def _limits(options: argparse.Namespace, default: Limits) -> Limits:

@@ -183,7 +183,7 @@ def carry_out(
 
     created, journal = today(), Journal(on_event, stopwatch)
     plan, kernel = learnt(plan, recording(kernel, kept), journal)
-    finished = _run_mechanism(plan, kernel, journal)
+    finished = run_mechanism(plan, kernel, journal)
     row_seed = transcript.row_seed(answers) if plan.spec.output.seed is None else plan.spec.output.seed
     first, *further = _write_rows(plan, finished, row_seed, kernel.rho_spent, journal) or (None,)
     codes = None if first is None else first.codes
@@ -234,7 +234,7 @@ def learnt(plan: Plan, kernel: SealedKernel, journal: Journal) -> tuple[Plan, Se
     return completed, kernel.over(completed.domain, [learnt.counts for learnt in columns])
 
 
-def _run_mechanism(plan: Plan, kernel: SealedKernel, journal: Journal) -> Finished:
+def run_mechanism(plan: Plan, kernel: SealedKernel, journal: Journal) -> Finished:
     """Drive the mechanism to its end, step by step; the time before a step is booked to what it reports."""
     # sealed: a mechanism cannot spend the shares of others
     stage = kernel.part(plan.shares.mechanism) if plan.shares.aside else kernel
@@ -255,16 +255,23 @@ def _write_rows(plan: Plan, finished: Finished, row_seed: int, rho_spent: float,
     the mechanism only answers."""
     if not plan.mechanism.card.makes_rows:
         return ()
-    count = plan.spec.output.rows or min(max(1, round(finished.total)), MAX_UNSTATED_ROWS)
+    count = row_count(plan, finished.total)
     journal.announce("writing synthetic rows", rho_spent, done=1.0)
     with journal.phase("rows"):
-        drawn = list[DrawnRows]()
-        for number in range(1, plan.spec.output.tables + 1):
-            seed = tables.seed(row_seed, number)
-            rng = np.random.default_rng(seed)
-            codes = in_random_order(as_written(plan.domain, cast(RowModel, finished.model).rows(count, plan.workload.weights, rng)), rng)
-            drawn.append(DrawnRows(plan.domain, codes, rng.bit_generator.state, seed))
-        return tuple(drawn)
+        seeds = (tables.seed(row_seed, number) for number in range(1, plan.spec.output.tables + 1))
+        return tuple(drawn(plan, cast(RowModel, finished.model), count, seed) for seed in seeds)
+
+
+def row_count(plan: Plan, total: float) -> int:
+    """How many rows a table has: as many as the spec states, else as people are estimated."""
+    return plan.spec.output.rows or min(max(1, round(total)), MAX_UNSTATED_ROWS)
+
+
+def drawn(plan: Plan, model: RowModel, count: int, seed: int) -> DrawnRows:
+    """Rows of a model, in an order that says nothing."""
+    rng = np.random.default_rng(seed)
+    codes = in_random_order(as_written(plan.domain, model.rows(count, plan.workload.weights, rng)), rng)
+    return DrawnRows(plan.domain, codes, rng.bit_generator.state, seed)
 
 
 def _measured(claim: Claim[Any], plan: Plan, kernel: SealedKernel, final: Final, journal: Journal) -> object:

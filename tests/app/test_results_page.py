@@ -375,3 +375,21 @@ def test_hostile_names_can_be_asked_about(done: dict[str, str]) -> None:
     app = asked(asked(app, "statistic", "count"), "by", HOSTILE[0])
     assert len(app.dataframe) == 1
     assert not app.exception
+
+
+def test_more_rows_of_a_group_are_drawn_with_what_is_known_of_their_errors(done: dict[str, str]) -> None:
+    app = at(done["rows"], "downloads")
+    app.number_input(key="sampled_rows").set_value(200)
+    column = app.selectbox(key="sampled_column").options[1]
+    app.selectbox(key="sampled_column").set_value(column).run()
+    assert app.button(key="draw_rows").disabled
+    values = next(one for one in app.multiselect if one.label == "With")
+    app = values.set_value(values.options[:1]).run()
+    app = app.button(key="draw_rows").click().run(timeout=60)
+    assert not app.exception
+    assert "Errors were measured of the released rows" in words(app)
+    assert [one.label for one in app.get("download_button")] == ["Download 200 rows as CSV"]
+
+
+def test_a_release_without_rows_offers_no_more_of_them(done: dict[str, str]) -> None:
+    assert not any(one.label == "More rows, or rows of a group" for one in at(done["answers"], "downloads").expander)

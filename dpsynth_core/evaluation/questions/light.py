@@ -1,9 +1,9 @@
 """How closely an answer is known, in one of three words: closely, roughly, not at all.
 
-An answer is known closely where its whole interval is within `LIMIT` of it. Distances are shares of the way from the answer to the nearest
-number that says nothing: no people, an end of what a share or a mean can be, or no difference; so a rare group must be known as closely, for
-its size, as a large one. How wide an interval of noisy counts is was fixed before its noise was drawn, and luck makes no answer close: the
-intervals of answers that are chosen for this word hold about as often as all do (`tests/evaluation/questions/test_light.py` counts them).
+An answer is known closely where its whole interval is within `LIMIT` of it. Distances are shares of the way from the answer to the
+nearest number that says nothing: no people, an end of what a share or a mean can be, or no difference; so a rare group must be known as
+closely, for its size, as a large one. How wide an interval of noisy counts is was fixed before its noise was drawn, and luck makes no
+answer close: the intervals of answers that are chosen for this word hold about as often as all do, which `test_light.py` counts.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def finished(owner: str, project: str | None = None) -> list[Run]:
     return [run for run in runs.list(owner, project) if run.state == "done"]
 
 
-_KEY: dict[str, Any] = {"hash_funcs": {OpenRun: lambda opened: (opened.run.owner, opened.run.id)}}
+KEY: dict[str, Any] = {"hash_funcs": {OpenRun: lambda opened: (opened.run.owner, opened.run.id)}}
 """What is worked out from a release is kept by its run; the owner is part of the key."""
 
 
@@ -54,19 +54,19 @@ def open_run(run: Run) -> OpenRun:
     return OpenRun(run, release, report.evidence(release), release.plan.workload.cliques)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Judging every table …", **_KEY)
+@st.cache_resource(max_entries=16, show_spinner="Judging every table …", **KEY)
 def judged(opened: OpenRun) -> Zoned[Quality]:
     """How good the release is, from released values alone."""
     return released(report.quality_of(opened.release).value)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False, **_KEY)
+@st.cache_resource(max_entries=16, show_spinner=False, **KEY)
 def pair_map(opened: OpenRun) -> Zoned[pd.DataFrame]:
     """What is known about every pair of columns, from released values alone."""
     return released(quality.pair_map(report.statements(opened.release)).value)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False, **_KEY)
+@st.cache_resource(max_entries=8, show_spinner=False, **KEY)
 def knowledge(opened: OpenRun) -> Known:
     """What questions are answered from: released values alone."""
     return report.knowledge(opened.release)

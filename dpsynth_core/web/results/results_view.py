@@ -19,7 +19,7 @@ from dpsynth_core.store import runs
 from dpsynth_core.store.runs import Run
 from dpsynth_core.vocabulary.domain import Attribute
 from dpsynth_core.vocabulary.recoding import other_is_missing
-from dpsynth_core.web.results import claims_view, downloads
+from dpsynth_core.web.results import claims_view, downloads, sampling_view
 from dpsynth_core.web.results.downloads import Offer
 from dpsynth_core.web.results.open_runs import OpenRun, beside_toggle, curator_toggle, forget, pair_map, truth_for
 from dpsynth_core.web.shell import frame
@@ -134,6 +134,7 @@ def take_away(opened: OpenRun) -> None:
                 with place.container(border=True, height="stretch", key=f"offer_{offer.key}"):
                     st.caption(offer.what)
                     _button(opened, offer, offer.name)
+    sampling_view.more_rows(opened)
     st.caption("Every chart can be saved as PNG or SVG from its own toolbar (top right of the chart, when the pointer is on it).")
 
 

@@ -65,7 +65,8 @@ def test_the_intervals_of_answers_that_are_chosen_for_being_known_closely_hold_a
         for code in range(size):
             question = Question("count", {"age": (code,)})
             stated = answer(known, question).stated
-            assert stated.low is not None and stated.high is not None
+            assert stated.low is not None
+            assert stated.high is not None
             if light(known, question, stated) == CLOSELY:
                 chosen += 1
                 held += stated.low <= true[code] <= stated.high
