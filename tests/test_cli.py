@@ -814,6 +814,36 @@ def test_more_rows_and_rows_of_a_group_are_drawn_from_a_bundle(capsys: pytest.Ca
     assert "has no ending of a known format" in capsys.readouterr().err
 
 
+def test_next_years_table_gets_the_same_plan_and_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert synthesize("--mechanism", "independent", "--population", "residents") == 0
+    people = pd.read_csv("people.csv")
+    people.assign(income=1).to_csv("people-2026.csv", index=False)
+    capsys.readouterr()
+    assert cli.main(["next", "out/release.zip", "people-2026.csv", "--out", "plans-2026.json"]) == 0
+    said = capsys.readouterr()
+    assert said.out.splitlines()[0] == "This table has columns that the plan does not name: “income”. They are left out."
+    left = r"Of epsilon 10 for “residents”, 9\.\d+ is left; this plan takes 1 and fits \d+ more times\."
+    assert re.fullmatch(left, said.out.splitlines()[1])
+    assert "nothing was charged" in said.err
+    assert balance.spent("residents").releases == 1
+    assert cli.main(["run", "plans-2026.json", "--population", "residents", "--out", "out-2026"]) == 0
+    before, after = (json.loads(Path(place, "release.json").read_text()) for place in ("out", "out-2026"))
+    assert {**after["spec"], "data": None, "name": None} == {**before["spec"], "data": None, "name": None}
+    assert balance.spent("residents").releases == 2
+
+
+def test_next_years_table_without_a_column_of_the_plan_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert synthesize("--mechanism", "independent") == 0
+    pd.read_csv("people.csv").drop(columns="pay").to_csv("people-2026.csv", index=False)
+    capsys.readouterr()
+    assert cli.main(["next", "out/release.zip", "people-2026.csv", "--out", "plans-2026.json"]) == 2
+    said = capsys.readouterr()
+    assert "The plan has columns that this table lacks: “pay”." in said.out
+    assert "no account of these people" in said.out
+    assert said.err.startswith("error: DATA: it lacks columns of the plan: 'pay'")
+    assert not Path("plans-2026.json").exists()
+
+
 def test_the_folder_that_a_run_wrote_points_to_its_bundle(capsys: pytest.CaptureFixture[str]) -> None:
     assert synthesize("--mechanism", "independent") == 0
     for command in (["verify", "out"], ["reproduce", "out", "--out", "again"]):

@@ -18,7 +18,7 @@ import json
 import os
 from collections.abc import Sequence
 
-from dpsynth_core.cli import audit_command, bundle_commands, domain_command, ledger_commands, release_commands
+from dpsynth_core.cli import audit_command, bundle_commands, domain_command, ledger_commands, next_command, release_commands
 from dpsynth_core.cli.options import Parser, add_command, check_given
 from dpsynth_core.cli.terminal import BAD_INPUT, FAILED, UNPRINTED, Unprinted, print_message, print_text
 from dpsynth_core.foundation import allocation
@@ -62,7 +62,7 @@ def parser() -> Parser:
     """All commands with their options."""
     whole = Parser(prog="python -m dpsynth_core", description="Synthetic tables under differential privacy.", allow_abbrev=False)
     commands = whole.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for group in (release_commands, domain_command, bundle_commands, audit_command, ledger_commands):
+    for group in (release_commands, next_command, domain_command, bundle_commands, audit_command, ledger_commands):
         group.add(commands)
     add_command(commands, "mechanisms", _mechanisms, "print the mechanisms and their parameters as JSON")
     return whole

@@ -108,7 +108,7 @@ def _synthesize(options: argparse.Namespace) -> None:
     from dpsynth_core.vocabulary.codebook import parse_domain, unstated_columns
 
     formats = chosen(options.format)
-    name, section, columns, assumed = _table(options)
+    name, section, columns, assumed = table_of(options)
     if options.domain is None and not demo:
         raise InputError("--domain", "it is missing", "name a file that says what the columns may contain; the command domain begins one")
     declared = json.dumps(demo_domain()) if options.domain is None else read_document(options.domain, "domain")
@@ -144,7 +144,7 @@ def _synthesize(options: argparse.Namespace) -> None:
     release(sealed, options.out, options.population, formats, assumed, unstated, options.private_notes)
 
 
-def _table(options: argparse.Namespace) -> tuple[str, dict[str, Any], tuple[str, ...], str]:
+def table_of(options: argparse.Namespace) -> tuple[str, dict[str, Any], tuple[str, ...], str]:
     """What a release of the table is called, the spec's section about it, its columns, and how it is written, as far as that was not
     stated. Raises InputError."""
     if table_options.is_demo(options):

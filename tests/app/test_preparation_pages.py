@@ -23,11 +23,13 @@ from dpsynth_core.release import synthesis
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.store import ledger, looks, projects
 from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.data import project_table
 from dpsynth_core.web.domain import domain_table
 from dpsynth_core.web.domain.column_draft import ColumnDraft, blank
 from dpsynth_core.web.shell import document
 from tests.app.demo_project import ROOT, draft, open_page, project, words
+from tests.bundle.bundles import files, packed, spec
 from tests.patience import SECONDS
 
 CSV = b"age,sex,eye\n39,Male,blue\n50,Female,brown\n28,Male,green\n"
@@ -951,3 +953,35 @@ def test_a_plan_that_was_made_after_a_look_stays_so_for_other_people() -> None:
     made = projects.list(LOCAL_OWNER)[0]
     assert (made.name, "population" in made.draft) == ("Elsewhere", False)
     assert looks.of(LOCAL_OWNER, made.id) == ("truth",)
+
+
+@pytest.mark.parametrize("kind", ["bundle", "plan"])
+def test_next_year_begins_with_the_plan_of_a_release(kind: str) -> None:
+    """From the bundle or its spec to a plan that can be locked, once the new table is there."""
+    content = packed() if kind == "bundle" else files()["spec.json"]
+    name = "release.zip" if kind == "bundle" else "spec.json"
+    app = first_visit()
+    field(app, "button_group", "Where is it?").set_value("plan").run()
+    field(app, "file_uploader", "Next year").set_value((name, content, "application/octet-stream")).run()
+    assert not app.exception
+    assert "4 columns are planned" in words(app)
+    field(app, "button_group", "Where is it?").set_value("upload").run()
+    table = b"sex,age,health,marital_status,income\nfemale,31,good,single,5\n"
+    app.file_uploader[0].set_value(("people-2026.csv", table, "text/csv")).run()
+    assert "This table has columns that the plan does not name: ` income `" in words(app)
+    app.button(key="next_data").click().run()
+    app.button(key="no_comparison").click().run()
+    assert not app.exception
+    after, before = document.spec(stored(), "Trial").published(), spec().published()
+    for part in ("population", "unit", "workload", "budget", "mechanism"):
+        assert after[part] == before[part], part
+    assert Domain.from_json(after["domain"]) == Domain.from_json(before["domain"])
+
+
+def test_what_is_no_release_is_no_plan_for_next_year() -> None:
+    app = first_visit()
+    field(app, "button_group", "Where is it?").set_value("plan").run()
+    field(app, "file_uploader", "Next year").set_value(("release.zip", b"PK no", "application/zip")).run()
+    assert not app.exception
+    assert "it is not a whole ZIP file" in words(app)
+    assert not document.columns(stored())

@@ -9,7 +9,7 @@ import pytest
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.domain import DATA
 from dpsynth_core.web.shell import document, plan_first
-from dpsynth_core.web.shell.plan_first import Whose, copied
+from dpsynth_core.web.shell.plan_first import Whose, copied, of_release
 from tests.web.drafts import complete
 
 CRITERION = {"kind": "tables", "size": 2, "limit": 0.1}
@@ -64,6 +64,29 @@ def test_a_copy_shares_nothing_with_its_original() -> None:
     before = answered()
     copied(before, Whose.SAME)["domain"]["attributes"].clear()
     assert before == answered()
+
+
+def test_the_plan_of_a_release_comes_back_without_its_table() -> None:
+    before = answered() | {"criteria": [], "budget": {"epsilon": 1.0, "delta": 1e-9, "certificate": 0.1}}
+    spec = document.spec(before, "People 2025")
+    new = of_release(spec)
+    assert {"public", "other_copies", "domain_justification", "data"}.isdisjoint(new)
+    again = new | {"data": before["data"], "domain_justification": before["domain_justification"], "other_copies": ""}
+    again["wizard"] |= {"source": "path", "label": "people.csv", "declared": [], "comparison": "declined"}
+    after = document.spec(again, "People 2025").published()
+    for part in ("unit", "population", "domain", "workload", "criteria", "models", "mechanism", "budget"):
+        assert after[part] == spec.published()[part], part
+
+
+def test_a_table_that_comes_after_the_plan_is_compared_with_it_in_columns_and_declared_values() -> None:
+    new = of_release(document.spec(answered() | {"criteria": []}, "People 2025"))
+    assert plan_first.differences(new) is None
+    new["data"] = {"path": "/data/next.sav", "kind": "spss"}
+    new["wizard"] |= {"columns": ["age", "eye", "pay"], "declared": [{"name": "eye", "categories": ["blue", "grey"]}]}
+    found = plan_first.differences(new)
+    assert found is not None
+    assert (found.missing, found.extra) == (("sex",), ("pay",))
+    assert found.sentences[-1] == "Of “eye” the file declares “grey”, which the plan does not have and no longer “brown”, “green”."
 
 
 def test_an_empty_project_can_be_copied() -> None:

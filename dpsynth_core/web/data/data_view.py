@@ -10,6 +10,7 @@ import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.planning.renewal import Changes
 from dpsynth_core.privacy.unit import ADD_REMOVE, REPLACE
 from dpsynth_core.sources import demo
 from dpsynth_core.sources.registry import KINDS
@@ -61,13 +62,15 @@ def source(project: Current, beginning: Callable[[Current], None]) -> None:
                 _compared(there)
 
 
-def _compared(there: plan_first.Differences) -> None:
+def _compared(there: Changes) -> None:
     if there.missing:
         st.warning(f"The plan has columns that this table lacks: {names(there.missing)}. They are left out.", icon=":material/compare:")
     if there.extra:
         st.info(f"This table has columns that the plan does not name: {names(there.extra)}. They are left out.", icon=":material/compare:")
     if not there.missing and not there.extra:
         st.caption(":green[:material/check_circle:] The table has the columns of the plan, and no others.")
+    for sentence in there.of_values:
+        st.info(literal(sentence, 1000), icon=":material/compare:")
 
 
 def _upload(project: Current) -> None:

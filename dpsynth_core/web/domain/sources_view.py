@@ -19,7 +19,7 @@ from dpsynth_core.sources.guess import Guess
 from dpsynth_core.store import projects
 from dpsynth_core.vocabulary.codebook import holds_values, pasted_domain, pasted_names
 from dpsynth_core.vocabulary.domain import DATA
-from dpsynth_core.web.data import data_view, project_table, public_view
+from dpsynth_core.web.data import data_view, project_table, public_view, renewal_view
 from dpsynth_core.web.domain import domain_table, draft_rows, list_view, origin_view
 from dpsynth_core.web.domain.column_draft import ColumnDraft
 from dpsynth_core.web.domain.draft_rows import Codebook
@@ -143,6 +143,7 @@ def beginning(project: Current) -> None:
         _begin(lambda: draft_rows.read_codebook(file.getvalue()))
 
     fields.file("A codebook: domain JSON, CSV or DDI", draft_rows.ENDINGS, "plan_codebook", take)
+    renewal_view.last_release()
     title = "Or paste names of columns, or two columns: column and value"
     help = "From a spreadsheet: the names in one line or one below the other, or one line per value of a column."
     st.text_area(title, key=lines, height=110, placeholder="age\nsex\nregion", help=help)

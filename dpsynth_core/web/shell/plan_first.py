@@ -3,34 +3,30 @@
 Plain functions over the draft; nothing here opens a file. A table that comes later is the table of the plan's columns: what only the table
 has is left out of the release unless the curator says otherwise, what only the plan has is said.
 
-`copied` makes a plan again for another table, in a new draft. What belongs to the former table stays behind: the table itself, a public
-table, what was answered or justified about its people, results and ledger. What was read from its records stays marked as that. Where the
-new records are about the same people, the account in the ledger is the same too. The looks go along with any table
-(`store.projects.create`): the plan was made after them, and only the curator's word says that these are other people.
+`copied` makes a plan again for another table, in a new draft; `of_release` does so from what a release says of itself. What belongs to the
+former table stays behind: the table itself, a public table, what was answered or justified about its people, results and ledger. What was
+read from its records stays marked as that. Where the new records are about the same people, the account in the ledger is the same too. The
+looks go along with any table (`store.projects.create`): the plan was made after them, and only the curator's word says that these are other
+people.
 """
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from dpsynth_core.planning.renewal import Changes, changes
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.planning.unit_spec import UNNAMED
+from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.shell import document
 from dpsynth_core.web.shell.document import Draft
 
 SOURCE = "plan"
 LABEL = "Columns of the plan"
 _NOTED = "planned"
-
-
-@dataclass(frozen=True)
-class Differences:
-    """missing: columns that the plan uses and the table lacks. extra: columns that only the table has."""
-
-    missing: tuple[str, ...]
-    extra: tuple[str, ...]
 
 
 def begin(draft: Draft, columns: Sequence[str]) -> None:
@@ -57,13 +53,16 @@ def forget(draft: Draft) -> None:
     draft.get("wizard", {}).pop(_NOTED, None)
 
 
-def differences(draft: Mapping[str, Any]) -> Differences | None:
-    """How the table differs from the plan that was made before it; None where there is no table or was no plan."""
+def differences(draft: Mapping[str, Any]) -> Changes | None:
+    """How the table differs from the plan that was made before it, also in values that its file declares; None where there is no table or
+    was no plan."""
     names = planned(draft)
     if not names or "data" not in draft:
         return None
+    said = {entry["name"]: entry["categories"] for entry in draft["wizard"].get("declared", ()) if entry.get("categories")}
+    values = () if not draft.get("domain") else changes(document.domain(draft), (), said).values
     there = tuple(draft["wizard"]["columns"])
-    return Differences(tuple(n for n in names if n not in there), tuple(n for n in there if n not in names))
+    return Changes(tuple(n for n in names if n not in there), tuple(n for n in there if n not in names), values)
 
 
 _PLAN = ("unit", "domain", "domain_origin", "workload", "criteria", "models", "mechanism")
@@ -76,6 +75,19 @@ class Whose(StrEnum):
 
     SAME = "same"
     OTHERS = "others"
+
+
+def of_release(spec: Spec) -> Draft:
+    """The plan of a release as the draft of a project about the same people, which has no table yet."""
+    stated, person = spec.model_dump(mode="json"), spec.unit.person_column
+    new = document.new() | {name: stated[name] for name in _PLAN}
+    new["budget"] = {name: part for name, part in stated["budget"].items() if name != "reason"}
+    new["wizard"] |= {"several": person is not None, "recommended": None, "way": SOURCE}
+    if spec.population != UNNAMED:
+        new["population"] = spec.population
+    domain = Domain.from_json(spec.domain)
+    begin(new, (*domain.names, *(() if person is None or person in domain else (person,))))
+    return new
 
 
 def copied(draft: Mapping[str, Any], whose: Whose) -> Draft:

@@ -1,0 +1,95 @@
+"""`next`: the plan of a release for next year's table, with what changed and what is left of the budget. Reads no record."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpsynth_core.cli import table_options
+from dpsynth_core.cli.options import add_command
+from dpsynth_core.cli.release_commands import table_of
+from dpsynth_core.cli.table_options import DATABASES, FILES, PEOPLE, place
+from dpsynth_core.cli.terminal import print_message, print_result
+from dpsynth_core.foundation.errors import InputError, shown
+
+if TYPE_CHECKING:
+    from dpsynth_core.cli.options import Commands
+    from dpsynth_core.planning.spec import Spec
+
+
+def add(commands: Commands) -> None:
+    about = "the plan of a release for a new table of the same columns: what changed, and what is left of the budget; no record is read"
+    parser = add_command(commands, "next", _next, about)
+    parser.add_argument("plan", metavar="PLAN", type=Path, help="release.zip or the folder it was unpacked into, or a SPEC.json")
+    parser.add_argument("data", metavar="DATA", type=place, help=f"the new table: {FILES}; {DATABASES}; or {PEOPLE}")
+    parser.add_argument("--out", metavar="SPEC.json", type=Path, required=True, help="the new spec, for `run`; must not be there yet")
+    table_options.add_table_options(parser)
+    table_options.add_engine_options(parser)
+    table_options.add_database_options(parser)
+
+
+def _next(options: argparse.Namespace) -> None:
+    from dpsynth_core.foundation.documents import is_uri
+    from dpsynth_core.planning import renewal
+    from dpsynth_core.planning.plan import Plan
+
+    before = _plan(options.plan)
+    name, section, columns, _ = table_of(options)
+    if (path := section.get("path")) and not is_uri(str(path)):
+        section = {**section, "path": os.path.abspath(path)}  # a relative one would start from the folder of the spec
+    plan = Plan.of(renewal.renewed(before, section, name))
+    person = plan.spec.unit.person_column
+    changed = renewal.changes(plan.domain, columns, _declared(options), () if person is None else (person,))
+    for sentence in (*changed.sentences, *_budget(plan)):
+        print_result(sentence)
+    if changed.missing:
+        raise InputError("DATA", f"it lacks columns of the plan: {', '.join(map(shown, changed.missing[:8]))}", "name them as before")
+    try:
+        with options.out.open("x", encoding="utf-8") as stream:
+            stream.write(json.dumps(plan.spec.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n")
+    except FileExistsError:
+        raise InputError("--out", f"{shown(options.out)} is there already", "name another file") from None
+    except OSError:
+        raise InputError("--out", f"{shown(options.out)} cannot be written", "name a file that you may write") from None
+    if reasons := renewal.given_reasons(plan.spec):
+        print_message(f"note: these were written about the former table; read them again: {', '.join(reasons)}")
+    print_message(f"done: the same plan for {shown(name)}, written to {options.out}; nothing was charged")
+
+
+def _plan(path: Path) -> Spec:
+    from dpsynth_core.bundle import unpack
+    from dpsynth_core.planning.spec import load_spec
+
+    if path.suffix == ".json":
+        return load_spec(path)
+    return unpack.plan_of(unpack.read(path)).spec
+
+
+def _declared(options: argparse.Namespace) -> dict[str, list[str]]:
+    """The values that the table itself declares, by column; of a CSV, none."""
+    from dpsynth_core.sources.files import declared_domain
+
+    if table_options.is_demo(options) or table_options.is_database(options):
+        return {}
+    form = table_options.stated_format(options)
+    if form.kind == "jsonl":  # says nothing of itself but in its records
+        return {}
+    columns: list[dict[str, Any]] = declared_domain(options.data, form)["attributes"]
+    return {column["name"]: column["categories"] for column in columns if column.get("categories")}
+
+
+def _budget(plan: Any) -> list[str]:
+    from dpsynth_core.planning.unit_spec import UNNAMED
+    from dpsynth_core.store import balance
+
+    spec = plan.spec
+    if spec.population == UNNAMED or spec.population not in balance.populations():
+        return ["The ledger on this machine has no account of these people: nothing is known of what earlier releases about them spent."]
+    spent = balance.spent(spec.population, plan.shares.accountant)
+    left, times = spent.remaining_epsilon, balance.times_more(spent.remaining_rho, plan.shares.rho)
+    enough = f"fits {times:,} more times" if times else "does not fit"
+    cap = f"Of epsilon {spent.cap_epsilon:g} for “{spec.population}”, {left:.3g} is left"
+    return [f"{cap}; this plan takes {spec.budget.epsilon:g} and {enough}."]

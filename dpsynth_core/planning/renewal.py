@@ -1,0 +1,95 @@
+"""Next year: the plan of a release for a new table of the same columns, and what of the table's structure is another one.
+
+Knows names of columns and the values that a file itself declares; no record, and no count of any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpsynth_core.foundation.visible import visible
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.vocabulary.domain import Domain
+
+_NAMED = 8
+
+
+@dataclass(frozen=True)
+class Values:
+    """What the file declares otherwise than the plan. new: values that the plan does not have. gone: of the plan, and not declared."""
+
+    column: str
+    new: tuple[str, ...]
+    gone: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Changes:
+    """missing: columns of the plan that the table lacks. extra: columns that the plan does not name. values: of columns whose values the
+    file declares."""
+
+    missing: tuple[str, ...]
+    extra: tuple[str, ...]
+    values: tuple[Values, ...] = ()
+
+    @property
+    def sentences(self) -> list[str]:
+        """One for each kind of change; that the columns are the same is said too. Names are hostile text."""
+        said = []
+        if self.missing:
+            said.append(f"The plan has columns that this table lacks: {_some(self.missing)}.")
+        if self.extra:
+            said.append(f"This table has columns that the plan does not name: {_some(self.extra)}. They are left out.")
+        if not said:
+            said.append("The table has the columns of the plan, and no others.")
+        return [*said, *self.of_values]
+
+    @property
+    def of_values(self) -> list[str]:
+        said = []
+        for one in self.values:
+            new = f" {_some(one.new)}, which the plan does not have" if one.new else ""
+            gone = f" no longer {_some(one.gone)}" if one.gone else ""
+            said.append(f"Of {_some([one.column])} the file declares{new}{' and' if new and gone else ''}{gone}.")
+        return said
+
+
+def changes(domain: Domain, columns: Sequence[str], declared: Mapping[str, Collection[str]], unreleased: Collection[str] = ()) -> Changes:
+    """From the plan's domain to a table. declared: values, by column, as far as the file itself says them. unreleased: columns that the
+    plan uses and does not release, such as the one that tells people apart."""
+    stated = [attribute for attribute in domain if attribute.name in declared and attribute.is_listed]
+    values = (
+        Values(one.name, _without(tuple(declared[one.name]), one.categories), _without(one.categories, declared[one.name]))
+        for one in stated
+    )
+    return Changes(
+        _without(domain.names, columns),
+        _without(tuple(columns), {*domain.names, *unreleased}),
+        tuple(one for one in values if one.new or one.gone),
+    )
+
+
+def renewed(spec: Spec, data: Mapping[str, Any], name: str) -> Spec:
+    """The same plan for another table. data: its section. Raises InputError as `Spec.from_json`."""
+    return Spec.from_json({**spec.model_dump(mode="json"), "data": dict(data), "name": name})
+
+
+def given_reasons(spec: Spec) -> list[str]:
+    """What its curator wrote about the former table or its people, which has to be true of the next ones too."""
+    reasons = {
+        "domain_justification": spec.domain_justification,
+        "other_copies": spec.other_copies,
+        "budget.reason": spec.budget.reason,
+    }
+    return [name for name, text in reasons.items() if text]
+
+
+def _without(names: Collection[str], others: Collection[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if name not in others)
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(f"“{visible(name)}”" for name in names[:_NAMED]) + more
