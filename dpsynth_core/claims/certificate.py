@@ -43,6 +43,7 @@ from dpsynth_core.privacy.interface import Kernel, SealedKernel
 from dpsynth_core.statistics.distances import IN_WRONG_CELL, possible
 from dpsynth_core.statistics.naming import surely_above, surely_below
 from dpsynth_core.statistics.quantiles import margin, normal
+from dpsynth_core.statistics.shrinking import likely
 from dpsynth_core.statistics.totals import Total, measured_total
 from dpsynth_core.vocabulary.marginals import at_least
 from dpsynth_core.vocabulary.measurement import Clique
@@ -64,12 +65,14 @@ _FLOOR_SHARE = 0.01
 
 @dataclass(frozen=True)
 class Certified:
-    """One marginal. error: unbiased, and so below 0 now and then where it is smaller than the noise. low95, bound95: the true error is not
-    below the one and not above the other, with 95 % confidence each, before it is chosen for how it looks (`statistics.naming`).
-    simultaneous95: it is not above, for all marginals together."""
+    """One marginal. error: unbiased, and so below 0 now and then where it is smaller than the noise. likely: the best estimate, drawn
+    towards what the others say (`statistics.shrinking`), never below 0. low95, bound95: the true error is not below the one and not above
+    the other, with 95 % confidence each, before it is chosen for how it looks (`statistics.naming`), nor is it likely to be by what the
+    others say. simultaneous95: it is not above, for all marginals together."""
 
     attributes: Clique
     error: Distance
+    likely: Distance
     low95: Distance
     bound95: Distance
     simultaneous95: Distance
@@ -174,7 +177,7 @@ def state(
     def bound(distance: float, deviation: float, mass: float, count: int = 1) -> float:
         return IN_WRONG_CELL * _bound(distance, deviation, mass, total, count)
 
-    spans = _spans(noisy, masses, total, sigma)
+    each = _each(noisy, published, masses, total, sigma)
     mean_error, mean_bound = IN_WRONG_CELL * mean / total.value, bound(mean, sigma / math.sqrt(k), mean_mass)
     # a wrong T can move the largest published share; a share of rows is off by 1 at most
     heaviest = max(float(np.abs(fractions).max()) for fractions in _at_threshold(published, largest.threshold).values())
@@ -185,11 +188,12 @@ def state(
             Certified(
                 attributes=r,
                 error=IN_WRONG_CELL * distance / total.value,
-                low95=IN_WRONG_CELL * spans[r][0],
-                bound95=IN_WRONG_CELL * spans[r][1],
-                simultaneous95=max(IN_WRONG_CELL * spans[r][1], min(IN_WRONG_CELL * (1 + masses[r]), bound(distance, sigma, widest, k))),
+                likely=IN_WRONG_CELL * likeliest,
+                low95=IN_WRONG_CELL * low,
+                bound95=IN_WRONG_CELL * high,
+                simultaneous95=max(IN_WRONG_CELL * high, min(IN_WRONG_CELL * (1 + masses[r]), bound(distance, sigma, widest, k))),
             )
-            for r, distance in noisy.items()
+            for (r, distance), (likeliest, low, high) in zip(noisy.items(), each, strict=True)
         ),
         mean_error=mean_error,
         mean_bound95=mean_bound,
@@ -218,27 +222,30 @@ def _at_threshold(published: Tables, threshold: int | None) -> Tables:
 
 def table_bounds(certificate: Certificate, confidence: float) -> dict[Clique, float]:
     """What the share of people in a wrong cell of each of its tables is not above, with this confidence; of rows only."""
-    noisy = {one.attributes: one.error / IN_WRONG_CELL * certificate.total.value for one in certificate.marginals}
-    spans = _spans(noisy, dict.fromkeys(noisy, 1.0), certificate.total, certificate.sigma, confidence)
-    return {r: IN_WRONG_CELL * high for r, (_, high) in spans.items()}
+    total, distances = certificate.total, [one.error / IN_WRONG_CELL * certificate.total.value for one in certificate.marginals]
+    share, fewest = _floor(total, confidence)
+    highs = surely_below(np.array(distances), certificate.sigma, total.sigma, 1 - confidence - share) / fewest if fewest > 0 else math.inf
+    capped = np.broadcast_to(np.minimum(1.0, IN_WRONG_CELL * highs), len(distances)).tolist()
+    return dict(zip((one.attributes for one in certificate.marginals), capped, strict=True))
 
 
-def _spans(
-    noisy: Mapping[Clique, float], masses: Mapping[Clique, float], total: Total, sigma: float, confidence: float = CONFIDENCE
-) -> dict[Clique, tuple[float, float]]:
-    """What each true error is at least and at most, as fractions, with this confidence each (Proposition 23); part of the failure is for
-    the number of records, by which distances are divided."""
-    failure = 1 - confidence
-    share = _FLOOR_SHARE * failure if total.sigma else 0.0
-    fewest, most = total.at_least(1 - share), 2 * total.value - total.at_least(1 - share)
-    spans: dict[Clique, tuple[float, float]] = {}
-    for mass in sorted(set(masses.values())):
-        alike = [r for r in noisy if masses[r] == mass]
-        given = np.array([noisy[r] for r in alike]), sigma, mass * total.sigma, failure - share
-        lows, highs = surely_above(*given, (1 + mass) * total.value) / most, surely_below(*given) / fewest if fewest > 0 else np.inf
-        lows, highs = np.maximum(0.0, lows), np.minimum(1 + mass, np.broadcast_to(highs, lows.shape))
-        spans |= dict(zip(alike, zip(lows.tolist(), highs.tolist(), strict=True), strict=True))
-    return spans
+def _each(
+    noisy: Mapping[Clique, float], published: Tables, masses: Mapping[Clique, float], total: Total, sigma: float
+) -> list[tuple[float, float, float]]:
+    """Of each error as a fraction: the best estimate, and what it is at least and at most with `CONFIDENCE` each (Proposition 23), also by
+    what the other errors say where there are enough of them."""
+    share, fewest = _floor(total, CONFIDENCE)
+    most, failure = 2 * total.value - fewest, 1 - CONFIDENCE - share
+    distances, mass = np.array(list(noisy.values())), np.array([masses[r] for r in noisy])
+    folded, worst = mass * total.sigma, 1 + mass
+    low = surely_above(distances, sigma, folded, failure, worst * total.value) / most
+    high = surely_below(distances, sigma, folded, failure) / fewest if fewest > 0 else worst
+    best, cells = distances / total.value, np.array([published[r].size for r in noisy], dtype=float)
+    if others := likely(distances, np.hypot(sigma, folded), cells):
+        low, best = np.minimum(low, others.quantiles(1 - CONFIDENCE) / most), others.means / total.value
+        high = np.maximum(high, others.quantiles(CONFIDENCE) / fewest) if fewest > 0 else worst
+    best, low, high = (np.clip(numbers, 0.0, worst).tolist() for numbers in (best, low, high))
+    return list(zip(best, low, high, strict=True))
 
 
 def _bound(error: float, sigma: float, mass: float, total: Total, count: int) -> float:
@@ -246,11 +253,15 @@ def _bound(error: float, sigma: float, mass: float, total: Total, count: int) ->
 
     In records: N e <= error + noise + |T - N| mass. In fractions: divided by a lower bound of N. It is 1 + mass at most.
     """
-    failure = 1 - CONFIDENCE
-    share = _FLOOR_SHARE * failure if total.sigma else 0.0
-    floor = total.at_least(1 - share)
+    share, fewest = _floor(total, CONFIDENCE)
     records = error + margin(sigma, mass * total.sigma, count, CONFIDENCE + share)
-    return min(1 + mass, max(0.0, records) / floor) if floor > 0 else 1 + mass
+    return min(1 + mass, max(0.0, records) / fewest) if fewest > 0 else 1 + mass
+
+
+def _floor(total: Total, confidence: float) -> tuple[float, float]:
+    """A lower bound of the number of records, by which distances are divided, and the part of the failure probability that it takes."""
+    share = _FLOOR_SHARE * (1 - confidence) if total.sigma else 0.0
+    return share, total.at_least(1 - share)
 
 
 class ErrorsMeasured(Claim[Certificate]):

@@ -27,24 +27,26 @@ _PRECISION = 1e-9
 """Of a quantile, in standard deviations."""
 
 
-def surely_below(measured: Array, sigma: float, folded: float, failure: float) -> Array:
+def surely_below(measured: Array, sigma: float, folded: Array | float, failure: float) -> Array:
     """For each measured distance the smallest that it excludes, with all above it. Above 0, and never below the bound of one alone."""
-    perfect = _log_mean(scipy.special.log_ndtr(_beside(measured, -folded) / sigma))
-    return np.asarray(measured - _quantiles(perfect + math.log(failure), sigma, folded))
+    off, mass = _beside(folded)
+    perfect = scipy.special.logsumexp(scipy.special.log_ndtr((measured[:, None] - off) / sigma), b=mass, axis=-1)
+    return np.asarray(measured - _quantiles(perfect + math.log(failure), sigma, off, mass))
 
 
-def surely_above(measured: Array, sigma: float, folded: float, failure: float, most: float) -> Array:
+def surely_above(measured: Array, sigma: float, folded: Array | float, failure: float, most: Array | float) -> Array:
     """For each measured distance the largest that it excludes, with all below it; it may be below 0. most: the distance of the worst table
     that there can be, which takes the perfect one's place."""
     return np.asarray(most - surely_below(most - measured, sigma, folded, failure))
 
 
-def _quantiles(log_probability: Array, sigma: float, folded: float) -> Array:
+def _quantiles(log_probability: Array, sigma: float, off: Array, mass: Array) -> Array:
     """z with ln P(Z - folded |G| <= z) = log_probability: Newton's steps on a concave function, all but the first from below."""
     z = np.asarray(sigma * scipy.special.ndtri_exp(log_probability))
-    for _ in range(_STEPS if folded else 0):
-        scaled = _beside(z, folded) / sigma
-        value, density = (_log_mean(terms) for terms in (scipy.special.log_ndtr(scaled), -(scaled**2) / 2))
+    for _ in range(_STEPS if off.any() else 0):
+        scaled = (z[:, None] + off) / sigma
+        terms = scipy.special.log_ndtr(scaled), -(scaled**2) / 2
+        value, density = (scipy.special.logsumexp(one, b=mass, axis=-1) for one in terms)
         step = (value - log_probability) * np.exp(value - density) * math.sqrt(2 * math.pi) * sigma
         z = z - step
         if np.abs(step).max(initial=0.0) <= _PRECISION * sigma:
@@ -52,11 +54,7 @@ def _quantiles(log_probability: Array, sigma: float, folded: float) -> Array:
     return z
 
 
-def _beside(numbers: Array, folded: float) -> Array:
-    """numbers + folded |G| at the nodes of |G|, in a further axis."""
-    return np.asarray(numbers[:, None] + folded * half_normal_nodes()[0])
-
-
-def _log_mean(logarithms: Array) -> Array:
-    """ln of the mean of exp(logarithms) over the nodes of |G|."""
-    return np.asarray(scipy.special.logsumexp(logarithms, b=half_normal_nodes()[1], axis=-1))
+def _beside(folded: Array | float) -> tuple[Array, Array]:
+    """folded |G| at nodes of |G|, which are in the last axis, and their weights."""
+    nodes, mass = half_normal_nodes() if np.any(folded) else (np.zeros(1), np.ones(1))
+    return np.multiply.outer(folded, nodes), mass

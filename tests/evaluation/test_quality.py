@@ -35,7 +35,8 @@ def counts(*cliques: tuple[str, ...]) -> dict[tuple[str, ...], Any]:
 
 def certificate(errors: dict[tuple[str, ...], float], margin: float = 0.1) -> Certificate:
     """errors: as L1. Bounds `margin` above them, all together twice as far."""
-    stated = tuple(Certified(r, e / 2, max(0.0, e - margin) / 2, (e + margin) / 2, (e + 2 * margin) / 2) for r, e in errors.items())
+    numbers = {r: (e, max(0.0, e), max(0.0, e - margin), e + margin, e + 2 * margin) for r, e in errors.items()}
+    stated = tuple(Certified(r, *(share / 2 for share in shares)) for r, shares in numbers.items())
     mean = sum(errors.values()) / len(errors) / 2
     return Certificate(
         of=ROWS,

@@ -25,7 +25,7 @@ from dpsynth_core.release.rows import HeldRows
 from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.measurement import Measurement
 
-CERTIFIED = Certified(("a", "b"), error=-0.1, low95=0.0, bound95=0.2, simultaneous95=0.3)
+CERTIFIED = Certified(("a", "b"), error=-0.1, likely=0.02, low95=0.0, bound95=0.2, simultaneous95=0.3)
 
 
 @pytest.fixture
