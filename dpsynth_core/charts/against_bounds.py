@@ -17,8 +17,8 @@ from dpsynth_core.evaluation.quality import GAUSSIAN, GUESS, INFERRED, MEASURED,
 from dpsynth_core.foundation.zones import Zoned
 
 ORDERS = {
+    "error": "Error, best estimate",
     "limit": "How far off at most",
-    "error": "Measured error",
     "true": TRUE,
     "bound": "AIM's bound",
     "paper": "AIM's bound as printed",
@@ -56,7 +56,7 @@ _NEAR = "How near are AIM's bounds to the errors?"
 _BETTER = "Do AIM's bounds promise less than noisy answers err?", "Shaded: better than these, with 95% confidence."
 _QUESTIONS = {
     "true": (_NEAR, "Shaded: bounds below the true error."),
-    "error": (_NEAR, "Shaded: bounds below the measured error."),
+    "error": (_NEAR, "Shaded: bounds below the best estimate."),
     "residuals": _BETTER,
     "gaussian": _BETTER,
 }

@@ -1,6 +1,6 @@
 """Charts of how good a release is: the error of each marginal with its bounds, against the baselines, and the pairs of columns on a map.
 
-Errors are shares of people in a wrong cell. A bar ends where the error is at most, with 95 % confidence; a dot is the measured error.
+Errors are shares of people in a wrong cell. A bar ends where the error is at most, with 95 % confidence; a dot is the best estimate of it.
 Good enough or not is told by lightness, so that it needs no colour vision.
 """
 
@@ -21,7 +21,7 @@ _ERROR = "People in the wrong group"
 _TICKS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1)
 _MOST_DRAWN = 1200
 _TOLD = {
-    "error": "Measured error",
+    "error": "Error, best estimate",
     "limit": "At most (95%)",
     "together": "At most, all tables at once (95%)",
     "bound": "Limit without a certificate (95%)",
@@ -147,5 +147,5 @@ def _verdict(frame: pd.DataFrame) -> alt.Color:
 def _caption(frame: pd.DataFrame) -> str:
     certified = bool(frame["error"].notna().any())
     bar = "Bar: at most, with 95% confidence."
-    words = "Dot: measured. Bar: at least to at most (95% each)." if certified else bar
+    words = "Dot: best estimate. Bar: at least to at most (95% each)." if certified else bar
     return words + (" Diamond: true error." if "true" in frame else "")

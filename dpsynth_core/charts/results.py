@@ -104,7 +104,7 @@ def contest(zoned: Zoned[pd.DataFrame], measure: str, unit: str, *, show: int = 
         rules = alt.Chart(frame).mark_rule(strokeWidth=2, opacity=0.6, color=INK)
         layers.insert(0, rules.encode(y=y, yOffset=offset, x=alt.X("low:Q"), x2="limit:Q", color=colour, tooltip=tooltip))
     hidden = zoned.value["place"].nunique() - len(order)
-    measured = "Dots: measured, or bounds. Lines: 95% confidence."
+    measured = "Dots: best estimates, or bounds. Lines: 95% confidence."
     caption = "True errors." if exact else measured
     caption += f" The worst {len(order)} of {len(order) + hidden:,} tables." if hidden > 0 else ""
     return finish(alt.layer(*layers), zoned, "Where does one win?", caption, height=alt.Step(8 * len(runs) + 6, **{"for": "position"}))

@@ -11,7 +11,7 @@ from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, RESIDUALS, TR
 
 SHARPENED = "AIM's bound, sharpened (95%)"
 SERIES = {
-    "error": "Measured error",
+    "error": "Error, best estimate",
     "bound": SHARPENED,
     "paper": "AIM's bound, as printed (95%)",
     "gaussian": GAUSSIAN,

@@ -70,14 +70,14 @@ class Statements:
 
 
 def marginal_table(statements: Zoned[Statements], truth: Truth | None = None) -> Zoned[pd.DataFrame]:
-    """One row per marginal of the workload, the largest possible error first; those that nothing bounds last.
+    """One row per marginal of the workload, the largest error first; those that nothing bounds last.
 
     Columns: rank, marginal (label), columns (number of), cells, support (one of SUPPORT), sigma (noise per cell, people);
-    error (certified, unbiased, not below 0), low (95 % lower bound), together (95 % upper bound for all tables at once);
+    error (the best estimate of a certificate, see `Certified`), low (95 % lower bound), together (95 % upper bound for all tables at once);
     bound, paper (95 % a-priori bounds: the tight one, the paper's); limit (95 %: the certificate's bound, else the a-priori one);
     gaussian, residuals (expected on the same budget); independent (of the product of the table's single columns, if the rows were right:
-    see `_products`). Shares of people, NaN where there is none. With truth also true, the exact error, by which the rows are then
-    sorted.
+    see `_products`). Shares of people, NaN where there is none. With truth also true, the exact error. Rows are sorted by it, else by
+    `error`, and without a certificate by `limit`.
     """
     if truth is None:
         return combine(lambda s: _marginal_table(s, None), statements)
@@ -102,18 +102,18 @@ def _marginal_table(statements: Statements, truth: Mapping[Clique, NDArray[np.in
     if truth is not None:
         exact = {r: truth[r] / max(1, truth[r].sum()) for r in published}
         frame["true"] = [min(1.0, in_wrong_cell(exact[r], published[r])) if r in published else math.nan for r in cliques]
-    by = "limit" if truth is None else "true"
+    by = "true" if truth is not None else "error" if certified else "limit"
     frame = frame.sort_values([by, "cells"], ascending=False, na_position="last", kind="stable", ignore_index=True)
     frame.insert(0, "rank", np.arange(len(frame)))
     return frame
 
 
 def _certified(certificate: Certificate | None) -> dict[Clique, tuple[float, float, float, float]]:
-    """Of each table: its error, what it is at least, at most, and at most for all tables at once."""
+    """Of each table: the best estimate of its error, what it is at least, at most, and at most for all tables at once."""
     if certificate is None:
         return {}
     return {
-        one.attributes: (_share(one.error), _share(one.low95), _share(one.bound95), _share(one.simultaneous95))
+        one.attributes: (_share(one.likely), _share(one.low95), _share(one.bound95), _share(one.simultaneous95))
         for one in certificate.marginals
     }
 
@@ -156,10 +156,10 @@ class Headline:
 
     certified: whether mean and worst are measured. noise: of a certificate that says nothing, in people, because it is as large as the
     table (`Certificate.noise`); NaN elsewhere. mean, mean_low, mean_limit: on average, at least and at most (95 % each); without a
-    certificate the mean of the bounds. worst: the largest limit; worst_table. bounded: tables with a limit. people: records that there are.
-    columns: the yardstick, where it was measured. gaussian, residuals: means of the baselines, NaN where there are none. largest,
-    largest_limit: the largest error of a single cell, as a share of all people, and at most (95 %), NaN without a certificate; with a
-    `threshold` t, of a single "at least t of these columns" instead of a cell.
+    certificate the mean of the bounds. worst: the limit of the `worst_table`, which comes first in the list. bounded: tables with a limit.
+    people: records that there are. columns: the yardstick, where it was measured. gaussian, residuals: means of the baselines, NaN where
+    there are none. largest, largest_limit: the largest error of a single cell, as a share of all people, and at most (95 %), NaN without a
+    certificate; with a `threshold` t, of a single "at least t of these columns" instead of a cell.
     """
 
     tables: int

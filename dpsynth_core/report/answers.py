@@ -69,7 +69,7 @@ PHRASES: Mapping[str, str] = {
     f"{BOUND} line": "bound",
     f"{GUESS} line": "the model's guess, not measured",
     "disagree line": "measured, and the rows disagree",
-    "worst": "{value} is where the release may be furthest off for its size: it says {people}, the true number is {low} to {high}.",
+    "worst": "{value} is likely to be furthest off for its size: the release says {people}, the true number is {low} to {high}.",
     "worst for sure": "{value} is furthest off for its size: the release says {people}, the true number is {low} to {high}.",
     "worst of": "All intervals of the subgroups hold together with 95% confidence. Subgroups of less than {least} are not looked at.",
     f"{CLOSELY} light": "Known closely",

@@ -56,7 +56,7 @@ def against_bounds(table: pd.DataFrame) -> str:
 
 
 def bound_against_error(table: pd.DataFrame) -> str:
-    """AIM's bound of each table over its measured error, or, without a certificate, over what noisy answers would be expected to err by. Of
+    """AIM's bound of each table over its error, or, without a certificate, over what noisy answers would be expected to err by. Of
     a table that has something to set bounds `against`."""
     other = against(table) or "error"
     frame = table[table[other].notna() & table["bound"].notna()].head(_POINTS)
@@ -91,10 +91,10 @@ def _table(row: Any, names: list[str], top: float, per: float, end: float) -> li
     y, low = top + 32, 0.0 if math.isnan(row.low) else row.low
     shares = {name: getattr(row, name) for name in names}
     beyond = [f"{_MARKS[name][2]} {share:.0%}" for name, share in shares.items() if share > end]
-    measured = "" if math.isnan(row.error) else f"measured {percent(row.error)}, "
+    about = "" if math.isnan(row.error) else f"about {percent(row.error)}, "
     parts = [f"<g><title>{escape(row.marginal)}: at most {percent(row.limit)}</title>"]
     parts.append(written(6, top + 15, shortened(row.marginal, 52)))
-    parts.append(written(_WIDTH - 6, top + 15, f"{measured}at most {percent(row.limit)}", "end"))
+    parts.append(written(_WIDTH - 6, top + 15, f"{about}at most {percent(row.limit)}", "end"))
     parts.append(f'<rect class="span" x="{6 + per * low:.1f}" y="{y - 4}" width="{per * (row.limit - low):.1f}" height="8"/>')
     if not math.isnan(alone := shares.get("independent", math.nan)) and (least := max(0.0, alone - row.limit)) < end:
         x1, x2, lane = 6 + per * least, 6 + per * min(end, alone + row.limit), y + _LANES["independent"]

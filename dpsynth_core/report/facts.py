@@ -17,6 +17,8 @@ from dpsynth_core.release import tables
 from dpsynth_core.release.release import Release
 from dpsynth_core.statistics.distances import percent, possible
 
+PICKED = "Each bound holds with 95% confidence; of tables that are picked because theirs is small, somewhat more fail."
+
 
 def sentence(headline: Headline) -> str:
     """How good a release is, in a few short sentences. The table's name in it is hostile text."""
@@ -62,11 +64,12 @@ def trusted(table: pd.DataFrame, threshold: float, together: bool = False) -> st
     """Which tables can be trusted to be within `threshold` (a share of people), as a sentence. together: all of these statements hold at
     once with 95 % confidence, not each by itself."""
     good, limit = int(within(table, threshold, together).sum()), f"at most {percent(threshold)} of people are in the wrong group"
+    tables = "the one table" if len(table) == 1 else f"the {len(table):,} tables"
     if not good:
-        return f"None of the {len(table):,} tables: nothing that was released shows that {limit} in any of them."
-    which = "All" if good == len(table) else f"{good:,} of the"
-    how = "for all of them together" if together else "for each by itself"
-    return f"{which} {len(table):,} tables can be trusted: {limit}, with 95% confidence {how}."
+        return f"Nothing that was released shows of {'any of ' * (len(table) > 1)}{tables} that {limit}."
+    which = tables.capitalize() if len(table) == 1 else f"All {tables[4:]}" if good == len(table) else f"{good:,} of {tables}"
+    how = ", with 95% confidence for all of them together." if together else f". {PICKED}"
+    return f"{which} can be trusted: {limit}{how}"
 
 
 def byline(release: Release) -> str:

@@ -18,7 +18,7 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.report import errors_svg, words
 from dpsynth_core.report import svg as drawing
 from dpsynth_core.report.brief import Part, first_page
-from dpsynth_core.report.facts import facts, first
+from dpsynth_core.report.facts import PICKED, facts, first
 from dpsynth_core.report.sections import sections
 from dpsynth_core.report.svg import escape
 from dpsynth_core.report.verdict import comparison, despite, fit_for, reasons, unfit_for
@@ -41,7 +41,7 @@ _ERRORS_CAPTION = (
 )
 _BOUNDS_CAPTION = " AIM's bounds follow from the noisy tables alone: as its paper prints them, and sharpened."
 _ALONE_CAPTION = " Columns alone: what they miss without any noise, worked out from the rows, and as unsure as these (thin line)."
-_NEAR_CAPTION = "AIM's bound of each table over its measured error. Lines: at least to at most. Shaded: bounds below what was measured."
+_NEAR_CAPTION = "AIM's bound of each table over its error. Lines: at least to at most. Shaded: bounds below the best estimate."
 _BETTER_CAPTION = "AIM's bound of each table. Shaded: better than noisy answers are expected to be, with 95% confidence."
 _MAP_CAPTION = (
     "Every pair of columns, each column alone on the diagonal: the share of people in the wrong group, at most, with 95% confidence. The "
@@ -49,7 +49,7 @@ _MAP_CAPTION = (
 )
 _TEXTS = ("Table", "How known")
 _HEADS = (
-    *("Table", "Cells", "How known", "Measured error", "At most", "All at once", "Known beforehand"),
+    *("Table", "Cells", "How known", "Best estimate", "At most", "All at once", "Known beforehand"),
     *("Noisy answers", "Best noisy answers"),
 )
 
@@ -110,7 +110,7 @@ def _trusted(table: pd.DataFrame) -> str:
     doubtful = f"Take these for a rough picture at best: {named}" + (f", and {more:,} more (see Every table)." if more > 0 else ".")
     if poor.empty:
         doubtful = f"None is further off than {percent(_ROUGH)}."
-    return f"Of {len(table):,} tables asked for, with 95% confidence for each: {within} of people in the wrong group. {doubtful}"
+    return f"Of {len(table):,} tables asked for: {within} of people in the wrong group. {PICKED} {doubtful}"
 
 
 def _charts(table: pd.DataFrame, pairs: pd.DataFrame) -> str:

@@ -40,6 +40,7 @@ FEW = 3
 ERRORS = {
     "attributes": "string",
     "measured_error": "float64",
+    "likely_error": "float64",
     "measured_bound95": "float64",
     "measured_simultaneous95": "float64",
     "support": "string",
@@ -133,18 +134,18 @@ def _groups(release: Release) -> pa.Table:
 
 
 def errors(release: Release) -> pd.DataFrame:
-    """Measured by the certificate, and bounded beforehand: one line per marginal of the workload, all as L1 on fractions; largest bound
-    first. Missing where nothing was measured or nothing is known."""
+    """Measured by the certificate, and bounded beforehand: one line per marginal of the workload, all as L1 on fractions; the largest
+    likely error first. Missing where nothing was measured or nothing is known."""
     certified = {one.attributes: one for one in release.certificate.marginals} if release.certificate else {}
     lines: list[tuple[str | float | None, ...]] = []
     for clique in dict.fromkeys([*certified, *release.bounds]):
         measured, prior = certified.get(clique), release.bounds.get(clique)
-        stated = (measured.error, measured.bound95, measured.simultaneous95) if measured else (None, None, None)
+        stated = (measured.error, measured.likely, measured.bound95, measured.simultaneous95) if measured else (None,) * 4
         bounds = (prior.tight, prior.paper) if prior and prior.support != UNBOUNDED else (None, None)
         lines.append((label(clique), *stated, prior.support if prior else None, *bounds))
     frame = pd.DataFrame(lines, columns=list(ERRORS)).astype(ERRORS)
     frame[[name for name, kind in ERRORS.items() if kind == "float64"]] /= IN_WRONG_CELL
-    return frame.sort_values(["measured_bound95", "prior_bound95"], ascending=False, kind="stable", ignore_index=True)
+    return frame.sort_values(["likely_error", "prior_bound95"], ascending=False, kind="stable", ignore_index=True)
 
 
 def errors_csv(release: Release) -> bytes:

@@ -59,7 +59,7 @@ def test_errors_bounds_and_baselines_are_drawn_and_no_phone_cuts_them(page: Page
     views = page.locator(".st-key-results_picture")
     asked = {
         "Bound against error": ["How near are AIM's bounds", "AIM's bound, sharpened", "measured"],
-        "Against bounds and baselines": ["How far off is each table, beside", "Measured error", "AIM's bound, as printed", "Columns alone"],
+        "Against bounds and baselines": ["How far off is each table, beside", "best estimate", "AIM's bound, as printed", "Columns alone"],
     }
     for view, told in asked.items():
         views.get_by_text(view, exact=True).click()

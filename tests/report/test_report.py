@@ -251,8 +251,10 @@ def test_trust_is_counted_with_the_confidence_that_was_asked_for(monkeypatch: py
     for together, name in ((False, "bound95"), (True, "simultaneous95")):
         limits = sorted(getattr(one, name) for one in made.certificate.marginals)
         assert report.trusted(table, limits[1], together).startswith("2 of the 3 tables")
-    assert report.trusted(table, 0.0).startswith("None of the 3 tables")
-    assert report.trusted(table, 1.0).startswith("All 3 tables")
+    assert report.trusted(table, 0.0).startswith("Nothing that was released shows of any of the 3 tables that at most 0.0% ")
+    assert report.trusted(table, 1.0).startswith("All 3 tables can be trusted")
+    assert report.trusted(table.head(1), 0.0).startswith("Nothing that was released shows of the one table that ")
+    assert report.trusted(table.head(1), 1.0).startswith("The one table can be trusted")
 
 
 def test_facts_and_numbers_agree_with_the_release(made: Release) -> None:

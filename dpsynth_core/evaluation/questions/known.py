@@ -29,14 +29,15 @@ CERTIFIED, INFERRED = "certified", "inferred"
 
 @dataclass(frozen=True)
 class Limit:
-    """At most this share of people is in a wrong cell of a table. alone: with confidence 1 - ALPHA. beside: with 1 - LIMIT_ALPHA, 1 where
-    nothing says it so surely. together: for all tables at once with 1 - LIMIT_ALPHA, 1 likewise. support: CERTIFIED, or INFERRED from what
-    the mechanism selected."""
+    """At most this share of people is in a wrong cell of a table. likely: the best estimate, None where there is none. alone:
+    with confidence 1 - ALPHA. beside: with 1 - LIMIT_ALPHA, 1 where nothing says it so surely. together: for all tables at once with
+    1 - LIMIT_ALPHA, 1 likewise. support: CERTIFIED, or INFERRED from what the mechanism selected."""
 
     support: str
     alone: float
     beside: float
     together: float = 1.0
+    likely: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +99,7 @@ def known(
     if certificate is not None and certificate.of == ROWS and not certificate.says_nothing:
         kept = TOTAL_ALPHA if certificate.total.sigma else 0.0
         levels = ALPHA - kept, LIMIT_ALPHA - kept, (LIMIT_ALPHA - kept) / len(certificate.marginals)
-        bounded = [table_bounds(certificate, 1 - level) for level in levels]
-        limits = {r: Limit(CERTIFIED, *(of_level[r] for of_level in bounded)) for r in bounded[0]}
+        alone, beside, together = (table_bounds(certificate, 1 - level) for level in levels)
+        likely = {one.attributes: one.likely for one in certificate.marginals}
+        limits = {r: Limit(CERTIFIED, alone[r], beside[r], together[r], likely[r]) for r in alone}
     return Known(domain, codes, measurements, total, {} if codes is None else limits)

@@ -4,7 +4,10 @@ A subgroup is a cell of a table that was measured or certified. A search for the
 have to hold together: those from noisy counts are Bonferroni's over all cells of all tables, (ALPHA - LIMIT_ALPHA) / N each, those of
 limits hold for all certified tables at once with LIMIT_ALPHA. So with 95 % confidence everything that is said here is true.
 
-Subgroups are ranked by how far the rows are off for sure, as a share of the subgroup's size, and then by how far they may be off.
+Subgroups are ranked by how far the rows are off for sure, as a share of the subgroup's size, and then by how far they are likely to be
+off: not by how far they may be, which would list those of which least is known. Of a table whose error was measured, the best estimate
+of it is divided among the cells by the roots of their counts, as errors of sampling and of noise are at least; of other tables noisy counts
+tell it, by their difference from the rows and their noise.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.evaluation.questions.evidence import agreeing
 from dpsynth_core.evaluation.questions.known import ALPHA, LIMIT_ALPHA, Known
+from dpsynth_core.statistics.distances import IN_WRONG_CELL
 from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.rows import row_marginals
@@ -31,7 +35,8 @@ MOST_LISTED = 10
 @dataclass(frozen=True)
 class Subgroup:
     """table, codes: which cell of which table. value: people in it, by the rows or, without rows, by noisy counts. low, high: what the true
-    number is between, all subgroups together with 95 % confidence. measured: whether noisy counts say so, and not a limit alone."""
+    number is between, all subgroups together with 95 % confidence. measured: whether noisy counts say so, and not a limit alone. off: by
+    how many people the value is likely to be off."""
 
     table: Clique
     codes: tuple[int, ...]
@@ -39,6 +44,7 @@ class Subgroup:
     low: float
     high: float
     measured: bool
+    off: float
 
     @property
     def surely(self) -> float:
@@ -72,7 +78,7 @@ def worst(known: Known, most: int = MOST_LISTED) -> Sequence[Subgroup]:
     for place, table in enumerate(chosen):
         rows = None if counts is None or known.codes is None else counts[table].ravel() / max(1, len(known.codes))
         for cell, one in _subgroups(known, table, rows, z):
-            ranked.append(((-_rounded(one.surely), -_rounded(one.perhaps), place, cell), one))
+            ranked.append(((-_rounded(one.surely), -_rounded(one.off / one.value), place, cell), one))
         ranked = sorted(ranked, key=lambda entry: entry[0])[:most]
     return tuple(one for _, one in ranked)
 
@@ -87,13 +93,19 @@ def _subgroups(known: Known, table: Clique, rows: NDArray[np.float64] | None, z:
     assert known.total is not None
     total, estimate, sizes = known.total.value, known.estimate(table), known.domain.sizes(table)
     noisy = None if estimate is None else estimate.values.ravel()
-    margin = 0.0
+    margin = spread = 0.0
     if estimate is not None:  # all cells of a table have the same noise
         sides = {name: 1 / known.domain[name].size for name in table}
         of_parts = ((v, math.prod(1 - sides[n] if n in part else sides[n] for n in table)) for part, v in estimate.variances.items())
-        margin = z * math.sqrt(math.fsum(variance * level for variance, level in of_parts))
+        spread = math.sqrt(math.fsum(variance * level for variance, level in of_parts))
+        margin = z * spread
     values = np.maximum(noisy, 0.0) if rows is None and noisy is not None else (rows if rows is not None else np.zeros(0)) * total
-    limit = known.limits[table].together if table in known.limits and rows is not None else 1.0
+    stated = known.limits.get(table) if rows is not None else None
+    limit = 1.0 if stated is None else stated.together
+    if stated is not None and stated.likely is not None:
+        off = stated.likely / IN_WRONG_CELL * total * np.sqrt(values) / np.sqrt(values).sum()
+    else:
+        off = np.full(len(values), spread) if noisy is None else np.hypot(values - noisy, spread)
     subgroups = []
     for cell in np.flatnonzero(values >= LEAST_SHARE * total):
         ends = []
@@ -105,5 +117,6 @@ def _subgroups(known: Known, table: Clique, rows: NDArray[np.float64] | None, z:
         if ends:
             low, high = agreeing(*ends) if len(ends) == 2 else ends[0]
             codes = tuple(int(code) for code in np.unravel_index(cell, sizes))
-            subgroups.append((int(cell), Subgroup(table, codes, float(values[cell]), float(low), float(high), noisy is not None)))
+            value, low, high = map(float, (values[cell], low, high))
+            subgroups.append((int(cell), Subgroup(table, codes, value, low, high, noisy is not None, float(off[cell]))))
     return subgroups

@@ -191,7 +191,8 @@ def _tables(known: Known, codes: NDArray[np.integer], cliques: list[Clique]) -> 
 def _limit(known: Known, clique: Clique) -> dict[str, Any]:
     limit = known.limits[clique]
     shares = {name: _short(getattr(limit, name)) for name in ("alone", "beside", "together")}
-    return {"columns": _positions(known, clique), "support": limit.support, **shares}
+    likely = None if limit.likely is None else _short(limit.likely)
+    return {"columns": _positions(known, clique), "support": limit.support, **shares, "likely": likely}
 
 
 def _short(number: float) -> float:

@@ -461,9 +461,10 @@ function worst() {
   for (const table of data.subgroups) {
     const noisy = estimateOf(table), counts = hasRows ? (canCount(table) ? rowsIn({}, table) : null) : null;
     if (hasRows && counts === null) continue;
-    const margin = noisy === null ? 0 : z * Math.sqrt(cellVariance(noisy)), key = table.join();
-    const limit = hasRows ? data.limits.find((one) => one.columns.join() === key)?.together ?? 1 : 1;
+    const spread = noisy === null ? 0 : Math.sqrt(cellVariance(noisy)), margin = z * spread, key = table.join();
+    const stated = hasRows ? data.limits.find((one) => one.columns.join() === key) : undefined, limit = stated?.together ?? 1;
     const values = counts === null ? noisy.values.map((x) => Math.max(0, x)) : counts.map((count) => count / Math.max(1, data.rows) * total);
+    const likely = (stated?.likely ?? null) === null ? null : 2 * stated.likely * total / sum(values.map(Math.sqrt));
     values.forEach((value, cell) => {
       if (!(value >= data.least_share * total)) return;
       const ends = [];
@@ -475,10 +476,11 @@ function worst() {
       if (!ends.length) return;
       const [low, high] = ends.length === 2 ? agreeing(...ends) : ends[0];
       const surely = Math.max(0, low - value, value - high) / value, perhaps = Math.max(high - value, value - low) / value;
-      all.push({ table, cell, codes: codesOf(cell, table), value, low, high, surely, perhaps, measured: noisy !== null });
+      const off = likely !== null ? likely * Math.sqrt(value) : noisy === null ? spread : Math.hypot(value - noisy.values[cell], spread);
+      all.push({ table, cell, codes: codesOf(cell, table), value, low, high, surely, perhaps, measured: noisy !== null, off });
     });
   }
-  const order = (one) => [-Number(one.surely.toPrecision(6)), -Number(one.perhaps.toPrecision(6)), data.subgroups.indexOf(one.table), one.cell];
+  const order = (one) => [-Number(one.surely.toPrecision(6)), -Number((one.off / one.value).toPrecision(6)), data.subgroups.indexOf(one.table), one.cell];
   const ranked = all.map((one) => [order(one), one]).sort(([a], [b]) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || a[3] - b[3]);
   return ranked.slice(0, data.most_listed).map(([, one]) => one);
 }

@@ -36,6 +36,7 @@ _KNOWN_HELP = (
     "“measured”: counted with noise by the mechanism, in a table that contains it. “inferred”: worked out by the model, because others "
     "were further off. “not bounded”: the noisy tables alone bound nothing about it."
 )
+_ERROR_KNOWN_HELP = "The best estimate from all errors that the certificate measured: each is drawn towards those of tables as large."
 _TOGETHER_HELP = (
     "Each by itself had a chance of 95% to be true. They rest on the same noise, so several can be wrong together. “All together” is "
     "stricter: all hold at once."
@@ -191,7 +192,7 @@ def _list(table: Zoned[pd.DataFrame]) -> None:
     config = {
         "marginal": st.column_config.TextColumn("Table", width="medium"),
         "limit": number("At most", format="percent", help=f"{ERROR_HELP} With 95% confidence."),
-        "error": number("Measured", format="percent", help="By the certificate, with noise; never told as less than 0."),
+        "error": number("Error", format="percent", help=_ERROR_KNOWN_HELP),
         "support": st.column_config.TextColumn("How known", help=_KNOWN_HELP),
         "bound": number("AIM's bound", format="percent", help="From noisy tables alone, with 95% confidence; sharper than as printed."),
         "independent": number("Columns alone", format="percent", help="What single columns miss if the rows are right; as unsure as they."),

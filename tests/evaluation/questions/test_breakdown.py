@@ -41,7 +41,7 @@ def released(seed: int, **fields: object) -> Known:
     rng = np.random.default_rng(seed)
     true = row_marginals(DOMAIN, people(1), [("age", "sex")])[("age", "sex")]
     noisy = Measurement(("age", "sex"), true + rng.normal(0.0, SIGMA, true.shape), SIGMA)
-    limits = {("age", "work"): Limit(CERTIFIED, 0.1, 0.12, 0.15)}
+    limits = {("age", "work"): Limit(CERTIFIED, 0.1, 0.12, 0.15, likely=0.06)}
     known = Known(DOMAIN, people(2), (noisy,), Total(float(PEOPLE), 0.0), limits)
     return replace(known, _estimates={}, **fields)
 
@@ -79,8 +79,8 @@ def test_what_cannot_be_broken_down_is_refused() -> None:
     assert len(breakdown(known, Question("count", {"code": (0, 7)}), "code")) == 2
 
 
-def brute_force(known: Known) -> list[tuple[float, float]]:
-    """How far off each subgroup is, for sure and at most, cell by cell."""
+def brute_force(known: Known) -> list[tuple[float, float, float]]:
+    """How far off each subgroup is, for sure, likely and at most, cell by cell."""
     z, found = z_together(known), []
     for table in tables(known):
         estimate, limit = known.estimate(table), known.limits.get(table)
@@ -97,7 +97,12 @@ def brute_force(known: Known) -> list[tuple[float, float]]:
             if limit is not None:
                 ends.append((PEOPLE * max(0.0, chosen.mean() - limit.together), PEOPLE * min(1.0, chosen.mean() + limit.together)))
             low, high = max(end[0] for end in ends), min(end[1] for end in ends)
-            found.append((max(0.0, low - value, value - high) / value, max(high - value, value - low) / value))
+            if limit is None:
+                off = math.hypot(value - estimate.values[cell], margin / z)
+            else:  # the errors of the cells of a table add up to twice its error, and go with the roots of their counts
+                counts = row_marginals(DOMAIN, known.codes, [table])[table]
+                off = 2 * PEOPLE * limit.likely * math.sqrt(chosen.sum()) / np.sqrt(counts).sum()
+            found.append((max(0.0, low - value, value - high) / value, off / value, max(high - value, value - low) / value))
     return sorted(found, reverse=True)
 
 
@@ -105,7 +110,7 @@ def test_the_worst_subgroups_are_those_of_a_look_at_every_cell() -> None:
     known = released(4)
     assert tables(known) == [("age", "sex"), ("age", "work")]
     ranked = worst(known, most=1000)
-    assert np.array([(one.surely, one.perhaps) for one in ranked]) == pytest.approx(np.array(brute_force(known)))
+    assert np.array([(one.surely, one.off / one.value, one.perhaps) for one in ranked]) == pytest.approx(np.array(brute_force(known)))
     assert ranked[0].surely > 0  # the rows are other people
     assert worst(known, most=3) == ranked[:3]
 
