@@ -110,21 +110,21 @@ class Task:
 def _demo(hand: Hand) -> None:
     hand.button("Or try it with simulated people")
     hand.go_on("Domain", "Workload", "Budget", "Mechanism")
-    _lock_and_run(hand)
-    bundle = _bundle(hand)
+    lock_and_run(hand)
+    bundle = bundle_of(hand)
     hand.open("Verify")
     hand.choose_file(bundle)
     hand.sees("This bundle is consistent")
 
 
-def _lock_and_run(hand: Hand) -> None:
+def lock_and_run(hand: Hand) -> None:
     hand.button("Lock the plan and run it")
     hand.button("Spend ε 1 and run")
     hand.page.get_by_role("link", name="See the results").wait_for(timeout=RUN_MS)
     hand.click(hand.page.get_by_role("link", name="See the results"))
 
 
-def _bundle(hand: Hand) -> Path:
+def bundle_of(hand: Hand) -> Path:
     return hand.take(hand.page.locator(".st-key-offer_bundle").get_by_role("link"))
 
 
@@ -204,7 +204,7 @@ def _titanic(hand: Hand) -> None:
     hand.text("Use it")
     hand.button("Compare them now")
     hand.go_on("Workload", "Budget", "Mechanism")
-    _lock_and_run(hand)
+    lock_and_run(hand)
     hand.sees("May this be published?")
 
 
@@ -257,7 +257,7 @@ def _with_demo(hand: Hand) -> None:
 def _verdict(hand: Hand) -> None:
     hand.open("Results")
     hand.sees("May this be published?")
-    bundle = _bundle(hand)
+    bundle = bundle_of(hand)
     hand.open("Verify")
     hand.choose_file(bundle)
     hand.sees("This bundle is consistent")
@@ -285,12 +285,12 @@ def _analyst(hand: Hand) -> None:
 
 def _with_run(hand: Hand) -> None:
     _with_demo(hand)
-    _lock_and_run(hand)
+    lock_and_run(hand)
 
 
 def _with_bundle(hand: Hand) -> None:
     _with_run(hand)
-    _bundle(hand)
+    bundle_of(hand)
 
 
 def _compare(hand: Hand) -> None:
@@ -303,7 +303,7 @@ def _with_two_runs(hand: Hand) -> None:
     _with_run(hand)
     hand.open("Mechanism")
     hand.text("Plan another run")
-    _lock_and_run(hand)
+    lock_and_run(hand)
 
 
 def _next_year(hand: Hand) -> None:
