@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.web.budget import budget_view, claims_view
+from dpsynth_core.web.mechanism import light_view, ways_view
 from dpsynth_core.web.shell import document, frame
 
 
@@ -13,21 +12,18 @@ def main() -> None:
     project = frame.require("budget")
     workload, unit = document.workload(project.draft), document.unit(project.draft)
     error = document.problem(project.draft, "budget")
-    sentence = "How strongly each person is protected. More budget means less noise; what is spent cannot be had back."
-    frame.header("budget", sentence, Zone.PUBLIC)
-    left, right = st.columns([11, 10], gap="medium")
-    with left:
-        budget_view.amount(project)
-        budget_view.accuracy(project, workload, unit)
-        if budget_view.can_be_divided(error):
-            divided = document.shares(project.draft)
-            budget_view.learning(project)
-            claims_view.cards(project, workload, unit, divided)
-            budget_view.noise(project, workload, unit, divided.mechanism)
-            error = error or budget_view.account(project, divided)
-    with right:
-        if budget_view.can_be_divided(document.problem(project.draft, "budget")):
-            budget_view.pictures(project.draft, workload, unit, document.shares(project.draft))
+    frame.header("budget", "How strongly each person is protected. What is spent cannot be had back.", Zone.PUBLIC)
+    plan = light_view.light(project)
+    budget_view.amount(project)
+    divided = document.shares(project.draft) if budget_view.can_be_divided(error) else None
+    if divided is not None:
+        ways_view.before(project, plan)
+        budget_view.learning(project)
+        claims_view.cards(project, workload, unit, divided)
+    budget_view.accuracy(project, workload, unit)
+    budget_view.details(project, workload, unit, divided)
+    if divided is not None:
+        error = error or budget_view.account(project, divided)
     frame.nav_checked("budget", error)
 
 

@@ -12,7 +12,7 @@ from dpsynth_core.web.shell.text import names
 def main() -> None:
     project = draft_rows.prefill(frame.require("domain"))
     rows = draft_rows.of(project.draft)
-    sentence = "What every column may contain, from public knowledge: a codebook, a questionnaire, the law."
+    sentence = "What every column may contain, from public knowledge."
     frame.header("domain", sentence, document.domain_zone(project.draft))
     as_table = sources_view.loaders(project, rows)
     sources_view.justification(project, rows)

@@ -14,7 +14,7 @@ def main() -> None:
     project = frame.require("mechanism")
     listed = watch.listed(project)
     active = next((run for run in listed if run.active), None)
-    frame.header("mechanism", "Choose how the rows are made, then lock the plan and run it once.", Zone.PUBLIC)
+    frame.header("mechanism", "Lock the plan, and run it once.", Zone.PUBLIC)
     sealing_view.say_if_refused()
     changed = bool(listed) and active is None and not sealing_view.was_check(listed[0]) and launch.banner(project, listed[0])
     if listed:
@@ -29,7 +29,7 @@ def main() -> None:
             with again:
                 sealing_view.planning(project)
     done = any(run.state == "done" for run in listed)
-    frame.nav("mechanism", ready=done, why="Results open when a run is done.")
+    frame.nav("mechanism", ready=done, why="Run it first.")
 
 
 main()

@@ -1,5 +1,5 @@
-"""Can this plan give anything but noise? A verdict from public facts alone: domain, workload, budget, and a number of people if one
-is publicly known or declared. The private table is never looked at.
+"""How much noise does this plan leave in its tables? From public facts alone: domain, workload, budget, and a number of people if one is
+publicly known or declared. The private table is never looked at.
 
 The yardstick: the share of people that noise alone would put in a wrong cell of a table, if the whole budget were spread evenly over
 two measurements per column, which is about how AIM spends it. A model that pools tables does better than that on large ones, nothing
@@ -12,7 +12,6 @@ import math
 import statistics
 from collections.abc import Collection
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +25,8 @@ from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique
 from dpsynth_core.vocabulary.workload import Workload
 
 MEASUREMENTS_PER_COLUMN = 2
-READABLE, NOISE_ONLY = LIMIT, 0.5
-"""Share of people in a wrong cell: up to the first a table is good enough; from the second on it is mostly noise."""
+READABLE = LIMIT
+"""Share of people in a wrong cell up to which a table is good enough."""
 MOSTLY = 0.8
 """The share of tables of a kind that have to be good enough for all of that kind to be called so."""
 
@@ -37,14 +36,6 @@ counts, and how many people there are is not known exactly. Measured on simulate
 
 READABLE_GROUP = 0.2
 """Share of its own size by which noise may miss a group that can still be read."""
-
-
-class Level(StrEnum):
-    GOOD = "good"
-    COARSE = "coarse"
-    PARTLY = "partly"
-    NOISE = "noise"
-    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True)
@@ -71,30 +62,14 @@ class Feasibility:
     smallest_group: people that a cell needs for noise to miss it by no more than `READABLE_GROUP` of them, with 95 % confidence.
     """
 
-    level: Level
     noise: float
     smallest_group: int
     columns: Outlook
     tables: Outlook
 
-    @property
-    def sentence(self) -> str:
-        """The verdict in our own words; no name of a column is in it."""
-        return _SENTENCES[self.level].format(within=self.columns.within, columns=self.columns.tables)
-
-
-_SENTENCES = {
-    Level.GOOD: "Single columns and the tables you asked for should come out well.",
-    Level.COARSE: "Single columns should come out well. In the tables you asked for, noise hides details: expect broad patterns only.",
-    Level.PARTLY: "About {within:,} of {columns:,} single columns should come out good enough. In the others noise hides details: expect "
-    "broad patterns only.",
-    Level.NOISE: "Expect noise only: even single columns would mostly be noise. Ask for less, merge values, or raise epsilon.",
-    Level.UNKNOWN: "Say about how many people the table holds, as far as that is publicly known, to see whether this can work.",
-}
-
 
 def assess(workload: Workload, rho: float, unit: Unit, people: int | None, *, once: bool = False) -> Zoned[Feasibility]:
-    """The verdict on a plan. people: publicly known or declared, never counted in the private table. once: whether each column is measured
+    """Of a plan. people: publicly known or declared, never counted in the private table. once: whether each column is measured
     once and nothing else is, as Independent does."""
     domain = workload.domain
     measured = (1 if once else MEASUREMENTS_PER_COLUMN) * len(domain)
@@ -103,7 +78,7 @@ def assess(workload: Workload, rho: float, unit: Unit, people: int | None, *, on
     used = sorted({name for clique in workload.cliques for name in clique}, key=domain.names.index)
     columns = _outlook("single columns", domain, [(name,) for name in used], noise, people)
     tables = _outlook("tables you asked for", domain, workload.cliques, noise, people)
-    return public(Feasibility(_level(columns, tables), noise, smallest_group, columns, tables))
+    return public(Feasibility(noise, smallest_group, columns, tables))
 
 
 def _outlook(kind: str, domain: Domain, cliques: Collection[Clique], noise: float, people: int | None) -> Outlook:
@@ -122,13 +97,3 @@ def sure(noise: float, cells: NDArray[np.float64]) -> NDArray[np.float64]:
     sigma = noise / HALF_NORMAL
     deviation = sigma * np.sqrt(cells * (1 - HALF_NORMAL**2))
     return np.asarray(cells * noise + statistics.NormalDist().inv_cdf(0.95) * deviation + BEYOND * sigma)
-
-
-def _level(columns: Outlook, tables: Outlook) -> Level:
-    if columns.share is None or tables.share is None:
-        return Level.UNKNOWN
-    if columns.share >= NOISE_ONLY:
-        return Level.NOISE
-    if columns.within < MOSTLY * columns.tables:
-        return Level.PARTLY
-    return Level.GOOD if tables.share <= NOISE_ONLY / 2 else Level.COARSE

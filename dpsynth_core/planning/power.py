@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from enum import StrEnum
 from functools import lru_cache
 
 import numpy as np
@@ -22,7 +23,7 @@ from scipy.special import ndtr
 
 from dpsynth_core.claims.certificate import CERTIFICATE, CONFIDENCE
 from dpsynth_core.planning import precision, recommendation
-from dpsynth_core.planning.feasibility import MOSTLY, READABLE, Feasibility, Level, assess, sure
+from dpsynth_core.planning.feasibility import MOSTLY, READABLE, assess, sure
 from dpsynth_core.planning.plan import Shares
 from dpsynth_core.planning.recommendation import BASELINE, Situation
 from dpsynth_core.privacy.unit import Unit
@@ -30,6 +31,15 @@ from dpsynth_core.statistics.naming import surely_below
 from dpsynth_core.vocabulary.workload import Workload
 
 Array = NDArray[np.float64]
+
+
+class Light(StrEnum):
+    """What to expect of a plan, at a glance. Green: such a release may be published for all that was asked for. Amber: for some of it. Red:
+    for nothing."""
+
+    GREEN = "green"
+    AMBER = "amber"
+    RED = "red"
 
 
 @dataclass(frozen=True)
@@ -82,12 +92,22 @@ class Power:
         return f"{some} {self.tables:,} {'single column' if self.single else 'table'}{'s' * (self.tables > 1)}{doubt}"
 
     @property
-    def warning(self) -> str:
-        """What has to be known before anything is spent; "" where nothing is."""
+    def light(self) -> Light:
+        return Light.GREEN if self.enough else Light.RED if self.hopeless or self.useless else Light.AMBER
+
+    @property
+    def told(self) -> str:
+        """What the light stands for; no name of a column is in it."""
         if self.hopeless:
             told = f"only about {self.perfect:,.0f} of {self.tables:,}" if self.perfect >= 1 else f"none of {self.tables:,}"
-            return f"Even if the rows had no error at all, {told} would be shown to be good enough: what measures them is too noisy."
-        return f"{self.hope.capitalize()} should come out good enough: too few to publish such rows." if self.useless else ""
+            return f"even if the rows had no error at all, {told} would be shown to be good enough: what measures them is too noisy."
+        few = {Light.GREEN: "", Light.AMBER: ": some, not all", Light.RED: ": too few to publish such rows"}[self.light]
+        return f"{self.hope} should come out good enough{few}."
+
+    @property
+    def warning(self) -> str:
+        """What has to be known before anything is spent; "" where nothing is."""
+        return self.told[0].upper() + self.told[1:] if self.light is Light.RED else ""
 
 
 def power(workload: Workload, shares: Shares, unit: Unit, people: int, among: Sequence[str], worse: float = 1.0) -> Power:
@@ -122,15 +142,6 @@ def _likely(situation: Situation, among: Sequence[str], larger: Array, alone: Ar
         return alone, alone, alone
     best = min(tried, key=lambda one: one.error)
     return best.error * larger, best.low * larger, best.high * larger
-
-
-def judged(outlook: Feasibility, hope: Power | None) -> Feasibility:
-    """The outlook by what can be shown of a release, where that is less than what its noise leaves."""
-    if hope is None or hope.enough or outlook.level not in (Level.GOOD, Level.PARTLY):
-        return outlook
-    if hope.single:
-        return replace(outlook, level=Level.PARTLY, columns=replace(outlook.columns, within=math.floor(hope.good + 0.5)))
-    return replace(outlook, level=Level.COARSE) if outlook.level is Level.GOOD else outlook
 
 
 def people_needed(shares: Shares, unit: Unit, tables: int) -> int:

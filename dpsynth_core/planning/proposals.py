@@ -85,9 +85,9 @@ def _made(domain: Domain, column: str) -> Iterator[Proposal]:
     if len(domain) < 3:
         return
     around = {"kind": "target", "column": column, "k": 3}
-    yield Proposal("target", names.with_column(column), "How one column is explained by every two of the others.", around)
+    yield Proposal("target", names.with_column(column), "How one column depends on every two others.", around)
     if len(domain) < MANY_COLUMNS:
-        text = "Whether relations differ between groups, whichever columns it is about."
+        text = "Whether relations differ between groups."
         yield Proposal("triples", names.of_columns(3), text, {"kind": "all", "k": 3})
         return
     groups = related(domain.names)

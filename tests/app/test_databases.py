@@ -19,6 +19,7 @@ from dpsynth_core.sources.databases import connect
 from dpsynth_core.store import balance, fingerprints, jobs, looks, projects, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.data import database_view, project_table
+from dpsynth_core.web.results import quality_view
 from dpsynth_core.web.shell import document, session
 from tests.app.demo_project import draft, finished_run, open_page, project, words
 from tests.sources import database_tables
@@ -92,7 +93,8 @@ def test_from_the_data_page_to_a_finished_release(people: str) -> None:
     run = finished_run(place)
     assert (run.state, run.error) == ("done", "")
     results = open_page("results", place)
-    results.toggle[0].set_value(True).run()
+    results.session_state[quality_view.EVERY_TABLE] = True
+    results.run().toggle(key="results_curator").set_value(True).run()
     assert not results.exception
     assert not results.error, [error.value for error in results.error]
     assert looks.of(LOCAL_OWNER, place) == ("rows", "truth")

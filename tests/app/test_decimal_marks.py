@@ -50,6 +50,7 @@ def test_the_other_answer_and_the_list_of_spellings_settle_it_too() -> None:
     app.button(key="doubt_0_1").click().run()
     assert marks() == (".", ",")
     assert "numbers like 1,234.5 (decimal point, comma between thousands)" in summary(app)
+    app.button(key="remove_table").click().run()
     app.file_uploader[0].set_value(("again.csv", OPEN, "text/csv")).run()
     assert app.button(key="next_data").disabled
     spellings = next(one for one in app.selectbox if one.label == "Numbers are written like")
@@ -62,6 +63,7 @@ def test_the_other_answer_and_the_list_of_spellings_settle_it_too() -> None:
 def test_both_marks_are_always_said_and_another_separator_is_looked_at_anew() -> None:
     app = uploaded(b"a,b\n1,x\n2,y\n")
     assert "numbers like 1234.5 (decimal point, nothing between thousands)" in summary(app)
+    app.button(key="remove_table").click().run()
     app = uploaded(b"a;b\n1.234,50;12,5\n2.000,25;3,5\n")
     assert "semicolon-separated, UTF-8, numbers like 1.234,5 (decimal comma, point between thousands)" in summary(app)
     next(one for one in app.selectbox if one.label == "Fields are separated by").select("\t").run()

@@ -79,7 +79,7 @@ def test_a_plan_that_should_come_out_well_has_no_such_card_and_its_button_says_n
 def test_before_spending_the_button_says_what_is_to_be_expected() -> None:
     place = project(**plan(2, 1.0, FEW))
     app = open_page("mechanism", place)
-    assert "Even if the rows had no error at all" in app.warning[-1].value
+    assert "even if the rows had no error at all" in app.error[0].value
     lock = button(app, "Lock the plan")
     assert lock.label == "Lock the plan and run it although none of the 66 tables should come out good enough…"
     dialog = lock.click().run()
@@ -93,15 +93,36 @@ def test_without_a_number_of_people_it_is_said_from_how_many_on_rows_without_err
     assert "What would do?" not in words(open_page("mechanism", place))
 
 
-def test_the_first_box_does_not_promise_what_cannot_be_shown() -> None:
-    assert "come out well" in open_page("mechanism", project(**plan(2, 1.0, 50_000))).success[0].value
-    app = open_page("mechanism", project(**plan(2, 0.1, 50_000)))
-    assert not app.success or "come out well" not in app.success[0].value
-    assert "noise hides details" in app.warning[0].value
-    single = open_page("mechanism", project(**plan(1, 1.0, FEW)))
-    assert single.warning[0].value.split(" single")[0] in words(single).replace(
-        "By the plan as it stands, with Independent, about", "About"
-    )
+@pytest.mark.parametrize(
+    ("k", "epsilon", "people", "light"), [(2, 1.0, 50_000, "Green"), (2, 1.0, 5_000, "Amber"), (2, 1.0, 300, "Red"), (2, 0.1, 5_000, "Red")]
+)
+def test_one_light_is_the_same_on_three_pages_and_ways_stand_below_it_until_it_is_green(
+    k: int, epsilon: float, people: int, light: str
+) -> None:
+    place, seen = project(**plan(k, epsilon, people)), set()
+    for page in ("workload", "budget", "mechanism"):
+        app = open_page(page, place)
+        assert not app.exception
+        boxes = [str(box.value) for kind in ("success", "warning", "error") for box in app.get(kind)]
+        (told,) = (box for box in boxes if box.startswith("**"))
+        seen.add(told)
+        assert ("What would do?" in words(app)) == (page != "workload" and light != "Green")
+    (told,) = seen
+    assert told.startswith(f"**{light}:** with about {people:,} people, ")
+
+
+def test_the_light_moves_with_epsilon_and_with_the_tables() -> None:
+    place = project(**plan(2, 1.0, 5_000))
+    app = open_page("budget", place)
+    assert app.warning[0].value.startswith("**Amber")
+    app = next(one for one in app.button_group if one.label == "Common choices").set_value(5.0).run()
+    assert app.success[0].value.startswith("**Green")
+    app = next(one for one in app.button_group if one.label == "Common choices").set_value(0.1).run()
+    assert app.error[0].value.startswith("**Red")
+    app = open_page("workload", project(**plan(2, 1.0, 5_000)))
+    assert app.warning[0].value.startswith("**Amber")
+    app = app.radio[0].set_value("single").run()
+    assert app.success[0].value.startswith("**Green")
 
 
 def test_after_do_not_publish_the_ways_go_on_from_the_released_number_of_people() -> None:

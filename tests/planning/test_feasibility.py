@@ -10,7 +10,6 @@ import pytest
 from dpsynth_core.evaluation import verdict
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning import feasibility
-from dpsynth_core.planning.feasibility import Level
 from dpsynth_core.privacy.conversions import rho_from
 from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.vocabulary.domain import Attribute, Domain
@@ -24,13 +23,16 @@ def plan(columns: int, cells: int, k: int) -> Workload:
 RHO = rho_from(1.0, 1e-9)
 
 
-def test_176_people_in_80_columns_give_noise_only() -> None:
-    assert feasibility.assess(plan(80, 4, 2), RHO, Unit(), 176).value.level is Level.NOISE
+def test_of_176_people_in_80_columns_noise_alone_moves_most_of_a_table() -> None:
+    tables = feasibility.assess(plan(80, 4, 2), RHO, Unit(), 176).value.tables
+    assert tables.share is not None
+    assert tables.share > 0.5
 
 
-def test_50_000_people_in_12_columns_work() -> None:
+def test_50_000_people_in_12_columns_are_hardly_moved() -> None:
     assessed = feasibility.assess(plan(12, 10, 2), RHO, Unit(), 50_000)
-    assert assessed.value.level is Level.GOOD
+    assert assessed.value.tables.share is not None
+    assert assessed.value.tables.share < feasibility.READABLE
     assert assessed.zone is Zone.PUBLIC
 
 
@@ -39,8 +41,7 @@ def test_columns_are_promised_by_the_rule_that_judges_a_release() -> None:
     sizes = [2] * 3 + [12] * 8
     few = all_kway(Domain(tuple(Attribute.coded(f"c{i}", size) for i, size in enumerate(sizes))), 2)
     outlook = feasibility.assess(few, RHO, Unit(), 1_500).value
-    assert outlook.level is Level.PARTLY
-    assert outlook.sentence.startswith("About 3 of 11 single columns should come out good enough.")
+    assert (outlook.columns.within, outlook.columns.tables) == (3, 11)
     assert (verdict.LIMIT, verdict.MOSTLY) == (feasibility.READABLE, feasibility.MOSTLY)
     noise = outlook.noise / math.sqrt(2 / math.pi) * np.random.default_rng(1).standard_normal((20_000, 12))
     for people in (1_500, 3_000, 6_000):
@@ -50,13 +51,8 @@ def test_columns_are_promised_by_the_rule_that_judges_a_release() -> None:
             assert (columns.within >= tables) == (kept >= 0.95), (people, size, kept)
 
 
-def test_large_tables_lose_their_details() -> None:
-    assert feasibility.assess(plan(15, 40, 3), RHO, Unit(), 50_000).value.level is Level.COARSE
-
-
 def test_without_a_number_of_people_there_is_no_verdict_but_what_would_be_needed() -> None:
     assessed = feasibility.assess(plan(12, 10, 2), RHO, Unit(), None).value
-    assert assessed.level is Level.UNKNOWN
     assert assessed.columns.share is None
     assert 0 < assessed.columns.people_needed < assessed.tables.people_needed
 

@@ -88,7 +88,7 @@ def same_copies(opened: Opened) -> str:
         wrong = different
     expect(not wrong, f"they do not say what release.json says: {some(wrong)}")
     if different and opened.other_program:
-        why = f"not compared: written by another version; read the report that this program writes from {releases.DOCUMENT} (--report)"
+        why = f"not compared: written by another version; read the report that this program writes from {releases.DOCUMENT} instead"
         raise Open(f"{some([*different, *strangers], 10)}: {why}")
     if different:
         why = f"made with other versions of {some(opened.other_versions)}, which may round a last digit otherwise"

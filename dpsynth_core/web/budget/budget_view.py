@@ -54,18 +54,18 @@ _SHARING_HELP = (
 
 
 def amount(project: Current) -> None:
-    """Epsilon and delta, typed or picked, and what they mean for one person."""
+    """Epsilon, typed or picked, and what it means for one person."""
     with frame.card("How strongly should each person be protected?", Zone.PUBLIC):
-        left, right = st.columns(2)
+        left, right = st.columns([2, 3], gap="medium")
         with left:
             epsilon = fields.number("ε (epsilon)", EPSILON, partial(_read, field=EPSILON, example="1"), numbers.short, help=EPSILON_HELP)
+            now = fields.value(EPSILON)
+            look: dict[str, Any] = {"format_func": lambda e: f"ε {numbers.short(e)}", "label_visibility": "collapsed"}
+            fields.linked("usual_epsilon", now if now in USUAL else None, set_epsilon, st.pills, "Common choices", USUAL, **look)
         with right:
-            delta = fields.number("δ (delta)", DELTA, partial(_read, field=DELTA, example="1e-9"), numbers.short, help=DELTA_HELP)
-        now = fields.value(EPSILON)
-        look: dict[str, Any] = {"format_func": lambda e: f"ε {numbers.short(e)}", "label_visibility": "collapsed"}
-        fields.linked("usual_epsilon", now if now in USUAL else None, set_epsilon, st.pills, "Common choices", USUAL, **look)
-        if epsilon is not None and delta is not None:
-            _meaning(project, epsilon, delta)
+            delta = fields.value(DELTA)
+            if epsilon is not None and delta is not None:
+                _meaning(project, epsilon, delta)
 
 
 def _read(text: str, field: str, example: str) -> float:
@@ -83,15 +83,13 @@ def set_epsilon(epsilon: float | None) -> None:
 
 def _meaning(project: Current, epsilon: float, delta: float) -> None:
     shares = document.shares(project.draft)
-    odds = meaning.reading(shares.accountant, shares.rho, shares.slack)
+    odds = _odds(shares)
     added = project.draft["unit"]["relation"] == ADD_REMOVE
     question = "whether a person is in the table" if added else "which of two records is a person's"
     alone = _at_most(attacker.posterior_odds(epsilon, delta))
-    however = "however much else they know and whatever they compute from the release."
+    however = "whatever else they know."
     help = f"By the accounting of a run ({shares.accountant.name}). ε and δ alone promise only: {alone}."
     st.markdown(f"Someone who is **50:50** about {question} can end up {_at_most(odds.guess)}, {however}", help=help)
-    found = f"An attacker who accepts 1 wrong accusation in 100 finds at most {100 * odds.at_1:.1f} of 100 members. By guessing: 1."
-    st.caption(found, help=FOUND_HELP)
     for warning in budgets.check_budget(epsilon, delta):
         st.warning(literal(capital(warning)), icon=":material/warning:")
     if document.needs_reason(project.draft):
@@ -140,40 +138,58 @@ def accuracy(project: Current, workload: Workload, unit: Unit) -> None:
             st.button("Use it", key="use_epsilon", icon=":material/check:", on_click=set_epsilon, args=(epsilon,))
 
 
-def noise(project: Current, workload: Workload, unit: Unit, rho: float) -> None:
+def details(project: Current, workload: Workload, unit: Unit, shares: Shares | None) -> None:
+    """δ, what an attacker finds, how exact tables are and where the budget goes; folded away while nothing is wrong. shares: None while the
+    budget cannot be used."""
+    delta = fields.value(DELTA)
+    title = f"δ {'?' if delta is None else numbers.short(delta)}, noise, and where the budget goes"
+    with st.expander(title, shares is None, icon=":material/tune:", key=f"{project.id}:budget_details_{shares is None}"):
+        fields.number("δ (delta)", DELTA, partial(_read, field=DELTA, example="1e-9"), numbers.short, help=DELTA_HELP)
+        if shares is not None:
+            at_1 = 100 * _odds(shares).at_1
+            found = f"An attacker who accepts 1 wrong accusation in 100 finds at most {at_1:.1f} of 100 members. By guessing: 1."
+            st.caption(found, help=FOUND_HELP)
+            _noise(project, workload, unit, shares.mechanism)
+            _pictures(project.draft, workload, unit, shares)
+
+
+def _odds(shares: Shares) -> attacker.Reading:
+    return meaning.reading(shares.accountant, shares.rho, shares.slack)
+
+
+def _noise(project: Current, workload: Workload, unit: Unit, rho: float) -> None:
     """How far the cells of measured tables will be off."""
     shares = precision.sharings(workload)
-    with frame.card("How exact will the tables be?", Zone.PUBLIC, "From the budget and the workload alone: the records are not looked at."):
-        for column, shared in zip(st.columns(len(shares)), shares, strict=True):
-            help = f"If the whole budget were spread evenly over {shared.title}. {_SHARING_HELP}"
-            column.metric(capital(shared.title), f"± {numbers.people(precision.half_width(rho, unit, shared.tables))}", help=help)
-        clique, cells = precision.largest(workload)[0]
-        people = document.people(project.draft)
-        average = f", about {numbers.count(people / cells)} people in each" if people else ""
-        largest = f"The largest table, {code(' × '.join(clique))}, has {numbers.count(cells)} cells{average}."
-        st.caption(f"People per cell; 95% of the cells are this close. {largest}")
+    st.markdown("**How exact will the tables be?**", help="From the budget and the workload alone: the records are not looked at.")
+    for column, shared in zip(st.columns(len(shares)), shares, strict=True):
+        help = f"If the whole budget were spread evenly over {shared.title}. {_SHARING_HELP}"
+        column.metric(capital(shared.title), f"± {numbers.people(precision.half_width(rho, unit, shared.tables))}", help=help)
+    clique, cells = precision.largest(workload)[0]
+    people = document.people(project.draft)
+    average = f", about {numbers.count(people / cells)} people in each" if people else ""
+    largest = f"The largest table, {code(' × '.join(clique))}, has {numbers.count(cells)} cells{average}."
+    st.caption(f"People per cell; 95% of the cells are this close. {largest}")
 
 
 def certificate(project: Current, workload: Workload, unit: Unit, rho: float) -> None:
     """The share of the budget for measuring the errors of the result. rho: that share."""
-    with frame.card("How much budget measures the quality of the rows?", Zone.PUBLIC, CERTIFICATE_HELP):
-        title, none = "Share of the budget for the certificate", "no certificate"
-        if not fields.share(title, CERTIFICATE, SHARES, 0.0, CERTIFICATE_HELP, none):
-            st.caption(
-                ":material/info: Errors will only be bounded from the noisy tables: several times larger than they are, and in tables that "
-                "were not measured hardly at all."
-            )
-            return
-        tables, people = len(workload.cliques), document.people(project.draft)
-        each = precision.certificate_margin(rho, unit, tables)
-        mean, largest = each / math.sqrt(tables), precision.largest_margin(rho, unit)
-        if people:
-            margins, average, worst = f"± {each / people:.1%} of people", f"± {mean / people:.2%}", f"± {largest / people:.2%} of people"
-        else:
-            margins, average, worst = f"± {numbers.count(each)} people", f"± {numbers.count(mean)}", f"± {numbers.count(largest)} people"
-        if tables > 1:
-            margins += f" in each of the {tables:,} tables, {average} on average over all"
-        st.caption(f"It will tell how many people are counted in the wrong group: {margins}; and how far off the worst count is: {worst}.")
+    title, none = "Share of the budget that measures the quality of the rows", "no certificate"
+    if not fields.share(title, CERTIFICATE, SHARES, 0.0, CERTIFICATE_HELP, none):
+        st.caption(
+            ":material/info: Errors will only be bounded from the noisy tables: several times larger than they are, and in tables that "
+            "were not measured hardly at all."
+        )
+        return
+    tables, people = len(workload.cliques), document.people(project.draft)
+    each = precision.certificate_margin(rho, unit, tables)
+    mean, largest = each / math.sqrt(tables), precision.largest_margin(rho, unit)
+    if people:
+        margins, average, worst = f"± {each / people:.1%} of people", f"± {mean / people:.2%}", f"± {largest / people:.2%} of people"
+    else:
+        margins, average, worst = f"± {numbers.count(each)} people", f"± {numbers.count(mean)}", f"± {numbers.count(largest)} people"
+    if tables > 1:
+        margins += f" in each of the {tables:,} tables, {average} on average over all"
+    st.caption(f"It will tell how many people are counted in the wrong group: {margins}; and how far off the worst count is: {worst}.")
 
 
 def learning(project: Current) -> None:
@@ -189,29 +205,25 @@ def learning(project: Current) -> None:
 
 
 def account(project: Current, shares: Shares) -> InputError | None:
-    """What this population's account says; an error if the budget or the unit does not fit it."""
+    """What this population's account says, in a line; an error if the budget or the unit does not fit it."""
     name, counted, rho = project.draft["population"], shares.accountant, shares.rho
     spent = balance.spent(name, counted, document.cap(project.draft))
-    cap_epsilon, cap_delta, left_over = spent.cap_epsilon, spent.cap_delta, spent.remaining_rho - rho
+    cap, left_over = numbers.short(spent.cap_epsilon), spent.remaining_rho - rho
     error: InputError | None = accounts.mixed(name, spent.unit, UnitSpec(**project.draft["unit"]))
-    help = "Losses of all releases about the same people add up; the ledger keeps the sum."
-    with frame.card("What is left of the account?", Zone.PUBLIC, help):
-        before, now, after = st.columns(3)
-        before.metric("Spent so far", f"ε {spent.epsilon:.2f}", help=f"In {spent.releases} release(s), at δ = {numbers.short(cap_delta)}.")
-        now.metric("This release", f"ε {counted.epsilon_from(rho, cap_delta):.2f}", help="At the δ of the limit.")
-        remains = counted.epsilon_from(left_over, cap_delta) if left_over > 0 else 0.0
-        why = f"Of the limit ε {numbers.short(cap_epsilon)}."
-        after.metric("Left afterwards", "?" if error else f"ε {remains:.2f}", help=why)
-        more = balance.times_more(left_over, rho) if error is None else 0
-        st.caption(f"Population {code(name)}: limit ε {numbers.short(cap_epsilon)}, δ {numbers.short(cap_delta)}. {numbers.more(more)}")
-        if error is None and left_over < 0:
-            error = InputError("budget", "it is more than the account allows", "lower ε, or raise the limit on the Ledger page")
-        if error is not None:
-            frame.refused(error)
+    if error is None and left_over < 0:
+        error = InputError("budget", "it is more than the account allows", "lower ε, or raise the limit on the Ledger page")
+    if error is not None:
+        frame.refused(error)
         return error
+    more = balance.times_more(left_over, rho)
+    before = f", {spent.epsilon:.2f} of it spent" if spent.releases else ""
+    charged, at = f"{counted.epsilon_from(rho, spent.cap_delta):.2f}", numbers.short(spent.cap_delta)
+    help = f"Losses of all releases about the same people add up; at the δ of the limit, {at}, this one is ε {charged}. {numbers.SLOWLY}"
+    st.caption(f":material/account_balance: Limit for {code(name)}: ε {cap}{before}. {numbers.more(more)}", help=help)
+    return None
 
 
-def pictures(draft: Mapping[str, Any], workload: Workload, unit: Unit, shares: Shares) -> None:
+def _pictures(draft: Mapping[str, Any], workload: Workload, unit: Unit, shares: Shares) -> None:
     """How the budget is divided when this plan runs; for experts, the attacker's trade-off."""
     mechanism = document.mechanism(draft)
     show(charts.split, precision.budget_split(mechanism, workload, shares, unit.total_is_public))

@@ -36,13 +36,19 @@ CARDS: Mapping[str, Card] = {
 
 
 def cards(project: Current, workload: Workload, unit: Unit, shares: Shares) -> None:
-    for card in CARDS.values():
-        card(project, workload, unit, shares)
-    for claim in CLAIMS:
-        if claim.name not in CARDS:
-            with frame.card(claim.title, Zone.PUBLIC, claim.reading):
-                usual = (claim.share.default, 0.02, 0.05, 0.1)
-                fields.share(f"Share of the budget for {claim.purpose}", f"budget.{claim.name}", usual, claim.share.default)
+    """What is measured about the rows: folded away while nobody asked for more than the certificate, which the title names."""
+    asked = bool(project.draft.get("criteria") or project.draft.get("models"))
+    conditions, predicted = (len(project.draft.get(part) or ()) for part in ("criteria", "models"))
+    said = [f"{100 * fields.value(budget_view.CERTIFICATE, 0.0):g}% for a certificate"]
+    said += [f"{conditions or 'no'} condition{'s' * (conditions != 1)}", f"{predicted or 'no'} prediction{'s' * (predicted != 1)}"]
+    with st.expander(f"Checks: {', '.join(said)}", asked, icon=":material/rule:", key=f"{project.id}:claims_{asked}"):
+        for card in CARDS.values():
+            card(project, workload, unit, shares)
+        for claim in CLAIMS:
+            if claim.name not in CARDS:
+                with frame.card(claim.title, Zone.PUBLIC, claim.reading):
+                    usual = (claim.share.default, 0.02, 0.05, 0.1)
+                    fields.share(f"Share of the budget for {claim.purpose}", f"budget.{claim.name}", usual, claim.share.default)
 
 
 SHARE = "budget.models"

@@ -1,4 +1,4 @@
-"""Parts of the Data page: choosing the table, how it is read, the unit of privacy, the population, the first rows."""
+"""Parts of the Data page: choosing the table, how it is read, whose data they are; and behind them what has a default."""
 
 from __future__ import annotations
 
@@ -16,19 +16,18 @@ from dpsynth_core.sources import demo
 from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.store import balance, projects
 from dpsynth_core.vocabulary import usual
-from dpsynth_core.web.data import database_view, project_table, reading_view
+from dpsynth_core.web.data import database_view, project_table, public_view, reading_view
 from dpsynth_core.web.data.project_table import Table
 from dpsynth_core.web.shell import curator, document, fields, frame, numbers, plan_first, session
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import code, literal, names
 
-UPLOAD, PATH, DATABASE, PLAN, DEMO = "upload", "path", database_view.SOURCE, "plan", "demo"
+UPLOAD, PATH, DATABASE, PLAN = "upload", "path", database_view.SOURCE, "plan"
 WAYS = {
     UPLOAD: ":material/upload_file: Upload",
     PATH: ":material/folder_open: By path",
     DATABASE: ":material/database: A database",
     PLAN: ":material/edit_note: Plan first",
-    DEMO: ":material/groups: Simulated demo",
 }
 _REMOVING = {UPLOAD: "Deletes the uploaded file from this machine.", DATABASE: "The database stays as it is."}
 _RELATIONS = {ADD_REMOVE: "Whether a person was added or removed", REPLACE: "Whether a person's record was replaced"}
@@ -47,19 +46,28 @@ TABLE = "table"
 
 
 def source(project: Current, beginning: Callable[[Current], None]) -> None:
-    """Where the table is, and how it is read. beginning: draws how to begin without one."""
+    """Where the table is, and how it is read; once there is one, how to let go of it. beginning: draws how to begin without one."""
     with frame.card("The sensitive table", help="It stays on this machine. Nothing on this page spends privacy budget."):
-        ways = tuple(way for way in WAYS if way != DATABASE or session.only_this_machine())  # others would use this person's accounts
-        way = fields.choice("Where is it?", "wizard.way", ways, WAYS, kind="segmented", label_visibility="collapsed")
-        if way == DATABASE:
-            database_view.choosing(project, TABLE, _take)
-        else:
-            {UPLOAD: _upload, PATH: _path, PLAN: beginning, DEMO: _demo}[way](project)
+        if "data" not in project.draft:
+            _choosing(project, beginning)
         frame.refused_at(TABLE)
         if "data" in project.draft:
             _chosen(project)
             if (there := plan_first.differences(project.draft)) is not None:
                 _compared(there)
+            records(project)
+
+
+def _choosing(project: Current, beginning: Callable[[Current], None]) -> None:
+    ways = tuple(way for way in WAYS if way != DATABASE or session.only_this_machine())  # others would use this person's accounts
+    way = fields.choice("Where is it?", "wizard.way", ways, WAYS, kind="segmented", label_visibility="collapsed")
+    if way == DATABASE:
+        database_view.choosing(project, TABLE, _take)
+    else:
+        {UPLOAD: _upload, PATH: _path, PLAN: beginning}[way](project)
+    what = f"{demo.ROWS:,} invented people, 12 columns that depend on each other. No privacy is at stake: look at everything."
+    look = {"icon": ":material/groups:", "type": "tertiary", "help": what}
+    st.button("Or try it with simulated people", key="use_demo", on_click=_take, args=(project_table.simulated,), **look)
 
 
 def _compared(there: Changes) -> None:
@@ -73,21 +81,12 @@ def _compared(there: Changes) -> None:
         st.info(literal(sentence, 1000), icon=":material/compare:")
 
 
-def _upload(project: Current) -> None:
+def _upload(_: Current) -> None:
     fields.table_file(
         "upload",
-        lambda file: _take(partial(project_table.from_upload, project.owner, project.id, file.name, file)),
+        lambda file: _take(partial(project_table.from_upload, session.current().owner, session.current().id, file.name, file)),
         "Larger than the limit? Choose “By path” and leave the file where it is.",
     )
-    if not document.columns(project.draft):
-        st.button(
-            "Or try it with simulated people",
-            icon=":material/groups:",
-            key="try_demo",
-            type="tertiary",
-            on_click=_take,
-            args=(project_table.simulated,),
-        )
 
 
 def _path(_: Current) -> None:
@@ -99,12 +98,6 @@ def _path(_: Current) -> None:
     st.button("Open", icon=":material/folder_open:", key="open_path", on_click=take)
 
 
-def _demo(project: Current) -> None:
-    st.caption(f"{demo.ROWS:,} invented people, 12 columns that depend on each other. No privacy is at stake: look at everything.")
-    look = "secondary" if project_table.is_simulated(project.draft) else "primary"
-    st.button("Use the simulated demo", icon=":material/groups:", key="use_demo", on_click=_take_demo, type=look)
-
-
 def _take(look_at: Callable[[], Table]) -> None:
     def prepare() -> Callable[[document.Draft], None]:
         table = look_at()
@@ -114,9 +107,6 @@ def _take(look_at: Callable[[], Table]) -> None:
         return lambda draft: project_table.adopt(draft, table)
 
     session.change_table(TABLE, "data", prepare)
-
-
-_take_demo = partial(_take, project_table.simulated)
 
 
 def _remove(project: Current) -> None:
@@ -139,29 +129,12 @@ def _chosen(project: Current) -> None:
     if kind.is_file:
         reading_view.doubts(project, partial(_again, project_table.reread))
         reading_view.panel(project, data, partial(_again, project_table.reread))
-        reading_view.engine(project)
     elif project_table.is_database(project.draft):
         reading_view.texts_panel(project, data, partial(_again, project_table.restated))
 
 
 def _again(read: Callable[..., Table], **changes: Any) -> None:
     _take(lambda: read(session.current().draft, **changes))
-
-
-def unit(project: Current) -> None:
-    """What counts as one person, and which two tables must look alike."""
-    with frame.card("What counts as one person", Zone.PUBLIC, "The guarantee is about one person: this is the unit that gets hidden."):
-        ways = {False: "Every row is a different person", True: "A person may have several rows"}
-        look: dict[str, Any] = {"kind": "radio", "on_change": _forget_person, "label_visibility": "collapsed"}
-        if fields.choice("Rows", "wizard.several", (False, True), ways, **look):
-            _person(project)
-        elif numbered := [name for name in document.columns(project.draft) if usual.role(name) is usual.Role.IDENTIFIER]:
-            st.caption(f":orange[:material/help:] Can {names(numbered, 2)} be the same in two rows? Then a person may have several.")
-        title, help = (
-            "What an outsider must not be able to tell",
-            "The neighbouring relation: which two tables must look alike to any attacker.",
-        )
-        fields.choice(title, "unit.relation", (ADD_REMOVE, REPLACE), _RELATIONS, kind="radio", captions=_HIDDEN, help=help)
 
 
 def _person(project: Current) -> None:
@@ -186,28 +159,83 @@ def _forget_person() -> None:
     session.edit(change)
 
 
-def population(project: Current) -> None:
-    """Whose account in the ledger is charged, and its limit."""
+def people(project: Current) -> None:
+    """Whose data they are, about how many people there are, and how many rows one of them may have."""
     help = "Privacy lost in one release adds to the next one about the same people, also of another curator. The ledger keeps the sum."
     with frame.card("Who is in the table?", Zone.PUBLIC, help):
-        populations, chosen = balance.populations(), project.draft.get("population", "")
-        if populations:
+        _population(project)
+        known = document.people(project.draft)
+        shown = None if known is None else next((size for size in reversed(SIZES) if known >= size / 3), min(SIZES))
+        look: dict[str, Any] = {"format_func": SIZES.get, "help": _PEOPLE_HELP}
+        fields.linked("about_how_many", shown, _about, st.pills, "About how many people?", list(SIZES), **look)
+        ways = {False: "Every row is a different person", True: "A person may have several rows"}
+        look = {"kind": "radio", "on_change": _forget_person, "label_visibility": "collapsed"}
+        if fields.choice("Rows", "wizard.several", (False, True), ways, **look):
+            _person(project)
+        elif numbered := [name for name in document.columns(project.draft) if usual.role(name) is usual.Role.IDENTIFIER]:
+            st.caption(f":orange[:material/help:] Can {names(numbered, 2)} be the same in two rows? Then a person may have several.")
 
-            def choose(name: str) -> None:
-                fields.store("population", "" if name == NEW else name)
 
-            known = chosen if chosen in populations else NEW
-            fields.linked("population_known", known, choose, st.selectbox, "Population", [*populations, NEW])
-        if chosen in populations:
-            _account(chosen)
-        else:
-            _new_population()
+SIZES = {
+    300: "Hundreds",
+    3_000: "Thousands",
+    30_000: "Tens of thousands",
+    300_000: "Hundreds of thousands",
+    3_000_000: "Millions",
+}
+"""What to expect for a number of people that is known by its size alone: the middle of each, on a scale of factors."""
+_PEOPLE_HELP = (
+    "What is publicly known, or a rough guess; never a count of the private table. Noise is the same for few people and for many: with so "
+    "many, the pages say what to expect. For a closer number open “More” below."
+)
+
+
+def _about(size: int | None) -> None:
+    fields.store("wizard.people", size)
+
+
+def _population(project: Current) -> None:
+    populations, chosen = balance.populations(), project.draft.get("population", "")
+    if populations:
+
+        def choose(name: str) -> None:
+            fields.store("population", "" if name == NEW else name)
+
+        known = chosen if chosen in populations else NEW
+        fields.linked("population_known", known, choose, st.selectbox, "Population", [*populations, NEW])
+    if chosen in populations:
+        _account(chosen)
+    else:
+        fields.text("Name of the population", "population", placeholder="Patients of County Hospital, 2024", max_chars=200)
+
+
+def more(project: Current) -> None:
+    """What has a default that is right for most releases, named in the title."""
+    draft, relation = project.draft, project.draft["unit"]["relation"]
+    limit = "" if draft.get("population", "") in balance.populations() else f"limit ε {_limit(draft)}, "
+    copies = "" if str(draft.get("other_copies") or "").strip() else "other publications not named, "
+    hidden = "hides whether a person is in it" if relation == ADD_REMOVE else "hides what a person’s record says"
+    public = "with a public table" if "public" in draft else "no public table"
+    with st.expander(f"More: {limit}{copies}{hidden}, {public}", icon=":material/tune:", key=f"{project.id}:more"):
         parse, example = partial(numbers.optional, field="number of people", low=1, high=10**10), "only if publicly known, such as 32,000"
-        help = "A public or rough figure, never the exact count of the private table. It is used to judge noise and delta."
-        fields.number("About how many people? (optional)", "wizard.people", parse, "{:,}".format, placeholder=example, help=help)
+        fields.number("About how many people, more closely", "wizard.people", parse, "{:,}".format, placeholder=example)
+        if limit:
+            _new_limit()
+        title = "What an outsider must not be able to tell"
+        help = "The neighbouring relation: which two tables must look alike to any attacker."
+        fields.choice(title, "unit.relation", (ADD_REMOVE, REPLACE), _RELATIONS, kind="radio", captions=_HIDDEN, help=help)
         title = "What else is published about these people? (optional)"
         example = "Totals in the annual report of 2024; a release by the ministry in 2019. Or: I looked and know of nothing."
         fields.paragraph(title, "other_copies", placeholder=example, max_chars=10_000, help=_COPIES_HELP)
+        if "data" in draft:
+            public_view.part(project)
+            if KINDS[draft["data"]["kind"]].is_file:
+                reading_view.engine(project)
+
+
+def _limit(draft: document.Draft) -> str:
+    epsilon, _ = document.cap(draft)
+    return "?" if epsilon is None else numbers.short(epsilon)
 
 
 def _account(name: str) -> None:
@@ -218,8 +246,7 @@ def _account(name: str) -> None:
         st.caption(f"Its releases protect {literal(spent.unit.words)}. Further ones must protect the same.")
 
 
-def _new_population() -> None:
-    fields.text("Name of the population", "population", placeholder="Patients of County Hospital, 2024", max_chars=200)
+def _new_limit() -> None:
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:
         title, help = "Limit for all releases about these people: ε", "No run is started that would bring the sum above this limit."
@@ -228,41 +255,44 @@ def _new_population() -> None:
         fields.number("and δ", "wizard.cap.delta", partial(numbers.positive, field="limit", example="1e-9"), numbers.short)
 
 
-def survey(project: Current) -> None:
-    """How many lines cannot be read as the file is said to be written; never kept."""
-    if project_table.is_simulated(project.draft):
-        return
-    if project_table.is_database(project.draft):
-        with frame.card("Can every line be read?"):
-            st.caption(database_view.NO_SURVEY)
-        return
-    with frame.card("Can every line be read?", Zone.CURATOR, "Exact counts of your table, for your eyes only: they are not published."):
-        if not st.toggle("Look at every line", key=f"{project.id}:survey", value=project_table.is_small(project.draft)):
-            st.caption("Reads the whole table once. Nothing is charged.")
-            return
-        try:
-            sentences = project_table.survey(project.draft).value.sentences()
-        except InputError as error:
-            frame.refused(error)
-            return
-        for sentence in sentences:
-            st.warning(literal(sentence), icon=":material/report:")
-        if not sentences:
-            st.caption(":green[:material/check_circle:] Every line has a value for each column.")
-
-
-def preview(project: Current) -> None:
-    """The first rows, only when asked for; never kept."""
+def records(project: Current) -> None:
+    """A look at the private table, when asked for; never kept. Lines that cannot be read are told without, where the table is small."""
     simulated = project_table.is_simulated(project.draft)
     zone = Zone.PUBLIC if simulated else Zone.CURATOR
-    with frame.card("First rows", zone):
-        if not st.toggle("Show the first rows", key=f"{project.id}:preview"):
-            st.caption("These people are invented." if simulated else "Real records of real people: let no one else see this screen.")
-            return
-        try:
-            if not simulated:
-                curator.note("rows")
-            with frame.watermark(zone):
-                st.dataframe(project_table.preview(project.draft).value, hide_index=True, alt="First rows of the table")
-        except InputError as error:
-            frame.refused(error)
+    if not simulated and not project_table.is_database(project.draft) and project_table.is_small(project.draft):
+        _lines(project, silent=True)
+    with st.expander("Look at the records", icon=":material/table_rows:", key=f"{project.id}:records"):
+        frame.zone_badge(zone)
+        if project_table.is_database(project.draft):
+            st.caption(database_view.NO_SURVEY)
+        elif not simulated and st.toggle("Can every line be read?", key=f"{project.id}:survey"):
+            _lines(project)
+        st.caption("These people are invented." if simulated else "Real records of real people: let no one else see this screen.")
+        if st.toggle("Show the first rows", key=f"{project.id}:preview"):
+            _preview(project, zone)
+
+
+def _lines(project: Current, silent: bool = False) -> None:
+    """How many lines cannot be read as the file is said to be written: exact counts, for the curator's eyes only. silent: whether only what
+    is wrong is said."""
+    try:
+        sentences = project_table.survey(project.draft).value.sentences()
+    except InputError as error:
+        frame.refused(error)
+        return
+    if sentences:
+        frame.zone_badge(Zone.CURATOR)
+    for sentence in sentences:
+        st.warning(literal(sentence), icon=":material/report:")
+    if not sentences and not silent:
+        st.caption(":green[:material/check_circle:] Every line has a value for each column.")
+
+
+def _preview(project: Current, zone: Zone) -> None:
+    try:
+        if zone is Zone.CURATOR:
+            curator.note("rows")
+        with frame.watermark(zone):
+            st.dataframe(project_table.preview(project.draft).value, hide_index=True, alt="First rows of the table")
+    except InputError as error:
+        frame.refused(error)

@@ -18,7 +18,6 @@ import pandas as pd
 import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.sources import demo, files, guess, public
 from dpsynth_core.sources.detect import detect_without_doubt
 from dpsynth_core.sources.formats import TableFormat
@@ -39,28 +38,28 @@ HELP = (
 _PUBLIC = "public"
 
 
-def card(project: Current) -> None:
+def part(project: Current) -> None:
     """Optional: a public table with the same columns."""
-    with frame.card("A public table of the same columns (optional)", Zone.PUBLIC, HELP):
-        if "public" in project.draft:
-            section = project.draft["public"]
-            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-                st.markdown(f":green[:material/public:] {code(label(section))}", width="content")
-                look = {"icon": ":material/delete:", "type": "tertiary", "help": "Deletes the uploaded file from this machine."}
-                st.button("Remove", key="remove_public", on_click=_remove, args=(project,), **look)
-            try:
-                _compared(project, section)
-            except InputError as error:
-                frame.refused(error)
-        else:
-            owner, own, draft = project.owner, project.id, project.draft
-            fields.table_file("public_upload", lambda file: _take(lambda: from_upload(owner, own, file.name, file, draft)))
-            if project_table.is_database(draft):
-                st.caption("Do not take an export of the table in the database: whether a file is one is not compared here.")
-            if project_table.is_simulated(draft):
-                take = partial(_take, partial(twin, owner, own, draft))
-                st.button("Use 5,000 other simulated people", icon=":material/groups_2:", key="use_twin", on_click=take)
-        frame.refused_at(_PUBLIC)
+    st.markdown("**A public table of the same columns (optional)**", help=HELP)
+    if "public" in project.draft:
+        section = project.draft["public"]
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(f":green[:material/public:] {code(label(section))}", width="content")
+            look = {"icon": ":material/delete:", "type": "tertiary", "help": "Deletes the uploaded file from this machine."}
+            st.button("Remove", key="remove_public", on_click=_remove, args=(project,), **look)
+        try:
+            _compared(project, section)
+        except InputError as error:
+            frame.refused(error)
+    else:
+        owner, own, draft = project.owner, project.id, project.draft
+        fields.table_file("public_upload", lambda file: _take(lambda: from_upload(owner, own, file.name, file, draft)))
+        if project_table.is_database(draft):
+            st.caption("Do not take an export of the table in the database: whether a file is one is not compared here.")
+        if project_table.is_simulated(draft):
+            take = partial(_take, partial(twin, owner, own, draft))
+            st.button("Use 5,000 other simulated people", icon=":material/groups_2:", key="use_twin", on_click=take)
+    frame.refused_at(_PUBLIC)
 
 
 def _take(look_at: Callable[[], PublicFile]) -> None:

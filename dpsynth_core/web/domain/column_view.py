@@ -56,14 +56,12 @@ def panel(project: Current, draft: ColumnDraft) -> None:
         if draft.most or draft.is_filled:
             _wrong(draft, draft.problem())
         else:
-            _declaration(project, draft)
-        if not draft.most:
-            _released_as(draft)
-        _text(draft, "label", draft.label, "What it is about (optional)", placeholder="Shown in codebook and report", max_chars=500)
+            _declaration(draft)
+        _details(project, draft)
 
 
-def _declaration(project: Current, draft: ColumnDraft) -> None:
-    """Values or bounds, what happens to all others, and the cells that come of it."""
+def _declaration(draft: ColumnDraft) -> None:
+    """Values or bounds, and the cells that come of it."""
     place, error = draft.place_of_problem(), draft.problem()
     if draft.is_listed:
 
@@ -76,16 +74,26 @@ def _declaration(project: Current, draft: ColumnDraft) -> None:
         _wrong(draft, error, place == "values")
     else:
         _numbers(draft, place, error)
-    if "other" in KINDS[draft.kind].fields:
-        for which, column in zip(("missing", "other"), st.columns(2, gap="small"), strict=True):
-            with column:
-                _treatment(project, draft, which)
-        _wrong(draft, error, place == "cells")
+    _wrong(draft, error, place == "cells")
     if error is None:
+        st.html(html(draft.attribute()))
+
+
+def _details(project: Current, draft: ColumnDraft) -> None:
+    """What has a default that is right for most columns, named in the title: empty values and others, its type, a label."""
+    title = "More about this column"
+    if not draft.most and not draft.is_filled and draft.problem() is None:
         attribute = draft.attribute()
-        st.html(html(attribute))
         shown = " In the rows, both are empty and count as 'missing'." if other_is_missing(attribute) else ""
-        st.caption(f":material/rule: {literal(outside_rule(attribute) + shown)}")
+        title = outside_rule(attribute) + shown
+    with st.expander(literal(title), icon=":material/rule:", key=f"{project.id}:column_details:{draft.name}"):
+        if "other" in KINDS[draft.kind].fields and not draft.most:
+            for which, column in zip(("missing", "other"), st.columns(2, gap="small"), strict=True):
+                with column:
+                    _treatment(project, draft, which)
+        if not draft.most:
+            _released_as(draft)
+        _text(draft, "label", draft.label, "What it is about (optional)", placeholder="Shown in codebook and report", max_chars=500)
 
 
 def _released_as(draft: ColumnDraft) -> None:

@@ -36,8 +36,13 @@ _OLD = InputError("domain", "this project keeps its columns in an earlier form",
 
 
 def of(draft: Draft) -> list[ColumnDraft]:
-    """The columns as stored, fitted to those of the table."""
-    return domain_table.fitted(_stored(draft) or [], document.columns(draft), declared(draft))
+    """The columns as stored, fitted to those of the table; of a domain that was stated without them, as it says."""
+    stored = _stored(draft)
+    columns = domain_table.fitted(stored or [], document.columns(draft), declared(draft))
+    if stored is not None or document.problem(draft, "domain") is not None:
+        return columns
+    domain, origin = document.domain(draft), draft.get("domain_origin", "")
+    return domain_table.with_codebook(columns, map(Column.of, domain.columns), domain.origin or ("" if origin == UNSTATED else origin))
 
 
 def _stored(draft: Draft) -> list[ColumnDraft] | None:
@@ -61,12 +66,10 @@ def prefill(project: Current) -> Current:
     stored = _stored(project.draft)
     if stored is None and _STORED in project.draft["wizard"]:
         refusals.keep(PLACE, _OLD)
-    if stored is None and project_table.is_simulated(project.draft):
+    if stored is None and document.problem(project.draft, "domain") is None:
+        save(lambda drafts: drafts)
+    elif stored is None and project_table.is_simulated(project.draft):
         save(lambda _: domain_table.from_guesses(project_table.look(project.draft).value), "public")
-    elif stored is None and document.problem(project.draft, "domain") is None:
-        domain = document.domain(project.draft)
-        columns = list(map(Column.of, domain.columns))
-        save(lambda drafts: domain_table.with_codebook(drafts, columns, domain.origin), project.draft.get("domain_origin", ""))
     elif {column.name for column in stored or ()} != set(document.columns(project.draft)):
         save(lambda drafts: [_first(project.draft, column) for column in drafts])
     return session.current()

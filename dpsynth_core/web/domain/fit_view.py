@@ -40,19 +40,17 @@ _CONFIRMED = "wizard.outside_is_right"
 _DECISION, _MADE, _DECLINED = "wizard.comparison", "made", "declined"
 _BUTTON = "compare"
 _TITLE = "Do the records fit this domain?"
-_OFFER = (
-    "Counts, without noise and for this screen only, which values have no place in the domain, and mends it with a click. The release "
-    "notes it, and warns of it only if columns or values are changed afterwards. Without it no value becomes another one in silence, but a "
-    "label that the file spells differently is counted as “other”."
-)
+_OFFER = "Without it, a label that the file spells differently counts as “other”."
 _LOST = (
     "Rows show them as empty, so they count as missing there, and every table of this column is off by as many people. List them or "
     "widen the bounds; or, if they are codes for missing, say so on the Data page."
 )
 _WITHOUT = "Not compared, as you decided: a label that the file spells differently is counted as “other”. The results show how many are."
 HELP = (
-    "Reads the private records without noise, for this screen only. Correcting how labels are written, or how missing is written, gives "
-    "nobody away; adding values that only the records could tell makes this a domain that was read from the data."
+    "Counts, without noise and for this screen only, which values have no place in the domain, and mends it with a click. Correcting how "
+    "labels are written, or how missing is written, gives nobody away; adding values that only the records could tell makes this a domain "
+    "that was read from the data. The release notes the look, and warns of it only if columns or values are changed afterwards. Without it "
+    "no value becomes another one in silence."
 )
 
 Comparison = Zoned[tuple[ColumnFit, ...]] | InputError | None
@@ -106,7 +104,7 @@ def section(project: Current, rows: Sequence[ColumnDraft], comparison: Compariso
             if decision is None:
                 st.button("Go on without", key="no_comparison", on_click=fields.store, args=(_DECISION, _DECLINED))
         if decision != _MADE:
-            return "" if decision == _DECLINED else "Compare the records with the domain, or say that you go on without."
+            return "" if decision == _DECLINED else "Compare, or go on without."
         return _shown(project, rows, comparison)
 
 

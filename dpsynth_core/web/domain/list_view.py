@@ -49,7 +49,8 @@ def choices(project: Current, rows: Sequence[ColumnDraft], misfits: Zoned[Mappin
         frame.zone_badge(misfits.zone)
     zone = misfits.zone if misfits.value else Zone.PUBLIC
     with frame.watermark(zone, "list"), st.container(key="column_list", border=True):
-        told = [misfits.value.get(draft.name) or _remark(draft, draft.name in problems) for draft in rows]
+        alike = len({draft.origin for draft in rows if draft.use}) == 1  # the panel says it
+        told = [misfits.value.get(draft.name) or _remark(draft, draft.name in problems, alike) for draft in rows]
         look = {"format_func": lambda name: _line(rows[names.index(name)], name in problems), "label_visibility": "collapsed"}
         st.radio("Columns", names, key=widget, on_change=lambda: go_to(project, st.session_state[widget]), captions=told, **look)
 
@@ -102,7 +103,8 @@ def _line(draft: ColumnDraft, is_open: bool) -> str:
     return f":orange[:material/help:] {name}" if draft.guessed else f":green[:material/check:] {name}"
 
 
-def _remark(draft: ColumnDraft, is_open: bool) -> str:
+def _remark(draft: ColumnDraft, is_open: bool, alike: bool) -> str:
+    """alike: whether all columns come from where this one does."""
     if not draft.use:
         return "left out"
     if is_open:
@@ -113,7 +115,7 @@ def _remark(draft: ColumnDraft, is_open: bool) -> str:
     if draft.is_filled:
         return "filled in, not measured"
     size = draft.attribute().values
-    source = "guess: check" if draft.guessed else ORIGIN_NAMES.get(draft.origin, "")
+    source = "guess: check" if draft.guessed else "" if alike else ORIGIN_NAMES.get(draft.origin, "")
     return f"{size:,} {'value' if size == 1 else 'values'}" + (f" · {source}" if source else "")
 
 

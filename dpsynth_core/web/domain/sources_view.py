@@ -28,7 +28,7 @@ from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal, names
 
 CODEBOOK_HELP = (
-    "Our JSON (from “Download”), the form {“age”: 32} of coded benchmark files, or a codebook CSV with the header "
+    "Our JSON (“Download the domain”), the form {“age”: 32} of coded benchmark files, or a codebook CSV with the header "
     "column,value[,label]: one line per value, or one line like 17..90 for bounds. Or a DDI codebook of a data archive (XML)."
 )
 
@@ -54,10 +54,10 @@ def loaders(project: Current, rows: list[ColumnDraft]) -> bool:
             st.button(f"Take the {what} ({len(labelled)})", icon=":material/label:", key="take_labels", on_click=_take_labels)
         with st.popover("Learn what I do not know", icon=":material/query_stats:", key=draft_rows.loader_key("load_learnt")):
             origin_view.whole(project, rows)
-        with st.popover("Public table", icon=":material/public:", key=draft_rows.loader_key("load_public")):
+        with st.popover("More", icon=":material/more_horiz:", key=draft_rows.loader_key("load_more")):
             _public(project)
-        _download(project)
-        as_table = st.toggle("As a table", key=list_view.table_key(project), help="For experts: all columns in one grid, to paste into.")
+            _download(project)
+            as_table = st.toggle("As a table", key=list_view.table_key(project), help="For experts: all columns in a grid, to paste into.")
     frame.refused_at(draft_rows.PLACE)
     return as_table
 
@@ -90,7 +90,7 @@ def _download(project: Current) -> None:
         return json.dumps(publishable(whole, "the domain"), indent=1).encode()
 
     look = {"icon": ":material/download:", "disabled": not ready, "on_click": "ignore", "key": "download_domain", "help": why_not}
-    st.download_button("Download", written if ready else b"", "domain.json", "application/json", **look)
+    st.download_button("Download the domain", written if ready else b"", "domain.json", "application/json", **look)
 
 
 def _load_codebook() -> None:

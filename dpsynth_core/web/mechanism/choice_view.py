@@ -62,14 +62,14 @@ def card(project: Current, forecasts: Mapping[str, Forecast | InputError]) -> No
     )
     with frame.card("How are the rows made?", Zone.PUBLIC, help), st.container(key="mechanisms"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-            st.markdown(f"#### {mechanism.card.title}", width="content")
+            st.markdown(f"#### {mechanism.card.title}", width="content", help=mechanism.card.summary)
             if recommended and recommended[0].name == mechanism.card.name:
                 st.badge("Our recommendation", icon=":material/star:", color="blue")
             toggle = partial(st.session_state.__setitem__, _OPEN, not st.session_state.get(_OPEN))
             st.button("Change", icon=":material/swap_horiz:", key="change_mechanism", on_click=toggle)
-        st.markdown(mechanism.card.summary)
         plan_view.fitting(forecasts[mechanism.card.name])
         _expected(mechanism.card.name, recommended)
+        frame.link("tradeoffs", "Try several on simulated data")
         if st.session_state.get(_OPEN):
             shortlist(project, forecasts)
             plan_view.cards(forecasts, mechanism.card.name)
@@ -82,7 +82,7 @@ def _expected(chosen: str, recommended: tuple[Recommendation, ...]) -> None:
         return
     first, own = recommended[0], next((one for one in recommended if one.name == chosen), None)
     if own is not None:
-        st.markdown(f"Expect about **{percent(own.expected.error)}** of the people in the wrong group ({_span(own)}). A rough guide.")
+        st.markdown(f"About **{percent(own.expected.error)}** of the people in the wrong group ({_span(own)}), as a rough guide.")
     if first.name != chosen:
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             why = f"about {percent(first.expected.error)} ({_span(first)}), {first.reasons[0]}"

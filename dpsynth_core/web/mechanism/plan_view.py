@@ -15,7 +15,7 @@ from dpsynth_core.mechanisms import parameters as knobs
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Forecast, Mechanism
 from dpsynth_core.mechanisms.parameters import Parameter, Setting
-from dpsynth_core.planning.feasibility import READABLE_GROUP, Feasibility, Level, Outlook
+from dpsynth_core.planning.feasibility import READABLE_GROUP, Feasibility, Outlook
 from dpsynth_core.planning.leaks import Leak, Severity
 from dpsynth_core.planning.spec import MAX_ROWS, MAX_TABLES, MAX_UNSTATED_ROWS
 from dpsynth_core.web.shell import fields, frame, guide, numbers, session
@@ -23,13 +23,6 @@ from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.numbers import duration
 from dpsynth_core.web.shell.text import literal, one_line
 
-_BOX = {
-    Level.GOOD: (st.success, ":material/check_circle:"),
-    Level.COARSE: (st.warning, ":material/blur_on:"),
-    Level.PARTLY: (st.warning, ":material/blur_on:"),
-    Level.NOISE: (st.error, ":material/grain:"),
-    Level.UNKNOWN: (st.info, ":material/help:"),
-}
 _MARK = {Severity.HIGH: ("red", ":material/warning:", "weakens it"), Severity.MEDIUM: ("orange", ":material/flag:", "think twice")}
 _NOTE = ("gray", ":material/info:", "good to know")
 _CARDS_IN_A_ROW = 3
@@ -38,21 +31,14 @@ _RESEARCH = "research"
 _WANTED, _CHOSEN = "mechanism_wanted", "_mechanism_chosen"
 
 
-def verdict(zoned: Zoned[Feasibility], people: int | None) -> None:
-    """Can this plan work? The verdict first, then the numbers behind it."""
+def noise(zoned: Zoned[Feasibility], people: int | None) -> None:
+    """How much of it there is, folded away."""
     result = zoned.value
-    help = "From the domain, the workload and the budget alone. The private table is not looked at."
-    with frame.card("Can this work?", zoned.zone, help):
-        box, icon = _BOX[result.level]
-        box(result.sentence, icon=icon)
-        declared, noise, single, tables = st.columns(4)
+    with st.expander(f"Noise: ± {numbers.people(result.noise)} people a cell", icon=":material/grain:"):
+        st.caption("From the domain, the workload and the budget alone. The private table is not looked at.")
+        declared, single, tables = st.columns(3)
         help = "Publicly known or a rough guess; see the Data page."
         declared.metric("People, declared", f"{people:,}" if people else "not said", help=help)
-        if not people:
-            with declared:
-                frame.link("data", "Say how many")
-        per_cell = "How many people a cell of a measured table is off, on average."
-        noise.metric("Noise per cell", f"{numbers.people(result.noise)} people", help=per_cell)
         _outlook(single, result.columns)
         _outlook(tables, result.tables)
         st.caption(
@@ -74,17 +60,29 @@ def _outlook(place: Any, outlook: Outlook) -> None:
     place.caption(f"below 10% from {numbers.count(outlook.people_needed)} people on")
 
 
-def leaks(plan_leaks: Sequence[Leak]) -> None:
+def leaks(found: Sequence[Leak]) -> None:
+    """What a reader is not told by the light: in sight what weakens the protection, folded away what is good to know."""
     help = "Besides what the mechanism is charged for. You may go on; the release will say so."
-    with frame.card("Gaps in the protection", Zone.PUBLIC, help):
-        if not plan_leaks:
-            st.success("Nothing that this program can see.", icon=":material/verified_user:")
-        for leak in plan_leaks:
-            color, icon, words = _MARK.get(leak.severity, _NOTE)
-            with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key=f"leak_{leak.code}"):
-                st.markdown(f":{color}-badge[{icon} {words}] **{leak.title}.** {literal(leak.why, 1000)} *{leak.fix}*", width="stretch")
-                if leak.step != "mechanism":
-                    frame.link(leak.step, "Go there")
+    serious = [leak for leak in found if leak.severity in _MARK]
+    if serious:
+        with frame.card("Gaps in the protection", Zone.PUBLIC, help):
+            for leak in serious:
+                _leak(leak)
+    if not found:
+        st.caption(":material/verified_user: No gaps in the protection that this program can see.")
+    elif notes := [leak for leak in found if leak.severity not in _MARK]:
+        title = f"{len(notes)} note{'s' * (len(notes) > 1)} on the protection"
+        with st.expander(title, icon=":material/info:", key="notes_on_protection"):
+            for leak in notes:
+                _leak(leak)
+
+
+def _leak(leak: Leak) -> None:
+    color, icon, words = _MARK.get(leak.severity, _NOTE)
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key=f"leak_{leak.code}"):
+        st.markdown(f":{color}-badge[{icon} {words}] **{leak.title}.** {literal(leak.why, 1000)} *{leak.fix}*", width="stretch")
+        if leak.step != "mechanism":
+            frame.link(leak.step, "Go there")
 
 
 def cards(forecasts: Mapping[str, Forecast | InputError], chosen: str) -> None:
@@ -137,7 +135,7 @@ def fitting(forecast: Forecast | InputError) -> None:
     """What a run needs, or why it cannot be."""
     if isinstance(forecast, Forecast) and forecast.fits:
         seconds, memory = duration(forecast.seconds), f"{forecast.memory_mb:,.0f} MB"
-        st.markdown(f":green[:material/check:] Fits this plan: about {seconds}, {memory} of memory.")
+        st.markdown(f":green[:material/check:] Fits this plan: about {seconds}, {memory}.")
     else:
         reason = forecast.reason if isinstance(forecast, Forecast) else f"{forecast.problem}; {forecast.remedy}"
         st.markdown(f":red[:material/block:] Does not fit: {literal(reason)}.")

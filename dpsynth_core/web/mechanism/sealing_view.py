@@ -10,7 +10,7 @@ from typing import Literal
 import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.foundation.zones import Zone, public
+from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import public_check, registry
 from dpsynth_core.mechanisms.mechanism import Forecast
 from dpsynth_core.planning import feasibility, leaks, power
@@ -19,7 +19,7 @@ from dpsynth_core.planning.spec import DataSpec
 from dpsynth_core.sources.locations import located
 from dpsynth_core.store import balance, fingerprints, looks, runs
 from dpsynth_core.store.balance import Spent
-from dpsynth_core.web.mechanism import choice_view, plan_view, ways_view
+from dpsynth_core.web.mechanism import choice_view, light_view, plan_view, ways_view
 from dpsynth_core.web.run import launch
 from dpsynth_core.web.shell import document, fields, frame, numbers, refusals, session
 from dpsynth_core.web.shell.numbers import short
@@ -95,18 +95,17 @@ def planning(project: Current) -> None:
     if choice_view.follow(project, forecasts):
         planning(session.current())
         return
+    light_view.light(project)
+    ways_view.before(project, plan)
     spec, shares = plan.spec, plan.shares
     account = balance.spent(spec.population, shares.accountant, document.cap(project.draft))
-    people = document.people(project.draft)
-    once = power.once(plan.workload, (mechanism.card.name,))
-    outlook = feasibility.assess(plan.workload, shares.mechanism, plan.unit, people, once=once).value
-    plan_view.verdict(public(power.judged(outlook, ways_view.outlook(project, plan, at_best=True))), people)
-    ways_view.before(project, plan, account.remaining_rho)
+    choice_view.card(project, forecasts)
     elsewhere = _charged_before(spec.data, spec.population)
     was_private = _charged_before(DataSpec(path=spec.public.path)) if spec.public else ()
     plan_view.leaks(leaks.find(spec, account.releases, elsewhere, was_private, plan.condition))
-    choice_view.card(project, forecasts)
-    frame.link("tradeoffs", "Try several on simulated data first, at no cost")
+    once = power.once(plan.workload, (mechanism.card.name,))
+    people = document.people(project.draft)
+    plan_view.noise(feasibility.assess(plan.workload, shares.mechanism, plan.unit, people, once=once), people)
     plan_view.parameters(mechanism, plan.domain.names)
     if spec.public is not None:
         check_card(project)
@@ -144,9 +143,8 @@ def _seal(project: Current, plan: Plan, account: Spent, *, fits: bool) -> None:
     affordable = plan.shares.rho <= account.remaining_rho
     with frame.card("Lock and run", Zone.RELEASED):
         st.markdown(
-            f"This run spends **ε {short(spec.budget.epsilon)}** (δ {short(spec.budget.delta)}) of the population"
-            f" {code(spec.population)}, which has **ε {account.remaining_epsilon:.3g}** left under its limit of"
-            f" ε {short(account.cap_epsilon)}."
+            f"It spends **ε {short(spec.budget.epsilon)}** (δ {short(spec.budget.delta)}) of {code(spec.population)}, with"
+            f" **ε {account.remaining_epsilon:.3g}** left of ε {short(account.cap_epsilon)}."
         )
         if not affordable:
             why = "The limit does not allow it. Lower epsilon, or raise the limit on the Ledger page and give a reason there."
@@ -159,17 +157,9 @@ def _seal(project: Current, plan: Plan, account: Spent, *, fits: bool) -> None:
 
 
 def _foreseen(project: Current, plan: Plan) -> str:
-    """Say what a plan cannot come to, and the clause that its button has then; "" where it can, as far as is known."""
+    """The clause of the button of a plan that should not come to what is asked for; "" where it should, as far as is known."""
     hope = ways_view.outlook(project, plan)
-    if hope is not None:
-        if hope.warning:
-            st.warning(hope.warning, icon=":material/block:")
-        return f" although {hope.hope} should come out good enough" if hope.warning else ""
-    if not document.people(project.draft) and (needed := power.people_needed(plan.shares, plan.unit, len(plan.workload.cliques))):
-        fewest = numbers.count(float(f"{needed:.2g}"))
-        known = f"With fewer than about {fewest} people, even rows without any error would not be shown to be good."
-        st.info(f"{known} Say about how many there are, to see what to expect.", icon=":material/help:")
-    return ""
+    return f" although {hope.hope} should come out good enough" if hope is not None and hope.warning else ""
 
 
 @refusals.dialog("Spend this budget?", width="medium")
@@ -180,12 +170,13 @@ def _confirm(project: Current, plan: Plan, account: Spent, seen: Collection[str]
     now.metric("Left now", f"ε {account.remaining_epsilon:.3g}")
     cost.metric("This run", f"ε {short(spec.budget.epsilon)}")
     rest.metric("Left after it", f"ε {after:.3g}")
-    st.caption(numbers.more(balance.times_more(left, plan.shares.rho)))
+    st.caption(f"{numbers.more(balance.times_more(left, plan.shares.rho))} {numbers.SLOWLY}")
     st.markdown(
         f"Population {code(spec.population)} · {literal(plan.mechanism.card.title)} · δ {short(spec.budget.delta)}\n\n"
         f"The plan is locked: its seal `{spec.digest()[:16]}` shows everybody that nothing was changed afterwards. From the moment the run"
         " opens the records, the charge is final: also if it is cancelled, fails, or the machine goes down."
     )
+    light_view.light(project)
     label = f"Spend ε {short(spec.budget.epsilon)}{_foreseen(project, plan) or ' and run'}"
     submit = partial(refusals.attempt, _RUN, partial(launch.submit, project, seen))
     if st.button(label, type="primary", icon=":material/play_arrow:", width="stretch", on_click=submit):

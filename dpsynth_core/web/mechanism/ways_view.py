@@ -46,19 +46,23 @@ _NOT = {
 }
 
 
-def outlook(project: Current, plan: Plan, at_best: bool = False) -> Power | None:
-    """What the plan should come to; None without a number of people, or where it makes no tables that are judged. at_best: with whichever
-    mechanism is best."""
+def outlook(project: Current, plan: Plan) -> Power | None:
+    """What the plan should come to; None without a number of people, or where it makes no tables that are judged."""
     people = document.people(project.draft)
     if not people or not plan.mechanism.card.publishes_tables:
         return None
-    return ways.expected(plan, Facts(people, choice_view.CANDIDATES if at_best else choice_view.among(project.draft)))
+    return ways.expected(plan, Facts(people, choice_view.among(project.draft)))
 
 
-def before(project: Current, plan: Plan, left: float) -> None:
-    """On the Mechanism page. left: rho that the account of the population has."""
-    if people := document.people(project.draft):
-        _card(plan, Facts(people, choice_view.among(project.draft), left=left), "")
+def before(project: Current, plan: Plan | None) -> None:
+    """On Budget and Mechanism, below the light: nothing while it is green, or there is no plan."""
+    if plan is not None and (people := document.people(project.draft)):
+        _card(plan, Facts(people, choice_view.among(project.draft), left=_left(project, plan)), "")
+
+
+def _left(project: Current, plan: Plan) -> float:
+    """rho that the account of the population has."""
+    return balance.spent(plan.spec.population, plan.shares.accountant, document.cap(project.draft)).remaining_rho
 
 
 def after(verdict: Verdict, headline: Headline, run: Plan) -> None:
@@ -74,10 +78,9 @@ def after(verdict: Verdict, headline: Headline, run: Plan) -> None:
     people = round(verdict.people)
     was = ways.expected(run, Facts(people))
     worse = max(1.0, headline.mean_low / was.error) if headline.certified else 1.0
-    left = balance.spent(plan.spec.population, plan.shares.accountant, document.cap(project.draft)).remaining_rho
     shown = verdict.sizes[0].within / verdict.sizes[0].tables if verdict.sizes[0].size == 1 else 0.0
     note = f"For about {float(f'{people:.2g}'):,.0f} people, as the release counts them. Another run is charged besides this one."
-    _card(plan, Facts(people, choice_view.among(project.draft), worse, left, shown), note)
+    _card(plan, Facts(people, choice_view.among(project.draft), worse, _left(project, plan), shown), note)
 
 
 def _card(plan: Plan, facts: Facts, note: str) -> None:
@@ -85,9 +88,9 @@ def _card(plan: Plan, facts: Facts, note: str) -> None:
     if now.enough and not note:
         return
     with frame.card("What would do?", Zone.RELEASED if note else Zone.PUBLIC, HELP):
-        why = f" {now.warning}" if note and now.hopeless else ""
-        told = f"By the plan as it stands, with {plan.mechanism.card.title}, {now.hope} should come out good enough.{why}"
-        st.markdown(literal(told, 500))
+        if note:
+            told = f"By the plan as it stands, with {plan.mechanism.card.title}, {now.hope} should come out good enough."
+            st.markdown(literal(f"{told} {now.warning if now.hopeless else ''}".strip(), 500))
         for way in found:
             _offer(way, facts.people)
         if now.enough:
@@ -111,7 +114,6 @@ def take(way: Way, people: int) -> None:
     """Change the draft. people: noted where nobody said how many there are, so that the pages go on with what was released."""
     if "domain" in way.changes:
         wider = {one.name: ColumnDraft.of(one) for one in Domain.from_json(way.changes["domain"]) if one.is_number and not one.most}
-        draft_rows.prefill(session.current())  # of a plan whose Domain page was never opened
         draft_rows.save(lambda drafts: [_with_groups(draft, wider) for draft in drafts])
     if "workload" in way.changes:
         session.edit(partial(_ask, way.changes["workload"]))

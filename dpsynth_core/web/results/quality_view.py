@@ -42,9 +42,10 @@ _TOGETHER_HELP = (
     "stricter: all hold at once."
 )
 _ERRORS, _AGAINST, _SCATTER = "Errors", "Against bounds and baselines", "Bound against error"
+EVERY_TABLE = "every_table"
 _NAMED = 20
 """Tables that are drawn with their names."""
-_PURPOSES_SHOWN = 6
+_PURPOSES_SHOWN = 3
 
 
 def tables(opened: OpenRun) -> None:
@@ -57,24 +58,29 @@ def tables(opened: OpenRun) -> None:
         _verdict(verdict, counted(opened.release.spec.unit))
         ways_view.after(verdict, judgement.value.headline, opened.release.plan)
         if verdict.kind != WITHHOLD and not opened.release.withheld:
-            with frame.card("Take it along"):
-                results_view.whole_release(opened)
+            results_view.whole_release(opened)
     claims_view.cards(opened.release)
     claims_view.real_models(opened)
     head, table = combine(lambda q: q.headline, judgement), combine(lambda q: q.table, judgement)
-    with st.container(horizontal=True, horizontal_alignment="right"):
-        with_truth = curator_toggle()
-    truth = truth_for(opened, opened.cliques) if with_truth else None
-    if truth is not None:
-        table = quality.marginal_table(report.statements(opened.release), truth)
     _headline(head, table)
-    if truth is not None:
-        exact = quality.true_largest(report.statements(opened.release), truth)
-        with frame.card("The true largest errors", exact.zone), st.container(horizontal=True, gap="small"):
-            for threshold, error in exact.value.items():
-                name = "Of any one cell" if threshold is None else f"Of any “at least {threshold}”"
-                st.metric(name, _percent(error), help=_largest_help(threshold), width=170)
-    _trust(table)
+    _every_table(opened, table)
+
+
+def _every_table(opened: OpenRun, table: Zoned[pd.DataFrame]) -> None:
+    """One click deeper, and drawn when it is opened: each table with its error, as charts and as a list."""
+    if not (fold := st.expander("Every table", icon=":material/format_list_numbered:", key=EVERY_TABLE, on_change="rerun")).open:
+        return
+    with fold:
+        with st.container(horizontal=True, horizontal_alignment="right"):
+            with_truth = curator_toggle()
+        if with_truth and (truth := truth_for(opened, opened.cliques)) is not None:
+            table = quality.marginal_table(report.statements(opened.release), truth)
+            exact = quality.true_largest(report.statements(opened.release), truth)
+            with frame.card("The true largest errors", exact.zone), st.container(horizontal=True, gap="small"):
+                for threshold, error in exact.value.items():
+                    name = "Of any one cell" if threshold is None else f"Of any “at least {threshold}”"
+                    st.metric(name, _percent(error), help=_largest_help(threshold), width=170)
+        _trust(table)
 
 
 def _rule(opened: OpenRun) -> None:
@@ -98,27 +104,29 @@ def _verdict(verdict: Verdict, note: str) -> None:
             st.caption(note)
         if verdict.despite:
             st.markdown(literal(report.despite(verdict), 1000))
-        if comparison := report.comparison(verdict):
-            simpler = any(way.better for way in verdict.simpler)
-            st.markdown(f"{':material/warning:' if simpler else ':material/balance:'} {literal(comparison, 600)}")
-        fit, unfit = st.columns(2, gap="medium")
-        with fit:
-            _purposes("Good for", report.fit_for(verdict), ":material/check:", "No purpose that was asked for.")
-        with unfit:
-            _purposes("Not for", report.unfit_for(verdict), ":material/close:", "Every purpose that was asked for is good enough.")
+        comparison, surpassed = report.comparison(verdict), any(way.better for way in verdict.simpler)
+        if surpassed:
+            st.markdown(f":material/warning: {literal(comparison, 600)}")
+        _unfit(report.unfit_for(verdict))
+        good = report.fit_for(verdict)
+        with st.expander(f"Good for {len(good) or 'no'} purpose{'s' * (len(good) != 1)}", icon=":material/check:", key="good_for"):
+            for line in good:
+                st.markdown(f":material/check: {literal(line, 300)}")
+            if comparison and not surpassed:  # the chart below shows it, too
+                st.markdown(f":material/balance: {literal(comparison, 600)}")
         st.caption("Never for: decisions about a single person, exact figures, differences smaller than the errors.")
 
 
-def _purposes(title: str, lines: list[str], icon: str, none: str) -> None:
-    st.markdown(f"**{title}**")
-    if not lines:
-        st.caption(none)
+def _unfit(lines: list[str]) -> None:
+    """What it is not for: the first lines in sight, the others folded away."""
+    if lines:
+        st.markdown("**Not for**")
     for line in lines[:_PURPOSES_SHOWN]:
-        st.markdown(f"{icon} {literal(line, 300)}")
+        st.markdown(f":material/close: {literal(line, 300)}")
     if more := lines[_PURPOSES_SHOWN:]:
         with st.expander(f"{len(more):,} more"):
             for line in more:
-                st.markdown(f"{icon} {literal(line, 300)}")
+                st.markdown(f":material/close: {literal(line, 300)}")
 
 
 def _headline(head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> None:
@@ -126,12 +134,7 @@ def _headline(head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> None:
     with frame.card("How large are the errors?", Zone.RELEASED):
         left, right = st.columns([6, 5], gap="medium", vertical_alignment="center")
         with left:
-            st.markdown(literal(report.sentence(headline), 1000))
-            mean, worst, largest = st.columns(3)
-            mean.metric("On average", _percent(headline.mean if headline.certified else headline.mean_limit), help=ERROR_HELP)
-            worst.metric("Worst table", _at_most(headline.worst), help=f"{ERROR_HELP} At most, with 95% confidence.")
-            help = f"{_largest_help(headline.threshold)} With 95% confidence."
-            largest.metric("Worst single count", _at_most(headline.largest_limit), help=help)
+            st.markdown(literal(report.sentence(headline), 1000), help=f"{ERROR_HELP} {_largest_help(headline.threshold)}")
         with right:
             show(charts.means, quality.means(head, table), name="means")
 

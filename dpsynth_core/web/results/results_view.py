@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from functools import partial
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -142,12 +143,11 @@ def whole_release(opened: OpenRun) -> None:
     """What to publish, as one file. Not for a release that needs a reason first."""
     whole, *_ = downloads.offers(opened.release)
     with st.container(key=f"offer_{whole.key}"):
-        st.markdown(whole.what)
         _button(opened, whole, "Download the release bundle", primary=True)
 
 
 def _button(opened: OpenRun, offer: Offer, label: str, *, primary: bool = False) -> None:
-    look = {"type": "primary", "width": "content"} if primary else {"type": "secondary", "width": "stretch"}
+    look: Any = {"type": "primary", "width": "content", "help": offer.what} if primary else {"type": "secondary", "width": "stretch"}
     st.link_button(label, downloads.address_of(opened.run.id, offer), icon=":material/download:", **look)
 
 

@@ -55,10 +55,13 @@ def short(number: float) -> str:
 
 
 def more(releases: int) -> str:
-    """What an account has left after a release, in a line: why the amounts do not subtract."""
-    one = "One more release like this fits." if releases else "No other release like this fits."
-    many = f"About {releases:,} more releases like this one fit." if releases > 1 else one
-    return f"{many} Losses add up more slowly than ε does, so the amounts do not simply subtract."
+    """What an account has left after a release, in a line."""
+    if releases > 1:
+        return f"About {releases:,} more releases like this one fit."
+    return "One more release like this fits." if releases else "No other release like this fits."
+
+
+SLOWLY = "Losses add up more slowly than ε does, so the amounts do not simply subtract."
 
 
 def count(number: float) -> str:

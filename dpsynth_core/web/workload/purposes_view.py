@@ -48,12 +48,12 @@ def drawn_form() -> None:
 
 
 COST_HELP = (
-    "What 95% of all cells are within, at the budget and with the mechanism that are chosen now. First if every table were measured, with "
-    "equal shares; then if as many tables are as an adaptive mechanism would choose."
+    "± people: what 95% of all cells are within, at the budget and with the mechanism that are chosen now, if as many tables are measured as "
+    "an adaptive mechanism would choose."
 )
 OWN = "own"
 _MORE_THAN_MINUTES, _MORE_THAN_MB = 60, 4000
-"""From so much on, a cost is marked."""
+"""From so much on, time and memory are told."""
 
 
 def served(draft: Draft) -> str:
@@ -68,7 +68,7 @@ def choice(project: Current, own: Mapping[str, Any]) -> None:
     proposals = document.proposals(project.draft)
     forms = {proposal.name: dict(proposal.form) for proposal in proposals} | {OWN: dict(own)}
     names = {proposal.name: f"**{literal(proposal.title)}**  \n{proposal.text}" for proposal in proposals}
-    names[OWN] = "**A list of your own**  \nChoose the tables yourself, and how much each one counts."
+    names[OWN] = "**A list of your own**  \nChoose the tables and their weights."
     now = served(project.draft)
     costs = [words(document.cost({**project.draft, "workload": forms[proposal.name]})) for proposal in proposals]
 
@@ -102,16 +102,13 @@ def words(cost: Cost | InputError) -> str:
     """Number of tables, time and memory, noise: or why it cannot be. Markdown."""
     if isinstance(cost, InputError):
         return f":orange[:material/block:] {literal(str(cost), 500)}"
-    tables = f"{cost.tables:,} table{'s' * (cost.tables != 1)}, {numbers.count(cost.cells)} cells"
+    tables = f"{cost.tables:,} table{'s' * (cost.tables != 1)}"
     if cost.passes > 1:
         tables += f", counted in {cost.passes} passes over the records"
     needed = cost.forecast
     if not needed.fits:
         return f"{tables} · :orange[:material/block:] {literal(needed.reason, 500)}"
-    large = needed.seconds > 60 * _MORE_THAN_MINUTES or needed.memory_mb > _MORE_THAN_MB
-    machine = f"{duration(needed.seconds)}, {needed.memory_mb:,.0f} MB of memory"
-    noise = f"± {cost.noise:,.0f} people a cell"
-    if round(cost.noise) != round(cost.noise_measured):
-        noise += f" if all were measured, ± {cost.noise_measured:,.0f} in chosen ones"
-    mark = ":orange[:material/hourglass_top:] " if large else ""
-    return f"{tables} · {mark}{machine} · {noise}"
+    told = f"{tables} · ± {cost.noise_measured:,.0f} people"
+    if needed.seconds > 60 * _MORE_THAN_MINUTES or needed.memory_mb > _MORE_THAN_MB:
+        told += f" · :orange[:material/hourglass_top:] {duration(needed.seconds)}, {needed.memory_mb:,.0f} MB of memory"
+    return told

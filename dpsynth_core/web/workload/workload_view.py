@@ -228,17 +228,18 @@ def _take_file(file: UploadedFile) -> None:
 
 
 def outcome(workload: Workload) -> None:
-    """How many tables and cells that makes, and the largest."""
-    largest = precision.largest(workload)
-    with st.container(horizontal=True, gap="small"):
-        st.metric("Tables", f"{len(workload.cliques):,}", border=True, width=110, help="Marginals: tables of counts over some columns.")
-        st.metric("Cells in all", numbers.count(workload.cells), border=True, width=140, help=CELLS_HELP)
-        st.metric("Largest table", numbers.count(largest[0][1]), border=True, width=145, help="Its number of cells.")
-    with st.expander("The largest tables", icon=":material/table_chart:"):
+    """How many tables and cells that makes, the largest, and which pairs of columns they hold; folded away."""
+    largest, title = precision.largest(workload), f"{len(workload.cliques):,} tables, {numbers.count(workload.cells)} cells in all"
+    with st.expander(title, icon=":material/table_chart:", key="workload_in_numbers"):
+        with st.container(horizontal=True, gap="small"):
+            st.metric("Tables", f"{len(workload.cliques):,}", border=True, width=110, help="Marginals: tables of counts over some columns.")
+            st.metric("Cells in all", numbers.count(workload.cells), border=True, width=140, help=CELLS_HELP)
+            st.metric("Largest table", numbers.count(largest[0][1]), border=True, width=145, help="Its number of cells.")
         names, cells = [" × ".join(clique) for clique, _ in largest], [cells for _, cells in largest]
         config = {"Cells": st.column_config.NumberColumn(format="localized", width=90)}
         look = {"height": 35 * min(len(largest), 5) + 38, "column_config": config, "alt": "The tables with the most cells"}
         st.dataframe({"Largest tables": names, "Cells": cells}, hide_index=True, **look)
+        coverage(workload)
 
 
 def coverage(workload: Workload) -> None:

@@ -1,0 +1,45 @@
+"""One light, at the same place on Workload, Budget and Mechanism: what to expect of the plan as it stands, before anything is spent. It
+moves as the plan does. Public facts only."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.planning import power
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.power import Light
+from dpsynth_core.web.mechanism import ways_view
+from dpsynth_core.web.shell import document, frame, numbers
+from dpsynth_core.web.shell.session import Current
+
+_BOX = {
+    Light.GREEN: (st.success, ":material/check_circle:"),
+    Light.AMBER: (st.warning, ":material/error:"),
+    Light.RED: (st.error, ":material/block:"),
+}
+
+
+def light(project: Current) -> Plan | None:
+    """Draw it; the plan that it is about, None while there is none: the page says what is missing."""
+    try:
+        plan = document.plan(project.draft, project.name)
+    except InputError:
+        return None
+    people, hope = document.people(project.draft), ways_view.outlook(project, plan)
+    if hope is not None:
+        box, icon = _BOX[hope.light]
+        box(f"**{hope.light.capitalize()}:** with about {numbers.count(people or 0)} people, {hope.told}", icon=icon)
+    elif plan.mechanism.card.publishes_tables:
+        unknown(plan)
+    return plan
+
+
+def unknown(plan: Plan) -> None:
+    """Nothing can be expected of a plan for nobody knows how many people, but from how many on it can be good."""
+    needed = power.people_needed(plan.shares, plan.unit, len(plan.workload.cliques))
+    fewest = numbers.count(float(f"{needed:.2g}"))
+    known = f" With fewer than about {fewest} people, even rows without any error would not be shown to be good." if needed else ""
+    with st.container(key="light_unknown"):
+        st.info(f"**No light:** about how many people are in the table?{known}", icon=":material/help:")
+        frame.link("data", "Say how many")
