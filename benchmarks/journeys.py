@@ -312,8 +312,7 @@ def _next_year(hand: Hand) -> None:
     hand.text("The same people, or some of them")
     hand.click(hand.page.get_by_role("dialog").get_by_role("button", name="Copy", exact=True))
     hand.page.get_by_role("heading", level=1, name="Data").wait_for()
-    hand.text("Simulated demo")
-    hand.button("Use the simulated demo")
+    hand.button("Or try it with simulated people")
     hand.go_on("Domain", "Workload", "Budget", "Mechanism")
     hand.sees("Lock and run")
 

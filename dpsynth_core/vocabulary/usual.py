@@ -29,6 +29,8 @@ class Role(Enum):
     IDENTIFIER = "identifier"
     TEXT = "free text"
     DATE = "date"
+    TIME = "time of day"
+    NUMBER = "number"
     UNKNOWN = ""
 
 
@@ -66,14 +68,20 @@ def suggested(column: str) -> Usual | None:
 
 
 def role(column: str) -> Role:
-    """What the last words of a name promise: an identifier, free text, a date."""
+    """What the last words of a name promise: an identifier, free text, a date, a time, a number; of one that is counted, such as lab_7, the
+    words before the number do."""
     words, parts = _library()[2], _parts(column)
     endings = {"".join(parts[start:]) for start in range(len(parts))}
     if _NUMBERED.search(column.strip()) or endings & words["identifiers"]:
         return Role.IDENTIFIER
     if endings & words["texts"]:
         return Role.TEXT
-    return Role.DATE if endings & words["dates"] or "".join(parts[:1]) in words["dates"] else Role.UNKNOWN
+    if endings & words["dates"] or "".join(parts[:1]) in words["dates"]:
+        return Role.DATE
+    if endings & words["times"]:
+        return Role.TIME
+    counted = {"".join(parts[start:-1]) for start in range(len(parts) - 1)} if parts[-1:] and parts[-1].isdigit() else set()
+    return Role.NUMBER if (endings | counted) & words["numbers"] else Role.UNKNOWN
 
 
 def _parts(column: str) -> list[str]:

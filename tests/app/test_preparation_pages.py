@@ -25,7 +25,7 @@ from dpsynth_core.store import ledger, looks, projects
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.data import project_table
-from dpsynth_core.web.domain import domain_table
+from dpsynth_core.web.domain import domain_table, draft_rows
 from dpsynth_core.web.domain.column_draft import ColumnDraft, blank
 from dpsynth_core.web.shell import document
 from tests.app.demo_project import ROOT, draft, open_page, project, words
@@ -734,6 +734,54 @@ def test_two_columns_are_pasted_and_a_wrong_paste_changes_nothing() -> None:
     app.button(key="take_pasted").click().run()
     assert "none of the columns" in app.error[0].value
     assert {row["name"]: row for row in stored()["wizard"]["rows"]} == rows
+
+
+def test_kinds_are_asked_before_learning_and_guessed_from_names() -> None:
+    app = first_visit()
+    app.file_uploader[0].set_value(("lab.csv", b"weight_kg,admitted_date,ward,Labor_13\n1,2,3,4\n", "text/csv")).run()
+    field(app, "text_input", "Name of the population").set_value("Patients").run()
+    app.button(key="next_data").click().run()
+    assert field(app, "multiselect", "Numbers").value == ["weight_kg", "Labor_13"]
+    assert field(app, "multiselect", "Dates").value == ["admitted_date"]
+    assert field(app, "multiselect", "Times of day").value == []
+    field(app, "multiselect", "Numbers").set_value(["weight_kg", "ward"]).run()
+    assert "nothing is found" in words(app)
+    app.button(key="learn_open").click().run()
+    assert not app.exception
+    kinds = {one.name: one.kind for one in document.domain(stored()).unknown}
+    assert kinds == {"weight_kg": "numeric", "admitted_date": "date", "ward": "numeric", "Labor_13": "categorical"}
+
+
+def test_rows_beyond_the_limit_are_a_statement_and_most_of_them_a_warning() -> None:
+    app = first_visit()
+    app.file_uploader[0].set_value(("people.csv", CSV, "text/csv")).run()
+    field(app, "radio", "Rows").set_value(True).run()
+    assert not app.warning
+    field(app, "button_group", "Rows beyond that").set_value("most").run()
+    assert "Most of the rows will be missing from the release: it tells of 1 of each person" in app.warning[0].value
+    assert stored()["wizard"]["left_out"] == "most"
+
+
+def test_about_how_many_people_is_picked_by_size_or_said_more_closely() -> None:
+    app = open_page("data", project())
+    sizes = field(app, "button_group", "About how many people?")
+    assert sizes.value == 30_000  # 50,000 are said
+    sizes.set_value(300).run()
+    assert document.people(stored()) == 300
+    field(app, "text_input", "About how many people, more closely").set_value("1,306").run()
+    assert document.people(stored()) == 1306
+    assert field(app, "button_group", "About how many people?").value == 3_000
+
+
+def test_a_domain_without_stored_columns_survives_the_first_change_of_one() -> None:
+    place = project()
+    before = document.domain(stored())
+    assert "rows" not in stored()["wizard"]
+    app = open_page("domain", place)
+    assert not app.exception
+    assert document.domain(stored()).attributes == before.attributes
+    rows = draft_rows.of(projects.load(LOCAL_OWNER, project()).draft)
+    assert [row.name for row in rows if row.use and row.problem() is None] == list(before.names)
 
 
 def test_what_is_open_is_learnt_for_a_share_of_the_budget_that_is_said_before() -> None:

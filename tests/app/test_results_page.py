@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,6 +17,7 @@ from dpsynth_core import report
 from dpsynth_core.release.rows import StoredRows
 from dpsynth_core.store import looks, runs
 from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.web.results import quality_view, results_view
 from tests.app.demo_project import finished_run, hostile_project, open_page, project, words
 
@@ -209,6 +211,12 @@ def test_the_view_stands_in_the_address_and_an_unknown_one_is_ignored(done: dict
     linked = open_page("results", done["rows"], view="rows")
     assert "rows shown" in words(linked)
     assert not open_page("results", done["rows"], view="<script>").exception
+
+
+def test_columns_of_which_nothing_was_learnt_are_named() -> None:
+    nothing = replace(Attribute.categorical("postcode", ("x",), other=True, missing=True), categories=())
+    found = Domain((nothing, Attribute.categorical("sex", ("f", "m"), other=True), Attribute.integer("age", 0, 99)))
+    assert quality_view.nothing_learnt(found) == ["postcode"]
 
 
 def test_a_kind_of_tables_filters_the_list_and_the_charts(done: dict[str, str]) -> None:

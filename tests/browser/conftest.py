@@ -176,6 +176,12 @@ def new_project(page: Page, name: str) -> None:
     settled(page)
 
 
+def unfold(page: Page, title: str) -> None:
+    """Open what is folded away under a title with these letters."""
+    page.locator("summary").filter(has_text=re.compile(re.escape(title))).first.click()
+    settled(page)
+
+
 def fill(page: Page, label: str, text: str) -> None:
     """Type into a field and leave it."""
     field = page.get_by_label(label, exact=True)
@@ -244,8 +250,7 @@ def use_table(page: Page, table: Path, columns: int, population: str) -> None:
 
 def use_demo(page: Page) -> None:
     """Take the simulated people as the project's table."""
-    page.get_by_text("Simulated demo", exact=True).click()
-    page.get_by_role("button", name="Use the simulated demo").click()
+    page.get_by_role("button", name="Or try it with simulated people").click()
     expect(page.get_by_text("simulated, 12 columns")).to_be_visible()
     settled(page)
 

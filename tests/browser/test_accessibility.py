@@ -20,7 +20,7 @@ from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.shell import steps
 from dpsynth_core.web.tradeoffs import sweep_form
 from tests.app.demo_project import draft, finished_run, hostile_project, project
-from tests.browser.conftest import LONG_MS, Server, cut_on_a_phone, opened, settled
+from tests.browser.conftest import LONG_MS, Server, cut_on_a_phone, opened, settled, unfold
 from tests.bundle import pack
 from tests.patience import wait_until
 
@@ -86,6 +86,12 @@ def release_beside(page: Page) -> None:
     expect(page.locator("svg", has_text="Diamond with a name").first).to_be_visible()
 
 
+def unfolded(title: str, page: Page) -> None:
+    """What stands one click deeper."""
+    unfold(page, title)
+    page.mouse.move(0, 0)
+
+
 def view(name: str, page: Page) -> None:
     """Another part of the results."""
     page.get_by_text(name, exact=True).first.click()
@@ -96,7 +102,10 @@ def view(name: str, page: Page) -> None:
 ACTS: Mapping[str, Sequence[Callable[[Page], None]]] = {
     "workload": [copy_dialog],
     "tradeoffs": [release_beside],
-    "results": [partial(view, name) for name in VIEWS],
+    "data": [partial(unfolded, "More")],
+    "budget": [partial(unfolded, "Checks"), partial(unfolded, "δ")],
+    "mechanism": [partial(unfolded, "Parameters")],
+    "results": [partial(unfolded, "Every table"), *(partial(view, name) for name in VIEWS)],
 }
 """What is looked at on a page besides what it opens with."""
 

@@ -128,7 +128,10 @@ def test_thirty_columns_are_all_in_sight_and_the_keyboard_goes_through_them(page
 
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.set_viewport_size({"width": 1280, "height": 720})  # at which no column of the grid is wider than it has to be
+    page.get_by_role("button", name="More", exact=True).click()
     page.get_by_text("As a table").click()
+    settled(page)
+    page.keyboard.press("Escape")
     grid = page.get_by_test_id("stDataFrame")
     expect(grid.locator("#glide-cell-5-0")).to_be_attached()
     grid.click(position={"x": 130 + 65 + 125 + 60 + 150 + 30, "y": 55})  # the widths of the columns before “From”, and into it

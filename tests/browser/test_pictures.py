@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.app.demo_project import finished_run, project
-from tests.browser.conftest import Server, cut_on_a_phone, opened, settled
+from tests.browser.conftest import Server, cut_on_a_phone, opened, settled, unfold
 
 pytestmark = pytest.mark.browser
 
@@ -23,6 +23,7 @@ GROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(16, 21, 28)"}
 def test_a_chart_is_saved_as_the_drawing_on_the_screen(page: Page, server: Server, released: str, scheme: str) -> None:
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     opened(page, server, f"/results?project={released}")
+    unfold(page, "Every table")
     expect(page.get_by_test_id("stVegaLiteChart").locator("svg.marks")).to_have_count(CHARTS)
     offers = page.get_by_role("button", name="Download as SVG", include_hidden=True)
     expect(offers).to_have_count(CHARTS)
@@ -42,6 +43,7 @@ def test_a_chart_is_saved_as_the_drawing_on_the_screen(page: Page, server: Serve
 
 def test_a_curator_only_chart_is_not_offered(page: Page, server: Server, released: str) -> None:
     opened(page, server, f"/results?project={released}")
+    unfold(page, "Every table")
     page.get_by_text("Show true values (curator-only)").click()
     settled(page)
     guarded = page.locator('[class*="st-key-curator_chart"]')
@@ -56,6 +58,7 @@ def test_errors_bounds_and_baselines_are_drawn_and_no_phone_cuts_them(page: Page
         place = project(mechanism={"name": "mst", "settings": {}})
         assert finished_run(place).state == "done"
     opened(page, server, f"/results?project={place}")
+    unfold(page, "Every table")
     views = page.locator(".st-key-results_picture")
     asked = {
         "Bound against error": ["How near are AIM's bounds", "AIM's bound, sharpened", "measured"],

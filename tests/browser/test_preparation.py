@@ -22,6 +22,7 @@ from tests.browser.conftest import (
     read_column,
     settled,
     simulated,
+    unfold,
 )
 
 pytestmark = pytest.mark.browser
@@ -69,12 +70,14 @@ def test_a_reload_loses_nothing_on_any_page(page: Page, server: Server, tmp_path
     in_project(page, server, "Reload")
     upload(page, tmp_path, "people.csv", PEOPLE)
     fill(page, "Name of the population", "People of Springfield")
+    unfold(page, "More")
     page.get_by_text("Whether a person's record was replaced").click()
     settled(page)
     page.reload()
     settled(page)
     expect(page.get_by_text("people.csv")).to_be_visible()
     expect(page.get_by_label("Name of the population", exact=True)).to_have_value("People of Springfield")
+    unfold(page, "More")
     expect(page.get_by_role("radio", name="Whether a person's record was replaced")).to_be_checked()
 
     press_continue(page, "Domain")
@@ -90,7 +93,7 @@ def test_a_reload_loses_nothing_on_any_page(page: Page, server: Server, tmp_path
     settled(page)
 
     press_continue(page, "Workload")
-    page.get_by_text("How one column is explained").click()
+    page.get_by_text("How one column depends").click()
     settled(page)
     page.reload()
     expect(page.get_by_text("Which column is to be explained?")).to_be_visible()
@@ -126,6 +129,7 @@ def test_hostile_text_shows_as_itself_everywhere(page: Page, server: Server, tmp
     upload(page, tmp_path, "a $x$ :red[y] `z`.csv", "\n".join(",".join(line) for line in lines))
     expect(page.get_by_text("a $x$ :red[y] `z`.csv")).to_be_visible()
     fill(page, "Name of the population", HOSTILE[4])
+    unfold(page, "Look at the records")
     page.get_by_text("Show the first rows").click()
     settled(page)
     press_continue(page, "Domain")
@@ -140,6 +144,7 @@ def test_hostile_text_shows_as_itself_everywhere(page: Page, server: Server, tmp
     decline_comparison(page)
     press_continue(page, "Workload")
     press_continue(page, "Budget")
+    unfold(page, "δ")
     expect(page.get_by_text("The largest table,")).to_be_visible()
     settled(page)
     inside = main(page)
@@ -187,6 +192,7 @@ def test_real_rows_are_watermarked_and_cannot_be_exported(page: Page, server: Se
     in_project(page, server, "Rows")
     upload(page, tmp_path, "people.csv", PEOPLE)
     assert page.get_by_test_id("stDataFrame").count() == 0
+    unfold(page, "Look at the records")
     page.get_by_text("Show the first rows").click()
     table = page.get_by_test_id("stDataFrame").first
     expect(table).to_be_visible()
@@ -200,13 +206,16 @@ def test_real_rows_are_watermarked_and_cannot_be_exported(page: Page, server: Se
 def test_the_domain_is_edited_in_the_table_and_downloaded(page: Page, server: Server) -> None:
     in_project(page, server, "Edit", "domain", simulated())
     expect(page.get_by_text("96 cells").first).to_be_visible()
+    page.get_by_role("button", name="More", exact=True).click()
     page.get_by_text("As a table").click()
     settled(page)
+    page.keyboard.press("Escape")
     type_into_cell(page, x=730, y=50, cell="7-0", text="8")  # the width of the groups of the first row
     expect(page.get_by_text("90 cells").first).to_be_visible()
     settled(page)
+    page.get_by_role("button", name="More", exact=True).click()
     with page.expect_download() as taken:
-        page.get_by_role("button", name="Download").click()
+        page.get_by_role("button", name="Download the domain").click()
     domain = json.loads(Path(taken.value.path()).read_text())
     age = {"name": "age", "kind": "integer", "lower": 16, "upper": 95, "bins": 10, "other": False, "missing": False}
     assert domain["attributes"][0] == age

@@ -31,6 +31,7 @@ from tests.browser.conftest import (
     seal_and_run,
     settled,
     simulated,
+    unfold,
     use_demo,
     use_table,
     wait_until_done,
@@ -74,6 +75,7 @@ def check_quality(page: Page) -> None:
     """The headline, the tables to trust, and the map of pairs, whose click shows the pair."""
     expect(page.get_by_text("May this be published?").first).to_be_visible()
     expect(page.get_by_text("On average over the 66 tables asked for").first).to_be_visible()
+    unfold(page, "Every table")
     expect(page.get_by_text(re.compile(r"(All|of the) 66 tables can be trusted")).first).to_be_visible()
     fill(page, "Good enough up to (%)", "100")
     expect(page.get_by_text("All 66 tables can be trusted").first).to_be_visible()

@@ -39,8 +39,10 @@ def test_what_is_ticked_survives_a_reload_and_what_is_said_is_kept_in_every_row(
     page.reload()
     expect(page.get_by_text("never goes with").first).to_be_visible()
     settled(page)
+    page.get_by_role("button", name="More", exact=True).click()
     with page.expect_download() as taken:
-        page.get_by_role("button", name="Download").click()
+        page.get_by_role("button", name="Download the domain").click()
+    page.keyboard.press("Escape")
     (rule,) = json.loads(Path(taken.value.path()).read_text())["impossible"]
     assert sorted(rule["columns"]) == ["employment", "marital_status"]
     assert len(rule["cells"]) == 1

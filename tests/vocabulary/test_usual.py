@@ -74,10 +74,28 @@ def test_a_name_suggests_what_such_columns_hold(column: str, name: str) -> None:
     assert suggestion.name == name
 
 
-@pytest.mark.parametrize("column", ["income", "wage", "image", "stage", "Essex", "island", "history", "", "日付", "x"])
+@pytest.mark.parametrize("column", ["image", "stage", "Essex", "island", "history", "", "日付", "x"])
 def test_a_name_that_says_nothing_suggests_nothing(column: str) -> None:
     assert usual.suggested(column) is None
     assert usual.role(column) is Role.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("column", "role"),
+    [
+        ("income", Role.NUMBER),
+        ("body_weight", Role.NUMBER),
+        ("Labor_13", Role.NUMBER),
+        ("capital-gain", Role.NUMBER),
+        ("Uhrzeit", Role.TIME),
+        ("admission_time", Role.TIME),
+        ("date_of_loss", Role.DATE),
+        ("weight_class", Role.UNKNOWN),
+        ("ward_13", Role.UNKNOWN),
+    ],
+)
+def test_a_name_promises_numbers_and_times(column: str, role: Role) -> None:
+    assert usual.role(column) is role
 
 
 @pytest.mark.parametrize(

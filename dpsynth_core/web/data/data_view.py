@@ -145,7 +145,17 @@ def _person(project: Current) -> None:
     with right:
         parse = partial(numbers.whole, field="unit.max_rows_per_person", low=1, high=1_000_000)
         help = "Further rows of the same person are left out. Noise grows in proportion."
-        fields.number("Rows each, at most", "unit.max_rows_per_person", parse, help=help)
+        most = fields.number("Rows each, at most", "unit.max_rows_per_person", parse, help=help)
+    look: dict[str, Any] = {"kind": "segmented", "help": _LEFT_OUT_HELP}
+    left_out = fields.choice("Rows beyond that, as far as you know", "wizard.left_out", list(_LEFT_OUT), _LEFT_OUT, **look)
+    if most and left_out in _MANY:
+        told = f"{_LEFT_OUT[left_out]} of the rows will be missing from the release: it tells of {most:,} of each person, not of all."
+        st.warning(f"{told} A higher limit keeps more of them, with more noise.", icon=":material/content_cut:")
+
+
+UNKNOWN, _MANY = "unknown", ("half", "most")
+_LEFT_OUT = {UNKNOWN: "I do not know", "few": "None or a few", "half": "About half", "most": "Most"}
+_LEFT_OUT_HELP = "Your statement, from what you know of these people. It is never counted in the table, and it is not published."
 
 
 def _forget_person() -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.guess import Guess
+from dpsynth_core.vocabulary import usual
 from dpsynth_core.vocabulary.attribute import DEFAULT_MOST, Attribute
 from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.domain import DATA, LEARNT, ORIGINS, Domain
+from dpsynth_core.vocabulary.usual import Role
 from dpsynth_core.web.domain.column_draft import OWN, ColumnDraft, blank, fresh
 
 _UNNAMED = ("column_1", "column_2")
@@ -130,9 +133,22 @@ def from_guesses(guesses: Iterable[Guess]) -> list[ColumnDraft]:
     return drafts
 
 
-def to_learn(drafts: Sequence[ColumnDraft]) -> list[ColumnDraft]:
-    """The columns, of which those that are open and used have their values learnt."""
-    return [draft.learning(DEFAULT_MOST) if draft.problem() else draft for draft in drafts]
+def to_learn(drafts: Sequence[ColumnDraft], kinds: Mapping[str, str] = MappingProxyType({})) -> list[ColumnDraft]:
+    """The columns, of which those that are open and used have their values learnt. kinds: of those of which it is said now."""
+    said = [draft.changed(kind=kinds[draft.name]) if draft.problem() and draft.name in kinds else draft for draft in drafts]
+    return [draft.learning(DEFAULT_MOST) if draft.problem() else draft for draft in said]
+
+
+def open_kinds(drafts: Sequence[ColumnDraft]) -> dict[str, str]:
+    """The kind of each column that is open and used; where nobody said it, what the name suggests."""
+    return {draft.name: _likely(draft) for draft in drafts if draft.problem() is not None}
+
+
+def _likely(draft: ColumnDraft) -> str:
+    return _PROMISED.get(usual.role(draft.name), draft.kind) if draft.kind == "categorical" else draft.kind
+
+
+_PROMISED = {Role.NUMBER: "numeric", Role.DATE: "date", Role.TIME: "time"}
 
 
 def grid(drafts: Sequence[ColumnDraft]) -> pd.DataFrame:

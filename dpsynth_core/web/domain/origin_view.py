@@ -3,7 +3,7 @@ the curator does not know can be learnt with noise for a share of the budget. Wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 import streamlit as st
@@ -23,7 +23,7 @@ from dpsynth_core.web.domain.column_draft import NO_GROUPS, ColumnDraft
 from dpsynth_core.web.shell import document, fields
 from dpsynth_core.web.shell.numbers import short
 from dpsynth_core.web.shell.session import Current
-from dpsynth_core.web.shell.text import literal
+from dpsynth_core.web.shell.text import literal, names, one_line
 
 TYPED, USUAL, LABELS, LEARN, READ = "typed", "usual", "labels", "learnt", "data"
 _NAMES = {
@@ -139,16 +139,51 @@ def share(project: Current) -> None:
 
 
 def whole(project: Current, rows: list[ColumnDraft]) -> None:
-    """All columns that are open at once: which they are, the price, and the button."""
-    columns = domain_table.to_learn(rows)
+    """All columns that are open at once: first of what kind they are, then what can be found of each and its price, and the button."""
     share(project)
-    affected = [draft for draft, before in zip(columns, rows, strict=True) if draft.most and not before.most]
-    if not affected:
+    likely = domain_table.open_kinds(rows)
+    if not likely:
         st.caption("Every column that is used has its values. Drop values of a column, or choose “Learn them” in its panel.")
         return
-    st.markdown(f"Learn the values of the **{len(affected)}** columns that are still open, before the rows are made.")
-    _price(project, _unknown(columns), affected[0].name)
-    st.button("Learn them", key="learn_open", type="primary", on_click=draft_rows.load, args=(domain_table.to_learn, "learnt"))
+    st.markdown(f"**{len(likely)} columns are still open. Of what kind are they?** Guessed from their names.")
+    kinds = _kinds(likely)
+    columns = domain_table.to_learn(rows, kinds)
+    _found(project, _unknown(columns))
+    st.button("Learn them", key="learn_open", type="primary", on_click=_learn, args=(kinds,))
+
+
+def _learn(kinds: Mapping[str, str]) -> None:
+    draft_rows.load(partial(domain_table.to_learn, kinds=kinds), "learnt")
+
+
+_STRIP = {"numeric": "Numbers", "date": "Dates", "timestamp": "Dates with times", "time": "Times of day"}
+_ALIKE = {"integer": "numeric"}
+
+
+def _kinds(likely: Mapping[str, str]) -> dict[str, str]:
+    """By column, as the curator says; what is in none of the fields is codes or categories."""
+    said = dict.fromkeys(likely, "categorical")
+    for kind, title in _STRIP.items():
+        guessed = [name for name, one in likely.items() if _ALIKE.get(one, one) == kind]
+        key, look = draft_rows.loader_key(f"kinds_{kind}"), {"format_func": one_line, "placeholder": "none"}
+        for name in st.multiselect(title, list(likely), guessed, key=key, **look):
+            said[name] = likely[name] if name in guessed else kind
+    return said
+
+
+def _found(project: Current, unknown: Sequence[Attribute]) -> None:
+    """What can be found of the columns that are to be learnt, and the price."""
+    try:
+        portions, budget = document.portions(project.draft, unknown), document.budget(project.draft)
+    except InputError:
+        st.caption("The price shows once the budget can be used.")
+        return
+    rows = project.draft["unit"]["max_rows_per_person"]
+    for texts in (False, True):
+        if some := [one for one in portions if bool(one.delta) == texts]:
+            price = discovery.price(some[0], rows) + (" Of texts that hardly repeat, such as names, nothing is found." if texts else "")
+            st.caption(f":material/query_stats: {names([one.column.name for one in some])}: {literal(price)}")
+    st.caption(f"Price: {100 * budget.discovery:g}% of ε {short(budget.epsilon)}, in {len(unknown)} equal parts.")
 
 
 def prices(project: Current, unknown: Sequence[Attribute]) -> list[str]:

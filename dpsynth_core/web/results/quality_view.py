@@ -17,12 +17,13 @@ from dpsynth_core.foundation.zones import Zone, Zoned, combine
 from dpsynth_core.release import tables as several
 from dpsynth_core.report import percent
 from dpsynth_core.report.facts import counted
+from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.mechanism import ways_view
 from dpsynth_core.web.results import claims_view, results_view
 from dpsynth_core.web.results.open_runs import OpenRun, curator_toggle, judged, truth_for
 from dpsynth_core.web.shell import frame
 from dpsynth_core.web.shell.figures import show
-from dpsynth_core.web.shell.text import literal
+from dpsynth_core.web.shell.text import literal, names
 
 ERROR_HELP = "People in the wrong group: those who would have to move to another cell for the table to agree with the private one."
 VERDICT_HELP = (
@@ -55,7 +56,8 @@ def tables(opened: OpenRun) -> None:
         st.caption(literal(several.explained(1 + len(opened.release.further)), 800))
     judgement = judged(opened)
     if (verdict := judgement.value.verdict) is not None:
-        _verdict(verdict, counted(opened.release.spec.unit))
+        lost = nothing_learnt(opened.release.domain)
+        _verdict(verdict, counted(opened.release.spec.unit), lost)
         ways_view.after(verdict, judgement.value.headline, opened.release.plan)
         if verdict.kind != WITHHOLD and not opened.release.withheld:
             results_view.whole_release(opened)
@@ -93,8 +95,8 @@ def _rule(opened: OpenRun) -> None:
         st.caption(literal(opened.release.details["rule"]["guarantee"], 300))
 
 
-def _verdict(verdict: Verdict, note: str) -> None:
-    """What the curator must decide: publish, for what, and whether a simpler way would have been better."""
+def _verdict(verdict: Verdict, note: str, lost: list[str]) -> None:
+    """What the curator must decide: publish, for what, and whether a simpler way would have been better. lost: see `nothing_learnt`."""
     icons = {PUBLISH: ":material/check_circle:", PARTLY: ":material/rule:", UNSHOWN: ":material/help:"}
     icon = icons.get(verdict.kind, ":material/block:")
     with frame.card("May this be published?", Zone.RELEASED, VERDICT_HELP):
@@ -107,6 +109,8 @@ def _verdict(verdict: Verdict, note: str) -> None:
         comparison, surpassed = report.comparison(verdict), any(way.better for way in verdict.simpler)
         if surpassed:
             st.markdown(f":material/warning: {literal(comparison, 600)}")
+        if lost:
+            st.markdown(f":material/search_off: Nothing was learnt of {names(lost, 8)}: all values are “other” or missing there.")
         _unfit(report.unfit_for(verdict))
         good = report.fit_for(verdict)
         with st.expander(f"Good for {len(good) or 'no'} purpose{'s' * (len(good) != 1)}", icon=":material/check:", key="good_for"):
@@ -115,6 +119,11 @@ def _verdict(verdict: Verdict, note: str) -> None:
             if comparison and not surpassed:  # the chart below shows it, too
                 st.markdown(f":material/balance: {literal(comparison, 600)}")
         st.caption("Never for: decisions about a single person, exact figures, differences smaller than the errors.")
+
+
+def nothing_learnt(domain: Domain) -> list[str]:
+    """Columns whose values were to be learnt and of which none was found."""
+    return [one.name for one in domain if not one.values]
 
 
 def _unfit(lines: list[str]) -> None:
