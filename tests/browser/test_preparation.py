@@ -231,6 +231,7 @@ def test_text_that_is_no_budget_is_explained_and_stops(page: Page, server: Serve
         expect(page.get_by_text(words).first).to_be_visible()
         expect(forward).to_be_disabled()
     fill(page, "ε (epsilon)", "2")
+    unfold(page, "δ")
     fill(page, "δ (delta)", "0.001")
     expect(page.get_by_text("whole records to be published").first).to_be_visible()
     expect(forward).to_be_disabled()

@@ -128,7 +128,6 @@ def test_adult_from_upload_to_rows(page: Page, server: Server) -> None:
 def test_demo_from_one_click_to_rows_with_reload_and_second_tab(page: Page, server: Server) -> None:
     new_project(opened(page, server), "Demo")
     use_demo(page)
-    press_continue(page, "Domain")
     go_to_mechanism(page, "Tables of two columns")
     seal_and_run(page)
     second = page.context.new_page()  # another tab shows the same run

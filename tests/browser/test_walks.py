@@ -1,5 +1,5 @@
-"""Two people who made nothing of a release: a privacy officer, from the finished run to a signed decision, and an analyst, from the bundle
-alone to an answer with its interval."""
+"""Curators, from the first page to the last, with each of their interactions counted; and two people who made nothing of a release: a
+privacy officer, from the finished run to a signed decision, and an analyst, from the bundle alone to an answer with its interval."""
 
 from __future__ import annotations
 
@@ -12,14 +12,35 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from benchmarks.journeys import TASKS, Hand
+from benchmarks.table import ADULT_FOLDER
 from dpsynth_core.bundle import decision
 from dpsynth_core.store import runs
 from dpsynth_core.store.home import LOCAL_OWNER
-from tests.browser.conftest import LONG_MS, Server, download, opened, settled
+from tests.browser.conftest import LONG_MS, Server, download, in_project, opened, settled
 from tests.browser.test_accessibility import findings
 from tests.bundle import pack
 
 pytestmark = pytest.mark.browser
+
+MOST = {"demo": 9, "titanic": 15, "adult": 15}
+"""Interactions that a whole task of `benchmarks/journeys.py` may take, from the first page on. Where one needs more, shorten the pages."""
+WALKS = {task.name: task for task in TASKS if task.name in MOST}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MOST)
+def test_a_curator_needs_no_more_interactions_than_these(page: Page, server: Server, tmp_path: Path, name: str) -> None:
+    task = WALKS[name]
+    if name != "demo" and not ADULT_FOLDER.exists():
+        pytest.skip("the tables are not part of this project")
+    in_project(page, server, name)
+    hand = Hand(page, tmp_path)
+    if task.needs is not None:
+        task.needs(hand)
+    task.run(hand)
+    assert hand.interactions <= MOST[name]
+
 
 REASON = "Good enough for teaching; one person can hardly be recognised."
 

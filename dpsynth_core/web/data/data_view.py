@@ -40,13 +40,15 @@ _COPIES_HELP = (
     "Other releases, totals, previews, copies without names: they can show what noise hides here, and no ledger counts them. Your answer "
     "is published with the release."
 )
-NEW = "A new population…"
+NEW, _SIMULATED = "A new population…", "_simulated"
 TABLE = "table"
 """The place of what is wrong with a table."""
 
 
 def source(project: Current, beginning: Callable[[Current], None]) -> None:
     """Where the table is, and how it is read; once there is one, how to let go of it. beginning: draws how to begin without one."""
+    if st.session_state.pop(_SIMULATED, False) and document.problem(project.draft, "data") is None:
+        frame.forward("data", "domain")  # all that this page asks is known of invented people
     with frame.card("The sensitive table", help="It stays on this machine. Nothing on this page spends privacy budget."):
         if "data" not in project.draft:
             _choosing(project, beginning)
@@ -67,7 +69,12 @@ def _choosing(project: Current, beginning: Callable[[Current], None]) -> None:
         {UPLOAD: _upload, PATH: _path, PLAN: beginning}[way](project)
     what = f"{demo.ROWS:,} invented people, 12 columns that depend on each other. No privacy is at stake: look at everything."
     look = {"icon": ":material/groups:", "type": "tertiary", "help": what}
-    st.button("Or try it with simulated people", key="use_demo", on_click=_take, args=(project_table.simulated,), **look)
+    st.button("Or try it with simulated people", key="use_demo", on_click=_take_simulated, **look)
+
+
+def _take_simulated() -> None:
+    _take(project_table.simulated)
+    st.session_state[_SIMULATED] = True
 
 
 def _compared(there: Changes) -> None:

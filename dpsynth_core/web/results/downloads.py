@@ -35,7 +35,8 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.shell.door import address, doors, page
 from dpsynth_core.web.shell.text import file_stem
 
-BUNDLE = "bundle"
+BUNDLE, TO_CHECK = "bundle", "bundle_to_check"
+"""The latter in the session: the run whose bundle the page Verify checks while no file is uploaded there."""
 
 
 @dataclass(frozen=True)

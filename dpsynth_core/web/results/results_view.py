@@ -142,8 +142,12 @@ def take_away(opened: OpenRun) -> None:
 def whole_release(opened: OpenRun) -> None:
     """What to publish, as one file. Not for a release that needs a reason first."""
     whole, *_ = downloads.offers(opened.release)
-    with st.container(key=f"offer_{whole.key}"):
+    with st.container(key=f"offer_{whole.key}"), st.container(horizontal=True, gap="small"):
         _button(opened, whole, "Download the release bundle", primary=True)
+        check = st.button("Check it", icon=":material/verified:", key="check_bundle", help="As anybody can who is given it.")
+    if check:
+        st.session_state[downloads.TO_CHECK] = opened.run.id
+        frame.go("verify")
 
 
 def _button(opened: OpenRun, offer: Offer, label: str, *, primary: bool = False) -> None:

@@ -35,8 +35,10 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_file
 from dpsynth_core.foundation.reasons import MAX_REASON
 from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.store import runs
 from dpsynth_core.store.home import home
-from dpsynth_core.web.shell import frame, refusals
+from dpsynth_core.web.results import downloads
+from dpsynth_core.web.shell import frame, refusals, session
 from dpsynth_core.web.shell.text import WHOLE, capital, literal
 
 _VERIFIED = "verified"
@@ -63,12 +65,15 @@ def upload() -> None:
     with st.expander("A public table, or the publisher's key (optional)", icon=":material/key:"):
         public = st.file_uploader("The public table, if the release used one", key="verify_public", help=_PUBLIC_HELP)
         known = st.text_input("The publisher's key", key="verify_key", help=_KEY_HELP)
-    if file is None:
+    own = st.session_state.get(downloads.TO_CHECK) if file is None else None
+    if own is not None:
+        st.caption(":material/inventory_2: The bundle of your release, as it is downloaded from Results.")
+    elif file is None:
         st.caption("On the command line, with `--memory` and `--seconds` for larger ones: `python -m dpsynth_core verify BUNDLE.zip`")
         return
     try:
         key = parse_key(known, "The publisher's key") if known.strip() else None
-        report = _report(file, public)
+        report = _report(file, public, own)
     except InputError as error:
         frame.refused(error)
         return
@@ -109,19 +114,33 @@ def _checks(checks: Sequence[Check]) -> None:
         st.markdown(f"{icon} **{check.question}** {lead}{literal(capital(check.detail))}.")
 
 
-def _report(file: UploadedFile, public: UploadedFile | None) -> Report:
+def _report(file: UploadedFile | None, public: UploadedFile | None, own: str | None) -> Report:
     ids, report = st.session_state.get(_VERIFIED, ((), None))
-    if ids != (uploaded := (file.file_id, public and public.file_id)):
+    if ids != (uploaded := (own or (file and file.file_id), public and public.file_id)):
         bar = st.progress(0.0, "Opening the bundle …")
 
         def show(running: Running) -> None:
             bar.progress((running.number - 1) / running.of, running.sentence)
 
-        with _on_disk(public) as table:
-            report = confined.verified(file.getvalue(), public=table, on_check=show)
+        with _on_disk(public) as table, _bundle(file, own) as bundle:
+            report = confined.verified(bundle, public=table, on_check=show)
         bar.empty()
         st.session_state[_VERIFIED] = uploaded, report
     return report
+
+
+@contextmanager
+def _bundle(file: UploadedFile | None, own: str | None) -> Iterator[Path | bytes]:
+    """What was uploaded, in memory; or the bundle of a run of one's own, for as long as it takes."""
+    if file is not None:
+        yield file.getvalue()
+        return
+    bundle, *_ = downloads.offers(runs.release(session.current().owner, str(own)))
+    with TemporaryDirectory(prefix="verify-", dir=home()) as folder:
+        path = Path(folder) / "release.zip"
+        with private_file(path) as stream:
+            bundle.write(stream)
+        yield path
 
 
 @contextmanager
