@@ -28,6 +28,7 @@ html_static_path = ["site.css"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
+html_show_search_summary = False  # they are fetched, which a browser does not do from a disk
 html_context = {"default_mode": "auto"}
 html_sidebars: dict[str, list[str]] = {"README": []}
 html_theme_options = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ import pytest
 
 from dpsynth_core.claims.criteria import registry as criteria
 from dpsynth_core.cli import command_line
+from dpsynth_core.privacy import attacker, meaning
+from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.vocabulary.domain import Domain
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -139,6 +142,16 @@ def test_commands_and_options_exist(document: Path) -> None:
 def documents_in(page: str) -> list[str]:
     """The examples of a page in JSON."""
     return re.findall(r"```json\n(.*?)```", (GUIDE / page).read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def test_the_odds_of_the_guide_are_those_of_the_accountants() -> None:
+    text = (GUIDE / "budget.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^\| ([\d.]+) \| ([\d.]+) % \| ([\d.]+) % \| ([\d.]+) % \|$", text, flags=re.MULTILINE)
+    assert len(lines) == 4
+    for epsilon, *stated in (map(float, line) for line in lines):
+        runs = [meaning.reading(one, one.rho_from(epsilon, 1e-9)).guess for one in (ZCDP, GDP)]
+        guesses = [attacker.posterior_odds(epsilon, 1e-9), *runs]
+        assert stated == [math.ceil(1000 * guess) / 10 for guess in guesses], epsilon
 
 
 def domain_of(*columns: dict[str, Any], impossible: tuple[dict[str, Any], ...] = ()) -> Domain:
