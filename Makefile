@@ -1,6 +1,6 @@
 # `make run` starts the wizard; `make check`, `make test` and `make test-all` test it, each more than the one before. All create what they need.
 .DEFAULT_GOAL := help
-.PHONY: help run check test test-all test-rest tests lint docs bench lock clean
+.PHONY: help run check test test-all test-rest tests lint docs wheel bench lock clean
 .DELETE_ON_ERROR:
 
 PYTHON  ?= $(shell command -v python3.11 || command -v python3)
@@ -60,6 +60,11 @@ docs: $(VENV)/.test-ready ## Make the site of the documentation: build/docs/inde
 	@$(PY) -m zipfile --create build/docs.zip build/docs
 	@echo "The documentation is in build/docs/index.html and, to pass on, in build/docs.zip"
 
+wheel: $(VENV)/.created ## Build dist/dpsynth_studio-*.whl, which pip installs anywhere
+	@rm -rf build/lib build/bdist.* dist
+	@$(PY) -m pip wheel --quiet --disable-pip-version-check --no-input --no-deps --wheel-dir dist .
+	@ls dist/*.whl
+
 bench: $(VENV)/.run-ready $(PEER)/.ready ## Measure ours and dpmm on Adult, hours by default (BENCH="--epsilon 1 --runs 1 --programs aim dpmm-mst")
 	$(PY) -m benchmarks.compare $(BENCH)
 
@@ -69,7 +74,7 @@ lock: $(VENV)/.test-ready ## Write the lock files anew from requirements.in, req
 	$(UV_COMPILE) benchmarks/dpmm.in --output-file benchmarks/dpmm.txt
 
 clean: ## Remove the environment and everything generated; projects and results in DPSYNTH_HOME stay
-	rm -rf $(VENV) $(PEER) build test-artifacts .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(PEER) build dist *.egg-info test-artifacts .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Stamps: a step is repeated only when the lock file it came from is newer.

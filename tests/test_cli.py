@@ -636,7 +636,7 @@ def test_a_package_that_is_missing_is_named_with_its_remedy(capsys: pytest.Captu
     monkeypatch.setattr(release_commands, "_table", lacking)
     monkeypatch.delitem(sys.modules, "dpsynth_core.release.row_files")
     assert synthesize() == cli.BAD_INPUT
-    wanted = "error: packages: sklearn is missing; make run, or: pip install --require-hashes -r requirements.txt\n"
+    wanted = 'error: packages: sklearn is missing; pip install "dpsynth-studio[models]"; in a checkout: make run\n'
     assert capsys.readouterr().err == wanted
 
 

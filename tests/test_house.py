@@ -16,6 +16,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from dpsynth_core.foundation.causes import EXTRAS
 from dpsynth_core.sources.demo import demo_domain
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -223,6 +224,31 @@ def test_what_is_tested_is_what_ships() -> None:
     assert {name: [str(pin.specifier) for pin in pins] for name, pins in shipped.items()} == {
         name: [str(pin.specifier) for pin in tested[name]] for name in shipped
     }
+
+
+# The wheel
+
+
+def of_the_wheel() -> dict[str, list[Requirement]]:
+    """What each extra asks for, the core as ""."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    listed = {"": project["dependencies"]} | {name: of for name, of in project["optional-dependencies"].items() if name != "all"}
+    return {name: [Requirement(one) for one in of] for name, of in listed.items()}
+
+
+def test_the_wheel_asks_for_what_is_tested_each_package_once() -> None:
+    wanted = [requirement for of in of_the_wheel().values() for requirement in of]
+    assert sorted(canonicalize_name(one.name) for one in wanted) == sorted(names_asked_for("requirements.in"))
+    pins = locked(LOCKS[0])
+    for requirement in wanted:
+        assert all(requirement.specifier.contains(next(iter(pin.specifier)).version) for pin in pins[canonicalize_name(requirement.name)])
+
+
+def test_what_is_missing_is_in_the_extra_that_its_error_names() -> None:
+    of = {canonicalize_name(one.name): extra for extra, listed in of_the_wheel().items() for one in listed}
+    names = {"python_calamine": "python-calamine", "sklearn": "scikit-learn"}
+    told = {canonicalize_name(names.get(package, package)): extra for extra, packages in EXTRAS.items() for package in packages}
+    assert told == {package: extra for package, extra in of.items() if extra}
 
 
 # Scripts and container

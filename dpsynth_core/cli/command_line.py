@@ -1,4 +1,5 @@
-"""The command line: make a release without the app, from options or from a spec. Tools are built on it, so it keeps its word.
+"""The command line: make a release without the app, from options or from a spec. Tools are built on it, so it keeps its word. It is called
+`dpsynth-studio` where the program is installed, and `python -m dpsynth_core` anywhere.
 
 Files: DIR/synthetic.csv, DIR/release.json, and both with all else that is published in DIR/release.zip. DIR/times.json is for the curator
 only: how long it took may say something about the records, so no published file does. stderr: one line per round, warnings, and for bad
@@ -18,7 +19,15 @@ import json
 import os
 from collections.abc import Sequence
 
-from dpsynth_core.cli import audit_command, bundle_commands, domain_command, ledger_commands, next_command, release_commands
+from dpsynth_core.cli import (
+    audit_command,
+    bundle_commands,
+    domain_command,
+    ledger_commands,
+    next_command,
+    release_commands,
+    studio_command,
+)
 from dpsynth_core.cli.options import Parser, add_command, check_given
 from dpsynth_core.cli.terminal import BAD_INPUT, FAILED, UNPRINTED, Unprinted, print_message, print_text
 from dpsynth_core.foundation import allocation
@@ -62,7 +71,8 @@ def parser() -> Parser:
     """All commands with their options."""
     whole = Parser(prog="python -m dpsynth_core", description="Synthetic tables under differential privacy.", allow_abbrev=False)
     commands = whole.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for group in (release_commands, next_command, domain_command, bundle_commands, audit_command, ledger_commands):
+    groups = (release_commands, next_command, domain_command, bundle_commands, audit_command, ledger_commands, studio_command)
+    for group in groups:
         group.add(commands)
     add_command(commands, "mechanisms", _mechanisms, "print the mechanisms and their parameters as JSON")
     return whole

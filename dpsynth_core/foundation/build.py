@@ -1,6 +1,6 @@
 """Identity of the running program: its version and a hash of its sources, because two checkouts can have the same version.
 
-Every file of the package counts: numbers and published files follow from its data as well as from its code.
+Every file of the package counts that numbers and published files follow from, data as well as code; a word on a page of the app does not.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ import dpsynth_core
 KINDS = (".py", ".html", ".css", ".js", ".json", ".txt")
 """Endings of the package's own files; others are of editors and of Python."""
 
+BESIDE = ("charts", "cli", "interface", "studio", "web")
+"""Rooms that show what others make, and what a wheel has of the app (`places`)."""
+
 
 @cache
 def identity() -> str:
     """For example 0.1.0+3f2a9c01. Equal sources have the same identity, wherever they are installed."""
     package, digest = Path(dpsynth_core.__file__).parent, sha256()
     for path in sorted(package.rglob("*"), key=lambda path: path.relative_to(package).as_posix()):
-        if path.suffix in KINDS:
+        if path.suffix in KINDS and path.relative_to(package).parts[0] not in BESIDE:
             digest.update(f"{path.relative_to(package).as_posix()}\0".encode() + path.read_bytes().replace(b"\r\n", b"\n") + b"\0")
     return f"{dpsynth_core.__version__}+{digest.hexdigest()[:8]}"

@@ -6,10 +6,20 @@ The text of an exception may quote a record; what is said here never comes from 
 from __future__ import annotations
 
 import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from dpsynth_core.foundation.errors import CapacityError, InputError
 
-INSTALL = "make run, or: pip install --require-hashes -r requirements.txt"
+EXTRAS = {
+    "studio": ("altair", "streamlit"),
+    "formats": ("pyreadstat", "python_calamine", "xlsxwriter"),
+    "databases": ("duckdb", "psycopg", "sqlglot"),
+    "dask": ("dask", "distributed"),
+    "models": ("sklearn",),
+    "oracles": ("ortools",),
+}
+"""What is installed only where it is asked for, by its name when it is imported."""
 
 
 def cause_of(error: BaseException) -> InputError | None:
@@ -22,6 +32,23 @@ def cause_of(error: BaseException) -> InputError | None:
     if package == "dpsynth_core":
         return None
     if isinstance(error, ModuleNotFoundError):
-        return InputError("packages", f"{package} is missing", INSTALL)
+        return InputError("packages", f"{package} is missing", f"{command(package)}; in a checkout: make run")
     problem = f"{package} cannot be loaded" if package else "one of them cannot be loaded"
-    return InputError("packages", problem, f"free memory, or install them anew: {INSTALL}")
+    return InputError("packages", problem, f"free memory, or install them anew: {command(package)}; in a checkout: make run")
+
+
+def command(package: str) -> str:
+    """What installs a package that this program imports."""
+    extra = next((name for name, packages in EXTRAS.items() if package in packages), "")
+    return f'pip install "dpsynth-studio[{extra}]"' if extra else "pip install dpsynth-studio"
+
+
+@contextmanager
+def explained_imports() -> Iterator[None]:
+    """A package that is missing as an InputError that says how to install it."""
+    try:
+        yield
+    except ImportError as error:
+        if (cause := cause_of(error)) is None:
+            raise
+        raise cause from error

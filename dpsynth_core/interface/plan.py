@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 
+from dpsynth_core.foundation.causes import explained_imports
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.foundation.zones import Zoned
 from dpsynth_core.interface import columns as domains
@@ -61,6 +62,7 @@ class Options(TypedDict, total=False):
     form: Mapping[str, Any]
 
 
+@explained_imports()
 def plan(
     data: Any, columns: Columns, *, epsilon: float, tables: Tables = 3, population: str | None = None, **options: Unpack[Options]
 ) -> Plan:
@@ -189,6 +191,7 @@ class Plan:
             return None
         return expected(self.sealed, Facts(people))
 
+    @explained_imports()
     def survey(self) -> Zoned[tuple[str, ...]]:
         """What in the table reads oddly, or would count as something else. Exact, and so for the curator's eyes alone: `.value` has it."""
         return making.findings(self.sealed)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dpsynth_core import report
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.verdict import LIMIT
+from dpsynth_core.foundation.causes import explained_imports
 from dpsynth_core.foundation.zones import Zoned, released
 from dpsynth_core.release.release import Release
 
@@ -23,28 +24,26 @@ class Plots:
 
     def errors(self, threshold: float = LIMIT, *, show: int = 20) -> Any:
         """How far off is each table? The worst ones, one line each."""
-        from dpsynth_core import charts
-
-        return charts.marginals(self._judged(threshold), threshold, show=show)
+        return _charts().marginals(self._judged(threshold), threshold, show=show)
 
     def overview(self, threshold: float = LIMIT) -> Any:
         """How good are all the tables together?"""
-        from dpsynth_core import charts
-
-        return charts.overview(self._judged(threshold), threshold)
+        return _charts().overview(self._judged(threshold), threshold)
 
     def simpler(self) -> Any:
         """What would a simpler way have given on the same budget, on average?"""
-        from dpsynth_core import charts
-
         judged = report.quality_of(self._made).value
-        return charts.means(quality.means(released(judged.headline), released(judged.table)))
+        return _charts().means(quality.means(released(judged.headline), released(judged.table)))
 
     def pairs(self) -> Any:
         """Which pairs of columns can be trusted?"""
-        from dpsynth_core import charts
-
-        return charts.pair_map(quality.pair_map(report.statements(self._made)))
+        return _charts().pair_map(quality.pair_map(report.statements(self._made)))
 
     def _judged(self, threshold: float) -> Zoned[pd.DataFrame]:
         return quality.against_limit(released(report.quality_of(self._made).value.table), threshold)
+
+
+def _charts() -> Any:
+    with explained_imports():
+        from dpsynth_core import charts
+    return charts

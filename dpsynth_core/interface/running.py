@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 from dpsynth_core.foundation import interrupts, threads
+from dpsynth_core.foundation.causes import explained_imports
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.visible import visible
 from dpsynth_core.interface.frames import Given, pandas_of
@@ -22,6 +23,7 @@ from dpsynth_core.store.folders import new_id
 from dpsynth_core.store.in_process import Told
 
 
+@explained_imports()
 def run(plan: Plan, table: Given, charged: bool, progress: bool, again: bool) -> Release:
     """See `Plan.run`."""
     if charged:

@@ -113,7 +113,7 @@ def test_a_package_that_is_missing_in_the_process_is_named_with_its_remedy(tmp_p
     where = os.pathsep.join([str(tmp_path), confinement.environment()["PYTHONPATH"]])
     command = [sys.executable, "-m", "dpsynth_core", "verify", str(tmp_path / "release.zip")]
     done = subprocess.run(command, env={**os.environ, "PYTHONPATH": where}, capture_output=True, text=True, timeout=300)
-    wanted = "error: packages: opendp is missing; make run, or: pip install --require-hashes -r requirements.txt\n"
+    wanted = "error: packages: opendp is missing; pip install dpsynth-studio; in a checkout: make run\n"
     assert (done.returncode, done.stdout, done.stderr) == (cli.BAD_INPUT, "", wanted)
 
 

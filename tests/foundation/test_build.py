@@ -31,7 +31,19 @@ def test_every_file_of_the_package_is_part_of_it() -> None:
     files = subprocess.run(["git", "ls-files", "."], cwd=package, capture_output=True, text=True)
     if files.returncode:
         pytest.skip("this is no checkout")
-    assert {Path(name).suffix for name in files.stdout.splitlines()} <= set(build.KINDS)
+    assert {Path(name).suffix for name in files.stdout.splitlines()} <= {*build.KINDS, ".pyi", ".typed"}
+
+
+@pytest.mark.parametrize("room", build.BESIDE)
+def test_what_only_shows_others_work_is_no_part_of_it(room: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dpsynth_core, "__file__", str(tmp_path / "__init__.py"))
+    build.identity.cache_clear()
+    before = build.identity()
+    (tmp_path / room).mkdir()
+    (tmp_path / room / "page.py").write_text("x = 1")
+    build.identity.cache_clear()
+    assert build.identity() == before
+    build.identity.cache_clear()
 
 
 @pytest.mark.parametrize("ending", build.KINDS)

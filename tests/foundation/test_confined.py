@@ -52,7 +52,7 @@ def test_an_error_of_ours_is_raised_as_it_is(how: str) -> None:
 
 
 def test_a_missing_package_is_not_too_much_memory() -> None:
-    with pytest.raises(InputError, match="packages: numpy is missing; make run, or: pip install"):
+    with pytest.raises(InputError, match="packages: numpy is missing; pip install dpsynth-studio"):
         one("fail", "package")
     with pytest.raises(Ended, match="failed with ModuleNotFoundError"), Work("dpsynth_core.no_such_module:f") as work:
         next(work)

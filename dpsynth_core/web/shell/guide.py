@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import streamlit as st
 
+from dpsynth_core.foundation.places import ASSETS
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.parameters import parameters
 from dpsynth_core.mechanisms.registry import PUBLISHED
 
-_TEXTS = Path(__file__).resolve().parents[3] / "assets" / "guide"
+_TEXTS = ASSETS / "guide"
 
 LEARNING = "learning"
 """What is special about mechanisms whose privacy needs a solver's proof; also the name of their purpose in the registry."""
