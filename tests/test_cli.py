@@ -832,6 +832,24 @@ def test_next_years_table_gets_the_same_plan_and_runs(capsys: pytest.CaptureFixt
     assert balance.spent("residents").releases == 2
 
 
+def test_what_changed_between_two_bundles_is_reported_with_the_noise_of_both(capsys: pytest.CaptureFixture[str]) -> None:
+    assert synthesize("--mechanism", "gaussian", epsilon="8") == 0
+    people = pd.read_csv("people.csv")
+    pd.concat([people, *[people[people.sex == "f"]] * 4]).to_csv("people-2026.csv", index=False)
+    assert synthesize("--mechanism", "gaussian", data="people-2026.csv", out="out-2026", epsilon="8") == 0
+    capsys.readouterr()
+    assert cli.main(["compare", "out/release.zip", "out-2026/release.zip", "--report", "changed.html"]) == 0
+    said = capsys.readouterr()
+    assert re.match(r"About 3\d\d people before, [\d,]+ after: a change of \+[\d,]+ to \+[\d,]+, with 95% confidence\.", said.out)
+    assert "sure to have changed" in said.out
+    assert "sex “f”" in Path("changed.html").read_text()
+    assert cli.main(["compare", "out/release.zip", "out-2026/release.zip", "--report", "changed.md"]) == 0
+    assert Path("changed.md").read_text().startswith("# What changed")
+    assert cli.main(["compare", "out/release.zip", "out-2026/release.zip", "--report", "changed.pdf"]) == 2
+    assert cli.main(["compare", "out/release.zip", "people.csv", "--report", "none.html"]) == 2
+    assert not Path("none.html").exists()
+
+
 def test_next_years_table_without_a_column_of_the_plan_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert synthesize("--mechanism", "independent") == 0
     pd.read_csv("people.csv").drop(columns="pay").to_csv("people-2026.csv", index=False)

@@ -107,6 +107,18 @@ def sampled(
     return str(_run_again(asked, limits, on_event, lambda _: stream)["errors"])
 
 
+def compared(before: Path, after: Path, form: str, limits: Limits) -> tuple[list[str], bytes]:
+    """What changed between two releases: the lines that say it, and a report of it ("html" or "md"). Raises InputError, and CapacityError
+    beyond the limits."""
+    places = (str(place.absolute()) for place in (before, after))
+    try:
+        with Work(f"{__package__}.work:compared", *places, form, **_within(limits)) as answers:
+            lines, report = answers
+            return list(lines), bytes(report)
+    except Ended as ended:
+        raise _unanswered("comparing them", ended) from None
+
+
 def _run_again(
     asked: tuple[Any, ...], limits: Limits, on_event: Callable[[Progress], None], opened: Callable[[str], BinaryIO]
 ) -> dict[str, Any]:

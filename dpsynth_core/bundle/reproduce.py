@@ -65,18 +65,19 @@ def reproduce(bundle: Bundle, on_event: Callable[[Progress], None] = lambda _: N
 
 def repeated(bundle: Bundle, plan: Plan, on_event: Callable[[Progress], None] = lambda _: None) -> Reproduction:
     """The same with the plan of `feasible`."""
-    published = _published(bundle)
-    check_paid(published.domain, plan.unit, published.transcript, published.charges)
-    kept = Kept("", plan.spec, published.private, published.transcript, published.charges)
+    stated = published(bundle)
+    check_paid(stated.domain, plan.unit, stated.transcript, stated.charges)
+    kept = Kept("", plan.spec, stated.private, stated.transcript, stated.charges)
     made = carried_out(plan, kept, on_event)
     complete = not made.branded(INTERRUPTED)
-    if complete and published.branded(INTERRUPTED):  # everything was answered, and no rows were made of it
+    if complete and stated.branded(INTERRUPTED):  # everything was answered, and no rows were made of it
         made = answers_only(plan, kept)
-    made = replace(made, despite=published.despite, **{name: getattr(published, name) for name in FREE})
-    return Reproduction(made, tuple(_different(bundle, made)), tuple(other_versions(published.versions)), complete)
+    made = replace(made, despite=stated.despite, **{name: getattr(stated, name) for name in FREE})
+    return Reproduction(made, tuple(_different(bundle, made)), tuple(other_versions(stated.versions)), complete)
 
 
-def _published(bundle: Bundle) -> Release:
+def published(bundle: Bundle) -> Release:
+    """What its release.json says, without rows. Raises InputError."""
     try:
         return releases.from_json(bundle.document)
     except InputError:
@@ -88,7 +89,7 @@ def _published(bundle: Bundle) -> Release:
 def refitted(bundle: Bundle, on_event: Callable[[Progress], None] = lambda _: None, public: Path | None = None) -> Refitted:
     """The model of a bundle's release, to draw other rows from (`sampling.sample`). Raises as `reproduce`, and InputError where it has no
     rows."""
-    fitted, theirs = refit(_published(bundle), feasible(bundle, public), on_event), bundle.files.get(releases.ROWS_CSV)
+    fitted, theirs = refit(published(bundle), feasible(bundle, public), on_event), bundle.files.get(releases.ROWS_CSV)
     ours = digest_written(partial(releases.write_csv, fitted.released))
     return replace(fitted, other=theirs is None or ours != theirs.digest)
 

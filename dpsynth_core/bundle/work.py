@@ -15,7 +15,7 @@ from queue import Queue
 from typing import Any, BinaryIO, cast
 
 from dpsynth_core.bundle import unpack
-from dpsynth_core.bundle.reproduce import refitted, replayed, reproduce
+from dpsynth_core.bundle.reproduce import published, refitted, replayed, reproduce
 from dpsynth_core.bundle.unpack import Bundle
 from dpsynth_core.bundle.verdicts import Running
 from dpsynth_core.bundle.verify import checking
@@ -24,6 +24,7 @@ from dpsynth_core.release import document as releases
 from dpsynth_core.release import sampling
 from dpsynth_core.release.release import Progress
 from dpsynth_core.release.row_files import FORMATS
+from dpsynth_core.report import change
 
 _END = object()
 
@@ -47,6 +48,14 @@ def reproduced(place: str | bytes, public: str) -> Iterator[Any]:
 def sampled(place: str | bytes, public: str, rows: int, where: list[str], seed: int, form: str) -> Iterator[Any]:
     """{"step": ...} for each step of the run, {"file": ...} before the parts of the file, and at last what is known of its errors."""
     yield from _said(partial(_sample, _read(place), _path(public), rows, where, seed, form))
+
+
+def compared(before: str, after: str, form: str) -> Iterator[Any]:
+    """What changed between two releases: the lines that say it, and then the bytes of the report. form: "html" or "md"."""
+    first, second = published(_read(before)), published(_read(after))
+    found = change.changed(first, second)
+    yield change.summary(first, second, found)
+    yield (change.html if form == "html" else change.markdown)(first, second, found).encode()
 
 
 def _said(work: Callable[[Callable[[Any], None]], None]) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""`verify`, `reproduce` and `sample`: what a recipient does with a release bundle, from the bundle alone."""
+"""`verify`, `reproduce`, `sample` and `compare`: what a recipient does with a release bundle, from the bundle alone."""
 
 from __future__ import annotations
 
@@ -31,15 +31,20 @@ def add(commands: Commands) -> None:
     more.add_argument("--where", metavar="COLUMN=VALUE", action="append", default=[], help=group)
     more.add_argument("--seed", metavar="S", default="1", help="another number gives other rows (default: %(default)s)")
     more.add_argument("--output", metavar="FILE", type=Path, required=True, help="by its ending .csv, .parquet, .xlsx, .sav, .dta, ...")
+    two = add_command(commands, "compare", _compare, "what changed between two releases, with the noise of both, from their bundles alone")
+    two.add_argument("before", metavar="BEFORE", type=Path, help="release.zip, or the folder it was unpacked into")
+    two.add_argument("after", metavar="AFTER", type=Path, help="the same of the later release")
+    two.add_argument("--report", metavar="FILE", type=Path, required=True, help="where to write what changed: .html or .md")
     key = "the publisher's public key, as `ledger key` prints it, or a file with it: a bundle that this key did not sign fails"
     check.add_argument("--key", metavar="KEY_OR_FILE", help=key)
     check.add_argument("--report", metavar="FILE", type=Path, help="write the report there, as this program writes it from release.json")
+    for parser in (check, again, more, two):
+        memory, seconds = ("1024", "30") if parser in (check, two) else ("4096", "600")
+        parser.add_argument("--memory", metavar="MB", dest="megabytes", help=f"that it may take (default: {memory})")
+        parser.add_argument("--seconds", metavar="N", help=f"of work that it may take (default: {seconds})")
     for parser in (check, again, more):
         parser.add_argument("bundle", metavar="BUNDLE", type=Path, help="release.zip, or the folder it was unpacked into")
         parser.add_argument("--public", metavar="FILE", type=Path, help="the public table, if the release used one; nothing else is opened")
-        memory, seconds = ("1024", "30") if parser is check else ("4096", "600")
-        parser.add_argument("--memory", metavar="MB", dest="megabytes", help=f"that it may take (default: {memory})")
-        parser.add_argument("--seconds", metavar="N", help=f"of work that it may take (default: {seconds})")
 
 
 def _verify(options: argparse.Namespace) -> int:
@@ -81,6 +86,20 @@ def _sample(options: argparse.Namespace) -> None:
         errors = confined.sampled(options.bundle, stream, wanted, limits, show, options.public)
     print_message(f"done: {wanted.rows:,} rows written to {options.output}; nothing was charged")
     print_result(errors)
+
+
+def _compare(options: argparse.Namespace) -> None:
+    from dpsynth_core.bundle import confined
+
+    form = options.report.suffix.lower().removeprefix(".")
+    if form not in ("html", "md"):
+        raise InputError("--report", f"{shown(options.report.name)} is neither", "name a file that ends in .html or .md")
+    lines, report = confined.compared(options.before, options.after, form, _limits(options, Limits()))
+    with private_file(options.report) as stream:
+        stream.write(report)
+    for line in lines:
+        print_result(line)
+    print_message(f"done: written to {options.report}; the bundles were not checked, which `verify` does")
 
 
 def _whole(text: str, option: str) -> int:

@@ -55,6 +55,15 @@ def test_two_runs_are_compared_by_what_differs_and_by_table(compared: str) -> No
     assert float(means[better].rstrip("%")) < max(float(value.rstrip("%")) for value in means.values())
 
 
+def test_what_changed_about_the_people_is_said_with_the_noise_of_both(compared: str) -> None:
+    """Both runs are of the same people, with noise that is fixed: nothing is shown to have changed."""
+    app = open_page("compare", compared)
+    said = words(app)
+    assert "What changed about the people?" in said
+    assert "none is shown to have changed" in said
+    assert [one.label for one in app.get("download_button")] == ["Download as HTML", "Download as MD"]
+
+
 def test_runs_can_be_judged_by_their_largest_error(compared: str) -> None:
     app = open_page("compare", compared)
     better = "A" if app.dataframe[0].value["A"].iloc[0] == "5.0" else "B"

@@ -20,6 +20,7 @@ from dpsynth_core.report import percent
 from dpsynth_core.store import projects
 from dpsynth_core.store.runs import Run
 from dpsynth_core.tradeoffs.curves import LARGEST, MEAN
+from dpsynth_core.web.compare import change_view
 from dpsynth_core.web.results import open_runs
 from dpsynth_core.web.results.open_runs import OpenRun
 from dpsynth_core.web.shell import document, frame, plan_words, session
@@ -79,6 +80,7 @@ def compare(project: Current, chosen: Sequence[Run]) -> None:
     opened = dict(zip(_LETTERS, map(open_runs.open_run, chosen), strict=False))
     _pins(project, opened)
     _settings(opened)
+    change_view.changes(opened)
     labels = side_by_side.shared([o.release.domain for o in opened.values()], [o.cliques for o in opened.values()])
     with frame.card("How far may each be off?", Zone.RELEASED, "With 95% confidence, from what each run released."):
         if not labels:

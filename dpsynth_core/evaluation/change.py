@@ -1,0 +1,144 @@
+"""What changed between two releases about tables of the same columns: each share of a table that both measured, with the noise of both.
+
+The noise of two releases is independent, so that the difference of two shares has the interval that their own intervals add up to (MOVER,
+see `questions.evidence`). All intervals of one comparison hold together with 95 % confidence: with k shares, each is one of 1 - 0.05 / k
+(Bonferroni), so that whoever looks for what changed most finds no more than that much luck. Which shares are looked at depends on the plans
+and on which tables were measured, and on no answer. Of tables that only the rows know nothing is said: no noise of them is known.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpsynth_core.evaluation.questions.evidence import Estimated, Noisy, difference, within
+from dpsynth_core.evaluation.questions.known import Known
+from dpsynth_core.statistics.distances import possible
+from dpsynth_core.statistics.quantiles import normal
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique
+
+CONFIDENCE = 0.95
+MOST_SHARES = 20_000
+"""That are compared: of the smallest tables."""
+
+
+@dataclass(frozen=True)
+class Shift:
+    """A cell of a table. before, after: its shares of the people; low, high: of after - before, with all others of the comparison."""
+
+    table: Clique
+    codes: tuple[int, ...]
+    before: float
+    after: float
+    low: float
+    high: float
+
+    @property
+    def sure(self) -> bool:
+        return self.low > 0 or self.high < 0
+
+    @property
+    def least(self) -> float:
+        """How much it changed at least."""
+        return max(0.0, self.low, -self.high)
+
+
+@dataclass(frozen=True)
+class People:
+    """How many there are, with what the difference may be; alone, with 95 % confidence."""
+
+    before: float
+    after: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Change:
+    """shifts: the surest changes first. tables: how many were compared. unmeasured: tables that not both releases measured. left: measured
+    in both, and left out as too large. columns: of which values or kind differ, or that only one release has. people: None where one
+    release does not say how many there are."""
+
+    shifts: tuple[Shift, ...]
+    tables: int
+    unmeasured: tuple[Clique, ...]
+    left: tuple[Clique, ...]
+    columns: tuple[str, ...]
+    people: People | None
+
+    @property
+    def sure(self) -> tuple[Shift, ...]:
+        return tuple(shift for shift in self.shifts if shift.sure)
+
+
+def change(before: Known, after: Known, tables: Iterable[Clique]) -> Change:
+    """From one release to another. tables: those to compare, of columns that are in both; other ones are left out by `comparable`."""
+    domain = before.domain
+    wanted = comparable(before.domain, after.domain, tables)
+    both = sorted((r for r in wanted if before.estimate(r) and after.estimate(r)), key=lambda r: (domain.cells(r), r))
+    kept, cells = list[Clique](), 0
+    for table in both:
+        if (cells := cells + domain.cells(table)) > MOST_SHARES:
+            break
+        kept.append(table)
+    looked = sum(_possible_cells(domain, table) for table in kept)
+    z = normal(1 - (1 - CONFIDENCE) / (2 * max(1, looked)))
+    shifts = [shift for table in kept for shift in _shifts(before, after, table, z)]
+    return Change(
+        tuple(sorted(shifts, key=lambda one: (-round(one.least, 9), -abs(one.after - one.before)))),
+        len(kept),
+        tuple(r for r in wanted if r not in both),
+        tuple(both[len(kept) :]),
+        different(before.domain, after.domain),
+        _people(before, after),
+    )
+
+
+def different(before: Domain, after: Domain) -> tuple[str, ...]:
+    """Columns that cannot be compared."""
+    names = dict.fromkeys((*before.names, *after.names))
+    return tuple(name for name in names if name not in before or name not in after or before[name] != after[name])
+
+
+def comparable(before: Domain, after: Domain, tables: Iterable[Clique]) -> list[Clique]:
+    """Tables of columns with the same cells in both, each once."""
+    apart = set(different(before, after))
+    return [table for table in dict.fromkeys(before.clique(r) for r in tables if not apart.intersection(r)) if table]
+
+
+def _possible_cells(domain: Domain, table: Clique) -> int:
+    impossible = domain.impossible_cells(table)
+    return domain.cells(table) - (0 if impossible is None else int(impossible.sum()))
+
+
+def _shifts(before: Known, after: Known, table: Clique, z: float) -> Iterator[Shift]:
+    impossible = before.domain.impossible_cells(table)
+    for codes, one, other in zip(np.ndindex(*before.domain.sizes(table)), _shares(before, table), _shares(after, table), strict=True):
+        if impossible is not None and impossible[codes]:
+            continue
+        low, high = within(difference(other, one, 0.0, z), -1.0, 1.0) if one.below > 0 and other.below > 0 else (-1.0, 1.0)
+        first, second = (0.0 if math.isnan(share.value) else possible(share.value) for share in (one, other))
+        yield Shift(table, tuple(map(int, codes)), first, second, low, high)
+
+
+def _shares(known: Known, table: Clique) -> Iterator[Estimated]:
+    """Each cell's share of everybody, from the best noisy table: all have the same variances."""
+    estimate = known.estimate(table)
+    assert estimate is not None, "both releases measured it"
+    noisy, domain = Noisy(known.domain, estimate), known.domain
+    one = {name: np.eye(1, domain[name].size).ravel() for name in table}
+    moments = noisy.covariance(one, one), noisy.covariance(one, {}), noisy.covariance({}, {})
+    below = noisy.sum({})
+    return (Estimated(float(above), below, *moments) for above in estimate.values.ravel())
+
+
+def _people(before: Known, after: Known) -> People | None:
+    if before.total is None or after.total is None:
+        return None
+    one, other = before.total, after.total
+    margin = normal((1 + CONFIDENCE) / 2) * math.hypot(one.sigma, other.sigma)
+    return People(one.value, other.value, other.value - one.value - margin, other.value - one.value + margin)

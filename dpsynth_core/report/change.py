@@ -1,0 +1,163 @@
+"""What changed between two releases, as one page without script or network and as Markdown: both say the same lines.
+
+Names of columns and values are hostile text, escaped for each format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from string import Template
+
+from dpsynth_core.evaluation.change import Change, Shift, change
+from dpsynth_core.evaluation.questions.known import Known, known
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.visible import visible
+from dpsynth_core.release.release import Release
+from dpsynth_core.report.answers import cells_phrase
+from dpsynth_core.report.card import plain
+from dpsynth_core.report.facts import counted, learnt
+from dpsynth_core.report.svg import escape
+from dpsynth_core.statistics.totals import known_total
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique
+
+TITLES = ("Share of the people", "Before", "After", "Change", "At least", "At most")
+_STYLE = Path(__file__).with_name("explore") / "page.css"
+_HEAD = Template(
+    '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+    '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+    "<style>${style}</style>"
+)
+_NAMED, _SHOWN = 8, 500
+READING = (
+    "Change is after less before, in points of a hundred. Its interval counts the noise of both releases, and no more: not mistakes in "
+    "either table, and not that other people are in it by chance.",
+    "All intervals hold together with 95% confidence: in 5 of 100 such comparisons at most is any true change outside of its interval, "
+    "however many there are. Where 0 is in the interval, no change is shown; that is not to say that there was none.",
+)
+
+
+def changed(before: Release, after: Release) -> Change:
+    """From the noisy tables of both. Raises InputError where they have no column in common, or a release is a rule."""
+    if learnt(before) or learnt(after):
+        raise InputError("release", "it is a rule, and holds no table that could be compared", "choose releases of tables")
+    tables = [*((name,) for name in before.domain.names), *before.plan.workload.cliques, *after.plan.workload.cliques]
+    found = change(_known(before), _known(after), tables)
+    if len(found.columns) == len({*before.domain.names, *after.domain.names}):
+        raise InputError("release", "the two have no column with the same values in common", "choose releases of the same columns")
+    return found
+
+
+def _known(release: Release) -> Known:
+    total = known_total(release.tables_of_columns, release.total if release.plan.unit.total_is_public else None)
+    return known(release.domain, None, release.tables_of_columns, total, {}, None)
+
+
+def summary(before: Release, after: Release, found: Change) -> list[str]:
+    """What came of it, in sentences."""
+    lines = []
+    if (people := found.people) is not None:
+        change_of = f"{people.low:+,.0f} to {people.high:+,.0f}, with 95% confidence"
+        lines.append(f"About {people.before:,.0f} people before, {people.after:,.0f} after: a change of {change_of}.")
+    shares = f"{len(found.shifts):,} shares in {found.tables:,} tables that both releases measured"
+    if not found.shifts:
+        lines.append("No table was measured by both releases: nothing is known of what changed.")
+    elif found.sure:
+        surely = "is sure to have changed" if len(found.sure) == 1 else "are sure to have changed"
+        lines.append(f"Of {shares}, {len(found.sure):,} {surely}.")
+    else:
+        lines.append(f"Of {shares}, none is shown to have changed: what differs may all be noise.")
+    if found.unmeasured:
+        why = "for not both releases measured them, and what rows alone say has no known noise"
+        lines.append(f"Not compared, {why}: {_tables(found.unmeasured)}.")
+    if found.left:
+        lines.append(f"Not compared, for they have too many cells: {_tables(found.left)}.")
+    if found.columns:
+        lines.append(f"Not compared, for they are in one release alone or have other values: {_some(found.columns)}.")
+    lines += sorted({note for release in (before, after) if (note := counted(release.spec.unit))})
+    for release in (before, after):
+        lines += [f"{_name(release)}: {brand.sentence}" for brand in release.brands]
+    return list(dict.fromkeys(lines))
+
+
+def texts(domain: Domain, shift: Shift) -> list[str]:
+    """Which cell, both shares, the difference and both ends of its interval."""
+    cells = {name: (code,) for name, code in zip(shift.table, shift.codes, strict=True)}
+    points = (f"{100 * number:+.1f}" for number in (shift.after - shift.before, shift.low, shift.high))
+    return [cells_phrase(domain, cells), f"{shift.before:.1%}", f"{shift.after:.1%}", *("0.0" if float(p) == 0 else p for p in points)]
+
+
+def parts(found: Change, domain: Domain) -> list[tuple[str, list[list[str]]]]:
+    """The tables of the report: title, lines."""
+    rest = [shift for shift in found.shifts if not shift.sure]
+    cut = f"No change is shown{f' (the first {_SHOWN:,} of {len(rest):,})' if len(rest) > _SHOWN else ''}"
+    both = (("Changed for sure, the surest first", found.sure), (cut, rest[:_SHOWN]))
+    return [(title, [texts(domain, shift) for shift in shifts]) for title, shifts in both if shifts]
+
+
+def html(before: Release, after: Release, found: Change) -> str:
+    tables = ((title, _html_table(lines)) for title, lines in parts(found, before.domain))
+    sections = "".join(f'\n<h2>{title}</h2>\n<div class="scroll" tabindex="0">{lines}</div>' for title, lines in tables)
+    head, title = _HEAD.substitute(style=_STYLE.read_text(encoding="utf-8")), escape(_title(before, after))
+    return (
+        f"{head}<title>{title}</title></head><body><main>\n<h1>{title}</h1>\n{_html_list(_whose(before, after))}"
+        f"{_html_list(summary(before, after, found))}{sections}\n<h2>How to read it</h2>\n{_html_list(READING)}</main></body></html>\n"
+    )
+
+
+def markdown(before: Release, after: Release, found: Change) -> str:
+    lines = [f"# {plain(_title(before, after))}", "", *_marked([*_whose(before, after), *summary(before, after, found)])]
+    head = [_row(TITLES), _row(["---", *["---:"] * (len(TITLES) - 1)])]
+    for title, rows in parts(found, before.domain):
+        lines += [f"## {title}", "", *head, *(_row(map(plain, row)) for row in rows), ""]
+    return "\n".join([*lines, "## How to read it", "", *_marked(READING)])
+
+
+def _marked(lines: Sequence[str]) -> list[str]:
+    return [*(f"- {plain(line)}" for line in lines), ""]
+
+
+def _title(before: Release, after: Release) -> str:
+    return f"What changed: {visible(before.spec.name)} to {visible(after.spec.name)}"
+
+
+def _name(release: Release) -> str:
+    return f"{visible(release.spec.name)}, {release.created}"
+
+
+def _whose(before: Release, after: Release) -> list[str]:
+    both = (("Before", before), ("After", after))
+    return [f"{word}: {_name(release)}, epsilon {release.spec.budget.epsilon:g}." for word, release in both]
+
+
+def _html_list(lines: Sequence[str]) -> str:
+    return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>\n"
+
+
+def _html_table(lines: Sequence[Sequence[str]]) -> str:
+    head = "".join(f'<th scope="col"{_number(i)}>{title}</th>' for i, title in enumerate(TITLES))
+    body = "".join(f"<tr>{''.join(_html_cell(i, text) for i, text in enumerate(line))}</tr>" for line in lines)
+    return f'<table class="wide"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def _html_cell(place: int, text: str) -> str:
+    return f'<th scope="row">{escape(text)}</th>' if place == 0 else f"<td{_number(place)}>{escape(text)}</td>"
+
+
+def _number(place: int) -> str:
+    return ' class="n"' if place else ""
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _tables(cliques: Sequence[Clique]) -> str:
+    return _some([" × ".join(clique) for clique in cliques])
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return ", ".join(visible(name) for name in names[:_NAMED]) + more
