@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.web.budget import budget_view, claims_view
+from dpsynth_core.web.budget import budget_view, claims_view, speaking_view
 from dpsynth_core.web.mechanism import light_view, ways_view
 from dpsynth_core.web.shell import document, frame
 
@@ -20,6 +20,8 @@ def main() -> None:
         ways_view.before(project, plan)
         budget_view.learning(project)
         claims_view.cards(project, workload, unit, divided)
+    if error is None:
+        speaking_view.speaks(project, workload, unit)
     budget_view.accuracy(project, workload, unit)
     budget_view.details(project, workload, unit, divided)
     if divided is not None:

@@ -21,7 +21,7 @@ from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning import discovery
 from dpsynth_core.release import synthesis
 from dpsynth_core.sources.formats import TableFormat
-from dpsynth_core.store import ledger, looks, projects
+from dpsynth_core.store import balance, ledger, looks, projects
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.data import project_table
@@ -1034,3 +1034,18 @@ def test_what_is_no_release_is_no_plan_for_next_year() -> None:
     assert not app.exception
     assert "it is not a whole ZIP file" in words(app)
     assert not document.columns(stored())
+
+
+def test_dragging_epsilon_moves_sentences_about_the_table() -> None:
+    """The slider sets the budget that is spent; nothing is charged or read for what it says."""
+    app = open_page("budget", project())
+    assert not app.exception
+    said = [line for line in words(app).splitlines() if "; at ε" in line]
+    assert len(said) >= 2
+    slider = next(one for one in app.select_slider if one.label == "Drag ε")
+    app = slider.set_value(5.0).run()
+    assert stored()["budget"]["epsilon"] == 5.0
+    moved = [line for line in words(app).replace("\\", "").splitlines() if "; at ε\N{NO-BREAK SPACE}2.5" in line]
+    assert len(moved) == len(said)
+    assert moved != said
+    assert not balance.populations()

@@ -1,0 +1,96 @@
+"""What a budget means for this very table, in sentences: a few numbers that it would say, each with its noise. From public facts alone.
+
+The numbers themselves are those of invented people with the declared columns (a stand-in); only how exact they would be is known. A share
+of a group is a ratio of two noisy sums over a measured table. With noise of sigma in each cell, t the share, a of the group's cells above
+the line and b not, the noise of N_group times the share is sigma sqrt(a (1 - t)^2 + b t^2), to first order. sigma is that of all tables
+sharing the budget equally (`precision.sigma`): an adaptive mechanism is more exact where it measures, and less elsewhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.foundation.visible import visible
+from dpsynth_core.planning.precision import QUANTILE
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.workload import Workload
+
+
+@dataclass(frozen=True)
+class Told:
+    """what: a number of people, or a share of a group of them. value: of the invented people. noise: of one unit of sigma, in the same."""
+
+    what: str
+    value: float
+    noise: float
+    is_share: bool
+
+    def margin(self, sigma: float) -> float:
+        """The "± x" of 95 % of such numbers."""
+        return QUANTILE * sigma * self.noise
+
+    def lost(self, sigma: float) -> bool:
+        """Whether the noise is as large as the number can be."""
+        return self.margin(sigma) >= (max(self.value, 1 - self.value) if self.is_share else self.value)
+
+
+def tables(workload: Workload) -> tuple[Clique, ...]:
+    """Those that are told of, at most two: the smallest and the largest of several columns, or of what there is."""
+    several = [clique for clique in workload.cliques if len(clique) > 1] or list(workload.cliques)
+    by_size = sorted(several, key=lambda clique: (workload.domain.cells(clique), clique))
+    return tuple(dict.fromkeys((by_size[0], by_size[-1])))
+
+
+def told(domain: Domain, marginals: Mapping[Clique, NDArray[np.floating]]) -> tuple[Told, ...]:
+    """marginals: of invented people, of the tables to tell of (`tables`). The first with one column of it too."""
+    first = next(iter(marginals))
+    counted = _count(domain, first, marginals[first])
+    return (counted, *(_share(domain, clique, counts) for clique, counts in marginals.items() if len(clique) > 1))
+
+
+def sentence(one: Told, sigma: float, less: float, epsilon: float) -> str:
+    """less: the sigma at another, smaller epsilon."""
+    value, points = (f"{one.value:.0%}", " points") if one.is_share else (f"{one.value:,.0f}", "")
+    if one.lost(sigma):
+        return f"{one.what}: {value}, but lost in the noise."
+    now, other = (_digits((100 if one.is_share else 1) * one.margin(noise)) for noise in (sigma, less))
+    return f"{one.what}: {value} ± {now}{points}; at ε {epsilon:g}: {'lost in the noise' if one.lost(less) else f'± {other}'}."
+
+
+def _digits(number: float) -> str:
+    """Two that count, and no more than one behind the point."""
+    return f"{number:,.0f}" if number >= 9.95 else f"{max(number, 0.1):.1f}"
+
+
+def _count(domain: Domain, clique: Clique, counts: NDArray[np.floating]) -> Told:
+    """How many people have the rarest value of the table's smallest column: small numbers drown first."""
+    name = min(clique, key=lambda column: (domain[column].size, column))
+    along = counts.sum(axis=tuple(axis for axis, other in enumerate(clique) if other != name))
+    listed = along[: domain[name].values or domain[name].size]
+    code = int(np.argmin(listed))
+    return Told(f"People with {_cell(domain[name], code)}", float(listed[code]), math.sqrt(counts.size / along.size), False)
+
+
+def _share(domain: Domain, clique: Clique, counts: NDArray[np.floating]) -> Told:
+    """The most common value of the smallest column among people with the most common values of all others."""
+    name = min(clique, key=lambda column: (domain[column].size, column))
+    ordered = np.moveaxis(counts, clique.index(name), -1)
+    group = np.unravel_index(int(np.argmax(ordered.sum(axis=-1))), ordered.shape[:-1])
+    inside = ordered[group]
+    code, people = int(np.argmax(inside)), float(max(1.0, inside.sum()))
+    share = float(inside[code]) / people
+    others = [column for column in clique if column != name]
+    among = " and ".join(_cell(domain[column], int(where)) for column, where in zip(others, group, strict=True))
+    noise = math.sqrt((1 - share) ** 2 + (inside.size - 1) * share**2) / people
+    return Told(f"Share with {_cell(domain[name], code)} among people with {among}", share, noise, True)
+
+
+def _cell(attribute: Attribute, code: int) -> str:
+    return f"{visible(attribute.name)} “{visible(attribute.cell_labels()[code])}”"
