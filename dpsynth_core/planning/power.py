@@ -99,8 +99,9 @@ class Power:
     def told(self) -> str:
         """What the light stands for; no name of a column is in it."""
         if self.hopeless:
-            told = f"only about {self.perfect:,.0f} of {self.tables:,}" if self.perfect >= 1 else f"none of {self.tables:,}"
-            return f"even if the rows had no error at all, {told} would be shown to be good enough: what measures them is too noisy."
+            told = f"only about {self.perfect:,.0f} of the" if self.perfect >= 1 else "none of the"
+            shown = f"{told} {self.tables:,} tables would be shown to be good enough"
+            return f"even if the rows had no error at all, {shown}: what measures them is too noisy."
         few = {Light.GREEN: "", Light.AMBER: ": some, not all", Light.RED: ": too few to publish such rows"}[self.light]
         return f"{self.hope} should come out good enough{few}."
 

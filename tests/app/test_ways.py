@@ -88,8 +88,11 @@ def test_before_spending_the_button_says_what_is_to_be_expected() -> None:
 
 def test_without_a_number_of_people_it_is_said_from_how_many_on_rows_without_error_would_do() -> None:
     place = project(**plan(2, 1.0, None))
-    told = " ".join(info.value for info in open_page("mechanism", place).info)
-    assert "With fewer than about 3,000 people" in told
+    app = open_page("mechanism", place)
+    assert "With fewer than about 3,000 people" in app.info[0].value
+    dialog = button(app, "Lock the plan").click().run()
+    assert not dialog.exception
+    assert button(dialog, "Spend ε 1 and run")
     assert "What would do?" not in words(open_page("mechanism", place))
 
 

@@ -26,20 +26,21 @@ def light(project: Current) -> Plan | None:
         plan = document.plan(project.draft, project.name)
     except InputError:
         return None
+    if not shown(project, plan):
+        frame.link("data", "Say how many")
+    return plan
+
+
+def shown(project: Current, plan: Plan) -> bool:
+    """The light of a plan; whether it is known how many people there are. Nothing for a mechanism that makes no tables that are judged."""
     people, hope = document.people(project.draft), ways_view.outlook(project, plan)
     if hope is not None:
         box, icon = _BOX[hope.light]
         box(f"**{hope.light.capitalize()}:** with about {numbers.count(people or 0)} people, {hope.told}", icon=icon)
     elif plan.mechanism.card.publishes_tables:
-        unknown(plan)
-    return plan
-
-
-def unknown(plan: Plan) -> None:
-    """Nothing can be expected of a plan for nobody knows how many people, but from how many on it can be good."""
-    needed = power.people_needed(plan.shares, plan.unit, len(plan.workload.cliques))
-    fewest = numbers.count(float(f"{needed:.2g}"))
-    known = f" With fewer than about {fewest} people, even rows without any error would not be shown to be good." if needed else ""
-    with st.container(key="light_unknown"):
+        needed = power.people_needed(plan.shares, plan.unit, len(plan.workload.cliques))
+        fewest = numbers.count(float(f"{needed:.2g}"))
+        known = f" With fewer than about {fewest} people, even rows without any error would not be shown to be good." if needed else ""
         st.info(f"**No light:** about how many people are in the table?{known}", icon=":material/help:")
-        frame.link("data", "Say how many")
+        return False
+    return True

@@ -176,7 +176,7 @@ def _confirm(project: Current, plan: Plan, account: Spent, seen: Collection[str]
         f"The plan is locked: its seal `{spec.digest()[:16]}` shows everybody that nothing was changed afterwards. From the moment the run"
         " opens the records, the charge is final: also if it is cancelled, fails, or the machine goes down."
     )
-    light_view.light(project)
+    light_view.shown(project, plan)
     label = f"Spend ε {short(spec.budget.epsilon)}{_foreseen(project, plan) or ' and run'}"
     submit = partial(refusals.attempt, _RUN, partial(launch.submit, project, seen))
     if st.button(label, type="primary", icon=":material/play_arrow:", width="stretch", on_click=submit):

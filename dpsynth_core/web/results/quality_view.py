@@ -107,17 +107,18 @@ def _verdict(verdict: Verdict, note: str, lost: list[str]) -> None:
         if verdict.despite:
             st.markdown(literal(report.despite(verdict), 1000))
         comparison, surpassed = report.comparison(verdict), any(way.better for way in verdict.simpler)
-        if surpassed:
-            st.markdown(f":material/warning: {literal(comparison, 600)}")
+        good = report.fit_for(verdict)
+        if comparison and (surpassed or not good):
+            st.markdown(f"{':material/warning:' if surpassed else ':material/balance:'} {literal(comparison, 600)}")
         if lost:
             st.markdown(f":material/search_off: Nothing was learnt of {names(lost, 8)}: all values are “other” or missing there.")
         _unfit(report.unfit_for(verdict))
-        good = report.fit_for(verdict)
-        with st.expander(f"Good for {len(good) or 'no'} purpose{'s' * (len(good) != 1)}", icon=":material/check:", key="good_for"):
-            for line in good:
-                st.markdown(f":material/check: {literal(line, 300)}")
-            if comparison and not surpassed:  # the chart below shows it, too
-                st.markdown(f":material/balance: {literal(comparison, 600)}")
+        if good:
+            with st.expander(f"Good for {len(good)} purpose{'s' * (len(good) > 1)}", icon=":material/check:", key="good_for"):
+                for line in good:
+                    st.markdown(f":material/check: {literal(line, 300)}")
+                if comparison and not surpassed:  # the chart below shows it, too
+                    st.markdown(f":material/balance: {literal(comparison, 600)}")
         st.caption("Never for: decisions about a single person, exact figures, differences smaller than the errors.")
 
 
