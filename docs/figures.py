@@ -1,0 +1,143 @@
+"""Draws the figures of docs/explanation/papers.md from benchmarks/results: `python -m docs.figures`. A test compares what is there with
+what this makes. A dot is a run, a line goes through means; both axes are logarithmic, as in the papers.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from itertools import chain
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "docs" / "pictures"
+COMMAND = "python -m docs.figures"
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+"""Okabe and Ito's, which people with any colour vision tell apart; each line also has its name at its end."""
+LEFT, TOP, WIDTH, HEIGHT, RIGHT = 70, 50, 430, 270, 150
+LINE = 15
+
+
+@dataclass(frozen=True)
+class Figure:
+    """record: of benchmarks/results. by: the field of a run that names its line. lines: of the figure, with their titles. where: other
+    fields of its runs."""
+
+    record: str
+    title: str
+    error: str
+    by: str
+    lines: Mapping[str, str]
+    where: Mapping[str, Any]
+
+    def points(self) -> dict[str, dict[float, list[float]]]:
+        """The errors of all runs by title of the line and epsilon."""
+        runs = json.loads((ROOT / "benchmarks" / "results" / f"{self.record}.json").read_text(encoding="utf-8"))["runs"]
+        found: dict[str, dict[float, list[float]]] = {title: {} for title in self.lines.values()}
+        for run in runs:
+            if run[self.by] in self.lines and "error" in run and all(run[key] == value for key, value in self.where.items()):
+                found[self.lines[run[self.by]]].setdefault(run["epsilon"], []).append(run["error"])
+        return {title: dict(sorted(errors.items())) for title, errors in found.items()}
+
+
+FIGURES = {
+    "aim": Figure(
+        "aim_figures",
+        "Titanic, all tables of three columns",
+        "workload error",
+        "mechanism",
+        {
+            "aim": "AIM",
+            "aim@paper": "AIM as published",
+            "mst": "MST",
+            "mwem_pgm": "MWEM+PGM",
+            "privbayes": "PrivBayes+PGM",
+            "gem": "GEM",
+            "independent": "Independent",
+        },
+        {"table": "titanic", "workload": "all-3way"},
+    ),
+    "rap": Figure(
+        "rap",
+        "Adult, 64 random tables of three columns",
+        "largest error of a cell",
+        "program",
+        {"aim": "AIM", "rap": "RAP", "rp": "all measured at once", "fem": "FEM", "zero": "answering 0"},
+        {"figure": "2", "k": 3},
+    ),
+    "fem": Figure(
+        "fem",
+        "Adult, 64 random tables of three columns",
+        "largest error of a cell",
+        "program",
+        {"aim": "AIM", "fem": "FEM", "dualquery": "DualQuery", "hdmm": "HDMM", "gaussian-even": "noise on each table"},
+        {"figure": 1, "k": 3, "marginals": 64},
+    ),
+}
+
+
+def drawn(figure: Figure) -> str:
+    points = figure.points()
+    epsilons = sorted({epsilon for errors in points.values() for epsilon in errors})
+    errors = list(chain.from_iterable(chain.from_iterable(one.values() for one in points.values())))
+    low, high = min(errors), max(errors)
+
+    def x(epsilon: float) -> float:
+        return LEFT + WIDTH * math.log(epsilon / epsilons[0]) / math.log(epsilons[-1] / epsilons[0])
+
+    def y(error: float) -> float:
+        return TOP + HEIGHT * math.log(high / error) / math.log(high / low)
+
+    parts = [_text(LEFT, 24, figure.title, size=15), _text(LEFT, 42, f"{figure.error}, by epsilon; lower is better")]
+    for epsilon in (0.1, 1, 10):
+        if epsilons[0] <= epsilon <= epsilons[-1]:
+            parts += [_rule(x(epsilon), TOP, x(epsilon), TOP + HEIGHT), _text(x(epsilon), TOP + HEIGHT + 20, f"{epsilon:g}", "middle")]
+    for error in _round_numbers(low, high):
+        parts += [_rule(LEFT, y(error), LEFT + WIDTH, y(error)), _text(LEFT - 8, y(error) + 4, f"{error:g}", "end")]
+    heights = _apart({title: y(fmean(errors[max(errors)])) for title, errors in points.items() if errors})
+    for (title, errors_at), colour in zip(points.items(), COLOURS, strict=False):
+        means = " ".join(f"{x(epsilon):.1f},{y(fmean(of)):.1f}" for epsilon, of in errors_at.items())
+        parts.append(f'<polyline points="{means}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        for epsilon, of in errors_at.items():
+            parts += [f'<circle cx="{x(epsilon):.1f}" cy="{y(error):.1f}" r="3" fill="{colour}"/>' for error in of]
+        parts.append(_text(x(max(errors_at)) + 10, heights[title] + 4, title, colour=colour))
+    width, height = LEFT + WIDTH + RIGHT, TOP + HEIGHT + 34
+    size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif">'
+    return "\n".join([head, f'<rect width="{width}" height="{height}" fill="#ffffff"/>', *parts, "</svg>", ""])
+
+
+def _round_numbers(low: float, high: float) -> Iterator[float]:
+    """1, 2 and 5 times powers of ten."""
+    for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1):
+        yield from (number for times in (1, 2, 5) if low <= (number := float(f"{times}e{power}")) <= high)
+
+
+def _apart(heights: Mapping[str, float]) -> dict[str, float]:
+    """The same from top to bottom, each at least a line below the one before."""
+    placed: dict[str, float] = {}
+    for title, height in sorted(heights.items(), key=lambda one: one[1]):
+        placed[title] = max([height, *(before + LINE for before in placed.values())])
+    return placed
+
+
+def _rule(x1: float, y1: float, x2: float, y2: float) -> str:
+    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="#dddddd"/>'
+
+
+def _text(x: float, y: float, text: str, anchor: str = "start", *, size: int = 12, colour: str = "#333333") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{colour}" text-anchor="{anchor}">{escape(text)}</text>'
+
+
+def main() -> None:
+    for name, figure in FIGURES.items():
+        (FOLDER / f"{name}.svg").write_text(drawn(figure), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
