@@ -15,17 +15,19 @@ import importlib
 from typing import Any
 
 __version__ = "0.1.0"
-__all__ = ["Answer", "Answers", "CapacityError", "ChargedError", "InputError", "Plan", "Release"]
-__all__ += ["discover", "open", "plan", "recover", "testing", "verify"]
+__all__ = ["Answer", "Answers", "CapacityError", "ChargedError", "Fitted", "InputError", "Plan", "Release", "Sample"]
+__all__ += ["discover", "open", "plan", "recover", "rows_from", "sample", "testing", "verify"]
 
 # The names and their types are in __init__.pyi, for an import of theirs here would tie every room to this one.
 _WHERE = {
     "foundation.errors": ("CapacityError", "ChargedError", "InputError"),
     "interface.asking": ("Answer", "Answers"),
     "interface.columns": ("discover",),
+    "interface.fitted": ("Fitted", "rows_from"),
     "interface.plan": ("Plan", "plan"),
     "interface.release": ("Release", "open", "verify"),
     "interface.running": ("recover",),
+    "interface.sampling": ("Sample", "sample"),
     "interface.testing": ("testing",),
 }
 _ROOM = {name: room for room, names in _WHERE.items() for name in names}

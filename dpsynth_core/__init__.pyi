@@ -2,10 +2,12 @@ from dpsynth_core.foundation.errors import CapacityError, ChargedError, InputErr
 from dpsynth_core.interface import testing
 from dpsynth_core.interface.asking import Answer, Answers
 from dpsynth_core.interface.columns import discover
+from dpsynth_core.interface.fitted import Fitted, rows_from
 from dpsynth_core.interface.plan import Plan, plan
 from dpsynth_core.interface.release import Release, open, verify
 from dpsynth_core.interface.running import recover
+from dpsynth_core.interface.sampling import Sample, sample
 
 __version__: str
-__all__ = ["Answer", "Answers", "CapacityError", "ChargedError", "InputError", "Plan", "Release"]
-__all__ += ["discover", "open", "plan", "recover", "testing", "verify"]
+__all__ = ["Answer", "Answers", "CapacityError", "ChargedError", "Fitted", "InputError", "Plan", "Release", "Sample"]
+__all__ += ["discover", "open", "plan", "recover", "rows_from", "sample", "testing", "verify"]

@@ -129,7 +129,7 @@ def _said(domain: Domain, question: Question, stated: Stated, kind: str, group: 
 
 def _question(domain: Domain, asked: Asked) -> Question:
     """Raises InputError."""
-    among, versus = _codes(domain, asked.among, "among"), _codes(domain, asked.versus, "versus")
+    among, versus = codes(domain, asked.among, "among"), codes(domain, asked.versus, "versus")
     of = asked.of
     if asked.statistic == TABLE:
         columns = [of] if isinstance(of, str) else list(of or ())
@@ -140,13 +140,14 @@ def _question(domain: Domain, asked: Asked) -> Question:
         return Question(asked.statistic, among=among, versus=versus, column=of)
     if of is not None and not isinstance(of, Mapping):
         raise InputError("of", "it does not say which cells", 'write for example of={"sex": "f"}')
-    cells = _codes(domain, of, "of")
+    cells = codes(domain, of, "of")
     if asked.statistic == COUNT:
         return Question(COUNT, among={**among, **cells})
     return Question(asked.statistic, among=among, versus=versus, cells=cells)
 
 
-def _codes(domain: Domain, said: Cells | None, field: str) -> Mapping[str, tuple[int, ...]]:
+def codes(domain: Domain, said: Cells | None, field: str) -> Mapping[str, tuple[int, ...]]:
+    """The cells that are meant. Raises InputError, which calls them `field`."""
     if not said:
         return {}
     return cells_named(domain.attributes, {name: _named(domain, str(name), value) for name, value in said.items()}, field)

@@ -24,23 +24,24 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from dpsynth_core.bundle.verdicts import Report
+    from dpsynth_core.release.sampling import Refitted
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release:
     """What a run ends with, or what a bundle holds. Print it to read what it says of itself.
 
-    made: the release as the rooms below know it.
+    made: the release as the rooms below know it. back: its rows as the kind of table that came in.
     """
 
     made: releases.Release
     _bundle: Path
-    _back: Back
+    back: Back
 
     @cached_property
     def rows(self) -> Any:
         """The synthetic rows as the kind of table that came in, in pandas where that was a file or a database. None where none are."""
-        return None if self.made.table is None else self._back(self.made.table)
+        return None if self.made.table is None else self.back(self.made.table)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The rows for any library that speaks Arrow's PyCapsule interface. Raises InputError where there are none."""
@@ -113,6 +114,13 @@ class Release:
             For what cannot be asked of such rows.
         """
         return asking.ask(self.made, asking.Asked(statistic, of, among, versus), by)
+
+    @cached_property
+    def refitted(self) -> Refitted:
+        """Its model, from its answers (see `sample`)."""
+        from dpsynth_core.release import sampling
+
+        return sampling.refit(self.made)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the bundle, which is what to publish: rows, record, report, and how to check it. Replaces a file of that name."""

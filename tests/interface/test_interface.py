@@ -28,8 +28,8 @@ from dpsynth_core.sources.memory import Columns
 from dpsynth_core.store import balance, chain, spools
 
 PUBLIC = {
-    *("Answer", "Answers", "CapacityError", "ChargedError", "InputError", "Plan", "Release"),
-    *("discover", "open", "plan", "recover", "testing", "verify"),
+    *("Answer", "Answers", "CapacityError", "ChargedError", "Fitted", "InputError", "Plan", "Release", "Sample"),
+    *("discover", "open", "plan", "recover", "rows_from", "sample", "testing", "verify"),
 }
 COLUMNS = {"age": (0, 99), "sex": ["f", "m"], "region": {"kind": "categorical", "categories": ["north", "south"], "missing": True}}
 ROWS = 400
@@ -68,7 +68,7 @@ def test_a_name_that_is_not_public_is_not_there() -> None:
         dps.synthesise  # type: ignore[attr-defined]  # noqa: B018
 
 
-@pytest.mark.parametrize("module", ["columns", "plan", "testing"])
+@pytest.mark.parametrize("module", ["columns", "fitted", "plan", "testing"])
 def test_the_examples_of_docstrings_run(module: str) -> None:
     found = doctest.testmod(importlib.import_module(f"dpsynth_core.interface.{module}"))
     assert found.attempted
@@ -326,6 +326,15 @@ def test_errors_and_charts_are_those_of_the_report(release: dps.Release) -> None
     assert release.errors["limit"].is_monotonic_decreasing
     for chart in (release.plot.errors(), release.plot.overview(), release.plot.simpler(), release.plot.pairs()):
         assert "Released: differentially private." in str(chart.to_dict()["title"])
+
+
+def test_more_rows_cost_nothing_and_keep_to_the_group(release: dps.Release, tmp_path: Path) -> None:
+    assert dps.sample(release, 10).rows.equals(dps.sample(release, 10).rows)
+    group = dps.sample(dps.open(release.save(tmp_path / "release.zip")), 50, where={"sex": "f", "age": (0, 49)})
+    assert (set(group.rows["sex"]), group.rows["age"].max() <= 49, len(group.rows)) == ({"f"}, True, 50)
+    assert "within it" in group.errors or "nothing is known" in group.errors
+    with pytest.raises(dps.InputError, match="has no value 'x'"):
+        dps.sample(release, 10, where={"sex": "x"})
 
 
 def test_names_are_escaped_in_a_notebook() -> None:
