@@ -37,6 +37,11 @@ def _errors(kernel: PrivacyKernel, _: Neighbours) -> Question:
     return {"answers": answers, "sigma": np.sqrt(len(answers)) * kernel.unit.marginal_l1 / MU}
 
 
+def _range(kernel: PrivacyKernel, _: Neighbours) -> Question:
+    """Too many people everywhere, so that the largest range holds every cell of the column that the person can be in."""
+    return {"answers": {("b",): np.array([0.0, -FAR])}, "columns": ("b",), "sigma": kernel.unit.query_l1 / MU}
+
+
 def _sum(kernel: PrivacyKernel, _: Neighbours) -> Question:
     """The person leaves the cell with the smallest weight, or comes to the one with the largest."""
     low, high = -0.5, 1.0
@@ -67,6 +72,7 @@ CASES = (
     Case("select_worst_marginal", _worst_marginal, finite=True),
     Case("measure_errors", _errors),
     Case("measure_largest_error", lambda kernel, _: {"answers": {("b",): np.array([0.0, -FAR])}, "sigma": kernel.unit.query_l1 / MU}),
+    Case("measure_largest_range", _range),
     Case("measure_right", lambda kernel, _: {"predictors": [_GUESS] * 3, "sigma": np.sqrt(3) * kernel.unit.query_l1 / MU}),
     Case("measure_sum", _sum),
     Case("measure_errors", _errors, "in a group of records", group={"a": (0,)}),

@@ -36,8 +36,8 @@ def add(commands: Commands) -> None:
     make.add_argument("--origin-reason", metavar="TEXT", default="", help=reason)
     public = "a public table of the same columns, for mechanisms that can use one"
     make.add_argument("--public", metavar="FILE", type=Path, help=public)
-    drawn = "random:3:COUNT:SEED | skewed:3:SEED"
-    workload = f"all-3way | all-2way | target:COLUMN:3 | {drawn} | threshold:1-of-3:all | weights:a,b:2;c:1 | FILE"
+    drawn, ranges = "random:3:COUNT:SEED | skewed:3:SEED", "ranges:all | ranges:a,b"
+    workload = f"all-3way | all-2way | target:COLUMN:3 | {drawn} | threshold:1-of-3:all | {ranges} | weights:a,b:2;c:1 | FILE"
     make.add_argument("--workload", default="all-3way", help=f"{workload} (default: %(default)s)")
     make.add_argument("--mechanism", default="aim", help="see the command mechanisms (default: %(default)s)")
     make.add_argument("--epsilon", required=True, help="by how much one person may move the odds: at most by the factor e^EPSILON")
@@ -175,7 +175,7 @@ def _model(text: str, domain: Domain) -> dict[str, Any]:
 
 def parse_workload(text: str, domain: Domain) -> Workload:
     """all-3way | target:COLUMN:3 | random:3:COUNT:SEED | skewed:3:SEED | threshold:1-of-3:all | threshold:1-of-3:target:COLUMN |
-    weights:a,b:2;c:1 | FILE (the workload's own JSON, or lines of `columns: weight`).
+    ranges:all | ranges:a,b | weights:a,b:2;c:1 | FILE (the workload's own JSON, or lines of `columns: weight`).
 
     Raises InputError.
     """
@@ -201,12 +201,14 @@ def parse_workload(text: str, domain: Domain) -> Workload:
             numbers.insert(1, PAPER_DRAWS)
         if len(numbers) == 3 and None not in numbers:
             return workloads.drawn(domain, Draw(kind, *numbers))  # type: ignore[arg-type]  # none of them is None
+    elif kind == "ranges" and rest:
+        return workloads.ranges(domain, () if rest == "all" else workloads.names_in(rest))
     elif kind == "weights":
         return workloads.from_lines(domain, rest.replace(";", "\n"))
     elif text.endswith((".json", ".txt")) or os.path.isfile(text):
         return workloads.from_document(domain, text, read_document(Path(text), "--workload"))
-    forms = "use all-2way, all-3way, target:COLUMN:3, random:3:64:SEED, skewed:3:SEED, threshold:1-of-3:all, weights:a,b:2;c:1 or a file"
-    raise InputError("--workload", f"{shown(text)} is not a workload", forms)
+    forms = "all-2way, all-3way, target:COLUMN:3, random:3:64:SEED, skewed:3:SEED, threshold:1-of-3:all, ranges:all, weights:a,b:2;c:1"
+    raise InputError("--workload", f"{shown(text)} is not a workload", f"use {forms} or a file")
 
 
 def _public_table(path: Path) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from dpsynth_core.vocabulary import names
 from dpsynth_core.vocabulary import workload as workloads
 from dpsynth_core.vocabulary.blocks import passes
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.workload import Workload
+from dpsynth_core.vocabulary.workload import FEWEST_IN_ORDER, Workload
 
 MANY_COLUMNS = 20
 """From so many columns on, columns that are named alike are proposed as groups, and all triples are not."""
@@ -82,6 +82,9 @@ def _made(domain: Domain, column: str) -> Iterator[Proposal]:
     yield Proposal("single", names.of_columns(1), "How many people have each value.", {"kind": "all", "k": 1})
     if len(domain) >= 2:
         yield Proposal("pairs", names.of_columns(2), "How columns are related, two at a time.", {"kind": "all", "k": 2})
+        if any(attribute.ordered >= FEWEST_IN_ORDER for attribute in domain):
+            text = "How many have 30 to 45 of something, alone and in each group, and medians: of every column with an order."
+            yield Proposal("ranges", "Ranges of numbers, dates and ordered categories", text, {"kind": "ranges"})
     if len(domain) < 3:
         return
     around = {"kind": "target", "column": column, "k": 3}

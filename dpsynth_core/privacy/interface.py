@@ -121,6 +121,7 @@ class Kernel(ABC):
     measure_total = operations.measure_total
     measure_errors = operations.measure_errors
     measure_largest_error = operations.measure_largest_error
+    measure_largest_range = operations.measure_largest_range
     measure_sum = operations.measure_sum
     select_worst_marginal = operations.select_worst_marginal
 

@@ -33,13 +33,15 @@ from dpsynth_core.privacy.scores import (
 from dpsynth_core.privacy.view import Integers, View
 from dpsynth_core.vocabulary import keys
 from dpsynth_core.vocabulary.attribute import Attribute
-from dpsynth_core.vocabulary.marginals import at_least
+from dpsynth_core.vocabulary.marginals import at_least, largest_run
 from dpsynth_core.vocabulary.measurement import ROUNDING, Clique, Measurement, Residual
 from dpsynth_core.vocabulary.predictors import Predictor
 
 R = TypeVar("R")
 Answer = Callable[[View], R]
 Float = NDArray[np.float64]
+_Gap = Callable[[Clique, Integers, Integers], int]
+"""Of the counts of a marginal from what is stated of them, all in steps."""
 
 
 def measure(vector: Callable[[View], Integers], sigma: float, fineness: int = 1) -> Answer[Float]:
@@ -156,14 +158,33 @@ def measure_largest_error(
     threshold: answers are to "at least so many of the columns agree" instead of to cells, in tables of the same shape. Each difference
     moves by query_l1 at most, and so does the largest: l2 = query_l1 (Proposition 3), exactly, on the grid of `scores`.
     """
-    if not answers or (threshold is not None and not 1 <= threshold <= min(map(len, answers))):
-        raise ValueError("there is at least one marginal, and a threshold is from 1 to the number of columns")
+    if threshold is not None and not 1 <= threshold <= min(map(len, answers), default=0):
+        raise ValueError("a threshold is from 1 to the number of columns")
+    return _largest(asked, answers, sigma, lambda r, counts, stated: np.abs(at_least(counts, threshold or len(r)) - stated).max())
+
+
+@operation(Gaussian, lambda asked, _columns, sigma: Gaussian(sigma, float(asked.unit.query_l1)))
+def measure_largest_range(asked: Asked, answers: Mapping[Clique, Float], columns: Clique, sigma: float) -> Answer[float]:
+    """The largest |q(D) - answer_q| over all ranges of these columns, + noise, in counts: of everybody, or within each cell of the other
+    columns of a marginal. A range is of neighbouring cells among those of a column that are in an order.
+
+    Each is a counting query, and so the largest difference moves by query_l1 at most (Proposition 3), exactly, on the grid of `scores`.
+    """
+    along = {r: [(r.index(name), range(asked.domain[name].ordered)) for name in columns if name in r] for r in answers}
+    if not all(axes and all(cells for _, cells in axes) for axes in along.values()):
+        raise ValueError("each marginal has one of the columns, and these have an order")
+    return _largest(asked, answers, sigma, lambda r, counts, stated: max(largest_run(counts - stated, *axis) for axis in along[r]))
+
+
+def _largest(asked: Asked, answers: Mapping[Clique, Float], sigma: float, gap: _Gap) -> Answer[float]:
+    """The largest gap of a marginal from its answer, + noise. One person moves a gap by query_l1 at most."""
+    if not answers:
+        raise ValueError("there is at least one marginal")
     check_answers(tuple(answers.values()), [asked.shape(clique) for clique in answers])
 
     def largest(view: View) -> Integers:
-        counts = zip(answers, _counts(view, answers), strict=True)
-        gaps = (np.abs(at_least(table, threshold or len(r)) * COUNT_STEPS - steps(answers[r])).max() for r, table in counts)
-        return np.array([max(map(int, gaps))])
+        tables = zip(answers.items(), _counts(view, answers), strict=True)
+        return np.array([max(int(gap(r, counts * COUNT_STEPS, steps(stated))) for (r, stated), counts in tables)])
 
     noisy = measure(largest, sigma, COUNT_STEPS)
     return lambda view: float(noisy(view)[0])

@@ -222,6 +222,11 @@ class Attribute:
             return int(self.upper) + 1
         return len(self.edges) - 1 if self.is_number else len(self.categories)
 
+    @property
+    def ordered(self) -> int:
+        """How many of its cells, from the first on, are in an order: all but those for missing values and others; 0 without an order."""
+        return self.values if self.about.ordered else 0
+
     @cached_property
     def size(self) -> int:
         return self.values + self.other + self.missing

@@ -44,6 +44,12 @@ def expand(values: NDArray[Scalar], clique: Sequence[Hashable], over: Sequence[H
     return view.reshape([next(shape) if column in clique else 1 for column in over])
 
 
+def largest_run(table: NDArray[Any], axis: int, cells: Sequence[int]) -> Any:
+    """The largest size of a sum over neighbours among these cells of an axis, within one cell of each other axis: of the sums up to each
+    cell, the largest less the smallest, none at all being 0. No rounding where the table holds integers."""
+    return np.ptp(np.insert(table.take(cells, axis).cumsum(axis), 0, 0, axis), axis).max()
+
+
 def at_least(marginal: NDArray[Any], threshold: int) -> NDArray[Any]:
     """For each cell y of a marginal, how many of its records agree with y in at least `threshold` columns; shaped like the marginal.
 

@@ -18,6 +18,7 @@ from dpsynth_core.foundation.errors import CapacityError, InputError, many, show
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.drawn_marginals import RANDOM, Draw
 from dpsynth_core.vocabulary.measurement import Clique, subsets
+from dpsynth_core.vocabulary.names import column_field
 
 MAX_MARGINAL_CELLS = 10_000_000
 """A single marginal may have this many cells at most: 80 MB of counts."""
@@ -34,6 +35,9 @@ MAX_DRAW_STEPS = 25_000_000
 MIN_WEIGHT, MAX_WEIGHT = 1e-9, 1e9
 """Only ratios of weights matter. Far beyond these, sums of them overflow or vanish."""
 
+FEWEST_IN_ORDER = 3
+"""Values of a column that has ranges beside its cells and their complements."""
+
 _FIELD = "workload"
 
 
@@ -42,16 +46,18 @@ class Workload:
     """Marginals r of `domain` with weights c_r > 0; keys are canonical cliques (see Domain.clique).
 
     threshold: None where each cell of a marginal is one question, "all of its columns have these values"; t where the question is
-    "at least t of them have" (see `queries`). draw: what the marginals were drawn by, None where they were not drawn.
+    "at least t of them have" (see `queries`). draw: what the marginals were drawn by, None where they were not drawn. ranges: columns with
+    an order of which ranges are asked, "from 30 to 45", of everybody and within each cell of another column.
 
-    Raises InputError for an empty workload, a weight that is not a positive number or a threshold that some marginal has too few columns
-    for, CapacityError for a marginal or a closure that is too large.
+    Raises InputError for an empty workload, a weight that is not a positive number, a threshold that some marginal has too few columns
+    for or ranges of a column without an order, CapacityError for a marginal or a closure that is too large.
     """
 
     domain: Domain
     weights: Mapping[Clique, float]
     threshold: int | None = None
     draw: Draw | None = None
+    ranges: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.weights:
@@ -66,6 +72,7 @@ class Workload:
             _check_marginal(clique, weight, math.prod([sizes[name] for name in clique]))
         _check_closure(sum(2 ** len(clique) for clique in self.weights))
         _check_threshold(self.threshold, min(map(len, self.weights)))
+        _check_ranges(self.domain, self.ranges, self.threshold)
         object.__setattr__(self, "weights", {clique: float(weight) for clique, weight in self.weights.items()})
 
     @property
@@ -113,8 +120,9 @@ class Workload:
         return {clique: sum(column[name] for name in clique) for clique in self.closure()}
 
     def to_json(self) -> dict[str, Any]:
-        """How the marginals were drawn, if they were, or else the shortest of the other three forms that `from_json` reads."""
-        form = (asdict(self.draw) if self.draw else _compact_form(self)) or {
+        """How the marginals were drawn, if they were, or else the shortest of the other forms that `from_json` reads."""
+        asked = {"kind": "ranges", "columns": list(self.ranges)} if self.ranges else None
+        form = asked or (asdict(self.draw) if self.draw else _compact_form(self)) or {
             "kind": "marginals",
             "marginals": [{"attributes": list(clique), "weight": weight} for clique, weight in self.weights.items()],
         }
@@ -159,14 +167,26 @@ def drawn(domain: Domain, draw: Draw) -> Workload:
     return Workload(domain, draw.weights(domain.names), draw=draw)
 
 
+def ranges(domain: Domain, columns: Sequence[str] = ()) -> Workload:
+    """Ranges of these columns, or of all that have an order: each column alone, and with each other column of the domain; weight 1."""
+    asked = tuple(name for name in domain.names if (name in columns if columns else domain[name].ordered >= FEWEST_IN_ORDER))
+    if not columns and not asked:
+        raise InputError(_FIELD, "no column of the domain has an order", "ask for tables, or declare numbers, dates or ordered categories")
+    if unknown := [name for name in columns if name not in domain]:
+        raise InputError(_FIELD, f"{shown(unknown[0])} is not a column of the domain", "name columns whose values have an order")
+    cliques = [*((name,) for name in asked), *(pair for pair in combinations(domain.names, 2) if not set(pair).isdisjoint(asked))]
+    return Workload(domain, dict.fromkeys(cliques, 1.0), ranges=asked)
+
+
 def hand_picked(domain: Domain, weights: Mapping[Sequence[str], float]) -> Workload:
     """The given marginals; names in any order. The same set of columns twice is an InputError."""
     return _picked(domain, weights.items())
 
 
 def from_json(domain: Domain, obj: Any) -> Workload:
-    """Read {"kind": "all", "k"}, {"kind": "target", "column", "k"}, {"kind": "random" or "skewed", "k", "count", "seed"} or
-    {"kind": "marginals", "marginals": [...]}, and "threshold"."""
+    """Read {"kind": "all", "k"}, {"kind": "target", "column", "k"}, {"kind": "random" or "skewed", "k", "count", "seed"},
+    {"kind": "ranges", "columns"} (all with an order, unless columns are named) or {"kind": "marginals", "marginals": [...]}, and
+    "threshold"."""
     if not isinstance(obj, Mapping):
         raise InputError(_FIELD, "it is not a JSON object", 'write for example {"kind": "all", "k": 3}')
     marginals = _read_marginals(domain, {key: value for key, value in obj.items() if key != "threshold"})
@@ -188,30 +208,29 @@ def from_lines(domain: Domain, text: str) -> Workload:
 
 
 def _read_line(domain: Domain, number: int, line: str) -> tuple[list[str], float]:
-    whole = _split(number, line)
+    whole = names_in(line, f"line {number}")
     columns, colon, weight = line.rpartition(":")
-    if not colon or all(name.strip() in domain for name in whole):
+    if not colon or all(name in domain for name in whole):
         return _names_of(domain, number, whole), 1.0
     try:
         amount = float(weight)
     except ValueError:
         raise InputError(_FIELD, f"line {number} has no number after its last colon", "write columns: weight") from None
-    return _names_of(domain, number, _split(number, columns)), amount
+    return _names_of(domain, number, names_in(columns, f"line {number}")), amount
 
 
-def _split(number: int, names: str) -> list[str]:
-    """Between its commas."""
+def names_in(text: str, where: str = "it") -> list[str]:
+    """Names between commas; those with commas in them stand in double quotes. where: what the text is, for an error."""
     try:
-        return next(csv.reader([names], skipinitialspace=True))
+        return [name.strip() for name in next(csv.reader([text], skipinitialspace=True))]
     except csv.Error:
-        raise InputError(_FIELD, f"line {number} is too long for names of columns", "write columns: weight, one table per line") from None
+        raise InputError(_FIELD, f"{where} is too long for names of columns", "write names of columns with commas between them") from None
 
 
 def _names_of(domain: Domain, number: int, names: Sequence[str]) -> list[str]:
-    stripped = [name.strip() for name in names]
-    if not all(name in domain for name in stripped):
+    if not all(name in domain for name in names):
         raise InputError(_FIELD, f"line {number} names a column that is not in the domain", "write columns: weight, one table per line")
-    return stripped
+    return list(names)
 
 
 def _read_marginals(domain: Domain, obj: Mapping[str, Any]) -> Workload:
@@ -225,13 +244,20 @@ def _read_marginals(domain: Domain, obj: Mapping[str, Any]) -> Workload:
         case "random" | "skewed" as kind:
             _check_keys(obj, {"kind", "k", "count", "seed"})
             return drawn(domain, Draw(kind, obj.get("k"), obj.get("count"), obj.get("seed")))  # type: ignore[arg-type]
+        case "ranges":
+            _check_keys(obj, {"kind", "columns"})
+            columns = obj.get("columns", [])
+            if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
+                raise InputError(f"{_FIELD}.columns", "it is not a list of column names", "name columns, or leave it out for all")
+            return ranges(domain, columns)
         case "marginals":
             _check_keys(obj, {"kind", "marginals"})
             if not isinstance(marginals := obj.get("marginals"), list):
                 raise InputError(f"{_FIELD}.marginals", "it is not a list", 'write [{"attributes": ["age", "sex"], "weight": 1.0}]')
             return _picked(domain, map(_read_marginal, marginals))
         case kind:
-            raise InputError(f"{_FIELD}.kind", f"{shown(kind)} is unknown", 'use "all", "target", "random", "skewed" or "marginals"')
+            known = '"all", "target", "random", "skewed", "ranges" or "marginals"'
+            raise InputError(f"{_FIELD}.kind", f"{shown(kind)} is unknown", f"use {known}")
 
 
 def _picked(domain: Domain, pairs: Iterable[tuple[Sequence[str], float]]) -> Workload:
@@ -315,6 +341,14 @@ def _check_threshold(threshold: Any, columns: int) -> None:
     if threshold is not None and (isinstance(threshold, bool) or not isinstance(threshold, int) or not 1 <= threshold <= columns):
         problem = f"{shown(threshold)} is not a whole number from 1 to the {columns} columns of the smallest table"
         raise InputError(f"{_FIELD}.threshold", problem, "change it, or leave it out to ask for all columns")
+
+
+def _check_ranges(domain: Domain, columns: Sequence[str], threshold: int | None) -> None:
+    for name in columns:
+        if domain[name].ordered < FEWEST_IN_ORDER:
+            raise InputError(column_field(name), "its values have no order, or are too few for ranges", "ask for ranges of other columns")
+    if columns and threshold is not None:
+        raise InputError(f"{_FIELD}.threshold", "ranges are asked for", "ask for one of the two")
 
 
 def _clique_name(clique: Sequence[str]) -> str:

@@ -27,10 +27,10 @@ SHARES = budgeted(AIM, BudgetSpec(epsilon=1.0, delta=1e-9, certificate=0.05))
     ("columns", "names"),
     [
         (1, ["single"]),
-        (2, ["single", "pairs"]),
-        (3, ["single", "pairs", "target", "triples"]),
-        (MANY_COLUMNS - 1, ["single", "pairs", "target", "triples"]),
-        (MANY_COLUMNS, ["single", "pairs", "target", "groups"]),
+        (2, ["single", "pairs", "ranges"]),
+        (3, ["single", "pairs", "ranges", "target", "triples"]),
+        (MANY_COLUMNS - 1, ["single", "pairs", "ranges", "target", "triples"]),
+        (MANY_COLUMNS, ["single", "pairs", "ranges", "target", "groups"]),
     ],
 )
 def test_what_can_be_studied_follows_from_the_number_of_columns(columns: int, names: list[str]) -> None:
@@ -65,7 +65,7 @@ def test_every_proposal_is_a_workload_that_fits() -> None:
 
 def test_what_is_too_large_for_a_table_is_not_proposed() -> None:
     large = Domain.from_json({f"c{number:02d}": 3000 for number in range(MANY_COLUMNS)})
-    assert [proposal.name for proposal in proposals(large)] == ["single", "pairs"]
+    assert [proposal.name for proposal in proposals(large)] == ["single", "pairs", "ranges"]
 
 
 def test_groups_follow_names_and_leave_no_column_out() -> None:

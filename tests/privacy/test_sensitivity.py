@@ -223,6 +223,38 @@ def test_some_neighbour_changes_errors_by_what_they_are_charged_for(unit: Unit) 
     assert distance == pytest.approx(event.l2, rel=1e-15)
 
 
+def largest_range(people: People, unit: Unit, columns: Clique, given_answers: dict) -> tuple[float, Event]:
+    """The whole number that noise was added to, in units of sigma, and the charge for sigma = 1."""
+    kernel, glass = kernel_and_glass(people, unit)
+    kernel.measure_largest_range({r: table for r, table in given_answers.items() if set(columns) & set(r)}, columns, 1.0)
+    numbers, width = glass.seen[0]
+    return float(numbers[0]) / width, kernel.events[0]
+
+
+@UNITS
+@pytest.mark.parametrize("columns", [("b",), ("a", "b")], ids=str)
+def test_no_neighbour_moves_the_largest_range_by_more_than_it_is_charged_for(unit: Unit, columns: Clique) -> None:
+    @given(tables(unit), answers)
+    @examples(25)
+    def check(people: People, given_answers: dict) -> None:
+        here, event = largest_range(people, unit, columns, given_answers)
+        assert isinstance(event, Gaussian)
+        assert all(abs(here - largest_range(other, unit, columns, given_answers)[0]) <= event.l2 for other in neighbours(people, unit))
+
+    check()
+
+
+@UNITS
+def test_some_neighbour_moves_the_largest_range_by_what_it_is_charged_for(unit: Unit) -> None:
+    """Far too few people are stated of one end of a column, and far too many of the other: who is in the range from the one end on."""
+    people = (((0, 0),) * unit.max_rows_per_person, ((0, 1),) * unit.max_rows_per_person)
+    stated = {("b",): np.array([9.0, -9.0, -9.0])}
+    here, event = largest_range(people, unit, ("b",), stated)
+    assert isinstance(event, Gaussian)
+    furthest = max(abs(here - largest_range(other, unit, ("b",), stated)[0]) for other in neighbours(people, unit))
+    assert furthest == event.l2
+
+
 LOOKING = Additive(np.zeros(2, dtype=np.int64), {"b": np.array([[1, 0], [0, 1], [1, 0]])})
 GUESSES = [
     Predictor("a", LOOKING, Largest(np.arange(2))),

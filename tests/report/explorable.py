@@ -33,7 +33,7 @@ def questions(domain: Domain, number: int, seed: int) -> Iterator[Question]:
     """Questions of every kind, with filters that may be empty, in columns and cells drawn evenly."""
     rng = np.random.default_rng(seed)
     numeric = [a.name for a in domain if asking.cell_values(a) is not None]
-    ordered = [a.name for a in domain if asking.ordered_cells(a)]
+    ordered = [a.name for a in domain if a.ordered]
 
     def cells(least: int) -> dict[str, list[int]]:
         chosen = rng.permutation(domain.names)[: max(least, int(rng.integers(0, 3)))]

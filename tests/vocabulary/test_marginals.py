@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import expand, project, summed_axes
+from dpsynth_core.vocabulary.marginals import expand, largest_run, project, summed_axes
 from dpsynth_core.vocabulary.measurement import ROUNDING, Measurement
 from dpsynth_core.vocabulary.released import combined, counted, of_codes
 from dpsynth_core.vocabulary.rows import row_marginals
@@ -92,6 +92,13 @@ def test_nothing_is_copied_where_nothing_is_summed() -> None:
 def test_a_table_has_no_projection_onto_columns_that_it_lacks_or_on_one_twice(onto: tuple[str, ...]) -> None:
     with pytest.raises(ValueError, match=r".+"):
         project(np.zeros((3, 2)), ("a", "b"), onto)
+
+
+@given(arrays(np.int64, (4, 3), elements=st.integers(-9, 9)), st.integers(1, 4))
+def test_the_largest_run_is_that_of_all_ranges_added_up_one_by_one(table: np.ndarray, cells: int) -> None:
+    ends = [(low, high) for low in range(cells) for high in range(low + 1, cells + 1)]
+    assert largest_run(table, 0, range(cells)) == max(np.abs(table[low:high].sum(axis=0)).max() for low, high in ends)
+    assert largest_run(table.T, 1, range(cells)) == largest_run(table, 0, range(cells))
 
 
 def test_columns_cannot_be_lost_by_expanding() -> None:

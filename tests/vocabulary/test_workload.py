@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.workload import MAX_MARGINAL_CELLS, Workload, all_kway, from_json, hand_picked, target
+from dpsynth_core.vocabulary.workload import MAX_MARGINAL_CELLS, Workload, all_kway, from_json, hand_picked, ranges, target
 from tests.tiers import examples
 
 DOMAIN = Domain.from_json({"age": 4, "sex": 2, "work": 3, "region": 5, "income": 2})
@@ -93,6 +94,11 @@ def test_short_forms_read_back_as_the_same_set_of_marginals(column: str, k: int)
         ({"kind": "all", "k": 6}, "from 1 to the 5 columns"),
         ({"kind": "all", "k": 2, "weight": 3}, "weight"),
         ({"kind": "target", "column": "wealth", "k": 2}, "'wealth' is not a column"),
+        ({"kind": "ranges", "columns": "age"}, "not a list of column names"),
+        ({"kind": "ranges", "columns": ["wealth"]}, "'wealth' is not a column"),
+        ({"kind": "ranges", "columns": ["sex"]}, "column 'sex': its values have no order, or are too few"),
+        ({"kind": "ranges", "columns": ["age"], "threshold": 1}, "ranges are asked for"),
+        ({"kind": "ranges", "k": 2}, "k"),
         ({"kind": "marginals", "marginals": []}, "no marginals"),
         ({"kind": "marginals", "marginals": {}}, "not a list"),
         ({"kind": "marginals", "marginals": ["age"]}, "not a JSON object"),
@@ -127,6 +133,25 @@ def test_too_many_marginals_are_refused_before_they_are_listed() -> None:
 def test_cliques_out_of_domain_order_are_refused() -> None:
     with pytest.raises(InputError, match="domain order"):
         Workload(DOMAIN, {("sex", "age"): 1.0})
+
+
+def test_ranges_are_of_columns_alone_and_with_each_other_column() -> None:
+    workload = ranges(DOMAIN, ["work", "age"])
+    assert set(workload.cliques) == {
+        *[("age",), ("work",), ("age", "sex"), ("age", "work"), ("age", "region"), ("age", "income")],
+        *[("sex", "work"), ("work", "region"), ("work", "income")],
+    }
+    assert workload.to_json() == {"kind": "ranges", "columns": ["age", "work"]}
+    assert from_json(DOMAIN, workload.to_json()) == workload
+
+
+def test_ranges_of_all_columns_are_of_those_with_an_order() -> None:
+    sex = Attribute.categorical("sex", ["f", "m"])
+    domain = Domain((Attribute.integer("age", 0, 9, bins=5), sex, Attribute.categorical("region", ["n", "s", "w"])))
+    assert ranges(domain) == from_json(domain, {"kind": "ranges"})
+    assert set(ranges(domain).cliques) == {("age",), ("age", "sex"), ("age", "region")}
+    with pytest.raises(InputError, match="no column of the domain has an order"):
+        ranges(Domain((sex,)))
 
 
 @pytest.mark.parametrize("form", [{"kind": "all", "k": 2}, {"kind": "target", "column": "sex", "k": 2}])

@@ -21,7 +21,6 @@ from dpsynth_core.evaluation.questions.question import (
     Question,
     Vector,
     cell_values,
-    ordered_cells,
     weights,
 )
 from dpsynth_core.statistics.quantiles import normal
@@ -222,7 +221,7 @@ class _Asked:
     def median(self) -> Stated:
         """The first cell with which half of the group is reached, of those that have an order."""
         known, column, z = self.known, self.question.column, self.z
-        number = ordered_cells(known.domain[column])
+        number = known.domain[column].ordered
         group = weights(known.domain, self.question.among)
         counts = None if known.codes is None else known.rows_in(group, (column,))[:number]
         ordered = np.arange(known.domain[column].size) < number

@@ -71,7 +71,7 @@ class Question:
 
     def _check_column(self, domain: Domain) -> None:
         if self.statistic in (MEAN, MEDIAN) or (self.statistic == DIFFERENCE and self.column):
-            usable = ordered_cells(domain[self.column]) if self.statistic == MEDIAN else cell_values(domain[self.column]) is not None
+            usable = domain[self.column].ordered if self.statistic == MEDIAN else cell_values(domain[self.column]) is not None
             if not usable:
                 what = "an order" if self.statistic == MEDIAN else "numbers"
                 raise InputError(f"column {self.column!r}", f"its cells have no {what}", f"choose a column whose cells have {what}")
@@ -82,11 +82,6 @@ class Question:
 
     def clique(self, domain: Domain) -> Clique:
         return domain.clique(self.asked)
-
-
-def ordered_cells(attribute: Attribute) -> int:
-    """How many of its cells, from the first on, are in an order: all but those for missing values and others; 0 without an order."""
-    return attribute.values if attribute.about.ordered else 0
 
 
 def cell_values(attribute: Attribute) -> Vector | None:

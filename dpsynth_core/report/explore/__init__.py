@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from dpsynth_core.evaluation.questions import worst
 from dpsynth_core.evaluation.questions.breakdown import MOST_LINES
 from dpsynth_core.evaluation.questions.known import ALPHA, LIMIT_ALPHA, Known, known
-from dpsynth_core.evaluation.questions.question import MOST_CELLS, cell_values, half_width, ordered_cells
+from dpsynth_core.evaluation.questions.question import MOST_CELLS, cell_values, half_width
 from dpsynth_core.foundation.zones import Zoned, released
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.tables import FIRST
@@ -175,7 +175,7 @@ def _column(attribute: Attribute) -> dict[str, Any]:
         "values": None if values is None else [None if np.isnan(value) else float(value) for value in values],
         "half": half_width(attribute) if values is not None else 0.0,
         "decimals": decimals(attribute),
-        "ordered": ordered_cells(attribute),
+        "ordered": attribute.ordered,
     }
 
 

@@ -19,7 +19,6 @@ from dpsynth_core.evaluation.questions.question import (
     TABLE,
     Question,
     cell_values,
-    ordered_cells,
 )
 from dpsynth_core.evaluation.questions.worst import worst
 from dpsynth_core.foundation.errors import InputError
@@ -129,7 +128,7 @@ def _asked(domain: Domain, statistic: str) -> Question | None:
 
 def _usable(domain: Domain, statistic: str) -> list[str]:
     """The columns that have a mean, or a median."""
-    return [one.name for one in domain if (ordered_cells(one) if statistic == MEDIAN else cell_values(one) is not None)]
+    return [one.name for one in domain if (one.ordered if statistic == MEDIAN else cell_values(one) is not None)]
 
 
 def _conditions(domain: Domain, title: str, key: str) -> dict[str, tuple[int, ...]]:

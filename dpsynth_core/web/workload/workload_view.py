@@ -28,8 +28,11 @@ from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal
 from dpsynth_core.web.workload import purposes_view
 
-ALL, TARGET, PICKED = "all", "target", "marginals"
-WAYS = {ALL: "All combinations", TARGET: "Around one column", PICKED: "Hand-picked", purposes_view.DRAWN: purposes_view.DRAWN_TITLE}
+ALL, TARGET, RANGES, PICKED = "all", "target", "ranges", "marginals"
+WAYS = {
+    **{ALL: "All combinations", TARGET: "Around one column", RANGES: "Ranges", PICKED: "Hand-picked"},
+    purposes_view.DRAWN: purposes_view.DRAWN_TITLE,
+}
 ORDERS = {1: "single", 2: "pairs", 3: "triples", 4: "fours", 5: "fives"}
 MOST_TO_COPY = 300
 MOST_TO_DRAW = 60
@@ -40,6 +43,7 @@ MATCHING_HELP = (
     "With “at least” a question joins conditions by “or”: someone who matches several is still counted once. The largest error that the "
     "Results page certifies is then that of these questions."
 )
+RANGES_HELP = "Every column with an order, alone and with each other one: ranges such as “from 30 to 45”, of everybody and in each group."
 _EVERY = 0
 """Instead of a threshold: all columns of a table have to match."""
 _WORKLOAD = "workload"
@@ -70,6 +74,8 @@ def _detail(project: Current, is_own: bool) -> None:
     fields.linked("way", purposes_view.way_of(now), _switch, st.segmented_control, "Which tables?", list(WAYS), **look)
     if now["kind"] == PICKED:
         _picked(project, domain, now["marginals"])
+    elif now["kind"] == RANGES:
+        st.caption(RANGES_HELP)
     else:
         kind = now["kind"]
         if kind in purposes_view.DRAWN_KINDS:
@@ -104,8 +110,10 @@ def _matching(project: Current, domain: Domain) -> None:
 
 
 def _sizes(workload: dict[str, Any]) -> list[int]:
-    """How many columns the tables have; one number where all have as many."""
-    return sorted({len(m["attributes"]) for m in workload["marginals"]}) if workload["kind"] == PICKED else [workload["k"]]
+    """How many columns the tables have; one number where all have as many, none where ranges are asked."""
+    if workload["kind"] == PICKED:
+        return sorted({len(m["attributes"]) for m in workload["marginals"]})
+    return [workload["k"]] if "k" in workload else []
 
 
 def _thresholds(sizes: list[int]) -> range:
@@ -161,6 +169,8 @@ def _start(way: str, draft: Draft) -> dict[str, Any]:
         return {"kind": PICKED, "marginals": []}
     if way == purposes_view.DRAWN:
         return purposes_view.start_drawn(len(names))
+    if way == RANGES:
+        return {"kind": RANGES}
     start = {"kind": way, "k": min(2, len(names))}
     return start | {"column": names[-1]} if way == TARGET else start
 
