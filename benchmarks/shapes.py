@@ -129,7 +129,7 @@ def _adult(folder: Path, rows: int | None = None) -> CodesSource:
     return CodesSource(domain, some[list(domain.names)].to_numpy(np.int32))
 
 
-def _coded(domain: Domain, table: TableSource, form: TableFormat) -> CodesSource:
+def coded(domain: Domain, table: TableSource, form: TableFormat) -> CodesSource:
     batches = [encode(domain, batch, form.notation) for batch in opened(table, form).batches(domain.names)]
     return CodesSource(domain, np.concatenate([np.stack([batch[name] for name in domain.names], axis=1) for batch in batches]))
 
@@ -141,19 +141,19 @@ def _celled(domain: Domain) -> Domain:
 
 def _titanic(folder: Path) -> CodesSource:
     path = folder / "titanic.csv"
-    return _coded(_celled(titanic(folder)), path, detect_format(path))
+    return coded(_celled(titanic(folder)), path, detect_format(path))
 
 
 def _raw_adult(folder: Path) -> CodesSource:
-    return _coded(adult_by_its_codebook(), folder / "adult.csv", TableFormat("csv", missing_markers=frozenset({"?"})))
+    return coded(adult_by_its_codebook(), folder / "adult.csv", TableFormat("csv", missing_markers=frozenset({"?"})))
 
 
 _WIDE = [int(size) for size in np.random.default_rng(35).integers(2, 12, 30)] + [24, 48, 96, 120, 180]
 
 SHAPES: Mapping[str, Shape] = {
     "titanic": Shape("1,306 people, 10 columns", 2, _titanic),
-    "demo": Shape("the simulated demo", 2, lambda _: _coded(demo_domain(), simulate(), TableFormat())),
-    "demo-cells": Shape("the demo with spare cells", 2, lambda _: _coded(_celled(demo_domain()), simulate(), TableFormat())),
+    "demo": Shape("the simulated demo", 2, lambda _: coded(demo_domain(), simulate(), TableFormat())),
+    "demo-cells": Shape("the demo with spare cells", 2, lambda _: coded(_celled(demo_domain()), simulate(), TableFormat())),
     "few": Shape("2,000 people of Adult", 2, lambda folder: _adult(folder, FEW_ROWS)),
     "adult": Shape("Adult as the AIM paper bins it", 3, _adult),
     "adult-cells": Shape("Adult by its codebook, with spare cells", 3, _raw_adult),

@@ -10,12 +10,14 @@ import math
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.mechanisms.graphical import aim_forecast, aim_strategies
 from dpsynth_core.mechanisms.graphical.aim_strategies import COLUMNS_ALONE, NO_MORE, PRINTED, AimParameters
 from dpsynth_core.mechanisms.graphical.grouping import Candidates, OfColumns, groups_of
+from dpsynth_core.mechanisms.graphical.levels import Levels, believed, divided
 from dpsynth_core.mechanisms.graphical.models import Capacity, Choice, Fit, Selections, apart, choose, choose_again, fit
 from dpsynth_core.mechanisms.graphical.public_prior import NoPrior, Prior
 from dpsynth_core.mechanisms.mechanism import Card, Forecast
@@ -70,7 +72,7 @@ class Aim(AimParameters):
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Algorithm 4, whose lines the comments name. Yields a Measured event a table, a Fitted one an estimate, then Finished."""
         domain, fitting, together = kernel.domain, self.strategies.fitting, self.strategies.together
-        start = yield from self._initialize(kernel, workload.aim_weights())
+        start = yield from self._initialize(kernel, workload.aim_weights(), workload.ranges)
         kernel, measurements, budget, prior = start.kernel, start.measurements, start.budget, start.prior
         model = start.fit(measurements, stopping=fitting.final, assumed=prior.marginals)  # line 7
         yield fitted(kernel, 0, "first model from one-way marginals")
@@ -106,32 +108,45 @@ class Aim(AimParameters):
         finished = model if kernel.domain is domain else OfColumns(model, domain)
         yield Finished(fitting.finish(finished), model.total, details, tuple(record.selections), considered)
 
-    def _initialize(self, kernel: Kernel, weights: Mapping[Clique, float]) -> Generator[Step, None, _Start]:
-        """Algorithm 2, but columns divide what they get, and get more where noise is large beside the people. weights: w_r of W+."""
+    def _initialize(self, kernel: Kernel, weights: Mapping[Clique, float], ranges: Sequence[str]) -> Generator[Step, None, _Start]:
+        """Algorithm 2, but columns divide what they get, and get more where noise is large beside the people. weights: w_r of W+. ranges:
+        columns whose ranges are asked for."""
         columns: dict[Clique, float] = {r: weight for r, weight in weights.items() if len(r) == 1}
+        levels = self.strategies.levels(kernel.domain, ranges) if len(columns) < self.strategies.wide else {}
+        leveled = kernel.grouped(list(chain.from_iterable(levels.values()))) if levels else kernel
         parts, spent = self.strategies.divide(kernel.domain, columns), self.least_for_columns(len(columns), kernel.domain)
-        measurements = yield from _measure_columns(kernel, parts, self.measure_share * spent * kernel.rho_total)
+        parts = divided(parts, levels)
+        measurements = yield from _measure_columns(leveled, parts, self.measure_share * spent * kernel.rho_total)
         for share in self.shares_for_columns(spent, _noise_of_columns(kernel, measurements)):
             alone = share >= COLUMNS_ALONE
             if share > spent:
                 more = kernel.rho_left if alone else self.measure_share * (share - spent) * kernel.rho_total
-                measurements += yield from _measure_columns(kernel, parts, more)
+                measurements += yield from _measure_columns(leveled, parts, more)
             spent = share
-            start = self._start(kernel, weights, columns, measurements, share)
+            start = self._start(kernel, weights, columns, levels, measurements, share)
             if start.prior.marginals:
                 break
         return start
 
     def _start(
-        self, kernel: Kernel, weights: Mapping[Clique, float], columns: Mapping[Clique, float], measured: list[Measurement], share: float
+        self,
+        kernel: Kernel,
+        weights: Mapping[Clique, float],
+        columns: Mapping[Clique, float],
+        levels: Levels,
+        every: Sequence[Measurement],
+        share: float,
     ) -> _Start:
-        """Groups of values, capacity and prior, as the noisy columns suggest them. share: of the budget, for columns."""
+        """Groups of values, capacity and prior, as the noisy columns suggest them. every: measured of columns and of their levels. share:
+        of the budget, for columns."""
+        measured, people = [m for m in every if not m.groups], total_from(kernel, every)
+        believe = believed(levels, every, people) if levels else self.strategies.fitting.columns
         budget = self._round(kernel, share * kernel.rho_total / len(columns))
-        noise = budget.sigma / max(1.0, total_from(kernel, measured))
+        noise = budget.sigma / max(1.0, people)
         groups = groups_of(kernel.domain, measured, self.most_groups(kernel.domain, len(columns), noise))
         kernel = kernel.grouped(groups) if groups else kernel
         folding = Folding.of(kernel.domain, measured, self.merge_below)
-        estimate = partial(fit, kernel, folding=folding, columns=self.strategies.fitting.columns(kernel.domain, measured))
+        estimate = partial(fit, kernel, folding=folding, columns=believe(kernel.domain, measured))
         capacity, candidates = Capacity(folding.model, self.capacity_mb(len(columns))), Candidates.of(kernel.domain, weights, groups)
         prior = self.prior(kernel, measured, candidates, capacity, estimate)
         return _Start(kernel, measured, columns, share >= COLUMNS_ALONE, budget, candidates, capacity, estimate, prior)
@@ -165,7 +180,7 @@ class Aim(AimParameters):
 
 
 def _measure_columns(kernel: Kernel, shares: Mapping[Clique, float], rho: float) -> Generator[Step, None, list[Measurement]]:
-    """The one-way marginals for `rho` together. shares: each one's part of it."""
+    """The one-way marginals, or tables of groups, for `rho` together. shares: each one's part of it."""
     taken: list[Measurement] = []
     for clique, part in shares.items():
         taken += yield from measure(kernel, 0, [clique], sigma_for(part * rho, kernel.unit.marginal_l2))
@@ -174,9 +189,10 @@ def _measure_columns(kernel: Kernel, shares: Mapping[Clique, float], rho: float)
 
 def _noise_of_columns(kernel: Kernel, columns: Sequence[Measurement]) -> float:
     """The share of people that noise would put in a wrong cell of a column, on average, if columns had all of the budget. columns: all that
-    was measured."""
+    was measured of them."""
     people = max(1.0, total_from(kernel, columns))
-    now = HALF_NORMAL * sum(m.values.size * m.deviation for m in columns) / (2 * len(columns) * people)
+    cells = [m for m in columns if not m.groups]
+    now = HALF_NORMAL * sum(m.values.size * m.deviation for m in cells) / (2 * len(cells) * people)
     return now * math.sqrt(kernel.rho_spent / kernel.rho_total)
 
 

@@ -5,11 +5,12 @@ The parameters are numbers that people may set; the strategies are functions and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from dpsynth_core.mechanisms.graphical import models
 from dpsynth_core.mechanisms.graphical.grouping import pay
+from dpsynth_core.mechanisms.graphical.levels import Levels, levels_of, without_levels
 from dpsynth_core.mechanisms.graphical.models import COLUMNS_SMOOTHED, FITS_CHOSEN, WEIGHTS_KEPT
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Split, printed
 from dpsynth_core.mechanisms.parameters import real, whole
@@ -57,7 +58,7 @@ class Strategies:
     """One for each step of Algorithm 4 that has several. divide: each column's share of what single columns get. weigh: what each column
     weighs in the scores, from the w_r of the columns and the noise of a selection in the errors of the heaviest, as a share of the people.
     cells: n_r in the scores. together: how many tables a round measures, from how many were measured before it. wide: from so many columns
-    on, models are made cheaper. fitting: of models."""
+    on, models are made cheaper. fitting: of models. levels: of columns whose ranges are asked for."""
 
     divide: Division = least_error_shares
     weigh: Callable[[Weights, float], dict[str, float]] = light_columns_as_heavy
@@ -65,9 +66,10 @@ class Strategies:
     together: Callable[[int], int] = a_tenth_of_those_before
     wide: float = WIDE
     fitting: models.Fitting = models.Fitting()
+    levels: Callable[[Domain, Collection[str]], Levels] = levels_of
 
 
-PRINTED = Strategies(equal_shares, as_workload_weighs, Domain.cells, one_a_round, float("inf"), models.FITTED_AS_PRINTED)
+PRINTED = Strategies(equal_shares, as_workload_weighs, Domain.cells, one_a_round, float("inf"), models.FITTED_AS_PRINTED, without_levels)
 """Algorithms 2, 3 and 4."""
 
 
@@ -133,6 +135,7 @@ OURS = Card(
         "Fits end early, as soon as they would follow noise; the paper prints the minimum.",
         COLUMNS_SMOOTHED,
         "Columns of many values are measured in groups of values too, where that promises more; the paper measures all values.",
+        "Columns whose ranges are asked for are measured in groups of neighbours of several sizes too; the paper measures tables.",
         "Rare values that noise hides are one to the model, and finished rows are moved towards it; the paper has neither.",
         f"A round measures one table for each {MEASURED_FOR_ONE_MORE} before it; the paper's rounds measure one.",
         f"From {WIDE} columns on the model may take a sixteenth of its size; the paper has no such rule.",

@@ -1,0 +1,105 @@
+"""Columns whose ranges are asked for: measured by their cells and by groups of neighbours, of four cells, of sixteen and so on.
+
+The error of a range that is read off cells is that of all of its cells together. Groups of neighbours answer its middle with few numbers,
+and cells its ends (Hay, Rastogi, Miklau, Suciu 2010, "Boosting the accuracy of differentially private histograms through consistency").
+How many levels there are follows from the number of cells alone; the cells get twice as much budget as each level, which is near the best
+division at every size that was tried. What all of them say together of the cells is the nearest numbers of people that are
+not negative and add up to everybody: where most cells are empty, that takes most of the noise away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import takewhile
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from dpsynth_core.inference.smoothing import Columns, smooth_columns
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.groups import Groups
+from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts, Measurement
+
+Levels = Mapping[str, tuple[Groups, ...]]
+"""Of each column whose ranges are asked for, from fine to coarse; none of a column of few cells."""
+
+Believed = Callable[[Domain, Sequence[Measurement]], Columns]
+"""From the measurements of columns alone."""
+
+TOGETHER = 4
+"""Neighbours in a group, and groups in one of the next level."""
+FEWEST_GROUPS = 2
+MOST_CELLS = 256
+"""Of a column that is measured so: the time for what follows for its cells grows with the cube."""
+_EXACTLY = 300.0
+"""How many times as much as any measured number it counts that the cells add up to everybody."""
+
+
+def levels_of(domain: Domain, columns: Collection[str]) -> Levels:
+    return {name: tuple(_levels(domain, domain[name])) for name in columns if domain[name].size <= MOST_CELLS}
+
+
+def without_levels(_domain: Domain, _columns: Collection[str]) -> Levels:
+    return {}
+
+
+def _levels(domain: Domain, attribute: Attribute) -> list[Groups]:
+    """Cells for missing and other values have a group of their own."""
+    sizes = takewhile(lambda size: FEWEST_GROUPS * size <= attribute.ordered, (TOGETHER**level for level in range(1, 10)))
+    return [_level(domain, attribute, size) for size in sizes]
+
+
+def _level(domain: Domain, attribute: Attribute, size: int) -> Groups:
+    places = [cell // size for cell in range(attribute.ordered)]
+    spare = [places[-1] + 1] * (attribute.size - attribute.ordered)
+    name = f"{attribute.name} (by {size})"
+    while name in domain.column_names:
+        name += "*"
+    return Groups(name, attribute.name, (*places, *spare))
+
+
+def divided(shares: Mapping[Clique, float], levels: Levels) -> dict[Clique, float]:
+    """The part of a budget for each table, from that for each column. What columns with ranges have together is divided anew: errors of
+    ranges hardly grow with the cells, so each level of each of them gets as much, and their cells twice that."""
+    ranged = [(name,) for name in levels]
+    one = sum(shares[clique] for clique in ranged) / max(1, sum(2 + len(coarser) for coarser in levels.values()))
+    coarser = [(groups.name,) for of_column in levels.values() for groups in of_column]
+    return {**shares, **dict.fromkeys(ranged, 2 * one), **dict.fromkeys(coarser, one)}
+
+
+def believed(levels: Levels, measured: Sequence[Measurement], total: float) -> Believed:
+    """What is believed of columns. measured: all that was, levels included. total: the number of people."""
+
+    def of(domain: Domain, measurements: Sequence[Measurement]) -> Columns:
+        others = smooth_columns(domain, [m for m in measurements if m.clique[0] not in levels])
+        ranged = [_cells(domain, name, [m for m in measured if _is_of(m, name)], total) for name in levels]
+        used = [m for m in measurements if m.clique[0] in levels]
+        return Columns((*others.believed, *ranged), (*others.measured, *used))
+
+    return of
+
+
+def _is_of(measurement: Measurement, name: str) -> bool:
+    """Whether it is of this column, in cells or in groups."""
+    return measurement.clique == (name,) or [one.column for one in measurement.groups] == [name]
+
+
+def _cells(domain: Domain, name: str, measured: Sequence[Measurement], total: float) -> MarginalCounts:
+    """Weighted least squares over counts that are not negative. variances: of the least squares without that."""
+    size = domain[name].size
+    rows = np.vstack([_sums(m, size) / m.deviation for m in measured])
+    noisy = np.concatenate([m.values / m.deviation for m in measured])
+    variances = np.diag(np.linalg.inv(rows.T @ rows))
+    exactly = _EXACTLY * max(1 / m.deviation for m in measured)
+    counts, _ = scipy.optimize.nnls(np.vstack([rows, np.full((1, size), exactly)]), np.append(noisy, exactly * total))
+    return MarginalCounts((name,), counts, variances)
+
+
+def _sums(measurement: Measurement, size: int) -> NDArray[np.float64]:
+    """Which cells each of its numbers counts, shape (numbers, cells)."""
+    if not measurement.groups:
+        return np.eye(size)
+    (groups,) = measurement.groups
+    return (np.array(groups.places)[None, :] == np.arange(groups.size)[:, None]).astype(np.float64)
