@@ -55,6 +55,8 @@ def add(commands: Commands) -> None:
     make.add_argument("--model", metavar="COLUMN", action="append", default=[], help=f"{predicted}; {near}")
     tested = "share of the budget that measures how often models are right, where --model names some (default: %(default)s)"
     make.add_argument("--models-share", metavar="SHARE", default="0.02", help=tested)
+    ranged = "share of the budget that measures the largest error of a range (default: 0.02 where --workload asks for ranges, else 0)"
+    make.add_argument("--ranges-share", metavar="SHARE", help=ranged)
     discovery = 'share of the budget that learns the values of columns for which the domain says "discover" (default: %(default)s)'
     make.add_argument("--discovery", metavar="SHARE", default="0.1", help=discovery)
     make.add_argument("--relation", default="add-remove", help="add-remove | replace (default: %(default)s)")
@@ -100,6 +102,7 @@ def _synthesize(options: argparse.Namespace) -> None:
     demo = table_options.is_demo(options)
     if not demo and not is_address(str(options.data)):
         confined.prepare(options.data)  # while the rest is imported
+    from dpsynth_core.claims.ranges import USUAL_SHARE
     from dpsynth_core.foundation.documents import parse_json, read_document
     from dpsynth_core.mechanisms import registry
     from dpsynth_core.planning.spec import Spec
@@ -113,7 +116,7 @@ def _synthesize(options: argparse.Namespace) -> None:
         raise InputError("--domain", "it is missing", "name a file that says what the columns may contain; the command domain begins one")
     declared = json.dumps(demo_domain()) if options.domain is None else read_document(options.domain, "domain")
     domain = parse_domain(declared).ordered_like(columns)
-    mechanism, looked = registry.get(options.mechanism), options.looked
+    mechanism, looked, workload = registry.get(options.mechanism), options.looked, parse_workload(options.workload, domain)
     if looked is not None and NOTHING in looked and len(looked) > 1:
         raise InputError("--looked", f"{NOTHING} and something else cannot both be", "state what you saw, or that it was nothing")
     rows = number(options.max_rows_per_person)
@@ -128,11 +131,12 @@ def _synthesize(options: argparse.Namespace) -> None:
         "domain_origin": options.domain_origin or "unstated",
         "domain_justification": options.origin_reason,
         "domain": domain.to_json(),
-        "workload": parse_workload(options.workload, domain).to_json(),
+        "workload": workload.to_json(),
         "budget": {
             **{name: number(getattr(options, name)) for name in ("epsilon", "delta", "certificate", "discovery")},
             "criteria": number(options.criteria_share),
             "models": number(options.models_share),
+            "ranges": number(options.ranges_share) if options.ranges_share else USUAL_SHARE if workload.ranges else 0.0,
             "reason": options.epsilon_reason,
         },
         "criteria": [] if options.criteria is None else parse_json(read_document(options.criteria, "--criteria"), "--criteria"),

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpsynth_core.evaluation.questions.answer import Stated
 from dpsynth_core.evaluation.questions.known import Known
-from dpsynth_core.evaluation.questions.question import COUNT, DIFFERENCE, MEAN, MEDIAN, Question, cell_values, half_width, ordered_cells
+from dpsynth_core.evaluation.questions.question import COUNT, DIFFERENCE, MEAN, MEDIAN, Question, cell_values, half_width
 from dpsynth_core.statistics.naming import LIMIT
 
 CLOSELY, ROUGHLY, UNKNOWN = "closely", "roughly", "unknown"
@@ -48,7 +48,7 @@ def _ends(known: Known, question: Question) -> tuple[float, float, float]:
     groups = (question.among, question.versus) if kind == DIFFERENCE else (question.among,)
     inside = [np.array(group.get(question.column, range(attribute.size))) for group in groups]
     if kind == MEDIAN:
-        ordered = inside[0][inside[0] < ordered_cells(attribute)]
+        ordered = inside[0][inside[0] < attribute.ordered]
         return float(ordered.min()), float(ordered.max()), 0.0
     values = cell_values(attribute)
     assert values is not None, "the question was checked"

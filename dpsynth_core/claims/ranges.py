@@ -1,0 +1,167 @@
+"""The largest error of a range: "from 30 to 45", of everybody and within each group of another column, whatever its ends.
+
+Two numbers are measured, each with one noisy answer on half of the share: the largest error over all ranges of all columns with an order,
+and the largest over all ranges of them within each cell of another column. One person moves either by 1, however many ranges there are
+(Proposition 3). The other columns are those that the workload has in a table with the column. A median, a quintile or a share of a range
+of ages follows from ranges, so that each has an interval.
+
+With T the number of records and p the share of the rows that is in a range, the largest |M - T p| is measured; for N the true number of
+records, |M / N - p| is at most that, and |T - N| p more, divided by a lower bound of N, as for the errors of the certificate. p is 1 at
+most.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import TypeAdapter
+
+from dpsynth_core.claims.claim import Asked, BudgetShare, Claim, Final, Received
+from dpsynth_core.claims.outcome import Nothing, Open, alike, expect
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.privacy import questions
+from dpsynth_core.privacy.interface import SealedKernel
+from dpsynth_core.statistics.distances import possible
+from dpsynth_core.statistics.quantiles import margin
+from dpsynth_core.statistics.totals import Total
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.workload import FEWEST_IN_ORDER
+
+CONFIDENCE = 0.95
+USUAL_SHARE = 0.02
+"""Of the budget, where a workload asks for ranges and nothing else is said."""
+_FLOOR_SHARE = 0.01
+"""Share of the failure probability for the lower bound of the number of records."""
+
+
+@dataclass(frozen=True)
+class LargestRange:
+    """error: the largest error of a range as measured, a share of the people, unbiased. bound95: what it is not above, with 95 %
+    confidence. sigma: noise, in records."""
+
+    error: float
+    bound95: float
+    sigma: float
+
+
+@dataclass(frozen=True)
+class RangeErrors:
+    """columns: whose ranges they are of. alone: of everybody. within: of the people in one cell of another column; None where the workload
+    has these columns with no other. people: the number of records; counted: whether it was measured for this alone."""
+
+    columns: tuple[str, ...]
+    alone: LargestRange
+    within: LargestRange | None
+    people: Total
+    counted: bool
+
+
+def bound(error: float, sigma: float, total: Total, confidence: float = CONFIDENCE) -> float:
+    """The share of people that the largest error of a range stays below with this confidence, if it was measured as `error`, a share of
+    `total`, with noise sigma; 1 at most."""
+    kept = _FLOOR_SHARE * (1 - confidence) if total.sigma else 0.0
+    fewest = total.at_least(1 - kept)
+    records = error * total.value + margin(sigma, total.sigma, 1, confidence + kept)
+    return min(1.0, max(0.0, records) / fewest) if fewest > 0 else 1.0
+
+
+def columns_of(plan: Asked) -> Clique:
+    """Those whose ranges the workload asks for, or else all that it has and that have an order."""
+    if plan.workload.ranges:
+        return plan.workload.ranges
+    asked = {name for clique in plan.workload.cliques for name in clique}
+    return tuple(one.name for one in plan.domain if one.name in asked and one.ordered >= FEWEST_IN_ORDER)
+
+
+def pairs_of(plan: Asked) -> list[Clique]:
+    """The columns with each other column that the workload has in a table with them."""
+    ordered = set(columns_of(plan))
+    return [pair for pair in plan.workload.closure() if len(pair) == 2 and not ordered.isdisjoint(pair)]
+
+
+class RangesMeasured(Claim[RangeErrors]):
+    """The largest error of a range in the synthetic rows."""
+
+    name = part = noun = "ranges"
+    share = BudgetShare(default=0.0, least=0.001, most=0.4, otherwise="0 for none")
+    purpose = "measuring the largest error of a range"
+    announced = "measuring the largest error of a range"
+    unmeasured = "The run was interrupted before the largest error of a range was measured, although a share of the budget was for it."
+    question = "Does the largest error of a range follow?"
+    title = "How far off are ranges, such as ages from 30 to 45?"
+    reading = (
+        "A range is all people whose value of a column lies between two of its cells. The largest error over all ranges was measured once, "
+        "with noise, on a share of the budget of its own: the bound holds for every range at once, with 95% confidence. Medians and other "
+        "quantiles follow from ranges."
+    )
+    form = TypeAdapter(RangeErrors | None)
+
+    def asked(self, plan: Asked) -> bool:
+        return super().asked(plan) and plan.mechanism.card.makes_rows and bool(columns_of(plan))
+
+    def needs(self, plan: Asked) -> list[Clique]:
+        return [*((name,) for name in columns_of(plan)), *pairs_of(plan)] if self.asked(plan) else []
+
+    def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> RangeErrors | None:  # type: ignore[override]
+        if final.released.codes is None or not columns_of(plan):
+            return None
+        counted, total = final.total is None, final.people(kernel)
+        every = [_records(tables, total) for tables in _tables(plan, final)]
+        sigma = kernel.unit.query_l1 * math.sqrt(len(every) / (2 * kernel.rho_left))
+        noisy = [kernel.measure_largest_range(answers, columns_of(plan), sigma) for answers in every]
+        errors = [LargestRange(one / total.value, bound(one / total.value, sigma, total), sigma) for one in noisy]
+        return RangeErrors(columns_of(plan), errors[0], errors[1] if len(errors) > 1 else None, total, counted)
+
+    def answers(self, plan: Asked, stated: RangeErrors | None) -> int:  # noqa: ARG002
+        return 0 if stated is None else 1 + (stated.within is not None) + stated.counted
+
+    def follows(self, received: Received, stated: RangeErrors | None) -> str:
+        """Measured once more, from the kernel's published answers: that they were asked of these rows is seen from their digests."""
+        plan, final = received.plan, received.final
+        if stated is None:
+            expect(not self.asked(plan) or received.interrupted or received.branded(self.brand), "the plan asks for it, and it is missing")
+            raise Nothing("no largest error of a range was measured")
+        end = len(received.answers) - received.behind(self.name)
+        answers = slice(end - self.answers(plan, stated), end)
+        try:
+            again = self.measure(plan, self.stage(plan, received.replaying(answers)), final)
+        except InputError:
+            again = None
+        expect(again is not None and alike(self.to_json(plan, again), self.to_json(plan, stated)), "it is not what was measured")
+        asked = [one for one in received.answers[answers] if one.operation == "measure_largest_range"]
+        wanted = [questions.digests((_records(tables, stated.people),), {}) for tables in _tables(plan, final)]
+        if [one.arguments[2:] for one in asked] != wanted:
+            expect(received.other_program, "it was measured of something else than these rows")
+            raise Open("whether it was measured of these rows is seen where the versions are those that it names")
+        return f"the largest error over all ranges of {len(stated.columns):,} columns follows from what was measured"
+
+    def sentences(self, plan: Asked, stated: RangeErrors | None, final: Final) -> list[str]:  # noqa: ARG002
+        if stated is None:
+            return []
+        of = stated.columns[0] if len(stated.columns) == 1 else f"{len(stated.columns):,} columns with an order"
+        lines = [f"Of all ranges of {of}, the worst is off by {_in_words(stated.alone)}"]
+        if stated.within is not None:
+            lines.append(f"Of such ranges within a group of another column, the worst is off by {_in_words(stated.within)}")
+        return lines
+
+
+RANGES = RangesMeasured()
+
+_Tables = dict[Clique, NDArray[np.float64]]
+
+
+def _tables(plan: Asked, final: Final) -> list[_Tables]:
+    """Of the rows, as fractions: of the columns, and of them with others where the workload has such tables."""
+    every: list[list[Clique]] = [[(name,) for name in columns_of(plan)], pairs_of(plan)]
+    return [final.released.published(cliques) for cliques in every if cliques]
+
+
+def _records(tables: _Tables, total: Total) -> _Tables:
+    return {r: fractions * total.value for r, fractions in tables.items()}
+
+
+def _in_words(largest: LargestRange) -> str:
+    return f"{possible(largest.error):.1%} of the people; with 95% confidence, by {largest.bound95:.1%} at most."
