@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from dpsynth_core.evaluation.questions.answer import COUNTED, LIMITED, Answer
 from dpsynth_core.evaluation.questions.breakdown import BOUND, GUESS, MEASURED, Line
-from dpsynth_core.evaluation.questions.known import INFERRED
+from dpsynth_core.evaluation.questions.known import INFERRED, RANGED
 from dpsynth_core.evaluation.questions.light import CLOSELY, ROUGHLY, UNKNOWN
 from dpsynth_core.evaluation.questions.question import (
     COUNT,
@@ -54,6 +54,8 @@ PHRASES: Mapping[str, str] = {
     COUNTED: "Known from noisy counts of these columns.",
     LIMITED: "Known from the measured error of the table {table}. This holds for every group in it at once, and is often far too wide.",
     INFERRED: "Known from what the mechanism preferred to the table {table}. This holds for every group in it, and is often far too wide.",
+    RANGED: "Known from the measured largest error of a range: this holds for every range at once.",
+    f"both {RANGED}": "Known from noisy counts of these columns and from the measured largest error of a range.",
     "both": "Known from noisy counts of these columns and from the measured error of the table {table}.",
     "guess": "This is the model's guess, not measured: nothing that was released says how far off it is.",
     "middles": "Every value counts as the middle of its cell, which is at most {half} away from it. Without a number: not counted.",
@@ -168,6 +170,8 @@ def evidence_sentence(answer: Answer) -> str:
     if not answer.evidence:
         return PHRASES["guess"]
     key = "both" if len(answer.evidence) == 2 else answer.evidence[0]
+    if answer.support == RANGED and LIMITED in answer.evidence:
+        key = RANGED if key == LIMITED else f"both {RANGED}"
     key = INFERRED if key == LIMITED and answer.support == INFERRED else key
     return PHRASES[key].format(table=visible(" × ".join(answer.table)) or "of all people")
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.evaluation.questions.evidence import Estimated, Interval, Noisy, Product, agreeing, difference, moved, within
-from dpsynth_core.evaluation.questions.known import ALPHA, LIMIT_ALPHA, Known, Limit
+from dpsynth_core.evaluation.questions.known import ALPHA, LIMIT_ALPHA, RANGED, Known, Limit
 from dpsynth_core.evaluation.questions.question import (
     COUNT,
     DIFFERENCE,
@@ -108,26 +108,39 @@ class _Asked:
         return table
 
     @property
+    def limiting(self) -> Limit | None:
+        """That of a range where the question is about one, else that of the table that counts."""
+        asked, column = self.question, self.question.column
+        ordered = tuple(range(self.known.domain[column].ordered)) if asked.statistic == MEDIAN else ()
+        ways: dict[str, Cells] = {
+            COUNT: asked.among,
+            SHARE: {} if asked.among else asked.cells,
+            MEDIAN: {column: ordered, **asked.among},
+        }
+        of_range = self.known.range_limit(ways.get(asked.statistic, {}))
+        return of_range or (None if (table := self.cover) is None else self.known.limits[table])
+
+    @property
     def limit(self) -> float | None:
-        """The share of people who may be in a wrong cell, with the confidence that it has to have."""
-        if (table := self.cover) is None:
+        """The share of people who may be in a wrong cell, or in a range too many or too few, with the confidence that it has to have."""
+        if (limit := self.limiting) is None:
             return None
-        limit: Limit = self.known.limits[table]
         return limit.alone if self.noisy is None else limit.beside
 
     @property
     def z(self) -> float:
         """For noisy counts, two-sided."""
-        return normal(1 - (ALPHA if self.cover is None else ALPHA - LIMIT_ALPHA) / 2)
+        return normal(1 - (ALPHA if self.limiting is None else ALPHA - LIMIT_ALPHA) / 2)
 
     def answered(self, stated: Stated, cells: tuple[Stated, ...] = ()) -> Answer:
-        known, table = self.known, self.cover
-        evidence = tuple(name for name, there in ((COUNTED, self.noisy), (LIMITED, table)) if there is not None)
+        known, limit = self.known, self.limiting
+        evidence = tuple(name for name, there in ((COUNTED, self.noisy), (LIMITED, limit)) if there is not None)
         rows = None if known.codes is None else int(known.rows_in(weights(known.domain, self.question.among), ()))
-        support = "" if table is None else known.limits[table].support
+        support = "" if limit is None else limit.support
+        table = self.clique if support == RANGED else self.cover or ()
         if stated.low is None and not cells:
             evidence = ()
-        return Answer(stated, evidence, support, table or (), rows, cells)
+        return Answer(stated, evidence, support, table, rows, cells)
 
     def _stated(self, rows: float | None, counted: Interval | None, limited: Interval | None, estimate: float | None) -> Stated:
         """estimate: from noisy counts, None where they say nothing."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.claims.certificate import ROWS, Certificate, table_bounds
+from dpsynth_core.claims.ranges import LargestRange, RangeErrors, bound
 from dpsynth_core.evaluation.bounds import UNSUPPORTED, Bound
 from dpsynth_core.evaluation.combination import Combined, combined_parts
 from dpsynth_core.evaluation.questions.question import Vector
@@ -24,20 +25,31 @@ LIMIT_ALPHA = 0.01
 """Of that, what a table's limit has where noisy counts have the rest."""
 TOTAL_ALPHA = 0.0004
 """Of either, what the number of people has where it is an estimate."""
-CERTIFIED, INFERRED = "certified", "inferred"
+CERTIFIED, INFERRED, RANGED = "certified", "inferred", "ranges"
 
 
 @dataclass(frozen=True)
 class Limit:
     """At most this share of people is in a wrong cell of a table. likely: the best estimate, None where there is none. alone:
     with confidence 1 - ALPHA. beside: with 1 - LIMIT_ALPHA, 1 where nothing says it so surely. together: for all tables at once with
-    1 - LIMIT_ALPHA, 1 likewise. support: CERTIFIED, or INFERRED from what the mechanism selected."""
+    1 - LIMIT_ALPHA, 1 likewise. support: CERTIFIED, or INFERRED from what the mechanism selected; RANGED where it is the most that a range
+    is off by."""
 
     support: str
     alone: float
     beside: float
     together: float = 1.0
     likely: float | None = None
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """What ranges of these columns are off by at most: of everybody, and within a cell of the other column of one of these pairs."""
+
+    columns: Clique
+    pairs: frozenset[Clique]
+    alone: Limit
+    within: Limit | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +61,7 @@ class Known:
     measurements: Sequence[Measurement]
     total: Total | None
     limits: Mapping[Clique, Limit]
+    ranges: Ranges | None = None
     _estimates: dict[Clique, Combined | None] = field(default_factory=dict, repr=False)
 
     def estimate(self, clique: Clique) -> Combined | None:
@@ -62,6 +75,19 @@ class Known:
         """The smallest table with a limit that contains these columns: chosen by its size, so that noise has no part in the choice."""
         containing = [table for table in self.limits if set(clique) <= set(table)]
         return min(containing, key=lambda table: (self.domain.cells(table), table), default=None)
+
+    def range_limit(self, cells: Mapping[str, tuple[int, ...]]) -> Limit | None:
+        """The limit of the people in these cells of columns, where they are a range, of everybody or within a cell of another column."""
+        if self.ranges is None or len(cells) > 2:
+            return None
+        whole = {name for name, codes in cells.items() if name in self.ranges.columns and self._is_range(name, codes)}
+        if len(cells) == 1:
+            return self.ranges.alone if whole else None
+        fits = self.domain.clique(cells) in self.ranges.pairs and any(len(codes) == 1 and whole - {name} for name, codes in cells.items())
+        return self.ranges.within if fits else None
+
+    def _is_range(self, name: str, codes: tuple[int, ...]) -> bool:
+        return codes == tuple(range(codes[0], codes[-1] + 1)) and codes[-1] < self.domain[name].ordered
 
     def rows_in(self, among: Mapping[str, Vector], columns: Sequence[str]) -> NDArray[np.int64]:
         """How many rows are in each cell of `columns`, of those that `among` counts (0 or 1 for each cell of a column).
@@ -90,16 +116,29 @@ def known(
     total: Total | None,
     bounds: Mapping[Clique, Bound],
     certificate: Certificate | None,
+    ranged: RangeErrors | None = None,
+    pairs: Collection[Clique] = (),
 ) -> Known:
     """From the parts of a release. Limits of rows are the certificate's where there is one that says anything, else what the mechanism's
     choices say of tables that no noisy table contains. Bounds of measured tables say nothing here that their counts do not say better.
+    pairs: of which the largest error of a range within groups was measured.
     """
     total = certificate.total if total is None and certificate is not None else total
-    limits = {clique: Limit(INFERRED, bound.tight, 1.0) for clique, bound in bounds.items() if bound.support == UNSUPPORTED}
+    limits = {clique: Limit(INFERRED, one.tight, 1.0) for clique, one in bounds.items() if one.support == UNSUPPORTED}
     if certificate is not None and certificate.of == ROWS and not certificate.says_nothing:
         kept = TOTAL_ALPHA if certificate.total.sigma else 0.0
         levels = ALPHA - kept, LIMIT_ALPHA - kept, (LIMIT_ALPHA - kept) / len(certificate.marginals)
         alone, beside, together = (table_bounds(certificate, 1 - level) for level in levels)
         likely = {one.attributes: one.likely for one in certificate.marginals}
         limits = {r: Limit(CERTIFIED, alone[r], beside[r], together[r], likely[r]) for r in alone}
-    return Known(domain, codes, measurements, total, {} if codes is None else limits)
+    of_ranges = None if ranged is None else Ranges(ranged.columns, frozenset(pairs), *_range_limits(ranged))
+    return Known(domain, codes, measurements, total, {} if codes is None else limits, of_ranges)
+
+
+def _range_limits(ranged: RangeErrors) -> tuple[Limit, Limit | None]:
+    def limit(of: LargestRange) -> Limit:
+        kept = TOTAL_ALPHA if ranged.people.sigma else 0.0
+        alone, beside = (bound(of.error, of.sigma, ranged.people, 1 - level + kept) for level in (ALPHA, LIMIT_ALPHA))
+        return Limit(RANGED, alone, beside)
+
+    return limit(ranged.alone), None if ranged.within is None else limit(ranged.within)

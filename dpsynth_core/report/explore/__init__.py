@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.claims.ranges import RANGES, pairs_of
 from dpsynth_core.evaluation.questions import worst
 from dpsynth_core.evaluation.questions.breakdown import MOST_LINES
 from dpsynth_core.evaluation.questions.known import ALPHA, LIMIT_ALPHA, Known, known
@@ -50,7 +51,8 @@ _BEGIN = '<script type="application/json" id="data">'
 
 def knowledge(release: Release) -> Known:
     total = known_total(release.tables_of_columns, release.total if release.plan.unit.total_is_public else None)
-    return known(release.domain, release.codes, release.tables_of_columns, total, release.bounds, release.certificate)
+    ranged, pairs = release.claims.get(RANGES.name), pairs_of(release.plan)
+    return known(release.domain, release.codes, release.tables_of_columns, total, release.bounds, release.certificate, ranged, pairs)
 
 
 def can_answer(release: Release) -> bool:
@@ -118,6 +120,7 @@ def _data(release: Release, known: Known) -> dict[str, Any]:
         "measurements": [_measurement(known, m) for m in measurements],
         "total": None if total is None else {"value": total.value, "sigma": _short(total.sigma), "doubt": _short(known.doubt)},
         "limits": [_limit(known, table) for table in limits],
+        "ranges": _ranges(known),
         "z": {
             "alone": _short(normal(1 - ALPHA / 2)),
             "beside": _short(normal(1 - (ALPHA - LIMIT_ALPHA) / 2)),
@@ -193,6 +196,16 @@ def _limit(known: Known, clique: Clique) -> dict[str, Any]:
     shares = {name: _short(getattr(limit, name)) for name in ("alone", "beside", "together")}
     likely = None if limit.likely is None else _short(limit.likely)
     return {"columns": _positions(known, clique), "support": limit.support, **shares, "likely": likely}
+
+
+def _ranges(known: Known) -> dict[str, Any] | None:
+    if (ranges := known.ranges) is None:
+        return None
+    limits = {
+        name: None if limit is None else {"support": limit.support, "alone": _short(limit.alone), "beside": _short(limit.beside)}
+        for name, limit in (("alone", ranges.alone), ("within", ranges.within))
+    }
+    return {"columns": _positions(known, ranges.columns), "pairs": sorted(_positions(known, pair) for pair in ranges.pairs), **limits}
 
 
 def _short(number: float) -> float:

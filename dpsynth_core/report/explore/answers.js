@@ -253,8 +253,22 @@ function prepared(question) {
   const clique = [...new Set(names.map((name) => place.get(name)))].sort((a, b) => a - b), noisy = estimateOf(clique);
   let cover = data.limits.find((limit) => clique.every((column) => limit.columns.includes(column))) ?? null; // smallest first
   if (noisy !== null && cover !== null && (!clique.length || cover.beside >= 1)) cover = null;
+  const { statistic, among, cells, column } = question, ordered = column ? [...Array(columns[place.get(column)].ordered).keys()] : [];
+  const ways = { count: among, share: Object.keys(among).length ? {} : cells, median: { [column]: ordered, ...among } };
+  const ranged = rangeLimit(ways[statistic] ?? {});
+  if (ranged !== null) cover = { ...ranged, columns: clique };
   const limit = cover === null ? null : noisy === null ? cover.alone : cover.beside, z = cover === null ? data.z.alone : data.z.beside;
   return { question, clique, noisy, cover, limit, z, countable: hasRows ? canCount(clique) : true };
+}
+function rangeLimit(cells) { // of people who are a range of a column, of everybody or within a cell of another column
+  const names = Object.keys(cells), of = data.ranges;
+  if (of === null || !names.length || names.length > 2) return null;
+  const isRange = (name) => of.columns.includes(place.get(name)) && cells[name].length && cells[name][cells[name].length - 1] < columns[place.get(name)].ordered
+    && cells[name].every((code, i) => code === cells[name][0] + i);
+  if (names.length === 1) return isRange(names[0]) ? of.alone : null;
+  const key = names.map((name) => place.get(name)).sort((a, b) => a - b).join(), [one, other] = names;
+  const fits = (isRange(one) && cells[other].length === 1) || (isRange(other) && cells[one].length === 1);
+  return fits && of.pairs.some((pair) => pair.join() === key) ? of.within : null;
 }
 function answered(asked, stated, cells) {
   const { noisy, cover, question } = asked, evidence = [];
@@ -548,6 +562,7 @@ function besideSentence(question, { value, rows }) { // what the rows say, where
 }
 function evidenceSentence(evidence, support, table) {
   if (!evidence.length) return data.phrases.guess;
+  if (support === "ranges") return phrase(evidence.length === 2 ? "both ranges" : "ranges", {});
   const key = evidence.length === 2 ? "both" : evidence[0] === "limit of a table" && support === "inferred" ? "inferred" : evidence[0];
   return phrase(key, { table: visible(table.join(" × ")) || "of all people" });
 }
