@@ -38,7 +38,12 @@ from dpsynth_core.vocabulary.workload import Workload, all_kway, ranges
 
 SEVEN = ("education", "age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
 """Of Adult as the AIM paper bins it, where every column holds codes."""
-WAYS = {"pairs": "all pairs", "ranges": "ranges"}
+WAYS: Mapping[str, tuple[str, Callable[[Workload], Workload]]] = {
+    "pairs": ("all pairs", lambda asked: all_kway(asked.domain, 2)),
+    "ranges": ("ranges", lambda asked: asked),
+    "columns": ("ranges of columns alone", lambda asked: Workload(asked.domain, {(n,): 1.0 for n in asked.ranges}, ranges=asked.ranges)),
+}
+"""What rows are made for; columns alone show what the whole budget could buy of them."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -54,9 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for epsilon in options.epsilons:
             for mechanism in options.mechanisms:
                 for way in options.ways:
-                    workload = asked if way == "ranges" else all_kway(source.domain, 2)
                     run: dict[str, Any] = {"table": name, "epsilon": epsilon, "mechanism": mechanism, "way": way}
-                    run |= _measured(source, asked, workload, mechanism, epsilon, options.runs)
+                    run |= _measured(source, asked, WAYS[way][1](asked), mechanism, epsilon, options.runs)
                     print(run, file=sys.stderr, flush=True)
                     record.write(place, record.instead(record.earlier(place), run, "table", "epsilon", "mechanism", "way"))
     record.write(place, record.earlier(place), record.table(_HEAD, _rows(record.earlier(place))))
@@ -109,9 +113,10 @@ TABLES: Mapping[str, Callable[[Path], tuple[CodesSource, Sequence[str]]]] = {
 
 
 def _rows(runs: Sequence[Mapping[str, Any]]) -> Iterator[tuple[object, ...]]:
-    for run in sorted(runs, key=lambda one: (list(TABLES).index(one["table"]), one["epsilon"], one["mechanism"], one["way"])):
+    tables, ways = list(TABLES), list(WAYS)
+    for run in sorted(runs, key=lambda one: (tables.index(one["table"]), one["epsilon"], one["mechanism"], ways.index(one["way"]))):
         shares = (f"{statistics.fmean(run[name]):.2%}" for name in ("mean", "largest", "within", "within_largest"))
-        about = (run["table"], f"{run['epsilon']:g}", run["mechanism"], WAYS[run["way"]], len(run["seconds"]))
+        about = (run["table"], f"{run['epsilon']:g}", run["mechanism"], WAYS[run["way"]][0], len(run["seconds"]))
         yield (*about, *shares, f"{statistics.fmean(run['seconds']):.1f}")
 
 

@@ -116,7 +116,8 @@ def _synthesize(options: argparse.Namespace) -> None:
         raise InputError("--domain", "it is missing", "name a file that says what the columns may contain; the command domain begins one")
     declared = json.dumps(demo_domain()) if options.domain is None else read_document(options.domain, "domain")
     domain = parse_domain(declared).ordered_like(columns)
-    mechanism, looked, workload = registry.get(options.mechanism), options.looked, parse_workload(options.workload, domain)
+    mechanism, looked, ranged = registry.get(options.mechanism), options.looked, options.ranges_share
+    workload = parse_workload(options.workload, domain)
     if looked is not None and NOTHING in looked and len(looked) > 1:
         raise InputError("--looked", f"{NOTHING} and something else cannot both be", "state what you saw, or that it was nothing")
     rows = number(options.max_rows_per_person)
@@ -136,7 +137,7 @@ def _synthesize(options: argparse.Namespace) -> None:
             **{name: number(getattr(options, name)) for name in ("epsilon", "delta", "certificate", "discovery")},
             "criteria": number(options.criteria_share),
             "models": number(options.models_share),
-            "ranges": number(options.ranges_share) if options.ranges_share else USUAL_SHARE if workload.ranges else 0.0,
+            "ranges": number(ranged) if ranged is not None else USUAL_SHARE if workload.ranges else 0.0,
             "reason": options.epsilon_reason,
         },
         "criteria": [] if options.criteria is None else parse_json(read_document(options.criteria, "--criteria"), "--criteria"),

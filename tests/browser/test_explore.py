@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import math
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from playwright.sync_api import Page, expect
 from dpsynth_core import report
 from dpsynth_core.evaluation.questions.answer import answer
 from dpsynth_core.evaluation.questions.breakdown import STATISTICS, breakdown
+from dpsynth_core.evaluation.questions.known import RANGED
 from dpsynth_core.evaluation.questions.light import light
 from dpsynth_core.evaluation.questions.question import Question
 from dpsynth_core.evaluation.questions.worst import worst
@@ -25,6 +27,7 @@ from dpsynth_core.release.release import Brand, Release
 from dpsynth_core.report import explore
 from dpsynth_core.report.answers import breakdown_sentences, line_texts, sentences, subgroup_texts, worst_sentences
 from tests.browser.test_accessibility import AXE
+from tests.bundle.bundles import run, spec
 from tests.golden import goldens
 from tests.report import wizard
 from tests.report.explorable import HOSTILE, PRINTABLE, as_json, hostile, questions
@@ -96,6 +99,26 @@ def test_the_page_answers_as_the_core_does(name: str, page: Page, tmp_path: Path
     made = RELEASES[name]()
     window = shown(page, made, tmp_path)
     assert compare(window, made, 90) >= 50
+
+
+@pytest.mark.parametrize("mechanism", ["aim", "fem"])
+def test_the_page_answers_about_ranges_as_the_core_does(mechanism: str, page: Page, tmp_path: Path) -> None:
+    """With noisy counts beside the largest error of a range, and without."""
+    settings = {"rounds": 5, "records": 5} if mechanism == "fem" else {}
+    budget = {"epsilon": 1.0, "delta": 1e-9, "certificate": 0.1, "ranges": 0.1}
+    made = run(spec(workload={"kind": "ranges"}, budget=budget, mechanism={"name": mechanism, "settings": settings}))
+    window, known, ranged = shown(page, made, tmp_path), explore.knowledge(made), 0
+    groups: list[dict[str, tuple[int, ...]]] = [{}, {"sex": (0,)}, {"health": (1, 2)}]
+    for cells, among in itertools.product([(0,), (1, 2), (2, 3, 4), (0, 2)], groups):
+        age = {"age": cells}
+        medians = [Question("median", among, column="age"), Question("median", age | among, column="age")]
+        for question in (Question("count", age | among), Question("share", among, age), *medians):
+            expected = answer(known, question)
+            said = on_page(window, ANSWER, question)
+            assert_alike(said[0], asdict(expected), json.dumps(as_json(question)))
+            assert said[1] == sentences(made.domain, question, expected)
+            ranged += expected.support == RANGED
+    assert ranged == 6 + 3 + 8 + 6, "counts, shares, medians of all ages, medians of a range"
 
 
 def compare_breakdowns(page: Page, made: Release, number: int) -> int:

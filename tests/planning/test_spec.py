@@ -56,6 +56,7 @@ CHANGES: list[tuple[str, Any]] = [
     ("budget.discovery", 0.2),
     ("budget.criteria", 0.2),
     ("budget.models", 0.2),
+    ("budget.ranges", 0.2),
     ("criteria", [{"kind": "tables", "limit": 0.1}]),
     ("budget.reason", "because it is so"),
     ("mechanism.name", "independent"),

@@ -74,6 +74,7 @@ def release() -> Release:
             ),
             "models": (),
             "criteria": (),
+            "ranges": None,
         },
         row_seed=7,
         ledger={"population": "people", "entry": 2},

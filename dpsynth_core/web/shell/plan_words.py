@@ -14,6 +14,7 @@ _NAMES = {
     "budget.discovery": "share for learning values",
     "budget.epsilon": "ε",
     "budget.models": "share for columns to predict",
+    "budget.ranges": "share for ranges",
     "budget.reason": "why so large an ε",
     "criteria": "what the rows must be good enough for",
     "data": "table",
