@@ -124,6 +124,9 @@ BESIDE: dict[str, tuple[str, ...]] = {
         "planning/plan.py", "planning/spec.py", "release/synthesis.py", "release/making.py", "release/journal.py", "release/transcript.py",
         "store/charging.py", "store/jobs.py",
     ),
+    "Two linked tables as one, trusted in a release of two tables alone. `tests/sources/test_linked.py` tries to break it": (
+        "sources/linked.py", "vocabulary/link.py",
+    ),
     "The research wing's operations, trusted in a release of one of its mechanisms alone. `tests/research` tries to break them": (
         "research/privacy/**/*.py", "research/oracles/**/*.py", "research/vocabulary/**/*.py", "research/operations.py",
         "vocabulary/occupied.py",

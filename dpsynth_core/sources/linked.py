@@ -1,0 +1,74 @@
+"""Counts of two linked tables, households and their members, as of one table of pairs (`vocabulary.link`).
+
+A household is a value of the key. Its first row among the households counts, and of its rows among the members the first so many in file
+order; rows that name nobody, and members of a household that has no row of its own, do not. *So what of a household counts depends on the
+rows that name it and on no others* (`persons`), and neighbouring tables, which differ in all rows of one household in both, differ in the
+records of that household alone.
+
+Both tables are read once, and held as codes in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.sources import persons
+from dpsynth_core.sources.codec import encode
+from dpsynth_core.sources.files import Table
+from dpsynth_core.sources.records import Records
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.link import Codes, Link
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.tally import row_marginals
+
+
+class LinkedSource:
+    """A `MarginalSource` over the pairs of a link. Counts are its only answers."""
+
+    def __init__(self, link: Link, households: Table, members: Table, key: str) -> None:
+        """Raises InputError if a table lacks a column of its domain or the key."""
+        self.domain, self._link = link.domain, link
+        self._tables = Records(households, key, 1), Records(members, key, link.most)
+        for domain, records in zip((link.households, link.members), self._tables, strict=True):
+            records.check_columns(domain)
+        self._pairs: list[tuple[int, Codes]] | None = None
+
+    def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
+        """See `MarginalSource.counts`: of records, of which a household is `Link.whole`."""
+        if self._pairs is None:
+            self._pairs = list(self._link.records(*self._read()))
+        total = {clique: np.zeros(self.domain.sizes(clique), dtype=np.int64) for clique in cliques}
+        for records, codes in self._pairs:
+            for clique, counts in row_marginals(self.domain, codes, cliques).items():
+                total[clique] += records * counts
+        return total
+
+    def _read(self) -> tuple[Codes, NDArray[np.int64], Codes]:
+        number: dict[str, int] = {}
+        first, rows = [], []
+        for names, codes in _rows(self._tables[0], self._link.households):
+            number |= {name: len(number) + place for place, name in enumerate(names)}  # each name comes once: it has one row that counts
+            first.append(codes)
+        for names, codes in _rows(self._tables[1], self._link.members):
+            owners = np.array([number.get(name, -1) for name in names], dtype=np.int64)
+            rows.append((owners[owners >= 0], codes[owners >= 0]))
+        owners = np.concatenate([np.empty(0, np.int64), *(owner for owner, _ in rows)])
+        order = np.argsort(owners, kind="stable")
+        sizes = np.bincount(owners, minlength=len(number))
+        members = np.zeros((len(number), self._link.most, len(self._link.members)), dtype=np.int32)
+        places = np.arange(len(owners)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        if len(owners):
+            members[owners[order], places] = np.concatenate([codes for _, codes in rows])[order]
+        return np.concatenate([np.empty((0, len(self._link.households)), np.int32), *first]), sizes, members
+
+
+def _rows(records: Records, domain: Domain) -> Iterator[tuple[list[str], Codes]]:
+    """Of each batch of rows that count, whose each is and its codes, shape (rows, columns)."""
+    assert records.person_column is not None
+    for batch in records.batches(domain.names):
+        named = persons.named(batch.column(records.person_column), records.table.form)
+        codes = encode(domain, batch, records.table.form.notation)
+        yield named.to_pylist(), np.column_stack([codes[name] for name in domain.names])

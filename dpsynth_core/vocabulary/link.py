@@ -1,0 +1,108 @@
+"""Households and their members as one table: each household divided evenly among the ordered pairs of its members.
+
+A household is `whole` records of that table, whatever its size: the household's columns, how many members it has, one member and another
+one. With k members each of the k (k - 1) ordered pairs is as many equal records; a single member stands with nobody, and nobody with them,
+in half of the records each; a household without members is as many records of nobody and nobody. So members are exchangeable, a household
+has one weight in every table, and what one household changes is what one person with `whole` rows changes (Proposition 24).
+
+Public: domains and a limit. It says how codes of two tables become records, and knows no table.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import permutations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain, column_field
+from dpsynth_core.vocabulary.measurement import Clique
+
+NUMBER = "members"
+"""The column that says how many members a household has."""
+NOBODY = "nobody"
+MOST = 10
+"""Members that may count: a household is lcm(k (k - 1)) records, 2,520 for ten."""
+
+Codes = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Link:
+    """households, members: the columns of the two tables, without the key. most: members of a household that count.
+
+    Raises InputError for what two tables cannot have yet.
+    """
+
+    households: Domain
+    members: Domain
+    most: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.most <= MOST:
+            raise InputError("members.most", f"{self.most} is out of range", f"give the most members that count, from 1 to {MOST}")
+        for domain in (self.households, self.members):
+            for wrong, what in ((domain.impossible, "combinations that cannot occur"), (domain.unknown, "values that are to be learnt")):
+                if wrong:
+                    raise InputError("domain", f"of two linked tables, one has {what}", "list all values, and leave rules out")
+            if domain.filled:
+                raise InputError(column_field(domain.filled[0].name), "it is filled in, which linked tables have not", "leave it out")
+        for name in self.members.names:
+            if name in self.households or name in (NUMBER, self.other(name)):
+                raise InputError(column_field(name), "both tables have it, or the link itself has", "rename it in one of the tables")
+
+    @staticmethod
+    def other(name: str) -> str:
+        """What a column of members is called of another member of the same household."""
+        return f"{name} of another"
+
+    @cached_property
+    def domain(self) -> Domain:
+        """Of the pairs. The last cell of a member's column is nobody's."""
+        one = [_with_nobody(attribute, attribute.name) for attribute in self.members]
+        another = [_with_nobody(attribute, self.other(attribute.name)) for attribute in self.members]
+        return Domain((*self.households.attributes, Attribute.coded(NUMBER, self.most + 1), *one, *another))
+
+    @property
+    def whole(self) -> int:
+        """Records that a household is."""
+        return math.lcm(2, *(k * (k - 1) for k in range(2, self.most + 1)))
+
+    @cached_property
+    def swapped(self) -> dict[str, str]:
+        """For each column of a member, the same of the other one."""
+        pairs = [(name, self.other(name)) for name in self.members.names]
+        return dict(pairs) | {other: name for name, other in pairs}
+
+    def mirrored(self, clique: Clique) -> Clique:
+        """The columns of the same table with the two members exchanged, each in the place of its counterpart."""
+        return tuple(self.swapped.get(name, name) for name in clique)
+
+    def records(self, households: Codes, sizes: NDArray[np.int64], members: Codes) -> Iterator[tuple[int, Codes]]:
+        """The pairs as codes of `domain`, those of each size of household with how many records each of them is.
+
+        households: shape (n, columns). sizes: shape (n,), from 0 to `most`. members: shape (n, most, columns); what is beyond a
+        household's size is not looked at.
+        """
+        nobody = np.array([attribute.size for attribute in self.members], dtype=np.int32)
+        for size in range(self.most + 1):
+            chosen = np.flatnonzero(sizes == size)
+            absent = np.broadcast_to(nobody, (len(chosen), len(nobody)))
+            own = np.column_stack([households[chosen], np.full(len(chosen), size, dtype=np.int32)])
+            places = [members[chosen, place] for place in range(size)]
+            pairs = list(permutations(places, 2)) if size > 1 else [(*places, absent), (absent, *places)] if size else [(absent, absent)]
+            if len(chosen):
+                yield self.whole // len(pairs), np.concatenate([np.column_stack([own, *pair]) for pair in pairs]).astype(np.int32)
+
+
+def _with_nobody(attribute: Attribute, name: str) -> Attribute:
+    labels, nobody = attribute.cell_labels(), NOBODY
+    while nobody in labels:
+        nobody += "*"
+    return Attribute.categorical(name, (*labels, nobody))

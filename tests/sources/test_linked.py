@@ -1,0 +1,116 @@
+"""Two linked tables as one of pairs: what a household is there, and that no neighbour changes more than it is charged for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations_with_replacement, permutations, product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.sources.files import opened
+from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.linked import LinkedSource
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.link import NUMBER, Link
+from dpsynth_core.vocabulary.measurement import subsets
+
+HOUSEHOLDS, MEMBERS = Domain.from_json({"region": 2}), Domain.from_json({"sex": 2})
+Household = tuple[int, tuple[int, ...]]
+"""Its region and the sex of each member, in file order."""
+
+
+def source(rows: list[tuple[str, str]], members: list[tuple[str, str]], most: int = 2, households: Domain = HOUSEHOLDS) -> LinkedSource:
+    """rows, members: key and value of each line."""
+    form = TableFormat()
+    first, second = pd.DataFrame(rows, columns=["key", "region"], dtype=str), pd.DataFrame(members, columns=["key", "sex"], dtype=str)
+    return LinkedSource(Link(households, MEMBERS, most), opened(first, form), opened(second, form), "key")
+
+
+def made(households: tuple[Household, ...], most: int) -> LinkedSource:
+    rows = [(f"h{number}", str(region)) for number, (region, _) in enumerate(households)]
+    return source(rows, [(f"h{number}", str(sex)) for number, (_, sexes) in enumerate(households) for sex in sexes], most)
+
+
+def possible(most: int) -> list[Household]:
+    """All that a household can be; with one member more than count."""
+    sexes = [owned for size in range(most + 2) for owned in product(range(2), repeat=size)]
+    return list(product(range(2), sexes))
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_no_neighbour_is_further_than_a_person_with_as_many_rows(relation: str, most: int) -> None:
+    """Every marginal, of every household next to none and next to every other: counts add up over households, so that the others, of whom
+    there are two here, change nothing."""
+    link = Link(HOUSEHOLDS, MEMBERS, most)
+    unit = Unit(relation, link.whole, rows_may_not_count=True)
+    cliques = list(subsets(link.domain.names))
+    others: tuple[Household, ...] = ((0, (1, 0)), (1, ()))
+    alone = {one: made((*others, one), most).counts(cliques) for one in possible(most)}
+    without = made(others, most).counts(cliques)
+    pairs = combinations_with_replacement(alone.values(), 2) if relation == "replace" else ((counts, without) for counts in alone.values())
+    for one, another in pairs:
+        for clique in cliques:
+            change = (one[clique] - another[clique]).ravel()
+            assert np.sqrt(float((change**2).sum())) <= (unit.marginal_l2 if clique else unit.total_l2) * (1 + 1e-15)
+            assert int(np.abs(change).sum()) <= unit.marginal_l1
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 6])
+def test_a_household_is_as_many_records_whatever_its_size(most: int) -> None:
+    link = Link(HOUSEHOLDS, MEMBERS, most)
+    for household in possible(min(most, 3)):
+        counts = made((household,), most).counts([(), (NUMBER,)])
+        assert counts[()] == link.whole
+        assert counts[(NUMBER,)][min(len(household[1]), most)] == link.whole
+
+
+def test_pairs_are_ordered_and_of_different_members() -> None:
+    counts = made(((0, (0, 1, 1)),), 3).counts([("sex", "sex of another")])["sex", "sex of another"]
+    assert counts.tolist() == [[0, 2, 0], [2, 2, 0], [0, 0, 0]]  # of 6: two of three pairs of a sex with itself
+    assert made(((0, (1,)),), 3).counts([("sex", "sex of another")])["sex", "sex of another"].tolist() == [[0, 0, 0], [0, 0, 3], [0, 3, 0]]
+
+
+def _orders(lines: list[tuple[str, str]], mine: str) -> Iterator[list[tuple[str, str]]]:
+    """The lines with those of one household anywhere among the others, their own order kept."""
+    own, others = [line for line in lines if line[0] == mine], [line for line in lines if line[0] != mine]
+    for places in {tuple(sorted(order[: len(own)])) for order in permutations(range(len(lines)))}:
+        left, held = iter(others), iter(own)
+        yield [next(held) if place in places else next(left) for place in range(len(lines))]
+
+
+def test_what_counts_of_a_household_depends_on_its_own_rows_alone() -> None:
+    """Rows that name nobody, members without a household, second rows and members beyond the limit do not count, wherever they stand."""
+    rows = [("a", "0"), ("b", "1"), ("a", "1"), ("", "1")]
+    members = [("a", "0"), ("a", "1"), ("a", "1"), ("b", "1"), ("", "0"), ("c", "1")]
+    clique = ("region", NUMBER, "sex")
+    expected = source([("a", "0"), ("b", "1")], [("a", "0"), ("a", "1"), ("b", "1")]).counts([clique])[clique]
+    for some in _orders(rows, "a"):
+        assert (source(some, members).counts([clique])[clique] == expected).all()
+    for some in _orders(members, "a"):
+        assert (source(rows, some).counts([clique])[clique] == expected).all()
+
+
+@pytest.mark.parametrize("counts", [0, 1])
+def test_a_table_without_rows_counts_nothing(counts: int) -> None:
+    empty = source([("a", "0")] * counts, [])
+    assert empty.counts([()])[()] == counts * Link(HOUSEHOLDS, MEMBERS, 2).whole
+
+
+def test_a_missing_key_is_named(tmp_path: Path) -> None:
+    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
+    one.write_text("key,region\n1,0\n")
+    two.write_text("household,sex\n1,0\n")
+    with pytest.raises(InputError, match="key"):
+        LinkedSource(Link(HOUSEHOLDS, MEMBERS, 2), opened(one, TableFormat()), opened(two, TableFormat()), "key")
+
+
+@pytest.mark.parametrize("document", [{"region": 2}, {NUMBER: 2}])
+def test_columns_of_two_tables_have_different_names(document: dict[str, int]) -> None:
+    with pytest.raises(InputError, match="both tables have it"):
+        Link(HOUSEHOLDS, Domain.from_json(document), 2)
