@@ -1,0 +1,180 @@
+"""Rows of two linked tables from a model of pairs (`vocabulary.link`): households with their sizes first, then members, then refinement.
+
+The model says what is true of a household, a random member of it and another one. Households with their number of members and the first
+two of these are rows of the model; further members are those of similar households, and all of them are then changed until the tables of
+members, of households with members and of pairs within households are what the model says (`members`). Knows released values only.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations, combinations_with_replacement, product
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.inference.members import Ints, Target, refine_members
+from dpsynth_core.vocabulary.link import NUMBER, Link
+from dpsynth_core.vocabulary.measurement import Clique
+
+CLASSES = 3
+"""Sizes of households that tables of pairs tell apart: one, two, three and more."""
+MOST_TABLES, MOST_CELLS = 400, 2_000_000
+"""Tables that members are refined to, and cells of them together; the smallest first."""
+HEAVY = 5.0
+"""What the number of members weighs beside other tables when households are drawn."""
+LIKE = 12
+"""Households that are looked at for one whose second member joins another household."""
+
+
+
+class Model(Protocol):
+    """Of records of a link's domain."""
+
+    def marginal(self, clique: Clique) -> NDArray[np.float64]: ...
+
+    def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.int32]: ...
+
+
+PARENTS, CHILDREN, ACROSS, WITHIN = "households", "members", "across", "within"
+KINDS = (PARENTS, CHILDREN, ACROSS, WITHIN)
+
+
+def kinds(link: Link) -> dict[Clique, str]:
+    """The tables of two columns of each kind: of households, of members, of both, and of two members of one household."""
+    columns, mine = (*link.households.names, NUMBER), link.members.names
+    pairs = ((a, link.other(b)) for a, b in combinations_with_replacement(mine, 2))
+    every = {PARENTS: combinations(columns, 2), CHILDREN: combinations(mine, 2), ACROSS: product(columns, mine), WITHIN: pairs}
+    return {clique: kind for kind, tables in every.items() for clique in tables}
+
+
+def classes(link: Link) -> tuple[int, ...]:
+    """The class of each size of household, from 0 members up: nobody's with one member's."""
+    return tuple(min(max(size, 1), CLASSES) - 1 for size in range(link.most + 1))
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedCodes:
+    """Two linked tables. households: shape (n, columns). sizes: shape (n,). members: shape (n, most, columns)."""
+
+    households: Ints
+    sizes: Ints
+    members: Ints
+
+    def listed(self) -> tuple[Ints, Ints]:
+        """The household of each member, ascending, and its codes, shape (members, columns)."""
+        owners = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        places = np.arange(len(owners)) - np.repeat(np.cumsum(self.sizes) - self.sizes, self.sizes)
+        return owners, self.members[owners, places]
+
+
+def draw(model: Model, link: Link, n: int, rng: np.random.Generator) -> LinkedCodes:
+    """n households with their members."""
+    asked = kinds(link)
+    many = Counter(asked.values())
+    weights = {clique: (HEAVY if kind == PARENTS else 1.0) / many[kind] for clique, kind in asked.items()} | {(NUMBER,): HEAVY}
+    pairs = model.rows(n, weights, rng).astype(np.int64)
+    columns, own = len(link.households), len(link.members)
+    households, sizes = pairs[:, :columns], pairs[:, columns]
+    pair = pairs[:, columns + 1 :].reshape(n, 2, own)
+    members = np.zeros((n, max(2, link.most), own), dtype=np.int64)
+    members[:, :2] = _somebody(link, sizes, pair, rng)
+    _further(sizes, members, rng)
+    house = np.column_stack([households, sizes, np.array(classes(link))[sizes]])
+    targets = _few(list(_targets(model, link, n, columns)))
+    values = [attribute.size for attribute in link.members]
+    return LinkedCodes(households, sizes, refine_members(house, sizes, members[:, : link.most], values, targets, rng))
+
+
+def _somebody(link: Link, sizes: Ints, pair: Ints, rng: np.random.Generator) -> Ints:
+    """Two members whose values are values: what says nobody, where somebody must be, is drawn anew. A single member comes first."""
+    nobody = np.array([attribute.size for attribute in link.members])
+    absent = (pair == nobody).sum(axis=2)
+    pair = np.where(((sizes == 1) & (absent[:, 0] > absent[:, 1]))[:, None, None], pair[:, ::-1], pair).copy()
+    for place in range(2):
+        here = sizes > place
+        for column, none in enumerate(nobody):
+            wrong = here & (pair[:, place, column] == none)
+            right = pair[here & ~wrong, place, column]
+            pair[wrong, place, column] = rng.choice(right, wrong.sum()) if len(right) else rng.integers(none, size=wrong.sum())
+            pair[~here, place, column] = 0
+    return pair
+
+
+def _further(sizes: Ints, members: Ints, rng: np.random.Generator) -> None:
+    """The third member and all later ones: of some households of the same size, the second member of the one whose first is most like."""
+    for size in range(3, members.shape[1] + 1):
+        rows = np.flatnonzero(sizes == size)
+        for place in range(2, size if len(rows) else 2):
+            others = rng.choice(rows, (len(rows), LIKE))
+            turned = rng.random(others.shape) < 0.5
+            first, second = (np.where(turned[..., None] == flag, members[others, 1], members[others, 0]) for flag in (True, False))
+            alike = (first == members[rows, place % 2][:, None]).sum(axis=2) + 0.5 * rng.random(others.shape)
+            members[rows, place] = second[np.arange(len(rows)), alike.argmax(axis=1)]
+
+
+def _targets(model: Model, link: Link, n: int, columns: int) -> Iterator[Target]:
+    """Tables of two columns of a member, alone and with each column of the household, of one with each, and of pairs by class of size."""
+    mine = link.members.names
+    place = {name: number for number, name in enumerate((*link.households.names, NUMBER))}
+    number = {name: i for i, name in enumerate(mine)}
+    read = _Reading(model, link, n)
+    asked: list[tuple[str, Clique, Clique, Clique]] = [(CHILDREN, (), pair, ()) for pair in combinations(mine, 2)]
+    asked += [(ACROSS, (a,), (b,), ()) for a, b in product(place, mine)]
+    asked += [("across two", (a,), pair, ()) for a, pair in product(link.households.names, combinations(mine, 2))]
+    many = Counter(kind for kind, *_ in asked)
+    for kind, house, member, _ in asked:
+        values = read.members(house, member)
+        yield Target(tuple(map(place.__getitem__, house)), tuple(map(number.__getitem__, member)), (), values, _weight(values, many[kind]))
+    pairs = list(combinations_with_replacement(mine, 2))
+    for a, b in pairs:
+        values = read.pairs(a, b)
+        yield Target((columns + 1,), (number[a],), (number[b],), values, _weight(values, len(pairs)))
+
+
+def _weight(values: NDArray[np.float64], tables: int) -> float:
+    """So that every kind of table weighs the same, and every table of a kind, as a share of what it counts."""
+    return 1e5 / (tables * max(1.0, float(values.sum())))
+
+
+def _few(targets: list[Target]) -> list[Target]:
+    smallest = sorted(targets, key=lambda target: target.values.size)[:MOST_TABLES]
+    fitting = np.cumsum([target.values.size for target in smallest]) <= MOST_CELLS
+    return [target for target, fits in zip(smallest, fitting, strict=True) if fits]
+
+
+@dataclass(frozen=True, eq=False)
+class _Reading:
+    """Numbers of members and of pairs that a model of records says of n households."""
+
+    model: Model
+    link: Link
+    n: int
+
+    def members(self, house: Clique, member: Clique) -> NDArray[np.float64]:
+        """How many members are in each cell of columns of the household and their own."""
+        table = self._by_size((*(name for name in house if name != NUMBER), *member))
+        sizes = np.arange(self.link.most + 1)
+        whole = table * _along(np.where(sizes == 1, 2, sizes), table)  # one of a single member's two records has nobody first
+        return whole if NUMBER in house else whole.sum(axis=0)
+
+    def pairs(self, mine: str, another: str) -> NDArray[np.float64]:
+        """How many ordered pairs of members of one household have each pair of values, by class of its size."""
+        table, sizes = self._by_size((mine, self.link.other(another))), np.arange(self.link.most + 1)
+        counts = table * _along(sizes * (sizes - 1), table)
+        groups = np.array(classes(self.link))
+        return np.stack([counts[groups == group].sum(axis=0) for group in range(CLASSES)])
+
+    def _by_size(self, names: Clique) -> NDArray[np.float64]:
+        """Households by the number of their members and these columns of theirs, of a member or of two, without nobody."""
+        clique = self.link.domain.clique((*names, NUMBER))
+        table = np.maximum(self.model.marginal(clique), 0.0).transpose([clique.index(name) for name in (NUMBER, *names)])
+        table = table * (self.n / max(table.sum(), 1e-9))
+        return table[(slice(None), *(slice(-1) if name in self.link.swapped else slice(None) for name in names))]
+
+
+def _along(numbers: NDArray[np.int64], table: NDArray[np.float64]) -> NDArray[np.int64]:
+    return numbers.reshape(-1, *[1] * (table.ndim - 1))

@@ -1,0 +1,187 @@
+"""Move members of finished households closer to tables of all kinds, one value at a time.
+
+As `refinement` does for rows of one table: it changes single values wherever that lowers  sum_t c_t ||table_t - target_t||_1. A value of a
+member is in tables of members, of households with each member, and of ordered pairs of members of one household, whose other member may
+be any of the household's: all are counted at once. Sizes, and the households' own columns, stay as they are. Post-processing of released
+values only: it knows rows and targets, never a private table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.inference.refinement import ATTEMPTS, LEAST_GAIN, SHORTLIST
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float32]
+
+BLOCK = 2000
+"""Households in a block. With fewer the tables are more up to date and the overhead is larger."""
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """What a table should be. household, member, other: numbers of columns of the household, of a member and of another one of the same
+    household; without those of another it counts members, with them ordered pairs. values: counts, axes in that order. weight: c_t > 0."""
+
+    household: tuple[int, ...]
+    member: tuple[int, ...]
+    other: tuple[int, ...]
+    values: NDArray[np.float64]
+    weight: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """Where a target's cells begin, and the stride of each of its columns."""
+
+    first: int
+    household: dict[int, int]
+    member: dict[int, int]
+    other: dict[int, int]
+
+
+class _Tables:
+    """The tables of some households as they are now. surplus: counts minus targets of all cells, one after the other, and a last cell that
+    stands for no table. members: changed in place."""
+
+    def __init__(self, households: Ints, sizes: Ints, members: Ints, targets: Sequence[Target]) -> None:
+        self.households, self.sizes, self.members = households, sizes, members
+        self.tables: list[_Table] = []
+        first = 0
+        for target in targets:
+            shape = target.values.shape
+            strides = [int(np.prod(shape[axis + 1 :])) for axis in range(len(shape))]
+            named = iter(strides)
+            self.tables.append(_Table(first, *({c: next(named) for c in cs} for cs in (target.household, target.member, target.other))))
+            first += target.values.size
+        self.nowhere = first
+        self.weight = np.concatenate([*(np.full(t.values.size, t.weight) for t in targets), [0.0]]).astype(np.float32)
+        surplus = np.concatenate([*(-t.values.ravel() for t in targets), [0.0]])
+        for place in range(members.shape[1]):
+            here = np.flatnonzero(sizes > place)
+            for cells in self._held(here, place):
+                surplus += np.bincount(cells, minlength=len(surplus))
+        surplus[-1] = 0.0
+        self.surplus = surplus.astype(np.float32)
+
+    def _held(self, rows: Ints, place: int) -> Iterator[Ints]:
+        """The cell of each table that the members at a place are in; of a table of pairs, with each of the others."""
+        for table in self.tables:
+            own = self._sum(table.household, self.households[rows], table.first) + self._sum(table.member, self.members[rows, place])
+            if not table.other:
+                yield own
+            for another in range(self.members.shape[1]) if table.other else ():
+                if another != place:
+                    cells = own + self._sum(table.other, self.members[rows, another])
+                    yield np.where(self.sizes[rows] > another, cells, self.nowhere)
+
+    @staticmethod
+    def _sum(strides: dict[int, int], codes: Ints, first: int = 0, without: int = -1) -> Ints:
+        total = np.full(len(codes), first, dtype=np.int64)
+        for column, stride in strides.items():
+            if column != without:
+                total += stride * codes[:, column]
+        return total
+
+    def touched(self, rows: Ints, place: int, column: int) -> tuple[Ints, Ints]:
+        """For each cell that a value of these members decides, where it is at value 0, and by how much it moves with the value; both of
+        shape (cells, rows)."""
+        first, steps = list[Ints](), list[Ints]()
+        houses, member = self.households[rows], self.members[rows, place]
+        for table in self.tables:
+            start = self._sum(table.household, houses, table.first)
+            if not table.other and column in table.member:
+                first.append(start + self._sum(table.member, member, without=column))
+                steps.append(np.full(len(rows), table.member[column]))
+            for mine, theirs in ((table.member, table.other), (table.other, table.member)) if table.other else ():
+                own = start + self._sum(mine, member, without=column)
+                for another in range(self.members.shape[1]) if column in mine else ():
+                    there = self.sizes[rows] > another
+                    if another != place and there.any():
+                        cells = own + self._sum(theirs, self.members[rows, another])
+                        first.append(np.where(there, cells, self.nowhere))
+                        steps.append(np.where(there, mine[column], 0))
+        return np.array(first).reshape(-1, len(rows)), np.array(steps).reshape(-1, len(rows))
+
+    def moved(self, left: Ints, entered: Ints) -> None:
+        np.add.at(self.surplus, left.reshape(-1), np.float32(-1))
+        np.add.at(self.surplus, entered.reshape(-1), np.float32(1))
+        self.surplus[self.nowhere] = 0
+
+
+def refine_members(
+    households: Ints,
+    sizes: Ints,
+    members: Ints,
+    values: Sequence[int],
+    targets: Sequence[Target],
+    rng: np.random.Generator,
+    passes: int = 2,
+) -> Ints:
+    """A copy of `members` whose tables are at least as close to the targets in weighted L1.
+
+    households: codes, shape (n, columns). sizes: shape (n,). members: codes, shape (n, most, columns); what is beyond a household's size
+    stays. values: how many codes each column of members has. passes: sweeps over all members; most of the gain comes with the first.
+    """
+    tables = _Tables(households, sizes, members.copy(), targets)
+    for _ in range(passes if targets else 0):
+        for block in np.array_split(rng.permutation(len(sizes)), max(1, len(sizes) // BLOCK)):
+            for place in rng.permutation(members.shape[1]):
+                rows = block[sizes[block] > place]
+                for column in rng.permutation(len(values)) if len(rows) else ():
+                    _improve(tables, rows, int(place), int(column), values[column])
+    return tables.members
+
+
+def _improve(tables: _Tables, rows: Ints, place: int, column: int, values: int) -> None:
+    """Make the good moves of one column of the members at one place of some households."""
+    first, step = tables.touched(rows, place, column)
+    if not len(first):
+        return
+    old = tables.members[rows, place, column].copy()
+    price, gains = _entering(tables.surplus, tables.weight), np.zeros((len(rows), values), dtype=np.float32)
+    for start, stride in zip(first, step, strict=True):
+        gains += price[start[:, None] + stride[:, None] * np.arange(values)]
+    held = first + step * old
+    gains += _leaving(tables.surplus[held], tables.weight[held]).sum(axis=0)[:, None]
+    gains[np.arange(len(rows)), old] = np.inf
+    new, gain = gains.argmin(axis=1), gains.min(axis=1)
+    number = max(1, int(SHORTLIST * len(rows)))
+    best = np.argpartition(gain, min(number, len(rows) - 1))[:number]
+    best = best[np.argsort(gain[best], kind="stable")]
+    best = best[gain[best] < -LEAST_GAIN]
+    for _ in range(ATTEMPTS):
+        if not len(best):
+            return
+        left, entered = ((first[:, best] + step[:, best] * codes[best]).T for codes in (old, new))  # a move a row, the best first
+        change = _entering(tables.surplus[entered] + _earlier(entered), tables.weight[entered])
+        change += _leaving(tables.surplus[left] - _earlier(left), tables.weight[left])
+        good = change.sum(axis=1) < -LEAST_GAIN  # those that pay off even after all before them have been made
+        tables.moved(left[good], entered[good])
+        tables.members[rows[best[good]], place, column] = new[best[good]]
+        best = best[~good]
+
+
+def _entering(surplus: Floats, weight: Floats) -> Floats:
+    """Change of weight * |x| when x grows by one."""
+    return weight * np.clip(2 * surplus + 1, -1, 1)
+
+
+def _leaving(surplus: Floats, weight: Floats) -> Floats:
+    """Change of weight * |x| when x falls by one."""
+    return weight * np.clip(1 - 2 * surplus, -1, 1)
+
+
+def _earlier(cells: Ints) -> Floats:
+    """For each entry, how many entries before it (row by row) are the same cell."""
+    order = np.argsort(cells, axis=None, kind="stable")
+    ordered, positions = cells.reshape(-1)[order], np.arange(cells.size)
+    starts = np.maximum.accumulate(np.where(np.r_[True, ordered[1:] != ordered[:-1]], positions, 0))
+    count = np.empty(cells.size, dtype=np.float32)
+    count[order] = positions - starts
+    return count.reshape(cells.shape)

@@ -1,0 +1,47 @@
+"""Members of households are moved towards tables, and nothing else is."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpsynth_core.inference.members import Target, refine_members
+
+
+def _counted(sizes: np.ndarray, members: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Members by both of their columns, and ordered pairs of one household by their first columns, counted one by one."""
+    single, pairs = np.zeros((3, 2)), np.zeros((3, 3))
+    for size, owned in zip(sizes, members, strict=True):
+        for i in range(size):
+            single[tuple(owned[i])] += 1
+            for j in range(size):
+                pairs[owned[i, 0], owned[j, 0]] += i != j
+    return single, pairs
+
+
+def test_tables_of_members_and_of_pairs_come_out() -> None:
+    """The tables of one population are targets for another, whose members differ: nearly all of the distance goes (measured: 97 %), and
+    only values of members that exist change."""
+    rng = np.random.default_rng(7)
+    n, most = 600, 3
+    households, sizes = rng.integers(0, 2, (n, 1)), rng.integers(0, most + 1, n)
+    like = np.minimum(rng.integers(0, 3, (n, 1)) + (rng.random((n, most)) < 0.2), 2)  # members of a household resemble each other
+    wanted = _counted(sizes, np.stack([like, rng.integers(0, 2, (n, most))], axis=2))
+    start = np.stack([rng.integers(0, 3, (n, most)), rng.integers(0, 2, (n, most))], axis=2)
+    targets = [Target((), (0, 1), (), wanted[0], 1.0), Target((), (0,), (0,), wanted[1], 1.0)]
+
+    def distance(members: np.ndarray) -> float:
+        return float(sum(np.abs(now - then).sum() for now, then in zip(_counted(sizes, members), wanted, strict=True)))
+
+    moved = refine_members(households, sizes, start, (3, 2), targets, rng, passes=4)
+    assert distance(moved) < 0.1 * distance(start)
+    beyond = np.arange(most) >= sizes[:, None]
+    assert (moved[beyond] == start[beyond]).all()
+    assert ((moved >= 0) & (moved < [3, 2])).all()
+
+
+def test_the_distance_never_rises() -> None:
+    rng = np.random.default_rng(8)
+    sizes, members = np.full(50, 2), rng.integers(0, 2, (50, 2, 1))
+    _, pairs = _counted(sizes, np.concatenate([members, members], axis=2))
+    target = Target((), (0,), (0,), pairs[:2, :2].copy(), 1.0)
+    assert (refine_members(np.zeros((50, 1), dtype=np.int64), sizes, members, (2,), [target], rng) == members).all()
