@@ -197,6 +197,8 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
     if made.further:
         rows = f"{1 + len(made.further)} tables of {rows}"
         print_message(f"tables: {tables.explained(1 + len(made.further))}")
+    if made.members is not None:
+        print_message(f"members: {tables.explained_members(made.members.num_rows, made.plan.records_each)}")
     for claim in CLAIMS:
         for line in claim.sentences(made.plan, made.claims[claim.name], made.final):
             print_message(f"{claim.noun}: {line}")
@@ -219,7 +221,7 @@ def _write_rows(made: Release, out: Path, formats: Sequence[str]) -> dict[str, P
         file = f"synthetic{FORMATS[name].ending}"
         try:
             with private_file(out / file) as stream:
-                FORMATS[name].write(made.values, made.domain, stream)
+                FORMATS[name].write(made.values, made.plan.row_domain, stream)
         except CapacityError as error:
             print_message(f"warning: {file} was not written: {error.problem}; {error.remedy}")
             continue

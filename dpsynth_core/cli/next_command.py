@@ -37,6 +37,8 @@ def _next(options: argparse.Namespace) -> None:
     from dpsynth_core.planning.plan import Plan
 
     before = _plan(options.plan)
+    if before.members is not None:
+        raise InputError("PLAN", "it is of two linked tables, and this command has one new table", "name the new tables in its spec")
     name, section, columns, _ = table_of(options)
     if (path := section.get("path")) and not is_uri(str(path)):
         section = {**section, "path": os.path.abspath(path)}  # a relative one would start from the folder of the spec

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dpsynth_core.vocabulary.workload import Workload
 
 
+ALL_TRIPLES = "all-3way"
 _ORIGINS = ("typed", "usual", "learnt", "codebook", "public", "labels", "data")
 """Those of `vocabulary.domain`, which --help does not wait for."""
 
@@ -38,7 +39,7 @@ def add(commands: Commands) -> None:
     make.add_argument("--public", metavar="FILE", type=Path, help=public)
     drawn, ranges = "random:3:COUNT:SEED | skewed:3:SEED", "ranges:all | ranges:a,b"
     workload = f"all-3way | all-2way | target:COLUMN:3 | {drawn} | threshold:1-of-3:all | {ranges} | weights:a,b:2;c:1 | FILE"
-    make.add_argument("--workload", default="all-3way", help=f"{workload} (default: %(default)s)")
+    make.add_argument("--workload", default=ALL_TRIPLES, help=f"{workload} (default: %(default)s)")
     make.add_argument("--mechanism", default="aim", help="see the command mechanisms (default: %(default)s)")
     make.add_argument("--epsilon", required=True, help="by how much one person may move the odds: at most by the factor e^EPSILON")
     make.add_argument("--delta", default="1e-9", help="probability that this fails (default: %(default)s)")
@@ -62,6 +63,11 @@ def add(commands: Commands) -> None:
     make.add_argument("--relation", default="add-remove", help="add-remove | replace (default: %(default)s)")
     make.add_argument("--person-column", metavar="NAME", help="column that tells people apart; default: one row is one person")
     make.add_argument("--max-rows-per-person", metavar="M", default="1", help="further ones are not used (default: %(default)s)")
+    second = "a second table, such as the members of households, whose rows have the key of a row of DATA: two linked tables are written"
+    make.add_argument("--members", metavar="FILE", type=Path, help=second)
+    make.add_argument("--members-domain", metavar="DOMAIN.json", type=Path, help="of the second table: its columns without the key")
+    make.add_argument("--key", metavar="NAME", help="of two linked tables: the column of both that says whose a row is")
+    make.add_argument("--max-members", metavar="M", help="of two linked tables: further rows of a key are not used; from 1 to 10")
     copies = "what else is published about the same people, in your words; published with the release"
     make.add_argument("--other-copies", metavar="TEXT", default="", help=copies)
     looked = f"what you saw of the table without noise before you decided all this; may be repeated. {NOTHING} | {' | '.join(LOOKS)}"
@@ -117,11 +123,12 @@ def _synthesize(options: argparse.Namespace) -> None:
     declared = json.dumps(demo_domain()) if options.domain is None else read_document(options.domain, "domain")
     domain = parse_domain(declared).ordered_like(columns)
     mechanism, looked, ranged = registry.get(options.mechanism), options.looked, options.ranges_share
-    workload = parse_workload(options.workload, domain)
+    linked = _linked(options, domain)
+    workload = None if linked else parse_workload(options.workload, domain)
     if looked is not None and NOTHING in looked and len(looked) > 1:
         raise InputError("--looked", f"{NOTHING} and something else cannot both be", "state what you saw, or that it was nothing")
     rows = number(options.max_rows_per_person)
-    spec = {
+    spec: dict[str, Any] = {
         "name": name,
         "population": UNNAMED if options.population is None else options.population,
         "data": section,
@@ -132,21 +139,51 @@ def _synthesize(options: argparse.Namespace) -> None:
         "domain_origin": options.domain_origin or "unstated",
         "domain_justification": options.origin_reason,
         "domain": domain.to_json(),
-        "workload": workload.to_json(),
+        **({} if workload is None else {"workload": workload.to_json()}),
         "budget": {
             **{name: number(getattr(options, name)) for name in ("epsilon", "delta", "certificate", "discovery")},
             "criteria": number(options.criteria_share),
             "models": number(options.models_share),
-            "ranges": number(ranged) if ranged is not None else USUAL_SHARE if workload.ranges else 0.0,
+            "ranges": number(ranged) if ranged is not None else USUAL_SHARE if workload and workload.ranges else 0.0,
             "reason": options.epsilon_reason,
         },
         "criteria": [] if options.criteria is None else parse_json(read_document(options.criteria, "--criteria"), "--criteria"),
         "models": [_model(text, domain) for text in options.model],
         "mechanism": {"name": options.mechanism, "settings": registry.settings(mechanism, settings(options.set))},
         "output": {"rows": number(options.rows), "tables": number(options.tables), "seed": number(options.seed)},
-    }
+    } | linked
     sealed, unstated = Spec.from_json(spec), unstated_columns(declared)
     release(sealed, options.out, options.population, formats, assumed, unstated, options.private_notes)
+
+
+def _linked(options: argparse.Namespace, domain: Domain) -> dict[str, Any]:
+    """The spec's sections about two linked tables, in place of those for one; none where there is one. Raises InputError."""
+    stated = {"--members-domain": options.members_domain, "--key": options.key, "--max-members": options.max_members}
+    for option, value in stated.items():
+        if (value is None) != (options.members is None):
+            remedy = f"state --members and {option} together, or neither"
+            raise InputError(option, "it goes with a second table, and a second table goes with it", remedy)
+    if options.members is None:
+        return {}
+    one_table = {"--person-column": options.person_column, "--public": options.public, "--model": options.model}
+    one_table |= {"--workload": options.workload != ALL_TRIPLES, "--mechanism": options.mechanism != "aim", "--set": options.set}
+    for option in (option for option, value in one_table.items() if value):
+        raise InputError(option, "two linked tables do not go with it yet", "leave it out")
+    from dpsynth_core.foundation.documents import read_document
+    from dpsynth_core.mechanisms.graphical.households import Households, workload
+    from dpsynth_core.sources.detect import detect_without_doubt
+    from dpsynth_core.vocabulary.codebook import parse_domain
+    from dpsynth_core.vocabulary.link import Link
+
+    members = parse_domain(read_document(options.members_domain, "--members-domain"))
+    if (most := whole(str(options.max_members))) is None:
+        raise InputError("--max-members", f"{shown(options.max_members)} is no whole number", "give a number from 1 to 10")
+    return {
+        "members": detect_without_doubt(options.members, "--members").section(options.members) | {"domain": members.to_json()},
+        "unit": {"relation": options.relation, "person_column": options.key, "max_rows_per_person": most},
+        "workload": workload(Link(domain, members, most)).to_json(),
+        "mechanism": {"name": Households.card.name},
+    }
 
 
 def table_of(options: argparse.Namespace) -> tuple[str, dict[str, Any], tuple[str, ...], str]:

@@ -64,6 +64,9 @@ class LinkedCodes:
     sizes: Ints
     members: Ints
 
+    def reordered(self, order: Ints) -> LinkedCodes:
+        return LinkedCodes(self.households[order], self.sizes[order], self.members[order])
+
     def listed(self) -> tuple[Ints, Ints]:
         """The household of each member, ascending, and its codes, shape (members, columns)."""
         owners = np.repeat(np.arange(len(self.sizes)), self.sizes)

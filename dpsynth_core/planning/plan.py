@@ -21,6 +21,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.discovery import learning
 from dpsynth_core.mechanisms.discovery.learning import Portion
+from dpsynth_core.mechanisms.graphical.households import Households
 from dpsynth_core.mechanisms.graphical.independent import Independent
 from dpsynth_core.mechanisms.mechanism import Conditional, Forecast, Learner, Mechanism, UsesPublic
 from dpsynth_core.mechanisms.parameters import Setting, parameters
@@ -32,6 +33,9 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary import workload as workloads
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.filled import Filled
+from dpsynth_core.vocabulary.kinds.registry import IDENTIFIER
+from dpsynth_core.vocabulary.link import Link
 from dpsynth_core.vocabulary.names import column_field
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload
@@ -116,7 +120,8 @@ def portions(unknown: Sequence[Attribute], unit: Unit, shares: Shares, budget: B
 class Plan:
     """A spec whose every field was checked, and what it means.
 
-    mechanism: with its settings. public: the table that the mechanism uses, if any. criteria: in the order of the spec.
+    mechanism: with its settings. public: the table that the mechanism uses, if any. criteria: in the order of the spec. link: how two
+    tables belong together, whose domain is then that of their pairs; None for one table.
     """
 
     spec: Spec
@@ -127,6 +132,7 @@ class Plan:
     shares: Shares
     public: PublicTable | None = None
     criteria: tuple[AnyCriterion, ...] = ()
+    link: Link | None = None
 
     def __repr__(self) -> str:
         """Without the spec, which names a path and people: it may end in a notebook or a traceback that others read."""
@@ -139,8 +145,12 @@ class Plan:
         origins.check(spec)
         if spec.protects:
             weakness.check(spec.budget)
-        mechanism = registry.configured(registry.get(spec.mechanism.name), spec.mechanism.settings)
         domain = Domain.from_json(spec.domain)
+        link = None if spec.members is None else _linked(spec, domain, Domain.from_json(spec.members.domain))
+        if link is None:
+            mechanism = registry.configured(registry.get(spec.mechanism.name), spec.mechanism.settings)
+        else:
+            mechanism, domain = Households(link), link.domain
         check_person(domain, spec.unit.person_column)
         _check_unknown(spec, mechanism, domain)
         shares = budgeted(mechanism, spec.budget, domain.unknown, spec.claims)
@@ -153,13 +163,33 @@ class Plan:
         about_models = of_models(criteria)
         models.check_rows(spec.models, about_models, mechanism)
         models.targets(domain, spec.models, about_models)
-        return cls(spec, domain, workload, spec.privacy_unit(), mechanism, shares, criteria=criteria)
+        return cls(spec, domain, workload, spec.privacy_unit(), mechanism, shares, criteria=criteria, link=link)
 
     def with_public(self, public: PublicTable) -> Plan:
         """The same plan with a mechanism that knows this public table, if it can use one."""
         if not isinstance(self.mechanism, UsesPublic):
             return self
         return replace(self, mechanism=self.mechanism.informed_by(public), public=public)
+
+    @cached_property
+    def row_domain(self) -> Domain:
+        """Of the rows: the domain; of two linked tables, that of the first with a new key."""
+        return self.domain if self.link is None else replace(self.link.households, filled=(self._key,))
+
+    @cached_property
+    def member_domain(self) -> Domain:
+        """Of the rows of the second of two linked tables, with the key of the first."""
+        assert self.link is not None
+        return replace(self.link.members, filled=(self._key,))
+
+    @property
+    def _key(self) -> Filled:
+        return Filled(str(self.spec.unit.person_column), IDENTIFIER.name, "1")
+
+    @property
+    def records_each(self) -> int:
+        """Records of the domain that a row is: of two linked tables, those of pairs that a household is."""
+        return 1 if self.link is None else self.link.whole
 
     @cached_property
     def portions(self) -> tuple[Portion, ...]:
@@ -216,6 +246,22 @@ def forecast(mechanism: Mechanism, workload: Workload, unit: Unit, shares: Share
         return needed
     why = mechanism.obstacle(workload.domain, shares.mechanism, shares.delta, unit)
     return replace(needed, fits=not why, reason=why)
+
+
+def _linked(spec: Spec, households: Domain, members: Domain) -> Link:
+    """How two tables belong together. Raises InputError for what goes with one table alone."""
+    key = spec.unit.person_column
+    if key is None:
+        raise InputError("unit.person_column", "two linked tables need a key", "name the column of both tables that says whose a row is")
+    check_person(members, key)
+    if not spec.data.is_file or spec.data.engine is not None:
+        raise InputError("data", "of two linked tables, both are files that this machine counts", "name a file, and no engine")
+    wrong = {"public": spec.public, "models": spec.models, "output.tables": spec.output.tables > 1}
+    for field in (name for name, stated in wrong.items() if stated):
+        raise InputError(field, "two linked tables do not go with it yet", "leave it out")
+    if spec.mechanism.name != Households.card.name or spec.mechanism.settings:
+        raise InputError("mechanism", "two linked tables have a mechanism of their own", f"name {Households.card.name!r}, without settings")
+    return Link(households, members, spec.unit.max_rows_per_person)
 
 
 def check_person(domain: Domain, person: str | None) -> None:

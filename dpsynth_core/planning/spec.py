@@ -24,6 +24,7 @@ from dpsynth_core.planning.unit_spec import Part, UnitSpec
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.sources import simulated
 from dpsynth_core.sources.registry import KINDS
+from dpsynth_core.vocabulary.link import whole
 
 MAX_ROWS = 20_000_000
 MAX_TABLES = 20
@@ -120,6 +121,15 @@ class DataSpec(TableSpec):
         return self.scheduler is not None or (is_uri(self.path) and not self.path.startswith(("duckdb://", "sqlite://")))
 
 
+class MembersSpec(TableSpec):
+    """The second of two linked tables: of the members of households, whose key is the column that tells people apart. domain: of its
+    columns, as Domain JSON, without the key."""
+
+    path: Annotated[str, AfterValidator(_usable_path)] = Field(min_length=1)
+    kind: Annotated[str, _one_of([name for name in KINDS if KINDS[name].is_file])] = "csv"
+    domain: dict[str, Any]
+
+
 class PublicSpec(TableSpec):
     """A public table of the same columns. sha256: of its content, "" where it is not fixed."""
 
@@ -178,6 +188,7 @@ class Spec(Part):
     """domain: Domain JSON. domain_origin: where it came from, as the curator states beside what the domain's own document says of it
     (`planning.origins`); "data" (the private file itself) brands the release. domain_justification: the reason that some of them need.
 
+    members: a second table, whose rows belong to those of the first (`vocabulary.link`); of its rows a person's may count as the unit says.
     public: a public table that mechanisms may use, at no cost, on the curator's word that it is public. other_copies: what else is
     published about the same people, in the curator's words; "" where the question was not answered. looks: what of the private table
     was shown without noise before the plan was sealed (`planning.looks`), None where nobody kept track of it.
@@ -190,6 +201,7 @@ class Spec(Part):
     name: str = Field(default="release", min_length=1, max_length=200)
     population: str = Field(min_length=1, max_length=200)
     data: DataSpec
+    members: MembersSpec | None = None
     public: PublicSpec | None = None
     unit: UnitSpec = UnitSpec()
     domain: dict[str, Any]
@@ -219,6 +231,8 @@ class Spec(Part):
 
     def privacy_unit(self) -> Unit:
         """Whose privacy, as sensitivities. Raises InputError."""
+        if self.members is not None:
+            return Unit(self.unit.relation, whole(self.unit.max_rows_per_person), rows_may_not_count=True)
         may_not_count = self.unit.person_column is not None or KINDS[self.data.kind].skips_rows
         return Unit(self.unit.relation, self.unit.max_rows_per_person, may_not_count)
 
@@ -235,6 +249,9 @@ class Spec(Part):
             obj["data"]["quoting"] = self.data.quoting
         if self.data.standin is not None:
             obj["data"]["standin"] = self.data.standin.model_dump()
+        del obj["members"]
+        if self.members is not None:
+            obj["members"] = {"path": base_name(self.members.path), "kind": self.members.kind, "domain": self.members.domain}
         if self.public is not None:
             obj["public"]["path"] = base_name(self.public.path)
         return obj
@@ -263,7 +280,7 @@ class Spec(Part):
 def load_spec(path: Path) -> Spec:
     """Read a spec from a file; relative paths of tables in it start from that file's folder."""
     obj = parse_json(read_document(path, "spec"), "spec")
-    for part in ("data", "public"):
+    for part in ("data", "members", "public"):
         if isinstance(obj, dict) and isinstance(table := obj.get(part), dict) and isinstance(name := table.get("path"), str) and name:
             check_path(name, f"{part}.path")
             if is_uri(name):

@@ -50,6 +50,7 @@ from dpsynth_core.vocabulary.measurement import Clique, Measurement
 FORMAT = 1
 ROWS_CSV, ROWS_PARQUET, CODES, DOCUMENT = tables.FIRST, "synthetic.parquet", "codes.npy", "release.json"
 ROW_FILES = (ROWS_CSV, ROWS_PARQUET)
+MEMBERS = f"{tables.MEMBERS}.parquet"
 
 
 def to_json(release: Release) -> dict[str, Any]:
@@ -76,7 +77,8 @@ def to_json(release: Release) -> dict[str, Any]:
         "charges": [charge_json(event, accountant) for event in release.charges],
         "ledger": dict(release.ledger),
         "rows": {"count": release.rows, "policy": release.row_policy, "estimated_total": release.total, "seed": release.row_seed}
-        | {"tables": 1 + len(release.further)},
+        | {"tables": 1 + len(release.further)}
+        | ({} if release.members is None else {"members": release.members.num_rows, "records_each": release.plan.records_each}),
         **{claim.part: claim.to_json(release.plan, release.claims[claim.name]) for claim in CLAIMS},
         "despite": release.despite if release.needs_reason else "",
         "verdict": named_tables(release),
@@ -96,7 +98,11 @@ def named_tables(release: Release) -> dict[str, Any]:
 
 
 def from_json(
-    obj: Mapping[str, Any], codes: NDArray[np.integer] | None = None, values: Rows | None = None, further: tuple[Rows, ...] = ()
+    obj: Mapping[str, Any],
+    codes: NDArray[np.integer] | None = None,
+    values: Rows | None = None,
+    further: tuple[Rows, ...] = (),
+    members: Rows | None = None,
 ) -> Release:
     """The inverse of `to_json`, with the rows beside it. Raises InputError for a spec that means nothing and for unknown charges."""
     plan = plan_of(obj)
@@ -106,6 +112,7 @@ def from_json(
         codes=codes,
         values=values,
         further=further,
+        members=members,
         total=obj["rows"]["estimated_total"],
         measurements=measurements,
         history=tuple(Progress.from_json(item) for item in obj["history"]),
@@ -198,6 +205,8 @@ def row_writers(release: Release) -> dict[str, Writer]:
     if (values := release.values) is None:
         return {}
     writers: dict[str, Writer] = {ROWS_CSV: partial(write_csv, values), ROWS_PARQUET: partial(write_parquet, values)}
+    if release.members is not None:
+        writers[tables.MEMBERS] = partial(write_csv, release.members)
     return writers | {tables.name(number): partial(write_csv, rows) for number, rows in enumerate(release.further, start=2)}
 
 
@@ -221,6 +230,9 @@ def save(release: Release, directory: Path) -> None:
         for number, rows in enumerate(release.further, start=2):
             with private_file(directory / _kept(number)) as stream:
                 write_parquet(rows, stream)
+        if release.members is not None:
+            with private_file(directory / MEMBERS) as stream:
+                write_parquet(release.members, stream)
     write_document(release, directory)
 
 
@@ -230,7 +242,8 @@ def load(directory: Path) -> Release:
         return from_json(obj)
     codes = np.load(directory / CODES, mmap_mode="r", allow_pickle=False)  # in memory where they are looked at
     further = tuple(StoredRows(directory / _kept(number)) for number in range(2, obj["rows"]["tables"] + 1))
-    return from_json(obj, codes, StoredRows(directory / ROWS_PARQUET), further)
+    members = StoredRows(directory / MEMBERS) if (directory / MEMBERS).exists() else None
+    return from_json(obj, codes, StoredRows(directory / ROWS_PARQUET), further, members)
 
 
 def _kept(number: int) -> str:

@@ -89,6 +89,7 @@ class Release:
     bounds: a-priori error bounds of the workload's marginals.
     row_seed: what the rows were drawn with, which follows from the answers before them; None without rows. transcript: the kernel's answers
     in order, from which everything else follows. further: tables of rows beside the first, which all else is about (`release.tables`).
+    members: the rows of the second of two linked tables; codes are then those of their pairs, and values the rows of the first.
     """
 
     plan: Plan
@@ -114,6 +115,7 @@ class Release:
     ledger: Mapping[str, Any] = field(default_factory=dict)
     despite: str = ""
     further: tuple[Rows, ...] = ()
+    members: Rows | None = None
 
     def __repr__(self) -> str:
         """Without what its plan names, and without its tables."""
@@ -168,4 +170,4 @@ class Release:
 
     @property
     def rows(self) -> int:
-        return 0 if self.codes is None else len(self.codes)
+        return 0 if self.codes is None else len(self.codes) // self.plan.records_each

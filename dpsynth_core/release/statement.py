@@ -27,11 +27,16 @@ NOT_PRIVATE = "Not private: the noise came from a seeded generator, and whoever 
 def statement(plan: Plan, rho_spent: float, private: bool) -> str:
     """The guarantee in words: relation, unit, epsilon, delta, rho, accountant."""
     unit, spec, accountant = plan.unit, plan.spec, plan.shares.accountant
-    m = unit.max_rows_per_person
+    m = spec.unit.max_rows_per_person
     kept = [(claim.purpose, rho) for claim in CLAIMS if (rho := plan.shares.of(claim.name))]
     parts = [f"rho = {rho:.6g}{'' if number else ' was kept'} for {purpose}" for number, (purpose, rho) in enumerate(kept)]
     aside = f", of which {', and '.join(parts)}," if parts else ""
-    if spec.unit.person_column is None:
+    if spec.members is not None:
+        who = (
+            f"a person is a household, a value of the column {spec.unit.person_column!r} with all its rows in both tables; at most {m}"
+            " members of it are used"
+        )
+    elif spec.unit.person_column is None:
         who = "a person owns one row; someone with several rows in the table is protected for each row, not for all together"
     else:
         rows = "one row" if m == 1 else f"{m} rows"

@@ -9,12 +9,14 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpsynth_core.claims.claim import AnswersEnd, Claim, Final
 from dpsynth_core.claims.registry import CLAIMS
@@ -24,20 +26,22 @@ from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.zones import Zoned, curator_only
 from dpsynth_core.inference.rows import in_random_order
 from dpsynth_core.mechanisms.discovery.learning import learn
+from dpsynth_core.mechanisms.graphical.households import HouseholdModel
 from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.mechanisms.steps import Finished, RowModel
 from dpsynth_core.planning import machine
 from dpsynth_core.planning.plan import LEARNING, Plan
-from dpsynth_core.planning.spec import MAX_UNSTATED_ROWS, PublicSpec, Spec
+from dpsynth_core.planning.spec import MAX_UNSTATED_ROWS, PublicSpec, Spec, TableSpec
 from dpsynth_core.privacy.events import Event as Charge
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import OpenDPNoise
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.view import Noise
-from dpsynth_core.release import tables, transcript
+from dpsynth_core.release import linked, tables, transcript
 from dpsynth_core.release.journal import Journal
 from dpsynth_core.release.release import Progress, Release
+from dpsynth_core.release.rows import Rows
 from dpsynth_core.release.spool import Spool
 from dpsynth_core.release.statement import brands, public_details, row_policy, statement, unmeasured_brands
 from dpsynth_core.release.times import Stopwatch
@@ -48,9 +52,10 @@ from dpsynth_core.sources.decoding import DrawnRows, as_written
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.locations import located
 from dpsynth_core.sources.outside import missing_label, outside_label
-from dpsynth_core.sources.registry import KINDS
+from dpsynth_core.sources.registry import KINDS, open_linked
 from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.vocabulary.domain import Domain, column_field
+from dpsynth_core.vocabulary.link import Link
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.released import of_columns
@@ -67,18 +72,27 @@ def plan(spec: Spec) -> Plan:
     Raises InputError naming the field, CapacityError for what would not fit the mechanism or this machine.
     """
     draft = Plan.of(spec)
-    kind, person = KINDS[spec.data.kind], spec.unit.person_column
-    if kind.columns is not None:  # the header and the shape of the first lines are looked at, not what they say
-        columns = kind.columns(spec.data.model_dump(), person)
-        if person is not None and person not in columns:
-            raise InputError("unit.person_column", f"the data have no column {person!r}", "choose one of the file's columns")
-        for name in draft.domain.names:
-            if name not in columns:
-                raise InputError(f"column {name!r}", "the data have no column of this name", "drop it from the domain, or correct its name")
+    _check_columns(spec.data, draft.row_domain, spec.unit.person_column)
+    if spec.members is not None:
+        _check_columns(spec.members, draft.member_domain, spec.unit.person_column)
     twice = spec.public and spec.data.is_file and public_tables.is_same_table(located(spec.public.path), located(spec.data.path))
     if twice:
         raise InputError(public_tables.FIELD, "it is the private table itself", "choose a table that is public already, or none")
     return feasible(draft)
+
+
+def _check_columns(table: TableSpec, domain: Domain, person: str | None) -> None:
+    """That a table has the columns of its domain and the one that tells people apart. The header and the shape of the first lines are
+    looked at, not what they say. Raises InputError."""
+    kind = KINDS[table.kind]
+    if kind.columns is None:
+        return
+    columns = kind.columns(table.model_dump(), person)
+    if person is not None and person not in columns:
+        raise InputError("unit.person_column", f"the data have no column {person!r}", "choose one of the file's columns")
+    for name in domain.names:
+        if name not in columns:
+            raise InputError(f"column {name!r}", "the data have no column of this name", "drop it from the domain, or correct its name")
 
 
 def feasible(draft: Plan) -> Plan:
@@ -112,7 +126,10 @@ def noise_for(spec: Spec) -> Noise:
 
 def open_source(plan: Plan) -> MarginalSource:
     """The records that the spec names. From here on private data may be read: a caller with a ledger charges it before this."""
-    return _records(plan.spec, plan.domain)
+    if plan.link is None or plan.spec.members is None:
+        return _records(plan.spec, plan.domain)
+    key = str(plan.spec.unit.person_column)
+    return open_linked(plan.link, plan.spec.data.model_dump(), plan.spec.members.model_dump(), key)
 
 
 def _records(spec: Spec, domain: Domain) -> MarginalSource:
@@ -125,14 +142,14 @@ def survey(plan: Plan) -> Zoned[RecordsCheck]:
     use once. Raises InputError if they cannot be read to the end; a run would then fail after its charge."""
     data = plan.spec.data
     look = KINDS[data.kind].survey
-    return curator_only(RecordsCheck()) if look is None else look(data.model_dump(), plan.domain.names, plan.spec.unit.person_column)
+    return curator_only(RecordsCheck()) if look is None else look(data.model_dump(), plan.row_domain.names, plan.spec.unit.person_column)
 
 
 def recoded(plan: Plan) -> Zoned[tuple[str, ...]]:
     """Which values of the table would count as something else, for the curator's eyes before anything is charged. One pass over the columns
     that have no cell for such values; none for simulated tables, of which all is known."""
     open_ones = [attribute for attribute in plan.domain if attribute.size < attribute.unfolded().size]
-    if plan.spec.data.simulated or not open_ones:
+    if plan.spec.data.simulated or plan.link is not None or not open_ones:
         return curator_only(())
     unfolded = Domain(tuple(attribute.unfolded() for attribute in open_ones))
     counts = _records(plan.spec, unfolded).counts([(attribute.name,) for attribute in open_ones])
@@ -185,8 +202,8 @@ def carry_out(
     plan, kernel = learnt(plan, recording(kernel, kept), journal)
     finished = run_mechanism(plan, kernel, journal)
     row_seed = transcript.row_seed(answers) if plan.spec.output.seed is None else plan.spec.output.seed
-    first, *further = _write_rows(plan, finished, row_seed, kernel.rho_spent, journal) or (None,)
-    codes = None if first is None else first.codes
+    rows = _write_rows(plan, finished, row_seed, kernel.rho_spent, journal)
+    codes = rows.codes
     claims: dict[str, Any] = {}
     final = Final.of(plan, codes, of_columns(journal.measurements), float(finished.total), claims)
     stated_bounds: Mapping[Clique, Bound] = {}
@@ -200,8 +217,9 @@ def carry_out(
     return Release(
         plan=plan,
         codes=codes,
-        values=first,
-        further=tuple(filter(None, further)),
+        values=rows.values,
+        further=rows.further,
+        members=rows.members,
         total=float(finished.total),
         measurements=tuple(journal.measurements),
         history=tuple(journal.history),
@@ -210,8 +228,8 @@ def carry_out(
         rho_spent=kernel.rho_spent,
         private=private,
         statement=statement(plan, kernel.rho_spent, private),
-        brands=(*brands(plan, float(finished.total), private, details), *unmeasured_brands(plan, claims)),
-        row_policy=row_policy(plan, float(finished.total)),
+        brands=(*brands(plan, float(finished.total / plan.records_each), private, details), *unmeasured_brands(plan, claims)),
+        row_policy=row_policy(plan, float(finished.total / plan.records_each)),
         row_seed=row_seed if codes is not None else None,
         details=details,
         bounds=stated_bounds,
@@ -250,21 +268,34 @@ def run_mechanism(plan: Plan, kernel: SealedKernel, journal: Journal) -> Finishe
     raise RuntimeError("the mechanism ended without a result")
 
 
-def _write_rows(plan: Plan, finished: Finished, row_seed: int, rho_spent: float, journal: Journal) -> tuple[DrawnRows, ...]:
+@dataclass(frozen=True, eq=False)
+class _Written:
+    """Rows of a release, as its fields of these names."""
+
+    codes: NDArray[np.integer] | None = None
+    values: Rows | None = None
+    further: tuple[Rows, ...] = ()
+    members: Rows | None = None
+
+
+def _write_rows(plan: Plan, finished: Finished, row_seed: int, rho_spent: float, journal: Journal) -> _Written:
     """The tables of synthetic rows that the spec asks for, as codes and as values, which are drawn when they are gone through; none where
     the mechanism only answers."""
     if not plan.mechanism.card.makes_rows:
-        return ()
+        return _Written()
     count = row_count(plan, finished.total)
     journal.announce("writing synthetic rows", rho_spent, done=1.0)
     with journal.phase("rows"):
+        if plan.link is not None:
+            return _write_linked(plan, plan.link, cast(HouseholdModel, finished.model), count, row_seed)
         seeds = (tables.seed(row_seed, number) for number in range(1, plan.spec.output.tables + 1))
-        return tuple(drawn(plan, cast(RowModel, finished.model), count, seed) for seed in seeds)
+        first, *further = (drawn(plan, cast(RowModel, finished.model), count, seed) for seed in seeds)
+        return _Written(first.codes, first, tuple(further))
 
 
 def row_count(plan: Plan, total: float) -> int:
     """How many rows a table has: as many as the spec states, else as people are estimated."""
-    return plan.spec.output.rows or min(max(1, round(total)), MAX_UNSTATED_ROWS)
+    return plan.spec.output.rows or min(max(1, round(total / plan.records_each)), MAX_UNSTATED_ROWS)
 
 
 def drawn(plan: Plan, model: RowModel, count: int, seed: int) -> DrawnRows:
@@ -272,6 +303,20 @@ def drawn(plan: Plan, model: RowModel, count: int, seed: int) -> DrawnRows:
     rng = np.random.default_rng(seed)
     codes = in_random_order(as_written(plan.domain, model.rows(count, plan.workload.weights, rng)), rng)
     return DrawnRows(plan.domain, codes, rng.bit_generator.state, seed)
+
+
+def _write_linked(plan: Plan, link: Link, model: HouseholdModel, count: int, seed: int) -> _Written:
+    """So many households with their members, in random order."""
+    rng, for_members = np.random.default_rng(seed), np.random.default_rng((seed, 1))
+    made = model.tables(count, rng).reordered(rng.permutation(count))
+    owners, listed = made.listed()
+    households, members = (
+        as_written(table, codes.astype(np.int32)) for table, codes in ((link.households, made.households), (link.members, listed))
+    )
+    rows = DrawnRows(plan.row_domain, households, rng.bit_generator.state, seed)
+    theirs = DrawnRows(plan.member_domain, members, for_members.bit_generator.state, seed)
+    key = plan.row_domain.column_names[0]
+    return _Written(linked.pairs(link, households, owners, members), rows, members=linked.MemberRows(theirs, owners, key))
 
 
 def _measured(claim: Claim[Any], plan: Plan, kernel: SealedKernel, final: Final, journal: Journal) -> object:

@@ -10,7 +10,8 @@ import re
 
 import numpy as np
 
-FIRST = "synthetic.csv"
+FIRST, MEMBERS = "synthetic.csv", "members.csv"
+"""Of two linked tables, the first and the second."""
 OF_FIRST = f"Errors, bounds, criteria and models are stated of the first table, {FIRST}, alone."
 _FURTHER = re.compile(r"synthetic-([2-9]|[1-9][0-9]+)\.csv")
 
@@ -20,7 +21,8 @@ def name(number: int) -> str:
 
 
 def is_name(file: str) -> bool:
-    return _FURTHER.fullmatch(file) is not None
+    """Whether a table of rows beside the first is called so: a further one, or that of the members."""
+    return file == MEMBERS or _FURTHER.fullmatch(file) is not None
 
 
 def seed(row_seed: int, number: int) -> int:
@@ -29,6 +31,15 @@ def seed(row_seed: int, number: int) -> int:
     if number == 1:
         return row_seed
     return int(np.random.SeedSequence(row_seed, spawn_key=(number,)).generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+
+def explained_members(members: int, each: int) -> str:
+    """How two linked tables, and what is stated of them, are to be read. each: records of pairs that a row of the first is."""
+    return (
+        f"{MEMBERS} holds {members:,} rows under the keys of {FIRST}, and each of them has its key there. Errors, bounds and noisy tables"
+        " are of the rows of the first table: each counts once, divided evenly among its members, or among ordered pairs of them where a"
+        f' column is "of another". So that this is in whole numbers, noisy tables count {each:,} for each row of the first table.'
+    )
 
 
 def explained(tables: int) -> str:

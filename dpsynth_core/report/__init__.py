@@ -135,8 +135,9 @@ def parts(release: Release) -> dict[str, Zoned[bytes]]:
         ERRORS: released(table_files.errors_csv(release)),
         DOMAIN: released(table_files.domain_json(release)),
         CODEBOOK: released(table_files.codebook_csv(release)),
-        NOTEBOOK: notebook(release),
     }
+    if release.plan.link is None:  # both are about the rows of one table
+        files[NOTEBOOK] = notebook(release)
     if can_answer(release):
         files[EXPLORE] = explore_page(release, judged.value.claim)
     return files | {name: released(content) for name, content in table_files.marginal_csvs(release).items()}

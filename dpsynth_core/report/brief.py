@@ -38,7 +38,7 @@ class Part:
 
 def first_page(release: Release, headline: Headline, verdict: Verdict | None) -> list[Part]:
     """What a head of department reads, in at most `MOST_WORDS` words. verdict: None for a rule."""
-    what = f"{byline(release)} {_INVENTED if release.rows else _COUNTS} {counted(release.spec.unit)}".strip()
+    what = f"{byline(release)} {_INVENTED if release.rows else _COUNTS} {counted(release.spec)}".strip()
     headline = replace(headline, worst_table=shortened(headline.worst_table, _TABLE))
     return [
         Part("What is this?", what, learnt(release)),
@@ -58,13 +58,14 @@ def lines(release: Release, verdict: Verdict | None) -> list[tuple[str, str]]:
 
 def _people(release: Release) -> str:
     """Whom it is about and how many they are, with the doubt of that."""
-    unit, population = release.spec.unit, release.spec.population
+    unit, population, each = release.spec.unit, release.spec.population, release.plan.records_each
     total = known_total(release.tables_of_columns, release.total if release.plan.unit.total_is_public else None)
-    doubt = "" if total is None or not total.sigma else f" ± {total.doubt(0.95):,.0f} (95%)"
-    several = unit.max_rows_per_person > 1
-    who = f"records, at most {unit.max_rows_per_person:,} of a person" if several else "people"
+    doubt = "" if total is None or not total.sigma else f" ± {total.doubt(0.95) / each:,.0f} (95%)"
+    who = f"records, at most {unit.max_rows_per_person:,} of a person" if unit.max_rows_per_person > 1 else "people"
+    if release.plan.link is not None:
+        who = "households"
     named = "" if population == UNNAMED else f" (“{population}”)"
-    count = "An unknown number of" if total is None else f"{total.value:,.0f}{doubt}"
+    count = "An unknown number of" if total is None else f"{total.value / each:,.0f}{doubt}"
     return f"{count} {who}{named}; {amount(release)}."
 
 

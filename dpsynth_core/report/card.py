@@ -24,7 +24,7 @@ def card(release: Release, headline: Headline, verdict: Verdict | None) -> str:
         *warning,
         *([] if verdict is None else [f"**{plain(ruling(verdict))}** {plain(f'{reasons(verdict)} {comparison(verdict)}')}", ""]),
         *([] if verdict is None or not verdict.despite else [plain(despite(verdict)), ""]),
-        plain(f"{sentence(headline)} {counted(release.spec.unit)}"),
+        plain(f"{sentence(headline)} {counted(release.spec)}"),
         "",
         *(line for part in sections(release) for line in _card_list(part.title, [*filter(None, [part.reading]), *part.lines])),
         *_card_list("What is protected, and how strongly", protected(release)),

@@ -13,9 +13,10 @@ from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.foundation.content import Digest
 from dpsynth_core.release.document import ROWS_CSV, ROWS_PARQUET, plain
 from dpsynth_core.release.release import Release
-from dpsynth_core.release.tables import is_name
+from dpsynth_core.release.tables import MEMBERS, is_name
 from dpsynth_core.report.facts import sentence
 from dpsynth_core.report.words import MISUSES, NOT_PROTECTED, READING, USES, assumptions, noise, odds, protected
+from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.filled import Filled, RowColumn
 
 CROISSANT, RESPONSIBLE = "http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"
@@ -52,7 +53,9 @@ def data_card(release: Release, headline: Headline, rows: Mapping[str, Digest]) 
     """The card. rows: the files of the rows, which are described."""
     name, count = release.spec.name, release.rows
     held = [file for file in (ROWS_CSV, ROWS_PARQUET, *filter(is_name, rows)) if file in rows]
-    fields = [_field(number, column) for number, column in enumerate(release.domain.columns, start=1)]
+    sets = [_record_set("rows", ROWS_CSV, release.plan.row_domain)] if held else []
+    if MEMBERS in rows:
+        sets.append(_record_set("members", MEMBERS, release.plan.member_domain))
     card = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
@@ -63,7 +66,7 @@ def data_card(release: Release, headline: Headline, rows: Mapping[str, Digest]) 
         "version": release.spec.digest()[:12],
         "isLiveDataset": False,
         "distribution": [_file(file, rows[file]) for file in held],
-        "recordSet": [{"@type": "cr:RecordSet", "@id": "rows", "name": "rows", "field": fields}] if held else [],
+        "recordSet": sets,
         "rai:dataUseCases": list(USES),
         "rai:dataLimitations": [*MISUSES, *NOT_PROTECTED, *READING],
         "rai:dataBiases": [sentence(headline), noise(release)],
@@ -86,16 +89,21 @@ def _file(name: str, content: Digest) -> dict[str, Any]:
     }
 
 
-def _field(number: int, column: RowColumn) -> dict[str, Any]:
+def _record_set(name: str, file: str, domain: Domain) -> dict[str, Any]:
+    fields = [_field(f"{name}/{number}", file, column) for number, column in enumerate(domain.columns, start=1)]
+    return {"@type": "cr:RecordSet", "@id": name, "name": name, "field": fields}
+
+
+def _field(identifier: str, file: str, column: RowColumn) -> dict[str, Any]:
     """Numbered, because a column's name can be anything and an identifier cannot."""
     about = column.in_words() if isinstance(column, Filled) else f"{column.kind}, {column.size} cells"
     return {
         "@type": "cr:Field",
-        "@id": f"rows/{number}",
+        "@id": identifier,
         "name": column.name,
         "description": "; ".join(filter(None, [column.label, about, "see codebook.csv"])),
         "dataType": _TYPES[column.dtype],
-        "source": {"fileObject": {"@id": ROWS_CSV}, "extract": {"column": column.name}},
+        "source": {"fileObject": {"@id": file}, "extract": {"column": column.name}},
     }
 
 

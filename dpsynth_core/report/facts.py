@@ -12,7 +12,8 @@ import pandas as pd
 from dpsynth_core.claims.certificate import CERTIFICATE
 from dpsynth_core.evaluation.quality import Headline, within
 from dpsynth_core.planning import discovery, origins
-from dpsynth_core.planning.unit_spec import UNNAMED, UnitSpec
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.planning.unit_spec import UNNAMED
 from dpsynth_core.release import tables
 from dpsynth_core.release.release import Release
 from dpsynth_core.statistics.distances import percent, possible
@@ -82,7 +83,9 @@ def byline(release: Release) -> str:
 
 def amount(release: Release, about: str = "") -> str:
     """How much was published. about: words behind the number of columns."""
-    columns = f"{len(release.domain.column_names):,} columns{about}"
+    columns = f"{len(release.plan.row_domain.column_names):,} columns{about}"
+    if release.members is not None:
+        columns += f", with {release.members.num_rows:,} members of {len(release.plan.member_domain.column_names):,} columns"
     return f"{release.rows:,} synthetic rows of {columns}" if release.rows else f"answers over {columns}, no rows"
 
 
@@ -92,11 +95,12 @@ def facts(release: Release) -> list[tuple[str, str]]:
     if not learnt(release):
         nothing = "none: no budget was set aside to measure the errors"
         stated = CERTIFICATE.sentences(release.plan, release.certificate, release.final)
-    columns, filled = f"{len(release.domain.column_names):,}", len(release.domain.filled)
+    columns, filled = f"{len(release.plan.row_domain.column_names):,}", len(release.plan.row_domain.filled)
     return [
         ("Population", spec.population),
         ("Synthetic rows", f"{release.rows:,} ({release.row_policy})" if release.rows else "none: answers only"),
         *([("Tables of rows", tables.explained(1 + len(release.further)))] if release.further else []),
+        *([] if release.members is None else [("Members", tables.explained_members(release.members.num_rows, release.plan.records_each))]),
         ("Columns", f"{columns}, of which {filled:,} filled in without measuring anything" if filled else columns),
         (
             "Privacy budget",
@@ -119,14 +123,14 @@ def first(labels: Sequence[str], limit: int = 6) -> str:
     return ", ".join(labels[:limit]) + (", …" if len(labels) > limit else "")
 
 
-def counted(unit: UnitSpec) -> str:
+def counted(spec: Spec) -> str:
     """Whether numbers count people or records: what is meant by people where a person may own several; "" where everybody owns one.
     Report, data card, explore.html and the Results page show this sentence."""
-    if unit.max_rows_per_person == 1:
+    if spec.unit.max_rows_per_person == 1 or spec.members is not None:
         return ""
     return (
-        f"Counts, shares and means are of records, at most {unit.max_rows_per_person:,} of a person, also where they say people: whoever "
-        "owns more records counts for more. The guarantee is for people."
+        f"Counts, shares and means are of records, at most {spec.unit.max_rows_per_person:,} of a person, also where they say people: "
+        "whoever owns more records counts for more. The guarantee is for people."
     )
 
 

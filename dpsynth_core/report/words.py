@@ -56,6 +56,8 @@ def protected(release: Release) -> list[str]:
     unit, budget = release.spec.unit, release.spec.budget
     attacker, rows = odds(release), unit.max_rows_per_person
     owned = "the one row of a person says" if rows == 1 else f"the up to {rows:,} rows of a person say"
+    if release.plan.link is not None:
+        owned = "the row of a household and those of its members say"
     if unit.relation == REPLACE:
         what = f"Protected is what {owned}: with anything else in their place, all of this would be almost as likely."
     else:
@@ -86,9 +88,10 @@ def symbols(release: Release) -> list[str]:
     budget, unit, shares = release.spec.budget, release.spec.unit, release.plan.shares
     rows = unit.max_rows_per_person
     weight = "" if not shares.delta else "δ/2" if shares.slack == budget.delta else f"{shares.delta:g}"
-    by = "replacing the rows of one person" if unit.relation == REPLACE else "adding or removing the rows of one person"
+    whose = "one household in both tables, of its members" if release.plan.link else "one person,"
+    by = f"{'replacing' if unit.relation == REPLACE else 'adding or removing'} the rows of {whose}"
     return [
-        f"D ~ D′  ⇔  D and D′ differ by {by}, {rows:,} at most",
+        f"D ~ D′  ⇔  D and D′ differ by {by} {rows:,} at most",
         meaning.symbols(shares.accountant, weight),
         "Pr[ M(D) ∈ S ] ≤ e^ε · Pr[ M(D′) ∈ S ] + δ   for all D ~ D′ and all sets S",
         f"ε = {budget.epsilon:g},   δ = {budget.delta:g},   ρ = {release.rho:.6g}   (spent: {release.rho_spent:.6g})",
@@ -97,7 +100,7 @@ def symbols(release: Release) -> list[str]:
 
 def noise(release: Release) -> str:
     """How far off the noisy tables are, in people."""
-    widths = sorted(normal(0.975) * m.deviation for m in release.measurements)
+    widths = sorted(normal(0.975) * m.deviation / release.plan.records_each for m in release.measurements)
     if not widths:
         return "No noisy tables were released: the rows were made from noisy choices among questions."
     least, most = (f"± {width:,.0f}" if width >= 10 else f"± {width:.1f}" for width in (widths[0], widths[-1]))
@@ -114,7 +117,10 @@ def _assumptions(release: Release) -> Iterator[str]:
     spec, unit = release.spec, release.spec.unit
     rows = unit.max_rows_per_person
     most = "1 row" if rows == 1 else f"{rows:,} rows"
-    if unit.person_column is None:
+    if release.plan.link is not None:
+        first = f"The column “{unit.person_column}” of both tables says whose a row is; of each household, which is a person here"
+        yield f"{first}, one row of the first table and {rows:,} at most of the second were used and no others."
+    elif unit.person_column is None:
         yield "One row is one person. Someone with several rows is protected for each row, not for all of them together."
     else:
         yield f"The column “{unit.person_column}” tells people apart; of each, {most} at most were used and no others."

@@ -22,7 +22,7 @@ from dpsynth_core.sources.records import Records
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import Codes, Link
 from dpsynth_core.vocabulary.measurement import Clique
-from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.vocabulary.tally import Tally
 
 
 class LinkedSource:
@@ -42,7 +42,9 @@ class LinkedSource:
             self._pairs = list(self._link.records(*self._read()))
         total = {clique: np.zeros(self.domain.sizes(clique), dtype=np.int64) for clique in cliques}
         for records, codes in self._pairs:
-            for clique, counts in row_marginals(self.domain, codes, cliques).items():
+            tally = Tally(self.domain, cliques)
+            tally.add({name: codes[:, self.domain.position(name)] for name in tally.columns}, len(codes))
+            for clique, counts in tally.counts().items():
                 total[clique] += records * counts
         return total
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # engines are loaded when a table is looked at
     from dpsynth_core.sources.memory import Held
     from dpsynth_core.sources.source import MarginalSource
     from dpsynth_core.vocabulary.domain import Domain
+    from dpsynth_core.vocabulary.link import Link
 
 Section = Mapping[str, Any]
 """The `data` section of a spec."""
@@ -81,6 +82,13 @@ def _open_file(section: Section, domain: Domain, person: str | None, rows: int) 
     from dpsynth_core.sources.records import Records
 
     return DaskSource(domain, Records(_table(section), person, rows), _cluster(section))
+
+
+def open_linked(link: Link, households: Section, members: Section, key: str) -> MarginalSource:
+    """The counting source of two linked tables, both of them files."""
+    from dpsynth_core.sources.linked import LinkedSource
+
+    return LinkedSource(link, _table(households), _table(members), key)
 
 
 def _cluster(section: Section) -> Cluster:

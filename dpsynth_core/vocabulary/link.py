@@ -33,6 +33,13 @@ MOST = 10
 Codes = NDArray[np.int32]
 
 
+def whole(most: int) -> int:
+    """Records that a household is, of which so many members count. Raises InputError for more than can."""
+    if not 1 <= most <= MOST:
+        raise InputError("unit.max_rows_per_person", f"{most} is out of range", f"give the most members that count, from 1 to {MOST}")
+    return math.lcm(2, *(k * (k - 1) for k in range(2, most + 1)))
+
+
 @dataclass(frozen=True)
 class Link:
     """households, members: the columns of the two tables, without the key. most: members of a household that count.
@@ -45,8 +52,7 @@ class Link:
     most: int
 
     def __post_init__(self) -> None:
-        if not 1 <= self.most <= MOST:
-            raise InputError("members.most", f"{self.most} is out of range", f"give the most members that count, from 1 to {MOST}")
+        whole(self.most)
         for domain in (self.households, self.members):
             for wrong, what in ((domain.impossible, "combinations that cannot occur"), (domain.unknown, "values that are to be learnt")):
                 if wrong:
@@ -72,7 +78,7 @@ class Link:
     @property
     def whole(self) -> int:
         """Records that a household is."""
-        return math.lcm(2, *(k * (k - 1) for k in range(2, self.most + 1)))
+        return whole(self.most)
 
     @cached_property
     def swapped(self) -> dict[str, str]:

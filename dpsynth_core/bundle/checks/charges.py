@@ -31,7 +31,7 @@ def budget(opened: Opened) -> str:
     accountant = opened.plan.shares.accountant
     wanted = {"epsilon": budget.epsilon, "delta": budget.delta, "relation": opened.plan.unit.relation, "accountant": accountant.name}
     expect(all(stated[name] == value for name, value in wanted.items()), "the stated budget is not the plan's")
-    expect(stated["max_rows_per_person"] == opened.plan.unit.max_rows_per_person, "the stated unit of privacy is not the plan's")
+    expect(stated["max_rows_per_person"] == opened.plan.spec.unit.max_rows_per_person, "the stated unit of privacy is not the plan's")
     own_delta = float(sum(map(delta_of, opened.release.charges)))  # of steps that keep their promise except with a probability of their own
     expect(own_delta < budget.delta, f"steps with a delta of their own need {own_delta:.6g}, not less than δ = {budget.delta:g}")
     allowed = accountant.rho_from(budget.epsilon, budget.delta - own_delta)

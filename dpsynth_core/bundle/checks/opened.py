@@ -25,6 +25,7 @@ from dpsynth_core.privacy.events import Event
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import tables
+from dpsynth_core.release.linked import pairs
 from dpsynth_core.release.release import INTERRUPTED, Release
 from dpsynth_core.release.transcript import RecordedAnswer, replaying
 from dpsynth_core.sources.codec import encode
@@ -120,7 +121,32 @@ class Opened:
     def rows(self) -> CsvRows | None:
         """synthetic.csv; None where the release has no rows."""
         content = self.bundle.files.get(releases.ROWS_CSV)
-        return None if content is None else CsvRows(self.release.domain, content)
+        return None if content is None else CsvRows(self.plan.row_domain, content)
+
+    @cached_property
+    def members(self) -> CsvRows | None:
+        """members.csv; None where there is one table. That it is missing is wrong."""
+        if self.rows is None or self.plan.link is None:
+            return None
+        expect(tables.MEMBERS in self.bundle.files, f"{tables.MEMBERS} is missing, but two linked tables are stated")
+        return CsvRows(self.plan.member_domain, self.bundle.files[tables.MEMBERS], tables.MEMBERS)
+
+    @cached_property
+    def owners(self) -> NDArray[np.int64]:
+        """The household of each member, from 0. Keys that no household has, members that do not stand in the order of their households, and
+        more of them than a household has are wrong."""
+        assert self.rows is not None
+        assert self.members is not None
+        assert self.plan.link is not None
+        key = self.members.domain.column_names[0]
+        keys = [np.empty(0, np.int64)] + [batch.column(key).to_numpy() for batch in self.members.checked()]
+        owners = np.concatenate(keys) - 1
+        there = np.issubdtype(owners.dtype, np.integer) and bool(np.all((owners >= 0) & (owners < self.rows.num_rows)))
+        expect(there, f"a row of {tables.MEMBERS} has a key that no row of {releases.ROWS_CSV} has")
+        expect(bool(np.all(np.diff(owners) >= 0)), f"{tables.MEMBERS} is not in the order of {releases.ROWS_CSV}")
+        most = int(np.bincount(owners).max(initial=0))
+        expect(most <= self.plan.link.most, f"{most:,} rows of {tables.MEMBERS} have one key, and {self.plan.link.most} may")
+        return owners
 
     @cached_property
     def further(self) -> tuple[CsvRows, ...]:
@@ -133,12 +159,14 @@ class Opened:
     @cached_property
     def codes(self) -> NDArray[np.integer] | None:
         """The rows as cells of the domain, in as few bytes as number these: all that is held of all rows."""
-        return None if self.rows is None else self.rows.codes()
+        if self.rows is None or self.members is None or self.plan.link is None:
+            return None if self.rows is None else self.rows.codes()
+        return pairs(self.plan.link, self.rows.codes(), self.owners, self.members.codes())
 
     @cached_property
     def whole(self) -> Release:
         """The release with its rows. What of them is missing or cannot be read is wrong."""
-        return replace(self.release, codes=self.codes, values=self.rows, further=self.further)
+        return replace(self.release, codes=self.codes, values=self.rows, further=self.further, members=self.members)
 
     @cached_property
     def final(self) -> Final:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from dpsynth_core.bundle.checks.opened import Opened
+from dpsynth_core.bundle.checks.opened import CsvRows, Opened
 from dpsynth_core.claims.outcome import Nothing, Open, expect, named, near, some
 from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, bounds
 from dpsynth_core.release import document as releases
@@ -43,7 +44,18 @@ def rows_in_domain(opened: Opened) -> str:
         expect(number == stated, f"{rows.name} has {number:,} rows, but {stated:,} are stated")
         expect(not stray_columns, f"values outside the domain in {some([*stray_columns])} of {rows.name}")
     each = f", in each of {told:,} tables" if told > 1 else ""
+    if opened.members is not None:
+        each = f", and {_members_in_domain(opened, opened.members):,} members of these"
     return f"{stated:,} rows{each}, every value one of its column's"
+
+
+def _members_in_domain(opened: Opened, members: CsvRows) -> int:
+    """How many there are: as stated, each with the key of a household, and with values of its columns."""
+    stated, owned = opened.bundle.document["rows"]["members"], replace(members.domain, filled=())
+    wrong = dict.fromkeys(name for batch in members.checked() for name in strays(owned, batch.select(owned.column_names)))
+    expect(not wrong, f"values outside the domain in {some([*wrong])} of {members.name}")
+    expect(len(opened.owners) == stated, f"{members.name} has {len(opened.owners):,} rows, but {stated:,} are stated")
+    return len(opened.owners)
 
 
 def same_rows(opened: Opened) -> str:

@@ -56,8 +56,8 @@ def knowledge(release: Release) -> Known:
 
 
 def can_answer(release: Release) -> bool:
-    """Whether there is anything to ask: rows or noisy tables, and no rule in their place."""
-    return not learnt(release) and (release.codes is not None or bool(release.measurements))
+    """Whether there is anything to ask: rows or noisy tables of one table, and no rule in their place."""
+    return not learnt(release) and release.plan.link is None and (release.codes is not None or bool(release.measurements))
 
 
 def explore_page(release: Release, claim: Sequence[str]) -> Zoned[bytes]:
@@ -111,7 +111,7 @@ def _data(release: Release, known: Known) -> dict[str, Any]:
         "file": EXPLORE,
         "limit": LIMIT,
         "private": release.private,
-        "counted": counted(release.spec.unit),
+        "counted": counted(release.spec),
         "held": _held(release, codes is not None, len(tables), len(known.measurements) - len(measurements)),
         "columns": [_column(attribute) for attribute in domain],
         "rows": None if known.codes is None else len(known.codes),

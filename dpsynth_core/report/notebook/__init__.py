@@ -80,7 +80,7 @@ def _facts(release: Release) -> dict[str, dict[str, str]]:
     column, group, number = _examples(release)
     code: dict[str, object] = {"column": column, "group": group, "number": number, "limits": "certificate" if certified else "bounds"}
     code |= {"table": list(_smallest(release)), "numeric_table": _numeric_table(release)}
-    text = {"title": release.spec.name, "about": " ".join(filter(None, (byline(release), counted(release.spec.unit))))}
+    text = {"title": release.spec.name, "about": " ".join(filter(None, (byline(release), counted(release.spec))))}
     return {
         "text": {name: plain(value) for name, value in text.items()} | {"source": _SOURCES[certified], "together": _TOGETHER[certified]},
         "code": {name: ascii(value) for name, value in code.items()},

@@ -57,7 +57,7 @@ def tables(opened: OpenRun) -> None:
     judgement = judged(opened)
     if (verdict := judgement.value.verdict) is not None:
         lost = nothing_learnt(opened.release.domain)
-        _verdict(verdict, counted(opened.release.spec.unit), lost)
+        _verdict(verdict, counted(opened.release.spec), lost)
         ways_view.after(verdict, judgement.value.headline, opened.release.plan)
         if verdict.kind != WITHHOLD and not opened.release.withheld:
             results_view.whole_release(opened)

@@ -80,7 +80,7 @@ def questions(opened: OpenRun) -> None:
         except InputError as error:
             frame.refused(error)
             return
-    if note := counted(opened.release.spec.unit):
+    if note := counted(opened.release.spec):
         st.caption(note)
     st.caption("The bundle holds a page that answers the same questions without this program: explore.html.")
 

@@ -1,0 +1,45 @@
+"""The rows of two linked tables: households under new keys, and members under the keys of theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from dpsynth_core.release.rows import Rows
+from dpsynth_core.vocabulary.link import Link
+
+
+@dataclass(frozen=True, eq=False)
+class MemberRows:
+    """drawn: the members, whose keys count up. owners: the household of each, from 0, ascending. key: the column of keys."""
+
+    drawn: Rows
+    owners: NDArray[np.int64]
+    key: str
+
+    @property
+    def num_rows(self) -> int:
+        return self.drawn.num_rows
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        first = 0
+        for batch in self.drawn.batches():
+            keys = pa.array(self.owners[first : first + batch.num_rows] + 1, pa.int64())  # as the key of households counts up, from 1
+            first += batch.num_rows
+            table = batch.set_column(batch.column_names.index(self.key), self.key, keys)
+            yield table if columns is None else table.select(columns)
+
+
+def pairs(link: Link, households: NDArray[np.integer], owners: NDArray[np.int64], members: NDArray[np.integer]) -> NDArray[np.integer]:
+    """Two tables as codes of the link's domain, as many rows for each household. households: shape (n, columns). owners: the household of
+    each member, from 0, ascending. members: shape (members, columns)."""
+    sizes = np.bincount(owners, minlength=len(households))
+    slots = np.zeros((len(households), link.most, len(link.members)), dtype=np.int32)
+    slots[owners, np.arange(len(owners)) - np.repeat(np.cumsum(sizes) - sizes, sizes)] = members
+    narrow = np.min_scalar_type(max(attribute.size for attribute in link.domain))
+    made = [np.repeat(codes.astype(narrow), times, axis=0) for times, codes in link.records(households.astype(np.int32), sizes, slots)]
+    return np.concatenate([np.empty((0, len(link.domain)), narrow), *made])
