@@ -1,9 +1,10 @@
-"""Move members of finished households closer to tables of all kinds, one value at a time.
+"""Move members of finished households closer to tables of all kinds: one value at a time, and members from house to house.
 
-As `refinement` does for rows of one table: it changes single values wherever that lowers  sum_t c_t ||table_t - target_t||_1. A value of a
-member is in tables of members, of households with each member, and of ordered pairs of members of one household, whose other member may
-be any of the household's: all are counted at once. Sizes, and the households' own columns, stay as they are. Post-processing of released
-values only: it knows rows and targets, never a private table.
+As `refinement` does for rows of one table: it changes single values, and exchanges members of two households, wherever that lowers
+sum_t c_t ||table_t - target_t||_1. An exchange leaves all tables of members alone as they are, which no change of a value does. A value
+of a member is in tables of members, of households with each member, and of ordered pairs of members of one household, whose other member
+may be any of the household's: all are counted at once. Sizes, and the households' own columns, stay as they are. Post-processing of
+released values only: it knows rows and targets, never a private table.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ Floats = NDArray[np.float32]
 
 BLOCK = 2000
 """Households in a block. With fewer the tables are more up to date and the overhead is larger."""
+EXCHANGES, UNHAPPY = 6, 0.3
+"""How often in a sweep each household offers a member for exchange, and the share of the offers that are tried."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +111,22 @@ class _Tables:
                         steps.append(np.where(there, mine[column], 0))
         return np.array(first).reshape(-1, len(rows)), np.array(steps).reshape(-1, len(rows))
 
+    def beside(self, rows: Ints, members: Ints, place: Ints) -> Ints:
+        """The cells that these members are in, or would be, at a place of these households, whose other members stay: of tables that say
+        something of the household or of another member. Shape (cells, rows)."""
+        cells = list[Ints]()
+        houses = self.households[rows]
+        for table in self.tables:
+            start = self._sum(table.household, houses, table.first)
+            if table.household and not table.other:
+                cells.append(start + self._sum(table.member, members))
+            for mine, theirs in ((table.member, table.other), (table.other, table.member)) if table.other else ():
+                own = start + self._sum(mine, members)
+                for another in range(self.members.shape[1]):
+                    there = (self.sizes[rows] > another) & (place != another)
+                    cells.append(np.where(there, own + self._sum(theirs, self.members[rows, another]), self.nowhere))
+        return np.array(cells, dtype=np.int64).reshape(-1, len(rows))
+
     def moved(self, left: Ints, entered: Ints) -> None:
         np.add.at(self.surplus, left.reshape(-1), np.float32(-1))
         np.add.at(self.surplus, entered.reshape(-1), np.float32(1))
@@ -135,6 +154,10 @@ def refine_members(
                 rows = block[sizes[block] > place]
                 for column in rng.permutation(len(values)) if len(rows) else ():
                     _improve(tables, rows, int(place), int(column), values[column])
+        inhabited = np.flatnonzero(sizes > 0)
+        for _ in range(EXCHANGES):
+            for block in np.array_split(rng.permutation(inhabited), max(1, len(inhabited) // BLOCK)):
+                _exchange(tables, block, rng)
     return tables.members
 
 
@@ -159,12 +182,40 @@ def _improve(tables: _Tables, rows: Ints, place: int, column: int, values: int) 
         if not len(best):
             return
         left, entered = ((first[:, best] + step[:, best] * codes[best]).T for codes in (old, new))  # a move a row, the best first
-        change = _entering(tables.surplus[entered] + _earlier(entered), tables.weight[entered])
-        change += _leaving(tables.surplus[left] - _earlier(left), tables.weight[left])
-        good = change.sum(axis=1) < -LEAST_GAIN  # those that pay off even after all before them have been made
+        # those that pay off even after all before them have been made
+        good = _change(tables, left, entered, _earlier(left), _earlier(entered)) < -LEAST_GAIN
         tables.moved(left[good], entered[good])
         tables.members[rows[best[good]], place, column] = new[best[good]]
         best = best[~good]
+
+
+def _exchange(tables: _Tables, rows: Ints, rng: np.random.Generator) -> None:
+    """Exchange a member each of pairs of these households where that pays off: of those whose member would be missed least."""
+    place = (rng.random(len(rows)) * tables.sizes[rows]).astype(np.int64)
+    held = tables.beside(rows, tables.members[rows, place], place)
+    missed = _leaving(tables.surplus[held], tables.weight[held]).sum(axis=0)
+    half = int(UNHAPPY * len(rows)) // 2
+    some = rng.permutation(np.argsort(missed, kind="stable")[: 2 * half]).reshape(2, half)
+    pair, place = rows[some], place[some]
+    members = tables.members[pair, place]
+    left = np.concatenate(held[:, some].transpose(1, 0, 2))
+    entered = np.concatenate([tables.beside(*one) for one in zip(pair[::-1], members, place[::-1], strict=True)])
+    stays = left == entered
+    left, entered = np.where(stays, tables.nowhere, left).T, np.where(stays, tables.nowhere, entered).T
+    gain = _change(tables, left, entered)
+    best = np.argsort(gain, kind="stable")
+    best = best[gain[best] < -LEAST_GAIN]
+    before = _earlier(left[best]), _earlier(entered[best])
+    good = best[_change(tables, left[best], entered[best], *before) < -LEAST_GAIN]
+    tables.moved(left[good], entered[good])
+    tables.members[pair[:, good], place[:, good]] = members[::-1][:, good]
+
+
+def _change(tables: _Tables, left: Ints, entered: Ints, left_before: Floats | int = 0, entered_before: Floats | int = 0) -> Floats:
+    """Of the objective, by moves in the order of rows. left_before, entered_before: how often the same cell was left and entered before."""
+    change = _entering(tables.surplus[entered] + entered_before, tables.weight[entered])
+    change += _leaving(tables.surplus[left] - left_before, tables.weight[left])
+    return np.asarray(change.sum(axis=1))
 
 
 def _entering(surplus: Floats, weight: Floats) -> Floats:

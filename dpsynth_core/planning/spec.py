@@ -123,8 +123,9 @@ class DataSpec(TableSpec):
 
 class MembersSpec(TableSpec):
     """The second of two linked tables: of the members of households, whose key is the column that tells people apart. domain: of its
-    columns, as Domain JSON, without the key."""
+    columns, as Domain JSON, without the key. Its cells have no line breaks: what such a file assumes is stated of one table alone."""
 
+    quoting: Literal["lines", "none"] = "lines"
     path: Annotated[str, AfterValidator(_usable_path)] = Field(min_length=1)
     kind: Annotated[str, _one_of([name for name in KINDS if KINDS[name].is_file])] = "csv"
     domain: dict[str, Any]
