@@ -76,7 +76,7 @@ def summary(before: Release, after: Release, found: Change) -> list[str]:
         lines.append(f"Not compared, for they have too many cells: {_tables(found.left)}.")
     if found.columns:
         lines.append(f"Not compared, for they are in one release alone or have other values: {_some(found.columns)}.")
-    lines += sorted({note for release in (before, after) if (note := counted(release.spec.unit))})
+    lines += sorted({note for release in (before, after) if (note := counted(release.spec))})
     for release in (before, after):
         lines += [f"{_name(release)}: {brand.sentence}" for brand in release.brands]
     return list(dict.fromkeys(lines))
