@@ -42,6 +42,12 @@ def _range(kernel: PrivacyKernel, _: Neighbours) -> Question:
     return {"answers": {("b",): np.array([0.0, -FAR])}, "columns": ("b",), "sigma": kernel.unit.query_l1 / MU}
 
 
+def _ranked_error(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:
+    """The larger of two errors, both of which the person moves."""
+    answers = _errors(kernel, neighbours)["answers"]
+    return {"answers": answers, "rank": len(answers), "sigma": kernel.unit.marginal_l1 / MU}
+
+
 def _sum(kernel: PrivacyKernel, _: Neighbours) -> Question:
     """The person leaves the cell with the smallest weight, or comes to the one with the largest."""
     low, high = -0.5, 1.0
@@ -71,6 +77,7 @@ CASES = (
     Case("measure_total", lambda kernel, _: {"sigma": kernel.unit.query_l1 / MU}, person=_fewer_rows),
     Case("select_worst_marginal", _worst_marginal, finite=True),
     Case("measure_errors", _errors),
+    Case("measure_ranked_error", _ranked_error),
     Case("measure_largest_error", lambda kernel, _: {"answers": {("b",): np.array([0.0, -FAR])}, "sigma": kernel.unit.query_l1 / MU}),
     Case("measure_largest_range", _range),
     Case("measure_right", lambda kernel, _: {"predictors": [_GUESS] * 3, "sigma": np.sqrt(3) * kernel.unit.query_l1 / MU}),

@@ -15,6 +15,9 @@ person moves that by 1, not by 2, and there is one of it, not k: it is known man
 thresholds ("at least t of these columns"), the largest error is that of the thresholds. The k errors are the plain marginals' also then:
 one person is in many thresholds of a marginal at once, so that the L1 error of a table of thresholds is as many times more sensitive.
 
+Where the k errors would be too noisy to name a single table, half of their budget measures how far off most tables are (`ranks`). Their
+bounds are then those that hold for all tables at once: of numbers with such noise the luckiest is always one that means nothing.
+
 Another part (`CERTIFIED_COLUMNS`) measures the same k errors of other answers, the products of single columns, of which the mean alone
 is stated: a yardstick (`columns_alone`). A release that is such a product itself needs none.
 """
@@ -23,7 +26,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import dropwhile
 from typing import Any
 
@@ -31,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
-from dpsynth_core.claims import columns_alone
+from dpsynth_core.claims import columns_alone, ranks
 from dpsynth_core.claims.claim import Asked, BudgetShare, Claim, Final, Received
 from dpsynth_core.claims.columns_alone import Columns, ColumnsAlone, Distance
 from dpsynth_core.claims.outcome import NEAR, Nothing, Open, Wrong, alike, expect, near, some
@@ -68,7 +71,7 @@ class Certified:
     """One marginal. error: unbiased, and so below 0 now and then where it is smaller than the noise. likely: the best estimate, drawn
     towards what the others say (`statistics.shrinking`), never below 0. low95, bound95: the true error is not below the one and not above
     the other, with 95 % confidence each, before it is chosen for how it looks (`statistics.naming`), nor is it likely to be by what the
-    others say. simultaneous95: it is not above, for all marginals together."""
+    others say. simultaneous95: it is not above, for all marginals together; where `Certificate.most` is stated, bound95 is the same."""
 
     attributes: Clique
     error: Distance
@@ -85,7 +88,7 @@ class Certificate:
 
     max_error: the largest error of a cell, or of a threshold where the workload asks those, as a fraction of the records, unbiased, with
     its 95 % bound; max_sigma: its noise, in records. columns: the yardstick, None where the release is one itself or does not publish its
-    columns.
+    columns. most: of groups of tables, where single ones are measured too coarsely to be named; most_sigma: their noise, in records.
     """
 
     of: str
@@ -100,6 +103,8 @@ class Certificate:
     total: Total
     marginals: tuple[Certified, ...]
     columns: ColumnsAlone | None = None
+    most: tuple[ranks.Most, ...] = ()
+    most_sigma: float = 0.0
 
     @property
     def deviation(self) -> float:
@@ -146,8 +151,13 @@ def certify(
     """
     total = released_total or measured_total(kernel)
     rho, yardstick = kernel.rho_left, CERTIFIED_COLUMNS if columns is not None else 0.0
-    sigma = distance_sigma(kernel.unit, (1 - CERTIFIED_LARGEST - yardstick) * rho, len(published))
-    noisy = kernel.measure_errors({r: fractions * total.value for r, fractions in published.items()}, sigma)
+    answers, for_errors = {r: fractions * total.value for r, fractions in published.items()}, (1 - CERTIFIED_LARGEST - yardstick) * rho
+    groups, most_sigma = ranks.groups(kernel.unit, for_errors, total.value, published), 0.0
+    if groups:
+        most_sigma = distance_sigma(kernel.unit, ranks.RANKED * for_errors, len(groups))
+        for_errors *= 1 - ranks.RANKED
+    sigma = distance_sigma(kernel.unit, for_errors, len(published))
+    noisy, most = kernel.measure_errors(answers, sigma), ranks.measure(kernel, answers, groups, most_sigma)
     alone = None
     if columns is not None:
         sigma_alone = distance_sigma(kernel.unit, yardstick * rho, len(published))
@@ -156,7 +166,8 @@ def certify(
     max_sigma = kernel.unit.query_l1 / math.sqrt(2 * kernel.rho_left)
     answers = {r: fractions * total.value for r, fractions in _at_threshold(published, threshold).items()}
     largest = Largest(kernel.measure_largest_error(answers, max_sigma, threshold), max_sigma, threshold)
-    return state(noisy, published, total, sigma, kernel.rho_spent, of, largest, alone)
+    stated = state(noisy, published, total, sigma, kernel.rho_spent, of, largest, alone)
+    return with_groups(stated, published, most, most_sigma) if groups else stated
 
 
 def state(
@@ -205,6 +216,22 @@ def state(
         max_sigma=largest.sigma,
         columns=columns,
     )
+
+
+def with_groups(stated: Certificate, published: Tables, noisy: Mapping[ranks.Group, float], sigma: float) -> Certificate:
+    """The same with what was measured of groups of tables, in records with noise `sigma`: their bounds are by CLs, for groups are called
+    good by them, and those of single tables hold for all at once."""
+    share, fewest = _floor(stated.total, CONFIDENCE)
+    mass = max(round(float(np.abs(fractions).sum()), 12) for fractions in published.values())
+    given = np.array(list(noisy.values())), sigma, mass * stated.total.sigma, 1 - CONFIDENCE - share
+    highs = surely_below(*given) / fewest if fewest > 0 else np.full(len(noisy), math.inf)
+    most = []
+    for (group, distance), high in zip(noisy.items(), np.minimum(1 + mass, highs).tolist(), strict=True):
+        tables = len(group.of(published))
+        error, bound95 = IN_WRONG_CELL * distance / stated.total.value, IN_WRONG_CELL * high
+        most.append(ranks.Most(group, tables, ranks.rank_of(tables), error, bound95))
+    marginals = tuple(replace(one, bound95=one.simultaneous95) for one in stated.marginals)
+    return replace(stated, marginals=marginals, most=tuple(most), most_sigma=sigma)
 
 
 def mean_bound(certificate: Certificate, published: Tables) -> float:
@@ -303,12 +330,16 @@ class ErrorsMeasured(Claim[Certificate]):
         expect({one.attributes for one in stated.marginals} == set(final.tables), "it is about other tables than the workload's")
         noisy = {one.attributes: one.error / IN_WRONG_CELL * stated.total.value for one in stated.marginals}
         released = {clique: final.tables[clique] for clique in noisy}
-        alone = _recomputed_columns(received, stated, released)
+        alone, most = _recomputed_columns(received, stated, released), _ranked(received, stated, released)
         recomputed = state(noisy, released, stated.total, stated.sigma, stated.rho, stated.of, _largest(received, stated), alone)
+        recomputed = with_groups(recomputed, released, most, stated.most_sigma) if most else recomputed
         numbers = asdict(stated)
         different = sorted(name for name, value in asdict(recomputed).items() if not alike(value, numbers[name]))
         expect(not different, f"its numbers do not follow from its errors: {some(different)}")
-        _check_measured_of(received, stated, released)
+        _check_measured_of(received, stated, "measure_errors", released, stated.sigma)
+        for one in stated.most:
+            of_group = {r: released[r] for r in one.group.of(released)}
+            _check_measured_of(received, stated, "measure_ranked_error", of_group, one.rank, stated.most_sigma)
         return f"{len(noisy):,} measured errors, their bounds and their mean follow from each other"
 
     def sentences(self, plan: Asked, stated: Certificate | None, final: Final) -> list[str]:  # noqa: ARG002
@@ -318,17 +349,28 @@ class ErrorsMeasured(Claim[Certificate]):
 CERTIFICATE = ErrorsMeasured()
 
 
-def _check_measured_of(received: Received, certificate: Certificate, released: Tables) -> None:
-    """That its errors were measured of what is published, by the digest that stands beside the kernel's answer. What is made of rows is
-    the same on every machine; what is made of noisy tables may be rounded otherwise."""
-    asked = {clique: fractions * certificate.total.value for clique, fractions in released.items()}
-    wanted = questions.digests((asked, certificate.sigma), {})
-    answers = [answer for answer in received.answers if answer.operation == "measure_errors"]
-    if any(near(answer.arguments[0], certificate.sigma) and answer.arguments[1:] == wanted for answer in answers):
-        return
+def _check_measured_of(received: Received, certificate: Certificate, operation: str, released: Tables, *numbers: float) -> None:
+    """That errors were measured of what is published, by the digest that stands beside the kernel's answer. What is made of rows is
+    the same on every machine; what is made of noisy tables may be rounded otherwise. numbers: the other arguments of the operation."""
+    wanted = questions.digests(({clique: fractions * certificate.total.value for clique, fractions in released.items()},), {})
+    for answer in (one for one in received.answers if one.operation == operation):
+        stated, about = answer.arguments[: len(numbers)], answer.arguments[len(numbers) :]
+        if all(map(near, stated, numbers)) and about == wanted:
+            return
     if received.other_program or (received.other_versions and received.final.released.codes is None):
         raise Open("whether its errors were measured of what is published is seen where the versions are those that it names")
     raise Wrong("its errors were measured of something else than what is published")
+
+
+def _ranked(received: Received, certificate: Certificate, released: Tables) -> dict[ranks.Group, float]:
+    """What was measured of groups, which have to be those that follow from the budget, the tables and the number of records."""
+    unit, stated = received.plan.unit, {one.group: one.error / IN_WRONG_CELL * certificate.total.value for one in certificate.most}
+    for_errors = unit.errors_l2(len(released)) ** 2 / (2 * certificate.sigma**2) / (1 - ranks.RANKED if stated else 1)
+    groups = ranks.groups(unit, for_errors, certificate.total.value, released)
+    expect(tuple(stated) == groups, "it is about other groups of tables than follow from its noise")
+    answers = [answer.value for answer in received.answers if answer.operation == "measure_ranked_error"]
+    expect(len(answers) == len(groups) and all(map(near, answers, stated.values())), "of groups of tables it states what was not measured")
+    return stated
 
 
 def _largest(received: Received, certificate: Certificate) -> Largest:

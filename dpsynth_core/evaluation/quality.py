@@ -72,7 +72,8 @@ class Statements:
 def marginal_table(statements: Zoned[Statements], truth: Truth | None = None) -> Zoned[pd.DataFrame]:
     """One row per marginal of the workload, the largest error first; those that nothing bounds last.
 
-    Columns: rank, marginal (label), columns (number of), cells, support (one of SUPPORT), sigma (noise per cell, people);
+    Columns: rank, marginal (label), columns (number of), cells, says (whether it can be good: `naming.says_something`), support (one of
+    SUPPORT), sigma (noise per cell, people);
     error (the best estimate of a certificate, see `Certified`), low (95 % lower bound), together (95 % upper bound for all tables at once);
     bound, paper (95 % a-priori bounds: the tight one, the paper's); limit (95 %: the certificate's bound, else the a-priori one);
     gaussian, residuals (expected on the same budget); independent (of the product of the table's single columns, if the rows were right:
@@ -93,6 +94,7 @@ def _marginal_table(statements: Statements, truth: Mapping[Clique, NDArray[np.in
         error, low, limit, together = certified.get(clique, (math.nan,) * 4)
         support, bound, paper = _bounded(statements, clique)
         about = {"marginal": label(clique), "columns": len(clique), "cells": evidence.domain.cells(clique)}
+        about["says"] = naming.says_something(clique, evidence.domain)
         about["sigma"] = measurement.deviation if measurement else math.nan
         errors = {"error": error, "low": low, "together": together, "support": support, "bound": bound, "paper": paper}
         rows.append(about | errors | {"limit": bound if math.isnan(limit) else limit})
@@ -307,8 +309,8 @@ def _means(head: Headline, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def within(table: pd.DataFrame, threshold: float, together: bool = False) -> pd.Series:
-    """True for tables whose error stays within `threshold` with 95 % confidence."""
-    return table["together" if together else "limit"] <= threshold
+    """True for tables that say something and whose error stays within `threshold` with 95 % confidence."""
+    return table["says"] & (table["together" if together else "limit"] <= threshold)
 
 
 def against_limit(table: Zoned[pd.DataFrame], threshold: float, together: bool = False) -> Zoned[pd.DataFrame]:

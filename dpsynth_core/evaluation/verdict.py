@@ -11,42 +11,48 @@ noise leaves undecided, or that somebody gave a reason for, does not hold the re
 however good the tables are.
 
 A purpose is a group of tables: all of so many columns, or all with one column in them. It holds if `MOSTLY` of its tables are good enough,
-and those that are not are named. The release can be published where every number of columns holds that was asked for; for some purposes,
-where others do; and otherwise not. A part of a table that was not asked for itself is as good as the smallest table that contains it, for
-summing up cannot raise an error, and a single column that was measured is as good as its noise allows: which of the two is taken does not
-depend on any error.
+and those that are not are named. Where single errors are too noisy for that, it was measured how far off `MOSTLY` of its tables are
+(`claims.ranks`), and it holds if that is within the limit. The release can be published where every number of columns holds that was
+asked for; for some purposes, where others do; and otherwise not. A part of a table that was not asked for itself is as good as the smallest
+table that contains it, for summing up cannot raise an error, or as one of most tables of so many columns; and a single column that was
+measured is as good as its noise allows: which of these is taken does not depend on any error.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate, combinations
 
 from dpsynth_core.claims.criteria.criterion import MUST, NOT_MET, UNDECIDED, UNMEASURED, Decided
+from dpsynth_core.claims.ranks import Most
 from dpsynth_core.evaluation import naming
 from dpsynth_core.evaluation.bounds import SUPPORTED, bounds
 from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, RESIDUALS, Headline, Statements
-from dpsynth_core.planning import feasibility
 from dpsynth_core.statistics.distances import possible
 from dpsynth_core.statistics.evidence import label
 from dpsynth_core.statistics.naming import LIMIT as LIMIT
+from dpsynth_core.statistics.naming import MOSTLY as MOSTLY
 from dpsynth_core.statistics.totals import known_total
+from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, subsets
-
-MOSTLY = feasibility.MOSTLY
 
 PUBLISH, PARTLY, UNSHOWN, WITHHOLD = "publish", "publish for these purposes", "a must is not shown", "do not publish"
 
 
 @dataclass(frozen=True)
 class Purpose:
-    """A group of tables: of `size` columns, or of those asked for the ones with the column `name`. within: how many are good enough."""
+    """A group of tables: of `size` columns, or of those asked for the ones with the column `name`. within: how many are good enough, at
+    least. error, at_most: where it was measured of `MOSTLY` of them, how far off these are, and at most (95 %); NaN elsewhere."""
 
     tables: int
     within: int
     size: int = 0
     name: str = ""
+    error: float = math.nan
+    at_most: float = math.nan
 
     @property
     def holds(self) -> bool:
@@ -115,6 +121,8 @@ def judge(statements: Statements, headline: Headline, private: bool, decided: Se
     named = naming.named(known, domain, LIMIT)
     limits = {clique: high if naming.says_something(clique, domain) else math.nan for clique, (_, high) in known.items()}
     sizes, columns = _by_size(statements, limits), _by_column(limits)
+    if statements.measured is not None and statements.measured.most:
+        sizes, columns = _by_most(statements.measured.most, sizes, tuple(limits), domain)
     needs_reason = any(one.needs_reason for one in decided)
     shown = not any(one.is_must(NOT_MET, UNMEASURED, UNDECIDED) for one in decided)
     return Verdict(
@@ -148,7 +156,8 @@ def _kind(sizes: Sequence[Purpose], columns: Sequence[Purpose], private: bool, s
 
 def _by_size(statements: Statements, limits: Mapping[Clique, float]) -> tuple[Purpose, ...]:
     known = _of_single_columns(statements, limits) | dict(limits)
-    for clique in sorted(limits, key=statements.evidence.domain.cells):
+    domain = statements.evidence.domain
+    for clique in sorted(limits, key=lambda r: (not naming.says_something(r, domain), domain.cells(r))):
         for part in subsets(clique, 1, len(clique) - 1):
             known.setdefault(part, limits[clique])
     numbers = sorted({len(clique) for clique in known})
@@ -159,12 +168,36 @@ def _of_single_columns(statements: Statements, limits: Mapping[Clique, float]) -
     """Of those that were measured and not asked for by themselves: what their noise bounds."""
     evidence = statements.evidence
     total = known_total(evidence.measurements, evidence.total if statements.unit.total_is_public else None)
-    wanted = {(name,): None for clique in limits for name in clique if (name,) not in limits}
+    learnt = (name for clique in limits for name in clique if naming.says_something((name,), evidence.domain))
+    wanted = {(name,): None for name in learnt if (name,) not in limits}
     if total is None or not wanted:
         return {}
     published = statements.published(list(wanted))
     bounded = bounds(evidence.domain, published, total, evidence.measurements, rows=evidence.codes is not None)
     return {clique: bound.tight for clique, bound in bounded.items() if bound.support == SUPPORTED}
+
+
+def _by_most(
+    most: Sequence[Most], sizes: Sequence[Purpose], cliques: Sequence[Clique], domain: Domain
+) -> tuple[tuple[Purpose, ...], tuple[Purpose, ...]]:
+    """The purposes by number of columns and by column where groups of tables were measured. sizes: by what is known of single ones."""
+    stated = []
+    for one in most:  # tables that say nothing may be among those that are near
+        within = one.rank - sum(not naming.says_something(r, domain) for r in one.group.of(cliques)) if one.bound95 <= LIMIT else 0
+        stated.append(Purpose(one.tables, max(0, within), one.group.size, one.group.name, possible(one.error), one.bound95))
+    measured = {purpose.size: purpose for purpose in stated if purpose.size}
+    parts = (replace(one, within=max([one.within, *(_good_parts(cliques, m, one.size) for m in measured.values())])) for one in sizes)
+    return tuple(measured.get(one.size, one) for one in parts), tuple(purpose for purpose in stated if not purpose.size)
+
+
+def _good_parts(cliques: Sequence[Clique], whole: Purpose, size: int) -> int:
+    """How many tables of `size` columns at least are parts of good ones, whichever of the whole ones are good: a part is not where all that
+    contain it are bad, and each bad one has so many parts."""
+    if not whole.within or size >= whole.size:
+        return 0
+    within = sorted(Counter(part for r in cliques if len(r) == whole.size for part in combinations(r, size)).values())
+    bad = (whole.tables - whole.within) * math.comb(whole.size, size)
+    return len(within) - sum(needed <= bad for needed in accumulate(within))
 
 
 def _by_column(limits: Mapping[Clique, float]) -> tuple[Purpose, ...]:

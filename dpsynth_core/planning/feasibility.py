@@ -20,6 +20,7 @@ from dpsynth_core.foundation.zones import Zoned, public
 from dpsynth_core.planning import precision
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.naming import LIMIT
+from dpsynth_core.statistics.naming import MOSTLY as MOSTLY
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique
 from dpsynth_core.vocabulary.workload import Workload
@@ -27,8 +28,6 @@ from dpsynth_core.vocabulary.workload import Workload
 MEASUREMENTS_PER_COLUMN = 2
 READABLE = LIMIT
 """Share of people in a wrong cell up to which a table is good enough."""
-MOSTLY = 0.8
-"""The share of tables of a kind that have to be good enough for all of that kind to be called so."""
 
 BEYOND = 6
 """So many deviations of a cell's noise a release's own bound is above what noise does, as a sum over the cells: rows are not the noisy

@@ -2,8 +2,9 @@
 alone: the plan and a number of people that is declared or was released.
 
 A certificate measures the error of each table with noise, and what looks good by luck must not be named (Proposition 23): with
-noise that is no smaller than the limit, no table can be named, however good it is. So a plan can be hopeless before anything is spent.
-Without a certificate tables are good enough where the noise of their cells says so.
+noise that is no smaller than the limit, no table can be named, however good it is. Then it measures of groups how far off most of their
+tables are (`claims.ranks`), and a group counts where that should be shown to be within the limit. Still a plan can be hopeless before
+anything is spent. Without a certificate tables are good enough where the noise of their cells says so.
 
 How far off a table should be: single columns by their noise; larger ones as far as mechanisms were in our trials (`recommendation`), more
 in tables with more cells. Both are stated with what they may be off by.
@@ -21,13 +22,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from dpsynth_core.claims.certificate import CERTIFICATE, CONFIDENCE
-from dpsynth_core.planning import precision, recommendation
+from dpsynth_core.claims import ranks
+from dpsynth_core.claims.certificate import CERTIFICATE, CERTIFIED_COLUMNS, CERTIFIED_LARGEST, CONFIDENCE
+from dpsynth_core.mechanisms.rounds import distance_sigma
+from dpsynth_core.planning import recommendation
 from dpsynth_core.planning.feasibility import MOSTLY, READABLE, assess, sure
 from dpsynth_core.planning.plan import Shares
 from dpsynth_core.planning.recommendation import BASELINE, Situation
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.statistics.distances import IN_WRONG_CELL
 from dpsynth_core.statistics.naming import surely_below
+from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
 
 Array = NDArray[np.float64]
@@ -121,8 +126,7 @@ def power(workload: Workload, shares: Shares, unit: Unit, people: int, among: Se
     likely = _likely(Situation.of(workload, shares.mechanism, unit, people), among, worse * np.sqrt(cells) / np.sqrt(cells).mean(), alone)
     errors = [np.minimum(1.0, np.where(several, larger, alone)) for larger in likely]
     if rho := shares.of(CERTIFICATE.name):
-        deviation = precision.certificate_margin(rho, unit, tables) / precision.QUANTILE / people
-        good, most, fewest, perfect = (float(_named(error, deviation).sum()) for error in (*errors, np.zeros(tables)))
+        good, most, fewest, perfect = (_shown(error, workload.cliques, rho, unit, people) for error in (*errors, np.zeros(tables)))
     else:
         good = most = fewest = float(np.sum(sure(noise.noise, cells) <= 2 * READABLE * people))
         perfect = float(tables)
@@ -145,15 +149,27 @@ def _likely(situation: Situation, among: Sequence[str], larger: Array, alone: Ar
     return best.error * larger, best.low * larger, best.high * larger
 
 
-def people_needed(shares: Shares, unit: Unit, tables: int) -> int:
-    """How many people there must be for most of so many tables without any error to be named good enough; 0 where nothing measures them."""
+def _shown(errors: Array, cliques: Sequence[Clique], rho: float, unit: Unit, people: float) -> float:
+    """How many tables with such errors a certificate should show to be good: single ones, or all of a group of which most are near."""
+    for_errors = (1 - CERTIFIED_LARGEST - CERTIFIED_COLUMNS) * rho
+    groups = ranks.groups(unit, for_errors, people, cliques)
+    if not groups:
+        return float(_named(errors, IN_WRONG_CELL * distance_sigma(unit, for_errors, len(cliques)) / people).sum())
+    deviation = IN_WRONG_CELL * distance_sigma(unit, ranks.RANKED * for_errors, len(groups)) / people
+    columns = np.array([len(clique) for clique in cliques])
+    of_sizes = (np.sort(errors[columns == group.size]) for group in groups if group.size)
+    return math.fsum(len(one) * float(_named(one[[ranks.rank_of(len(one)) - 1]], deviation)[0]) for one in of_sizes)
+
+
+def people_needed(shares: Shares, unit: Unit, cliques: Sequence[Clique]) -> int:
+    """How many people there must be for most of these tables to be shown to be good enough if they had no error; 0 where nothing measures
+    them."""
     if not (rho := shares.of(CERTIFICATE.name)):
         return 0
-    low, high = 1.0, 1e12
-    deviation = precision.certificate_margin(rho, unit, tables) / precision.QUANTILE
+    low, high, perfect = 1.0, 1e12, np.zeros(len(cliques))
     while high / low > 1.001:
         middle = math.sqrt(low * high)
-        low, high = (low, middle) if _named(np.zeros(1), deviation / middle)[0] >= MOSTLY else (middle, high)
+        low, high = (low, middle) if _shown(perfect, cliques, rho, unit, middle) >= MOSTLY * len(cliques) else (middle, high)
     return math.ceil(high)
 
 

@@ -120,6 +120,7 @@ class Kernel(ABC):
     measure_residual = operations.measure_residual
     measure_total = operations.measure_total
     measure_errors = operations.measure_errors
+    measure_ranked_error = operations.measure_ranked_error
     measure_largest_error = operations.measure_largest_error
     measure_largest_range = operations.measure_largest_range
     measure_sum = operations.measure_sum

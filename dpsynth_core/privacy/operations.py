@@ -149,6 +149,20 @@ def measure_errors(asked: Asked, answers: Mapping[Clique, Float], sigma: float) 
     return lambda view: dict(zip(answers, noisy(view).tolist(), strict=True))
 
 
+@operation(Gaussian, lambda asked, _rank, sigma: Gaussian(sigma, float(asked.unit.marginal_l1)))
+def measure_ranked_error(asked: Asked, answers: Mapping[Clique, Float], rank: int, sigma: float) -> Answer[float]:
+    """The rank-th smallest of all ||M_r(D) - answers_r||_1, + noise, in counts; answers as in `measure_errors`.
+
+    Each error moves by marginal_l1 at most, and so does the rank-th smallest: l2 = marginal_l1 (Proposition 3), exactly, as there.
+    """
+    if not 1 <= rank <= len(answers):
+        raise ValueError("a rank is from 1 to the number of marginals")
+    tables = tuple(answers.values())
+    check_answers(tables, [asked.shape(clique) for clique in answers])
+    noisy = measure(lambda view: np.array(sorted(distances(_counts(view, answers), tables))[rank - 1 : rank]), sigma, COUNT_STEPS)
+    return lambda view: float(noisy(view)[0])
+
+
 @operation(Gaussian, lambda asked, sigma, *_threshold: Gaussian(sigma, float(asked.unit.query_l1)))
 def measure_largest_error(
     asked: Asked, answers: Mapping[Clique, Float], sigma: float, threshold: int | None = None

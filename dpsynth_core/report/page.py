@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from dpsynth_core.evaluation.against_bounds import against, known
-from dpsynth_core.evaluation.quality import Headline
+from dpsynth_core.evaluation.quality import Headline, within
 from dpsynth_core.evaluation.verdict import Verdict
 from dpsynth_core.privacy import meaning
 from dpsynth_core.release.release import Release
@@ -103,14 +103,14 @@ def _trusted(table: pd.DataFrame) -> str:
     """How many tables keep to each of a few limits, and by name the worst of those that are fit for a rough picture at best."""
     if table["limit"].isna().all():
         return "Nothing that was released says how far any table is off. Take all of them for guesses."
-    counts = [(limit, int((table["limit"] <= limit).sum())) for limit in _LIMITS]
-    within = ", ".join(f"{count:,} within {percent(limit)}" for limit, count in counts)
+    counts = [(limit, int(within(table, limit).sum())) for limit in _LIMITS]
+    near = ", ".join(f"{count:,} within {percent(limit)}" for limit, count in counts)
     poor = table[~(table["limit"] <= _ROUGH)]
     named, more = ", ".join(poor["marginal"].head(_NAMED)), len(poor) - _NAMED
     doubtful = f"Take these for a rough picture at best: {named}" + (f", and {more:,} more (see Every table)." if more > 0 else ".")
     if poor.empty:
         doubtful = f"None is further off than {percent(_ROUGH)}."
-    return f"Of {len(table):,} tables asked for: {within} of people in the wrong group. {PICKED} {doubtful}"
+    return f"Of {len(table):,} tables asked for: {near} of people in the wrong group. {PICKED} {doubtful}"
 
 
 def _charts(table: pd.DataFrame, pairs: pd.DataFrame) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, RESIDUALS
-from dpsynth_core.evaluation.verdict import LIMIT, PARTLY, PUBLISH, UNSHOWN, Purpose, Simpler, Verdict
+from dpsynth_core.evaluation.verdict import LIMIT, MOSTLY, PARTLY, PUBLISH, UNSHOWN, Purpose, Simpler, Verdict
 from dpsynth_core.statistics.distances import percent
 from dpsynth_core.vocabulary import names
 
@@ -16,6 +16,7 @@ _PURPOSES_NAMED = 8
 _CRITERIA_NAMED = 4
 _ENOUGH = f"(at most {LIMIT:.0%} of the people counted in the wrong group; in our trials, 4 of 100 tables that were called so were not)"
 """The trials: `benchmarks/naming.py`, the number in docs/accuracy.md."""
+_GROUPS = "Single tables could not be measured closely enough: their errors are an indication. It was measured how far off most are."
 _WAYS = {
     INDEPENDENT: "columns alone (Independent)",
     GAUSSIAN: "noisy answers (Gaussian, no rows)",
@@ -77,6 +78,8 @@ def _tables(verdict: Verdict) -> str:
         return f"Nothing that was released says how far any of the {verdict.tables:,} tables is off. Set budget aside for a certificate."
     good_enough = verdict.private and all(purpose.holds for purpose in verdict.sizes)  # then a criterion decided
     advice = "" if good_enough else f" {_ADVICE}"
+    if most := [purpose for purpose in verdict.sizes if not math.isnan(purpose.at_most)]:
+        return f"{_GROUPS} {' '.join(map(line, most))}{advice}"
     return f"{_count(verdict)} good enough {_ENOUGH}.{_others(verdict)}{advice}"
 
 
@@ -133,7 +136,10 @@ def _sizes(verdict: Verdict) -> str:
 
 
 def line(purpose: Purpose) -> str:
-    """How many tables of a purpose are good enough. The name of a column in it is hostile text."""
+    """How many tables of a purpose are good enough, or how far off most are. The name of a column in it is hostile text."""
+    if not math.isnan(purpose.at_most):
+        far = f"at most {percent(purpose.at_most)} of the people are in the wrong group, with 95% confidence"
+        return f"{_noun(purpose)}: in {MOSTLY:.0%} of the {purpose.tables:,}, {far}; {percent(purpose.error)} was measured."
     return f"{_noun(purpose)}: {purpose.within:,} of {purpose.tables:,} are good enough."
 
 

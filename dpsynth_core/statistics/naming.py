@@ -22,6 +22,8 @@ from dpsynth_core.statistics.quantiles import half_normal_nodes
 Array = NDArray[np.float64]
 LIMIT = 0.1
 """Share of people in a wrong cell up to which a table is good enough, unless somebody has another limit."""
+MOSTLY = 0.8
+"""A group of tables is good enough if this share of them is."""
 _STEPS = 30
 _PRECISION = 1e-9
 """Of a quantile, in standard deviations."""

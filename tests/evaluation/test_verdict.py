@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -12,13 +13,15 @@ from dpsynth_core.claims.columns_alone import ColumnsAlone
 from dpsynth_core.claims.criteria.criterion import MET, NOT_MET, UNDECIDED, Decided
 from dpsynth_core.claims.criteria.criterion import UNMEASURED as NOT_MEASURED
 from dpsynth_core.claims.criteria.tables import TablesWithin
+from dpsynth_core.claims.ranks import Group, Most
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.quality import INDEPENDENT, Headline, Statements
-from dpsynth_core.evaluation.verdict import LIMIT, PARTLY, PUBLISH, WITHHOLD, Verdict, judge
+from dpsynth_core.evaluation.verdict import LIMIT, PARTLY, PUBLISH, WITHHOLD, Purpose, Verdict, _good_parts, judge
 from dpsynth_core.foundation.zones import released
 from dpsynth_core.statistics.evidence import Evidence
 from dpsynth_core.statistics.intervals import Interval
 from dpsynth_core.statistics.totals import Total
+from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.vocabulary.workload import all_kway, hand_picked
 from tests.evaluation.test_quality import CERTIFIED, CODES, DOMAIN, certificate, counts, statements
@@ -119,6 +122,59 @@ def test_noise_as_large_as_the_table_says_nothing_however_small_the_error_looks(
     assert report.reasons(made).startswith(said)
     assert report.sentence(heading) == "How large the errors are is not known: the noise is as large as the table."
     assert report.comparison(made) == ""
+
+
+def grouped(*most: Most) -> Verdict:
+    certified = replace(certificate(dict.fromkeys(all_kway(DOMAIN, 2).cliques, 0.02), margin=0.9), most=most, most_sigma=5.0)
+    stated = replace(statements(certified), evidence=UNMEASURED)
+    return judge(stated, head(stated), True)
+
+
+def test_where_single_tables_are_beyond_reach_most_of_a_group_are_what_counts() -> None:
+    made = grouped(Most(Group(2), 3, 3, 0.04, 0.08), Most(Group(name="a"), 2, 2, 0.1, 0.2))
+    assert (made.kind, made.within) == (PUBLISH, 0)  # no single one is named
+    assert [(p.size, p.within, p.holds) for p in made.sizes] == [(1, 3, True), (2, 3, True)]
+    assert "Single tables could not be measured closely enough: their errors are an indication." in report.reasons(made)
+    said = "in 80% of the 3, at most 8.0% of the people are in the wrong group, with 95% confidence; 4.0% was measured."
+    assert f"Tables of two columns: {said}" in report.fit_for(made)
+    assert [line for line in report.unfit_for(made) if "“a”" in line and "at most 20.0%" in line]
+    assert grouped(Most(Group(2), 3, 3, 0.04, 0.11)).kind == WITHHOLD
+
+
+def test_parts_are_good_whichever_tables_are_the_bad_ones() -> None:
+    """Against all choices of bad tables: pairs of seven columns, and their single columns; triples of five, and their pairs."""
+    for columns, size, part, bad in (("abcdefg", 2, 1, 6), ("abcdefg", 2, 1, 11), ("abcde", 3, 2, 2), ("abcde", 3, 1, 6)):
+        cliques = list(combinations(columns, size))
+        bound = _good_parts(cliques, Purpose(len(cliques), len(cliques) - bad, size), part)
+        parts = list(combinations(columns, part))
+        fewest = min(
+            sum(any(set(one) <= set(r) for r in cliques if r not in chosen) for one in parts) for chosen in _choices(cliques, bad)
+        )
+        assert bound <= fewest
+        assert bound > 0
+
+
+def _choices(cliques: list[tuple[str, ...]], bad: int) -> list[set[tuple[str, ...]]]:
+    """Seeded ones, and for each two columns those that contain them first: the worst."""
+    rng = np.random.default_rng(2)
+    drawn = [{cliques[i] for i in rng.choice(len(cliques), bad, replace=False)} for _ in range(200)]
+    pairs = combinations(sorted(set().union(*cliques)), 2)
+    return drawn + [set(sorted(cliques, key=lambda r, pair=pair: -len({*r} & {*pair}))[:bad]) for pair in pairs]
+
+
+def test_a_column_of_which_nothing_was_learnt_is_in_no_good_table_and_is_none_itself() -> None:
+    learnt = replace(Attribute.unknown("c", "categorical", 9), most=0, categories=(), other=True, missing=True)
+    domain = Domain((DOMAIN["a"], DOMAIN["b"], learnt))
+    fine = (Measurement(("c",), np.array([400.0, 200.0]), 1.0),)
+    stated = statements(certificate(dict.fromkeys(all_kway(DOMAIN, 2).cliques, 0.02), margin=0.0))
+    stated = replace(stated, evidence=Evidence(domain, CODES, fine, 600.0), workload=all_kway(domain, 2))
+    made = judge(stated, head(stated), True)
+    assert made.good == ("a × b",)
+    assert [(p.size, p.within) for p in made.sizes] == [(1, 2), (2, 1)]
+    table = quality.marginal_table(released(stated)).value
+    assert quality.within(table, 0.1).sum() == 1
+    grouped = replace(stated, certificate=replace(stated.certificate, most=(Most(Group(2), 3, 3, 0.02, 0.03),)))
+    assert judge(grouped, head(grouped), True).sizes[-1].within == 1
 
 
 def test_predictable_noise_is_never_published_however_small_the_errors() -> None:

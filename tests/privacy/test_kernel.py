@@ -94,6 +94,7 @@ OPERATIONS = pytest.mark.parametrize(
         (lambda kernel: kernel.measure_largest_error(zeros(), 6.0, 1), 1 / 72),
         (lambda kernel: kernel.measure_largest_range(zeros(), ("a", "b"), 6.0), 1 / 72),
         (lambda kernel: kernel.measure_right(GUESSES, 6.0), 3 / 72),
+        (lambda kernel: kernel.measure_ranked_error(zeros(), 2, 6.0), 1 / 72),
         (lambda kernel: kernel.measure_sum(("a",), np.array([-0.5, 0.0, 0.25, 0.25]), -0.5, 0.25, 6.0), 0.25 / 72),
     ],
     ids=[
@@ -101,6 +102,7 @@ OPERATIONS = pytest.mark.parametrize(
         *("permute_and_flip", "measure_queries", "keep_queries", "measure_largest_error", "measure_largest_error_of_thresholds"),
         "measure_largest_range",
         "measure_right",
+        "measure_ranked_error",
         "measure_sum",
     ],
 )
@@ -212,6 +214,11 @@ def test_the_total_is_exact_and_free_only_when_it_is_public(relation: str, rows:
         lambda kernel: kernel.measure_largest_range({("b",): np.zeros(3)}, ("a",), 1.0),
         lambda kernel: kernel.measure_largest_range({("a",): np.zeros(3)}, ("a",), 1.0),
         lambda kernel: kernel.measure_largest_range(zeros(), ("nobody",), 1.0),
+        lambda kernel: kernel.measure_ranked_error(zeros(), 0, 1.0),
+        lambda kernel: kernel.measure_ranked_error(zeros(), 4, 1.0),
+        lambda kernel: kernel.measure_ranked_error(zeros(), 1, 0.0),
+        lambda kernel: kernel.measure_ranked_error({("a",): np.zeros(3)}, 1, 1.0),
+        lambda kernel: kernel.measure_ranked_error(zeros() | {("a", "b"): np.full((4, 3), np.nan)}, 1, 1.0),
         lambda kernel: kernel.measure_largest_error({}, 1.0),
         lambda kernel: kernel.measure_largest_error(zeros(), 0.0),
         lambda kernel: kernel.measure_largest_error(zeros(), 1.0, 3),
@@ -332,6 +339,13 @@ def test_measured_errors_are_l1_distances_plus_noise() -> None:
     assert list(errors) == list(PAIRS)
     # answers are rounded to 2^-14 people, 2^-15 off at most in each of up to 20 cells
     assert errors == pytest.approx(true, abs=20 * 2**-15)
+
+
+def test_a_ranked_error_is_the_one_at_its_place() -> None:
+    source, rng = people(), np.random.default_rng(41)
+    answers = {clique: np.round(rng.uniform(-3, 90, DOMAIN.sizes(clique)), 2) for clique in PAIRS}
+    errors = sorted(kernel_of(source).measure_errors(answers, 3.0).values())  # GlassNoise adds nothing
+    assert [kernel_of(source).measure_ranked_error(answers, rank, 3.0) for rank in (1, 2, 3)] == errors
 
 
 @SOURCES

@@ -255,6 +255,40 @@ def test_some_neighbour_moves_the_largest_range_by_what_it_is_charged_for(unit: 
     assert furthest == event.l2
 
 
+def ranked_steps(people: People, unit: Unit, given_answers: dict, rank: int) -> tuple[int, float, Event]:
+    kernel, glass = kernel_and_glass(people, unit)
+    kernel.measure_ranked_error(given_answers, rank, 1.0)
+    (steps,), width = glass.seen[0]
+    return int(steps), width, kernel.events[0]
+
+
+@UNITS
+@pytest.mark.parametrize("rank", range(1, len(CLIQUES) + 1))
+def test_no_neighbour_changes_a_ranked_error_by_more_than_it_is_charged_for(unit: Unit, rank: int) -> None:
+    @given(tables(unit), answers)
+    @examples(15)
+    def check(people: People, given_answers: dict) -> None:
+        here, width, event = ranked_steps(people, unit, given_answers, rank)
+        assert isinstance(event, Gaussian)
+        for other in neighbours(people, unit):
+            there, same, _ = ranked_steps(other, unit, given_answers, rank)
+            assert same == width  # the width is public
+            assert abs(here - there) <= event.l2 * width
+
+    check()
+
+
+@UNITS
+@pytest.mark.parametrize("rank", range(1, len(CLIQUES) + 1))
+def test_some_neighbour_changes_it_by_what_it_is_charged_for(unit: Unit, rank: int) -> None:
+    people = (((0, 0),) * unit.max_rows_per_person,)
+    # as in the test of all errors: moving adds to each distance at both ends, and so to each rank
+    wrong = {clique: np.where(np.indices(DOMAIN.sizes(clique)).sum(axis=0) == 0, 9.0, -9.0) for clique in CLIQUES}
+    here, width, event = ranked_steps(people, unit, wrong, rank)
+    assert isinstance(event, Gaussian)
+    assert max(abs(here - ranked_steps(other, unit, wrong, rank)[0]) for other in neighbours(people, unit)) == event.l2 * width
+
+
 LOOKING = Additive(np.zeros(2, dtype=np.int64), {"b": np.array([[1, 0], [0, 1], [1, 0]])})
 GUESSES = [
     Predictor("a", LOOKING, Largest(np.arange(2))),

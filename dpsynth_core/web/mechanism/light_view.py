@@ -38,7 +38,7 @@ def shown(project: Current, plan: Plan) -> bool:
         box, icon = _BOX[hope.light]
         box(f"**{hope.light.capitalize()}:** with about {numbers.count(people or 0)} people, {hope.told}", icon=icon)
     elif plan.mechanism.card.publishes_tables:
-        needed = power.people_needed(plan.shares, plan.unit, len(plan.workload.cliques))
+        needed = power.people_needed(plan.shares, plan.unit, plan.workload.cliques)
         fewest = numbers.count(float(f"{needed:.2g}"))
         known = f" With fewer than about {fewest} people, even rows without any error would not be shown to be good." if needed else ""
         st.info(f"**No light:** about how many people are in the table?{known}", icon=":material/help:")
