@@ -139,6 +139,13 @@ def test_commands_and_options_exist(document: Path) -> None:
     assert typed - {"--memory"} <= ours | others
 
 
+def test_every_environment_variable_is_in_the_list_of_settings() -> None:
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "dpsynth_core").rglob("*.py")]
+    used = {name for text in texts for name in re.findall(r"DPSYNTH_[A-Z_]+", text)}
+    listed = re.findall(r"^\| `(DPSYNTH_[A-Z_]+)` \|", (GUIDE / "operations.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert used == set(listed)
+
+
 def documents_in(page: str) -> list[str]:
     """The examples of a page in JSON."""
     return re.findall(r"```json\n(.*?)```", (GUIDE / page).read_text(encoding="utf-8"), flags=re.DOTALL)
