@@ -34,6 +34,7 @@ html_sidebars: dict[str, list[str]] = {"README": []}
 html_theme_options = {
     "logo": {"text": project},
     "navbar_end": ["theme-switcher"],
+    "primary_sidebar_end": [],
     "show_toc_level": 2,
     "footer_start": [],
     "footer_end": [],
@@ -44,8 +45,7 @@ def _add_navigation(_: object, page: str, source: list[str]) -> None:
     """A contents page leads to the first page that each of its list items and rows links to, in their order."""
     if page.startswith("benchmarks/results/"):
         source[0] = f"---\norphan: true\n---\n\n# Results of {Path(page).name}\n\n{source[0]}"
-    elif Path(page).name == "README":
-        below = re.findall(r"^[-|] .*?\]\((?!https?:)([^)#]+\.md)\)", source[0], flags=re.MULTILINE)
+    elif Path(page).name == "README" and (below := re.findall(r"^[-|] .*?\]\((?!https?:)([^)#]+\.md)\)", source[0], flags=re.MULTILINE)):
         source[0] += "\n".join(["", "```{toctree}", ":hidden:", "", *dict.fromkeys(below), "```", ""])
 
 
