@@ -95,7 +95,7 @@ def reproduced(
 
 
 def sampled(
-    bundle: Path,
+    bundle: Path | bytes,
     stream: BinaryIO,
     wanted: Wanted,
     limits: Limits,

@@ -158,7 +158,7 @@ def parse_where(domain: Domain, texts: Sequence[str]) -> Where:
     for text in texts:
         parts = [(text[:i], text[i + 1 :]) for i, sign in enumerate(text) if sign == "="]
         if not parts:
-            raise InputError("--where", f"{shown(text)} is not COLUMN=VALUE", "write for example region=north")
+            raise InputError("where", f"{shown(text)} is not COLUMN=VALUE", "write for example region=north")
         meant = next((part for part in parts if part[0] in domain and part[1] in domain[part[0]].cell_labels()), None)
         column, value = meant or next((part for part in parts if part[0] in domain), parts[0])
         where.setdefault(column, []).append(value)

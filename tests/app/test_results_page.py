@@ -355,6 +355,7 @@ def test_a_question_is_answered_in_a_sentence_with_its_interval(done: dict[str, 
     assert "of everybody have" in words(app)
     assert "with 95% confidence" in words(app)
     assert not app.exception
+    assert ":green-badge[" in words(app)
 
 
 def test_a_question_that_nothing_measured_covers_is_called_a_guess(done: dict[str, str]) -> None:
@@ -363,6 +364,7 @@ def test_a_question_that_nothing_measured_covers_is_called_a_guess(done: dict[st
     app = asked(asked(app, "among", [column]), f"among_{column}", [0])
     assert "This is the model" in words(app)
     assert "95% confidence" not in words(app)
+    assert ":red-badge[" in words(app)
 
 
 def test_an_answer_is_broken_down_by_a_column_and_the_worst_subgroups_are_named(done: dict[str, str]) -> None:

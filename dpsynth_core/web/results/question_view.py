@@ -9,6 +9,7 @@ from dpsynth_core import charts
 from dpsynth_core.evaluation.questions import answer as answers
 from dpsynth_core.evaluation.questions import breakdown
 from dpsynth_core.evaluation.questions.known import Known
+from dpsynth_core.evaluation.questions.light import CLOSELY, ROUGHLY, UNKNOWN, light
 from dpsynth_core.evaluation.questions.question import (
     COUNT,
     DIFFERENCE,
@@ -24,8 +25,9 @@ from dpsynth_core.evaluation.questions.worst import worst
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import released
 from dpsynth_core.report import can_answer
-from dpsynth_core.report.answers import breakdown_sentences, line_texts, line_titles, sentences, subgroup_texts, worst_sentences
+from dpsynth_core.report.answers import PHRASES, breakdown_sentences, line_texts, line_titles, sentences, subgroup_texts, worst_sentences
 from dpsynth_core.report.facts import counted
+from dpsynth_core.statistics.naming import LIMIT
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.results.open_runs import OpenRun, knowledge
@@ -44,6 +46,9 @@ _TITLES = {
     _WORST: "The worst subgroups",
 }
 _ENDS, _KNOWN = ("At least", "At most"), "How it is known"
+_COLOURS = {CLOSELY: "green", ROUGHLY: "orange", UNKNOWN: "red"}
+_ICONS = {CLOSELY: ":material/check_circle:", ROUGHLY: ":material/contrast:", UNKNOWN: ":material/help:"}
+_CLOSELY = f"Closely: the whole interval is within {LIMIT:.0%} of the answer. Roughly: it is wider. Not known: nothing bounds the answer."
 _MOST_PICKED = 1000
 """Cells that a list can be picked from."""
 _OF_MEANS, _OF_SHARES = "Means of a column", "Shares"
@@ -74,6 +79,9 @@ def questions(opened: OpenRun) -> None:
                 _breakdown(domain, known, question, by)
             else:
                 answer = answers.answer(known, question)
+                if question.statistic != TABLE:
+                    closely = light(known, question, answer.stated)
+                    st.badge(PHRASES[f"{closely} light"], icon=_ICONS[closely], color=_COLOURS[closely], help=_CLOSELY)
                 _say(sentences(domain, question, answer))
                 if question.statistic == TABLE:
                     st.dataframe(_table(domain, question, answer), hide_index=True)

@@ -40,6 +40,7 @@ from dpsynth_core.store.home import home
 from dpsynth_core.web.results import downloads
 from dpsynth_core.web.shell import frame, refusals, session
 from dpsynth_core.web.shell.text import WHOLE, capital, literal
+from dpsynth_core.web.verify import sampling_view
 
 _VERIFIED = "verified"
 """In the session: the ids of the uploaded files, and what was reported of them, so that looking at it again costs nothing."""
@@ -89,6 +90,8 @@ def upload() -> None:
         with st.expander("All that the release says of itself", icon=":material/description:"):
             st.markdown(literal(report.summary.statement, WHOLE))
             _pairs(report.summary.facts)
+    if file is not None and report.verdict != INCONSISTENT:
+        sampling_view.more_rows(file.getvalue(), report.sha256)
 
 
 def _brief(report: Report, summary: Summary) -> None:
