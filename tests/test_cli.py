@@ -840,7 +840,7 @@ def test_what_changed_between_two_bundles_is_reported_with_the_noise_of_both(cap
     capsys.readouterr()
     assert cli.main(["compare", "out/release.zip", "out-2026/release.zip", "--report", "changed.html"]) == 0
     said = capsys.readouterr()
-    assert re.match(r"About 3\d\d people before, [\d,]+ after: a change of \+[\d,]+ to \+[\d,]+, with 95% confidence\.", said.out)
+    assert re.match(r"About \d+ people before, [\d,]+ after: a change of \+[\d,]+ to \+[\d,]+, with 95% confidence\.", said.out)
     assert "sure to have changed" in said.out
     assert "sex “f”" in Path("changed.html").read_text()
     assert cli.main(["compare", "out/release.zip", "out-2026/release.zip", "--report", "changed.md"]) == 0
