@@ -14,7 +14,7 @@ outside of G adds at least |P(G) - Q(G)| to the whole distance 2e.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import cast
@@ -44,8 +44,8 @@ Where = Mapping[str, str | Iterable[str]]
 """Columns, and which of their values (the names of their cells, such as “0 to 24”) the people of a group may have."""
 Cells = Mapping[str, tuple[int, ...]]
 EVERYBODY: Where = MappingProxyType({})
-_AT_ONCE = 250_000
-"""Rows that are drawn at a time in search of a group."""
+_AT_FIRST, _AT_ONCE = 25_000, 250_000
+"""Rows that are drawn at a time in search of a group; a rare one is refused when the first two times are over."""
 _MOST_DRAWN = 10_000_000
 _NAMED = 8
 
@@ -118,19 +118,19 @@ def _drawn(fitted: Refitted, rows: int, seed: int, part: int) -> DrawnRows:
 
 def _of_group(fitted: Refitted, rows: int, cells: Cells, seed: int) -> DrawnRows:
     """Rows of everybody, of which those in the group are kept: whatever the model, they are what it says of the group."""
-    domain, kept, looked = fitted.plan.domain, list[Codes](), 0
-    while (found := sum(map(len, kept))) < rows:
-        batch = _drawn(fitted, _AT_ONCE, seed, len(kept))
-        inside = _inside(domain, cells, batch.codes)
-        kept, looked = [*kept, batch.codes[inside]], looked + _AT_ONCE
-        share = (found + int(inside.sum())) / looked
-        if share == 0:
+    domain, kept, looked, found = fitted.plan.domain, list[NDArray[np.int32]](), 0, 0
+    while found < rows:
+        batch = _drawn(fitted, _AT_ONCE if kept else _AT_FIRST, seed, len(kept))
+        kept.append(batch.codes[_inside(domain, cells, batch.codes)])
+        looked, found = looked + batch.num_rows, found + len(kept[-1])
+        if not found and looked >= _AT_ONCE:
             problem = f"of {looked:,} rows that the model wrote, none is in the group {_phrase(domain, cells)}"
             raise InputError("where", problem, "take a wider group")
-        if (needed := rows / share) > _MOST_DRAWN:
-            problem = f"the group {_phrase(domain, cells)} is {percent(share)} of the model: {needed:,.0f} rows would have to be drawn"
-            raise CapacityError("where", problem, f"take a wider group, or at most {share * _MOST_DRAWN:,.0f} rows")
-    return DrawnRows(domain, np.concatenate(kept)[:rows].astype(np.int32), batch.state, batch.seed)
+        share = found / looked
+        if looked >= _AT_ONCE and rows > (most := share * _MOST_DRAWN):
+            problem = f"the group {_phrase(domain, cells)} is {percent(share)} of the model: {rows / share:,.0f} rows would be needed"
+            raise CapacityError("where", problem, f"take a wider group, or at most {most:,.0f} rows")
+    return replace(batch, codes=np.concatenate(kept)[:rows])
 
 
 def cells_of(domain: Domain, where: Where) -> Cells:
