@@ -15,7 +15,7 @@ import importlib
 from typing import Any
 
 __version__ = "0.1.0"
-__all__ = ["Answer", "Answers", "CapacityError", "ChargedError", "Fitted", "InputError", "Plan", "Release", "Sample"]
+__all__ = ["Answer", "Answers", "CapacityError", "ChargedError", "Fitted", "InputError", "Plan", "Release", "Sample", "Synthesizer"]
 __all__ += ["discover", "open", "plan", "recover", "rows_from", "sample", "testing", "verify"]
 
 # The names and their types are in __init__.pyi, for an import of theirs here would tie every room to this one.
@@ -23,6 +23,7 @@ _WHERE = {
     "foundation.errors": ("CapacityError", "ChargedError", "InputError"),
     "interface.asking": ("Answer", "Answers"),
     "interface.columns": ("discover",),
+    "interface.estimator": ("Synthesizer",),
     "interface.fitted": ("Fitted", "rows_from"),
     "interface.plan": ("Plan", "plan"),
     "interface.release": ("Release", "open", "verify"),

@@ -2,6 +2,7 @@ from dpsynth_core.foundation.errors import CapacityError, ChargedError, InputErr
 from dpsynth_core.interface import testing
 from dpsynth_core.interface.asking import Answer, Answers
 from dpsynth_core.interface.columns import discover
+from dpsynth_core.interface.estimator import Synthesizer
 from dpsynth_core.interface.fitted import Fitted, rows_from
 from dpsynth_core.interface.plan import Plan, plan
 from dpsynth_core.interface.release import Release, open, verify
@@ -9,5 +10,5 @@ from dpsynth_core.interface.running import recover
 from dpsynth_core.interface.sampling import Sample, sample
 
 __version__: str
-__all__ = ["Answer", "Answers", "CapacityError", "ChargedError", "Fitted", "InputError", "Plan", "Release", "Sample"]
+__all__ = ["Answer", "Answers", "CapacityError", "ChargedError", "Fitted", "InputError", "Plan", "Release", "Sample", "Synthesizer"]
 __all__ += ["discover", "open", "plan", "recover", "rows_from", "sample", "testing", "verify"]

@@ -1,0 +1,72 @@
+"""A shell in scikit-learn's manner around plan, run and release. scikit-learn itself is not needed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.interface.columns import Columns
+from dpsynth_core.interface.plan import Options, Plan, Tables, plan
+from dpsynth_core.interface.release import Release
+from dpsynth_core.interface.sampling import sample
+
+
+class Synthesizer:
+    """Parameters in the constructor, one `fit`, then `sample`. Every fit spends: so a second one is refused, and nothing here belongs in
+    cross-validation or a grid search, each fit of which would be charged.
+
+    Parameters
+    ----------
+    columns, epsilon, tables, population : as for `plan`.
+    options : the other options of `plan`, by their names.
+
+    Attributes
+    ----------
+    plan_ : what was fitted.
+    release_ : what came of it: its bundle, its errors, its verdict.
+    """
+
+    plan_: Plan
+    release_: Release
+
+    def __init__(
+        self,
+        columns: Columns,
+        *,
+        epsilon: float,
+        tables: Tables = 3,
+        population: str | None = None,
+        options: Options | None = None,
+    ) -> None:
+        self.columns, self.epsilon, self.tables, self.population, self.options = columns, epsilon, tables, population, options
+
+    def fit(self, X: Any, y: None = None) -> Self:  # noqa: ARG002  # scikit-learn's signature
+        """Plan a release of `X` and make it, which spends. `y` is not used. Raises InputError where this was fitted before."""
+        if hasattr(self, "release_"):
+            raise InputError("fit", "this was fitted before, and each fit is charged", "make another Synthesizer, if that is what you want")
+        self.plan_ = plan(X, self.columns, epsilon=self.epsilon, tables=self.tables, population=self.population, **(self.options or {}))
+        self.release_ = self.plan_.run(progress=False)
+        return self
+
+    def sample(self, n: int | None = None, where: Mapping[str, Any] | None = None) -> Any:
+        """The released rows; or so many more of the released model, of everybody or of a group. Costs nothing."""
+        if not hasattr(self, "release_"):
+            raise InputError("sample", "nothing was fitted yet", "call fit first")
+        return self.release_.rows if n is None and where is None else sample(self.release_, n or self.release_.made.rows, where).rows
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002  # scikit-learn's signature
+        return {name: getattr(self, name) for name in ("columns", "epsilon", "tables", "population", "options")}
+
+    def set_params(self, **changed: Any) -> Self:
+        """Raises InputError for an unknown name, and after `fit`: a release is of the plan that it was made by."""
+        if hasattr(self, "release_"):
+            raise InputError("set_params", "this was fitted already", "make another Synthesizer")
+        for name, value in changed.items():
+            if name not in self.get_params():
+                raise InputError(name, "there is no such parameter", f"use {', '.join(self.get_params())}")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        return f"Synthesizer(epsilon={self.epsilon!r}, {'fitted' if hasattr(self, 'release_') else 'not fitted'})"

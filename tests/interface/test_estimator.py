@@ -1,0 +1,48 @@
+"""The shell in scikit-learn's manner."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+import dpsynth_core as dps
+from dpsynth_core.store import balance
+
+COLUMNS = {"age": (0, 9), "sex": ["f", "m"]}
+PEOPLE = pd.DataFrame({"age": list(range(10)) * 40, "sex": ["f", "m"] * 200})
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path))
+
+
+def synthesizer() -> dps.Synthesizer:
+    return dps.Synthesizer(COLUMNS, epsilon=3, tables=2, population="people", options={"mechanism": "independent"})
+
+
+def test_one_fit_is_charged_and_a_second_one_is_refused() -> None:
+    fitted = synthesizer().fit(PEOPLE)
+    spent = balance.spent("people").rho
+    with pytest.raises(dps.InputError, match="each fit is charged"):
+        fitted.fit(PEOPLE)
+    assert balance.spent("people").rho == spent > 0
+    assert fitted.sample().equals(fitted.release_.rows)
+    assert len(fitted.sample(20)) == 20
+    assert set(fitted.sample(where={"sex": "f"})["sex"]) == {"f"}
+
+
+def test_scikit_learn_takes_it_for_an_estimator() -> None:
+    first = synthesizer().fit(PEOPLE)
+    second = clone(first)
+    assert second.get_params() == first.get_params()
+    with pytest.raises(dps.InputError, match="nothing was fitted"):
+        second.sample()
+    assert second.set_params(epsilon=2).epsilon == 2
+    with pytest.raises(dps.InputError, match="fitted already"):
+        first.set_params(epsilon=2)
+    with pytest.raises(dps.InputError, match="no such parameter"):
+        second.set_params(seed=2)
