@@ -1,7 +1,7 @@
 from dpsynth_core.foundation.errors import CapacityError, ChargedError, InputError
 from dpsynth_core.interface import testing
 from dpsynth_core.interface.asking import Answer, Answers
-from dpsynth_core.interface.columns import discover
+from dpsynth_core.interface.columns import discover, read_domain, write_domain
 from dpsynth_core.interface.estimator import Synthesizer
 from dpsynth_core.interface.fitted import Fitted, rows_from
 from dpsynth_core.interface.plan import Plan, plan
@@ -11,4 +11,4 @@ from dpsynth_core.interface.sampling import Sample, sample
 
 __version__: str
 __all__ = ["Answer", "Answers", "CapacityError", "ChargedError", "Fitted", "InputError", "Plan", "Release", "Sample", "Synthesizer"]
-__all__ += ["discover", "open", "plan", "recover", "rows_from", "sample", "testing", "verify"]
+__all__ += ["discover", "open", "plan", "read_domain", "recover", "rows_from", "sample", "testing", "verify", "write_domain"]

@@ -62,7 +62,7 @@ def test_every_runtime_dependency_has_its_reason(package: str) -> None:
 
 def imported_by(*paths: Path) -> set[str]:
     """Canonical names of the packages that these files import, without ours and Python's."""
-    names = {"markdown_it": "markdown-it-py", "opt_einsum": "opt-einsum", "sklearn": "scikit-learn"}
+    names = {"markdown_it": "markdown-it-py", "opt_einsum": "opt-einsum", "sklearn": "scikit-learn", "yaml": "pyyaml"}
     imported: set[str] = set()
     for path in paths:
         imported |= set(re.findall(r"^\s*(?:from|import) ([A-Za-z_]\w*)", path.read_text(encoding="utf-8"), flags=re.MULTILINE))
@@ -246,7 +246,7 @@ def test_the_wheel_asks_for_what_is_tested_each_package_once() -> None:
 
 def test_what_is_missing_is_in_the_extra_that_its_error_names() -> None:
     of = {canonicalize_name(one.name): extra for extra, listed in of_the_wheel().items() for one in listed}
-    names = {"python_calamine": "python-calamine", "sklearn": "scikit-learn"}
+    names = {"python_calamine": "python-calamine", "sklearn": "scikit-learn", "yaml": "pyyaml"}
     told = {canonicalize_name(names.get(package, package)): extra for extra, packages in EXTRAS.items() for package in packages}
     assert told == {package: extra for package, extra in of.items() if extra}
 

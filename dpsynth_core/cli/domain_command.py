@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 def add(commands: Commands) -> None:
     about = "write a domain from what a file or a codebook says of its columns; no record is read"
     parser = add_command(commands, "domain", _domain, about)
-    parser.add_argument("data", metavar="FILE", type=place, help=f"{FILES}; {DATABASES}; a DDI codebook (.xml); or {PEOPLE}")
+    others = "a DDI codebook (.xml); a domain of google/dpsynth, SmartNoise or SDV (.yaml, .json)"
+    parser.add_argument("data", metavar="FILE", type=place, help=f"{FILES}; {DATABASES}; {others}; or {PEOPLE}")
     parser.add_argument("--out", metavar="DOMAIN.json", type=Path, required=True, help="must not be there yet")
     table_options.add_table_options(parser)
     table_options.add_database_options(parser)
@@ -32,7 +33,7 @@ def _declared(options: argparse.Namespace) -> dict[str, Any]:
         return table_options.demo_domain()
     from dpsynth_core.foundation.documents import read_document
     from dpsynth_core.sources.files import declared_domain
-    from dpsynth_core.vocabulary import ddi
+    from dpsynth_core.vocabulary import ddi, peers
 
     if table_options.is_database(options):
         from dpsynth_core.sources.databases.connect import DatabaseTable
@@ -41,6 +42,11 @@ def _declared(options: argparse.Namespace) -> dict[str, Any]:
         return domain_json(DatabaseTable(table_options.database_section(options)).declared)
     if Path(options.data).suffix.lower() == ".xml":
         return ddi.declared_domain(read_document(options.data, "data"))
+    if Path(options.data).suffix.lower() in peers.SUFFIXES:
+        made, identifiers = peers.read(read_document(options.data, "data"))
+        if identifiers:
+            print_message(f"left out, for they are identifiers: {_some(identifiers)}")
+        return made
     return declared_domain(options.data, table_options.stated_format(options))
 
 

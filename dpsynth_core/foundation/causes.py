@@ -13,7 +13,7 @@ from dpsynth_core.foundation.errors import CapacityError, InputError
 
 EXTRAS = {
     "studio": ("altair", "streamlit"),
-    "formats": ("pyreadstat", "python_calamine", "xlsxwriter"),
+    "formats": ("pyreadstat", "python_calamine", "xlsxwriter", "yaml"),
     "databases": ("duckdb", "psycopg", "sqlglot"),
     "dask": ("dask", "distributed"),
     "models": ("sklearn",),

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
+from pathlib import Path
 from typing import Any, TypeAlias
 
+from dpsynth_core.foundation.documents import read_document
 from dpsynth_core.foundation.errors import InputError, shown
+from dpsynth_core.vocabulary import peers
 from dpsynth_core.vocabulary.codebook import load_domain
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.names import column_field
@@ -33,6 +36,37 @@ def discover(kind: str = "categorical", *, most: int | None = None, **further: A
     {'kind': 'categorical', 'discover': True, 'most': 40}
     """
     return {"kind": kind, "discover": True, **({} if most is None else {"most": most}), **further}
+
+
+def read_domain(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What a domain of google/dpsynth, SmartNoise (YAML) or SDV (JSON) says, as a domain in JSON. No record is read.
+
+    What it does not say, such as the bounds of a number, is named under ``"to_do"`` of its column, and has to be filled in before a plan.
+    Identifiers are left out.
+
+    Raises
+    ------
+    InputError
+        For what is no such document.
+    """
+    return peers.read(read_document(Path(path), "domain"))[0]
+
+
+def write_domain(columns: Columns, program: str) -> dict[str, Any]:
+    """A domain as a document for ``"google"`` (google/dpsynth), ``"smartnoise"`` or ``"sdv"``, to be saved as YAML or JSON.
+
+    Raises
+    ------
+    InputError
+        For a kind of column that the program does not have.
+
+    Examples
+    --------
+    >>> import dpsynth_core as dps
+    >>> dps.write_domain({"age": (0, 99)}, "sdv")["tables"]["table"]["columns"]
+    {'age': {'sdtype': 'numerical', 'computer_representation': 'Int64'}}
+    """
+    return peers.write(domain(columns), program)
 
 
 def domain(columns: Columns) -> Domain:

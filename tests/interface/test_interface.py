@@ -29,7 +29,7 @@ from dpsynth_core.store import balance, chain, spools
 
 PUBLIC = {
     *("Answer", "Answers", "CapacityError", "ChargedError", "Fitted", "InputError", "Plan", "Release", "Sample"),
-    "Synthesizer",
+    *("Synthesizer", "read_domain", "write_domain"),
     *("discover", "open", "plan", "recover", "rows_from", "sample", "testing", "verify"),
 }
 COLUMNS = {"age": (0, 99), "sex": ["f", "m"], "region": {"kind": "categorical", "categories": ["north", "south"], "missing": True}}

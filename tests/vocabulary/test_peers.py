@@ -1,0 +1,153 @@
+"""Domains of other programs: read into ours, and written for them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from dpsynth_core import cli
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.vocabulary import peers
+from dpsynth_core.vocabulary.domain import Domain
+
+GOOGLE = """
+age: {type: NumericalAttribute, min_value: 17.0, max_value: 90.0, dtype: int, clip_to_range: true}
+weight: {type: NumericalAttribute, min_value: 0.5, max_value: 200.0, dtype: float, clip_to_range: false}
+sex: {type: CategoricalAttribute, possible_values: [f, m], out_of_domain_index: 0, description: Sex at birth}
+children: {type: CategoricalAttribute, possible_values: [0, 1, 2]}
+town: {type: OpenSetCategoricalAttribute, default_value: <OOD>}
+"""
+SMARTNOISE = """
+"":
+  people:
+    people:
+      row_privacy: false
+      max_ids: 2
+      pid: {type: int, private_id: true}
+      age: {type: int, lower: 0, upper: 100}
+      income: {type: float}
+      married: {type: boolean, nullable: false}
+      educ: {type: string}
+"""
+SDV = {
+    "METADATA_SPEC_VERSION": "V1",
+    "tables": {
+        "guests": {
+            "primary_key": "guest",
+            "columns": {
+                "guest": {"sdtype": "id"},
+                "mail": {"sdtype": "email"},
+                "stars": {"sdtype": "categorical", "order": ["one", "two"]},
+                "room": {"sdtype": "categorical"},
+                "fee": {"sdtype": "numerical", "computer_representation": "Int32"},
+                "rate": {"sdtype": "numerical"},
+                "member": {"sdtype": "boolean"},
+                "checkin": {"sdtype": "datetime", "datetime_format": "%d %b %Y"},
+                "seen": {"sdtype": "datetime", "datetime_format": "%Y-%m-%d %H:%M"},
+            },
+        }
+    },
+    "relationships": [],
+}
+
+
+def columns(text: str) -> dict[str, dict[str, Any]]:
+    made, _ = peers.read(text)
+    return {entry["name"]: entry for entry in made["attributes"]}
+
+
+def test_a_domain_of_google_is_complete() -> None:
+    made, left_out = peers.read(GOOGLE)
+    domain = Domain.from_json(made)
+    assert left_out == []
+    assert [(one.name, one.kind) for one in domain] == [
+        ("age", "integer"), ("weight", "numeric"), ("sex", "categorical"), ("children", "categorical"), ("town", "categorical")
+    ]  # fmt: skip
+    assert (domain["age"].lower, domain["age"].upper, domain["age"].other_code) == (17, 90, None)
+    assert domain["weight"].other_code is not None
+    assert (domain["sex"].categories, domain["sex"].label) == (("f", "m"), "Sex at birth")
+    assert domain["children"].dtype == "int64"
+    assert domain["town"].most
+
+
+def test_of_smartnoise_bounds_are_taken_and_the_rest_stays_open() -> None:
+    made, left_out = peers.read(SMARTNOISE)
+    said = columns(SMARTNOISE)
+    assert left_out == ["pid"]
+    assert (said["age"]["lower"], said["age"]["upper"], "to_do" in said["age"]) == (0, 100, False)
+    assert said["married"]["missing"] is False
+    assert [name for name, entry in said.items() if "to_do" in entry] == ["income", "educ"]
+    with pytest.raises(InputError, match="not finished"):
+        Domain.from_json(made)
+
+
+def test_of_sdv_kinds_are_taken_identifiers_left_out_and_bounds_stay_open() -> None:
+    _, left_out = peers.read(json.dumps(SDV))
+    said = columns(json.dumps(SDV))
+    assert left_out == ["guest", "mail"]
+    assert {name: entry["kind"] for name, entry in said.items()} == {
+        "stars": "ordinal", "room": "categorical", "fee": "integer", "rate": "numeric",
+        "member": "categorical", "checkin": "date", "seen": "timestamp",
+    }  # fmt: skip
+    assert "to_do" not in said["stars"]
+    assert "to_do" not in said["member"]
+    assert {"room", "fee", "rate", "checkin", "seen"} == {name for name, entry in said.items() if "to_do" in entry}
+    assert columns(json.dumps(SDV["tables"]["guests"])) == said  # type: ignore[index]  # the form for one table
+
+
+def test_what_is_written_is_read_back() -> None:
+    domain = Domain.from_json(
+        {
+            "version": 1,
+            "attributes": [
+                {"name": "age", "kind": "integer", "lower": 0, "upper": 99, "other": "nearest"},
+                {"name": "weight", "kind": "numeric", "lower": 0.5, "upper": 200.0},
+                {"name": "sex", "kind": "categorical", "categories": ["f", "m"], "other": False},
+                {"name": "town", "kind": "categorical", "discover": True},
+            ],
+        }
+    )
+    again = Domain.from_json(peers.read(yaml.safe_dump(peers.write(domain, "google"), sort_keys=False))[0])
+    assert [(one.name, one.kind, one.lower, one.upper, one.categories, bool(one.most)) for one in again] == [
+        (one.name, one.kind, one.lower, one.upper, one.categories, bool(one.most)) for one in domain
+    ]
+    assert list(columns(yaml.safe_dump(peers.write(domain, "smartnoise"), sort_keys=False))) == list(domain.names)
+    assert {name: entry["kind"] for name, entry in columns(json.dumps(peers.write(domain, "sdv"))).items()} == {
+        one.name: one.kind for one in domain
+    }
+
+
+def test_a_kind_that_another_program_lacks_is_named() -> None:
+    at = {"name": "at", "kind": "time", "lower": "00:00", "upper": "23:59", "precision": "minute"}
+    domain = Domain.from_json({"version": 1, "attributes": [at]})
+    for peer in ("google", "sdv"):
+        with pytest.raises(InputError, match="has no columns of kind time"):
+            peers.write(domain, peer)
+    with pytest.raises(InputError, match="not known"):
+        peers.write(domain, "synthpop")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a: [1, 2", "neither JSON nor YAML"),
+        ("just words", "no program that is known"),
+        ('{"METADATA_SPEC_VERSION": "V1", "tables": {"a": {}, "b": {}}}', "2 tables"),
+        ('{"METADATA_SPEC_VERSION": "V1", "tables": {"a": {"columns": {"x": {}}}}}', "no whole document of SDV"),
+        ("age: {type: NumericalAttribute, min_value: low, max_value: 3}", "no whole document of google"),
+    ],
+)
+def test_what_is_no_such_document_is_said(text: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        peers.read(text)
+
+
+def test_the_command_domain_reads_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "google.yaml").write_text(GOOGLE)
+    assert cli.main(["domain", str(tmp_path / "google.yaml"), "--out", str(tmp_path / "domain.json")]) == 0
+    assert "5 columns are declared" in capsys.readouterr().err
+    assert Domain.from_json(json.loads((tmp_path / "domain.json").read_text())).names[0] == "age"
