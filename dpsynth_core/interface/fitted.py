@@ -31,7 +31,7 @@ from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.rows import row_marginals
 from dpsynth_core.vocabulary.zeros import cells_named
 
-Tables: TypeAlias = "Mapping[Sequence[str] | str, NDArray[Any]] | Sequence[pd.DataFrame]"
+Tables: TypeAlias = "Mapping[Any, NDArray[Any]] | Sequence[pd.DataFrame]"
 """Counts by the columns that a table is over, with an axis for each column and a place for each of its cells, those for other and missing
 values among them; or frames with a column for each column, and `count`."""
 COUNT = "count"
@@ -56,7 +56,7 @@ def rows_from(
     tables: Tables,
     columns: Columns,
     *,
-    deviations: Mapping[Sequence[str] | str, float] | None = None,
+    deviations: Mapping[Any, float] | None = None,
     rows: int | None = None,
     giver: str = "",
 ) -> Fitted:
@@ -110,7 +110,7 @@ def _shares(table: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(positive / max(1e-9, float(positive.sum())))
 
 
-def _measurements(domain: Domain, tables: Tables, deviations: Mapping[Sequence[str] | str, float]) -> list[Measurement]:
+def _measurements(domain: Domain, tables: Tables, deviations: Mapping[Any, float]) -> list[Measurement]:
     pairs = list(tables.items()) if isinstance(tables, Mapping) else [_from_frame(domain, frame) for frame in tables]
     if not pairs:
         raise InputError("tables", "there are none", "give one or more")

@@ -7,7 +7,7 @@ import shutil
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from dpsynth_core import report
 from dpsynth_core.foundation.errors import InputError
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 
     from dpsynth_core.bundle.verdicts import Report
     from dpsynth_core.release.sampling import Refitted
+
+
+Grouped: TypeAlias = Literal["count", "share", "mean", "median"]
+"""What can be asked of each group of a column by itself."""
+Of: TypeAlias = "Cells | str | list[str] | None"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,10 +89,18 @@ class Release:
         """Charts (Altair): `errors`, `overview`, `simpler`, `pairs`."""
         return Plots(self.made)
 
+    @overload
+    def ask(self, statistic: Literal["table"], of: str | list[str], *, among: Cells | None = None) -> Answers: ...
+    @overload
+    def ask(self, statistic: Grouped, of: Of = None, *, among: Cells | None = None, by: str) -> Answers: ...
+    @overload
+    def ask(
+        self, statistic: Grouped | Literal["difference"], of: Of = None, *, among: Cells | None = None, versus: Cells | None = None
+    ) -> Answer: ...
     def ask(
         self,
         statistic: str,
-        of: Cells | str | list[str] | None = None,
+        of: Of = None,
         *,
         among: Cells | None = None,
         versus: Cells | None = None,

@@ -34,7 +34,7 @@ def test_the_order_of_columns_and_frames_make_no_difference() -> None:
     cells = [(sex, region) for sex in "fm" for region in "nsw"]
     frame = pd.DataFrame(cells, columns=["sex", "region"]).assign(count=BY_REGION.ravel())
     for tables in ({("region", "sex"): BY_REGION.T}, [frame], [frame.sample(frac=1.0, random_state=1)]):
-        fitted = dps.rows_from(tables, {name: COLUMNS[name] for name in ("sex", "region")})  # type: ignore[arg-type]
+        fitted = dps.rows_from(tables, {name: COLUMNS[name] for name in ("sex", "region")})
         assert np.abs(pd.crosstab(fitted.rows["sex"], fitted.rows["region"]).to_numpy() - BY_REGION).max() <= 1
 
 
