@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import dpsynth_core
+from docs import schemas
 from dpsynth_core.cli import command_line
 from dpsynth_core.interface.plan import Options
 from dpsynth_core.mechanisms import registry
@@ -24,6 +25,7 @@ from dpsynth_core.privacy import registry as operation_registry
 from dpsynth_core.vocabulary.kinds.registry import KINDS
 
 FOLDER = Path(__file__).parent / "reference"
+SCHEMAS = FOLDER / "schemas"
 COMMAND = "python -m docs.generate"
 
 
@@ -38,6 +40,7 @@ def pages() -> dict[str, str]:
         "charges.md": ("What operations of the kernel are charged as", _charges()),
     }
     index = ["# Reference", "", *(f"- [{title}]({name})" for name, (title, _) in made.items())]
+    index += ["", "JSON Schemas of domain, workload, criteria, spec and release are in `docs/reference/schemas/`, for editors."]
     texts = {"README.md": index, **{name: [f"# {title}", "", *lines] for name, (title, lines) in made.items()}}
     note = f"<!-- Generated: {COMMAND} -->"
     return {name: re.sub(r"\n{3,}", "\n\n", "\n".join([note, "", *lines])).rstrip() + "\n" for name, lines in texts.items()}
@@ -227,8 +230,10 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     for old in FOLDER.glob("*.md"):
         old.unlink()
-    for name, text in pages().items():
-        (FOLDER / name).write_text(text, encoding="utf-8")
+    SCHEMAS.mkdir(exist_ok=True)
+    for folder, made in ((FOLDER, pages()), (SCHEMAS, schemas.files())):
+        for name, text in made.items():
+            (folder / name).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
