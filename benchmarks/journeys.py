@@ -78,7 +78,7 @@ class Hand:
 
     def sees(self, words: str | re.Pattern[str]) -> None:
         """Not an interaction: fails where it is not there."""
-        self.page.get_by_text(words).first.wait_for(timeout=RUN_MS)
+        self.page.get_by_text(words).filter(visible=True).first.wait_for(timeout=RUN_MS)
 
     def take(self, target: Locator) -> Path:
         """Download what a link or button gives."""

@@ -11,7 +11,7 @@ each present once it is known. `wizard` holds what only the pages need:
     database  {"address", "tables", "form", "table", "query", "timeout"} as they stand on the Data page, chosen or not yet
     planned   the columns of a plan that was made before there was a table; source is then "plan" until one is chosen
     comparison  "made" or "declined": whether the table is compared with the domain, as the curator decided
-    several   whether a person may own several rows
+    several   whether a person may own several rows; left_out: how many of them are beyond the limit, as the curator says
     cap       {"epsilon", "delta"} for a population that the ledger does not know yet
     recommended  the mechanism that was taken because it is recommended; None once somebody chose one
     people    about how many people there are, as far as publicly known, or None
