@@ -44,6 +44,10 @@ _NOT = {
     Kind.TABLES: "Fewer or smaller tables would not help by themselves.",
     Kind.GROUPS: "Wider groups would not help by themselves.",
 }
+_NOTHING = (
+    f"Nothing that was tried would do: neither more budget, up to ε {WEAK_EPSILON:g}, nor fewer or smaller tables, nor wider groups. There "
+    "are too few people for this."
+)
 
 
 def outlook(project: Current, plan: Plan) -> Power | None:
@@ -96,7 +100,7 @@ def _card(plan: Plan, facts: Facts, note: str) -> None:
         if now.enough:
             frame.link("mechanism", "Run it again")
         offered = [way.kind for way in found]
-        without = [] if now.enough else [text for kind, text in _NOT.items() if kind not in offered]
+        without = [] if now.enough else [text for kind, text in _NOT.items() if kind not in offered] if offered else [_NOTHING]
         if told := " ".join([*without, note]).strip():
             st.caption(told)
 
