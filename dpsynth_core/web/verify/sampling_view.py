@@ -21,7 +21,7 @@ _SAMPLE = "verify_sample"
 
 def more_rows(bundle: bytes, sha256: str) -> None:
     """sha256: of the bundle, which tells it apart."""
-    with st.expander("More rows, or rows of a group", icon=":material/playlist_add:"):
+    with st.expander("More rows, or rows of a group", icon=":material/playlist_add:", key="verify_more"):
         left, right = st.columns([1, 3])
         rows = int(left.number_input("Rows", 1, _MOST_ROWS, 1000, key="verify_rows"))
         help = "One condition a line. Of one column, any of its lines may hold; of several columns, all must."
