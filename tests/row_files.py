@@ -6,13 +6,16 @@ import io
 
 import pyarrow as pa
 
+from dpsynth_core.release.about import About
 from dpsynth_core.release.row_files import FORMATS
 from dpsynth_core.release.rows import HeldRows
 from dpsynth_core.vocabulary.domain import Domain
+
+ABOUT = About("0123456789abcdef" * 4, 1.0, 1e-9, protects=True)
 
 
 def row_file(name: str, table: pa.Table, domain: Domain) -> bytes:
     """A table in one of the formats of rows."""
     out = io.BytesIO()
-    FORMATS[name].write(HeldRows(table), domain, out)
+    FORMATS[name].write(HeldRows(table), domain, out, ABOUT)
     return out.getvalue()

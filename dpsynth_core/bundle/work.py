@@ -22,6 +22,7 @@ from dpsynth_core.bundle.verify import checking
 from dpsynth_core.foundation.content import PART_BYTES, Writer
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import sampling
+from dpsynth_core.release.about import About
 from dpsynth_core.release.release import Progress
 from dpsynth_core.release.row_files import FORMATS
 from dpsynth_core.report import change
@@ -90,7 +91,7 @@ def _sample(
     fitted = refitted(bundle, lambda progress: say({"step": progress.to_json()}), public)
     domain = fitted.plan.domain
     sample = sampling.sample(fitted, rows, sampling.parse_where(domain, where), seed)
-    _say_file(say, form, lambda stream: FORMATS[form].write(sample.rows, domain, stream))
+    _say_file(say, form, lambda stream: FORMATS[form].write(sample.rows, domain, stream, About.of(fitted.plan.spec)))
     say({"errors": sample.errors})
 
 

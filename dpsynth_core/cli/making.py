@@ -212,6 +212,7 @@ def _write_rows(made: Release, out: Path, formats: Sequence[str]) -> dict[str, P
     from dpsynth_core.foundation.private_files import private_file
     from dpsynth_core.release import document as releases
     from dpsynth_core.release import tables
+    from dpsynth_core.release.about import About
     from dpsynth_core.release.row_files import FORMATS
 
     packed: dict[str, Path] = {}
@@ -221,7 +222,7 @@ def _write_rows(made: Release, out: Path, formats: Sequence[str]) -> dict[str, P
         file = f"synthetic{FORMATS[name].ending}"
         try:
             with private_file(out / file) as stream:
-                FORMATS[name].write(made.values, made.plan.row_domain, stream)
+                FORMATS[name].write(made.values, made.plan.row_domain, stream, About.of(made.spec))
         except CapacityError as error:
             print_message(f"warning: {file} was not written: {error.problem}; {error.remedy}")
             continue

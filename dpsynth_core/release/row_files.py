@@ -24,6 +24,7 @@ import pyarrow as pa
 
 from dpsynth_core.foundation.arrow_times import DAY_MICROS, FROM_1582, FROM_1960, NO_TIME, Micros, clock_text, holds_times, micros
 from dpsynth_core.foundation.errors import CapacityError, InputError, shown
+from dpsynth_core.release.about import About
 from dpsynth_core.release.document import with_readable_times, write_csv, write_parquet
 from dpsynth_core.release.rows import Rows, whole
 from dpsynth_core.vocabulary.domain import Domain
@@ -54,14 +55,14 @@ class _Program:
 
 @dataclass(frozen=True)
 class RowFormat:
-    """title, what: for people. write: puts rows with the domain's columns into a stream, and nothing where it raises CapacityError for what
-    the format cannot hold. most_rows: above which it does."""
+    """title, what: for people. write: puts rows with the domain's columns into a stream, with what is said about them where the format has
+    a place for that, and nothing where it raises CapacityError for what the format cannot hold. most_rows: above which it does."""
 
     ending: str
     mime: str
     title: str
     what: str
-    write: Callable[[Rows, Domain, BinaryIO], None]
+    write: Callable[[Rows, Domain, BinaryIO, About], None]
     most_rows: int = sys.maxsize
 
 
@@ -73,34 +74,38 @@ def chosen(text: str) -> tuple[str, ...]:
     return names
 
 
-def _at_once(write: Callable[[pa.Table, Domain], bytes]) -> Callable[[Rows, Domain, BinaryIO], None]:
+def _at_once(write: Callable[[pa.Table, Domain, About], bytes]) -> Callable[[Rows, Domain, BinaryIO, About], None]:
     """A format whose library wants all rows at once, in more memory than they take themselves."""
 
-    def put(rows: Rows, domain: Domain, stream: BinaryIO) -> None:
+    def put(rows: Rows, domain: Domain, stream: BinaryIO, about: About) -> None:
         if rows.num_rows > MOST_AT_ONCE:
             problem = f"files of this kind are made of at most {MOST_AT_ONCE:,} rows here, since their libraries want all in memory"
             raise CapacityError("rows", problem, "use CSV or Parquet, or fewer rows")
-        stream.write(write(whole(rows), domain))
+        stream.write(write(whole(rows), domain, about))
 
     return put
 
 
-def _feather(rows: Rows, _: Domain, stream: BinaryIO) -> None:
+def _feather(rows: Rows, domain: Domain, stream: BinaryIO, about: About) -> None:
+    """Labels of columns are in their metadata."""
     batches = rows.batches()
     first = next(batches)
-    with pa.ipc.new_file(stream, first.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
+    labels = {column.name: column.label for column in domain.columns if column.label}
+    named = [field.with_metadata({"label": labels[field.name]}) if field.name in labels else field for field in first.schema]
+    schema = pa.schema(named, metadata={"title": about.label, "description": " ".join(about.lines)})
+    with pa.ipc.new_file(stream, schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
         for batch in chain((first,), batches):
-            writer.write_table(batch, _FEATHER_ROWS)
+            writer.write_table(batch.cast(schema), _FEATHER_ROWS)
 
 
-def _jsonl(rows: Rows, _: Domain, stream: BinaryIO) -> None:
+def _jsonl(rows: Rows, _: Domain, stream: BinaryIO, _about: About) -> None:
     for some in rows.batches():
         for batch in with_readable_times(some).to_batches(10_000):
             lines = (json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in batch.to_pylist())
             stream.write("".join(lines).encode())
 
 
-def _xlsx(table: pa.Table, domain: Domain) -> bytes:
+def _xlsx(table: pa.Table, domain: Domain, about: About) -> bytes:
     import xlsxwriter
 
     if table.num_rows > _SHEET_ROWS or table.num_columns > _SHEET_COLUMNS:
@@ -109,7 +114,7 @@ def _xlsx(table: pa.Table, domain: Domain) -> bytes:
     out = io.BytesIO()
     options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
     with xlsxwriter.Workbook(out, options) as book:
-        book.set_properties({"created": _THEN})
+        book.set_properties({"created": _THEN, "title": about.label, "comments": " ".join(about.lines)})
         sheet = book.add_worksheet("rows")
         writers = {"string": sheet.write_string, "bool": sheet.write_boolean}
         shown = {dtype: book.add_format({"num_format": form}) for dtype, form in _EXCEL_FORMATS.items()}
@@ -125,6 +130,9 @@ def _xlsx(table: pa.Table, domain: Domain) -> bytes:
                     write(row, place, value)
         if any(attribute.label or attribute.labels for attribute in domain.columns):
             _add_codebook(book.add_worksheet("codebook"), domain)
+        sheet = book.add_worksheet("about")  # behind the rows, for programs read the first one
+        for row, line in enumerate(about.lines):
+            sheet.write_string(row, 0, line)
     return out.getvalue()
 
 
@@ -150,7 +158,7 @@ def _add_codebook(sheet: Any, domain: Domain) -> None:
             sheet.write_string(row, place, text[:32_767])
 
 
-def _sav(table: pa.Table, domain: Domain) -> bytes:
+def _sav(table: pa.Table, domain: Domain, about: About) -> bytes:
     import pyreadstat
 
     columns = _named(domain, 60, r"[^\w.@#$]")
@@ -159,6 +167,8 @@ def _sav(table: pa.Table, domain: Domain) -> bytes:
         pyreadstat.write_sav(
             _frame(table, columns, _SPSS),
             str(path),
+            file_label=about.label,
+            note=list(about.lines),
             column_labels=_labels(columns, 255),
             variable_value_labels=_value_labels(columns, 120, texts=True),
             variable_measure={name: _measure(a) for name, a in columns.items()},
@@ -192,7 +202,7 @@ def _time_format(attribute: RowColumn, program: _Program) -> str | None:
     return f"{name}{width + 4}.3" if MICROSECONDS[attribute.precision] < MICROSECONDS["second"] else f"{name}{width}"
 
 
-def _dta(table: pa.Table, domain: Domain) -> bytes:
+def _dta(table: pa.Table, domain: Domain, about: About) -> bytes:
     columns = _named(domain, 32, r"\W")
     frame, out = _frame(table, columns, _STATA), io.BytesIO()
     moments: dict[Any, Any] = {name: _STATA_DATES[a.dtype] for name, a in columns.items() if a.dtype in _STATA_DATES}
@@ -204,6 +214,7 @@ def _dta(table: pa.Table, domain: Domain) -> bytes:
         version=118,
         write_index=False,
         time_stamp=_THEN,
+        data_label=about.label,
         convert_dates=moments,
         variable_labels=counts | _labels(columns, 80),
         value_labels=_value_labels(columns, 32_000, texts=False),
@@ -211,7 +222,7 @@ def _dta(table: pa.Table, domain: Domain) -> bytes:
     return out.getvalue()
 
 
-def _xpt(table: pa.Table, domain: Domain) -> bytes:
+def _xpt(table: pa.Table, domain: Domain, about: About) -> bytes:
     import pyreadstat
 
     columns = _named(domain, 32, r"[^A-Za-z0-9_]")
@@ -219,7 +230,8 @@ def _xpt(table: pa.Table, domain: Domain) -> bytes:
 
     def write(path: Path) -> None:
         shown = {name: form for name, form in formats.items() if form}
-        pyreadstat.write_xport(_frame(table, columns, _SAS), str(path), column_labels=_labels(columns, 255), variable_format=shown)
+        frame, labels = _frame(table, columns, _SAS), _labels(columns, 255)
+        pyreadstat.write_xport(frame, str(path), file_label=about.label, column_labels=labels, variable_format=shown)
 
     content = _through_file(write, ".xpt")
     head = re.sub(rb"[0-9]{2}[A-Z]{3}[0-9]{2}:[0-9]{2}:[0-9]{2}:[0-9]{2}", b"01JAN80:00:00:00", content[:640])
@@ -319,15 +331,15 @@ _SPSS = _Program(_seconds(FROM_1582), {"timestamp": ("DATETIME", 20), "time": ("
 _SAS = _Program(_seconds(FROM_1960), {"timestamp": ("DATETIME", 20), "time": ("TOD", 8), "duration": ("TIME", 12)})
 _STATA = _Program(_stata_time, {})
 FORMATS: Mapping[str, RowFormat] = {
-    "csv": RowFormat(".csv", "text/csv", "CSV", "For programs: exact values, UTF-8.", lambda rows, _, out: write_csv(rows, out)),
+    "csv": RowFormat(".csv", "text/csv", "CSV", "For programs: exact values, UTF-8.", lambda rows, _, out, __: write_csv(rows, out)),
     "parquet": RowFormat(
-        ".parquet", "application/vnd.apache.parquet", "Parquet", "Types kept, small.", lambda rows, _, out: write_parquet(rows, out)
+        ".parquet", "application/vnd.apache.parquet", "Parquet", "Types kept, small.", lambda rows, _, out, __: write_parquet(rows, out)
     ),
     "xlsx": RowFormat(
         ".xlsx",
         "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
         "Excel",
-        "Numbers, days and texts as such; no formulas. Labels on a second sheet.",
+        "Numbers, days and texts as such; no formulas. Labels on another sheet.",
         _at_once(_xlsx),
         _SHEET_ROWS,
     ),

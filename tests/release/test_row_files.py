@@ -27,7 +27,7 @@ from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from tests.domains import attributes
-from tests.row_files import row_file
+from tests.row_files import ABOUT, row_file
 from tests.tiers import examples
 
 LABELLED = Domain.from_json(
@@ -105,6 +105,33 @@ def test_labels_travel(tmp_path: Path, name: str) -> None:
     if name == "sav":
         assert labels(by_name["region"]) == {"n": "north", "s": "south"}
         assert by_name["pay"].decimals == 2
+
+
+def test_a_file_that_lost_its_bundle_says_what_it_is(tmp_path: Path) -> None:
+    """As the programs show it that people open such files with. CSV and JSON lines have no place for it."""
+    told = {}
+    for name in ("sav", "dta", "xpt", "xlsx", "feather"):
+        (tmp_path / f"rows.{name}").write_bytes(row_file(name, rows(LABELLED)[1], LABELLED))
+    _, spss = pyreadstat.read_sav(tmp_path / "rows.sav")
+    told["sav"] = f"{spss.file_label} {' '.join(spss.notes)}"
+    assert spss.variable_measure["age"] == "scale"
+    with pd.read_stata(tmp_path / "rows.dta", iterator=True) as stata:
+        told["dta"] = stata.data_label
+    told["xpt"] = pyreadstat.read_xport(tmp_path / "rows.xpt")[1].file_label
+    sheets = pd.read_excel(tmp_path / "rows.xlsx", sheet_name=None, engine="calamine", header=None)
+    assert list(sheets) == ["rows", "codebook", "about"]
+    told["xlsx"] = " ".join(sheets["about"][0])
+    schema = pa.ipc.open_file(tmp_path / "rows.feather").schema
+    told["feather"] = f"{schema.metadata[b'title'].decode()} {schema.metadata[b'description'].decode()}"
+    assert schema.field("age").metadata == {b"label": b"Age in years"}
+    for name, text in told.items():
+        assert ABOUT.label in text or name == "xlsx", name
+        if name in ("sav", "xlsx", "feather"):
+            assert "nobody in them is a real person" in text
+            assert "epsilon 1, delta 1e-09" in text
+            assert ABOUT.seal[:32] in text
+    assert len(ABOUT.label) <= 40
+    assert max(map(len, ABOUT.lines)) <= 80
 
 
 def test_other_programs_see_the_types(tmp_path: Path) -> None:

@@ -26,8 +26,9 @@ from dpsynth_core.foundation.content import PART_BYTES, Writer, written_aside
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zoned, publishable
 from dpsynth_core.release import document as releases
+from dpsynth_core.release.about import About
 from dpsynth_core.release.release import Release
-from dpsynth_core.release.row_files import FORMATS
+from dpsynth_core.release.row_files import FORMATS, RowFormat
 from dpsynth_core.release.rows import Rows
 from dpsynth_core.store import faults, runs, signing
 from dpsynth_core.store.home import home
@@ -62,7 +63,7 @@ def offers(release: Release) -> tuple[Offer, ...]:
     write_plan = _paper(lambda: report.sealed_spec(release), "the spec")
     return (
         Offer(BUNDLE, "Release bundle", what, ".zip", "application/zip", lambda to: pack(release, to, home(), signer=signer(release))),
-        *_rows(release.values, release.domain),
+        *_rows(release.values, release.plan.row_domain, About.of(release.spec)),
         *(
             Offer(f"table-{number}", f"Table {number} as CSV", drawn, f"-{number}.csv", "text/csv", partial(releases.write_csv, rows))
             for number, rows in enumerate(release.further, start=2)
@@ -82,7 +83,7 @@ def signer(release: Release) -> Signer | None:
     return signing.signer(release.ledger, release.spec.digest())
 
 
-def _rows(values: Rows | None, domain: Domain) -> list[Offer]:
+def _rows(values: Rows | None, domain: Domain, about: About) -> list[Offer]:
     """One for each format that can hold so many; none for answers only."""
     if values is None:
         return []
@@ -90,12 +91,16 @@ def _rows(values: Rows | None, domain: Domain) -> list[Offer]:
     write = partial(releases.write_csv, values, for_spreadsheets=True)
     return [
         *(
-            Offer(name, f"Rows as {form.title}", form.what, form.ending, form.mime, partial(form.write, values, domain))
+            Offer(name, f"Rows as {form.title}", form.what, form.ending, form.mime, _filed(form, values, domain, about))
             for name, form in FORMATS.items()
             if values.num_rows <= form.most_rows
         ),
         Offer("spreadsheet", "Rows as CSV for spreadsheets", what, "-for-spreadsheets.csv", "text/csv", write),
     ]
+
+
+def _filed(form: RowFormat, values: Rows, domain: Domain, about: About) -> Writer:
+    return lambda stream: form.write(values, domain, stream, about)
 
 
 def _paper(make: Callable[[], Zoned[bytes]], what: str) -> Writer:
