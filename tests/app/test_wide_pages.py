@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from dpsynth_core.claims.ranges import USUAL_SHARE
 from dpsynth_core.mechanisms.mechanism import Forecast
 from dpsynth_core.store import projects
 from dpsynth_core.store.home import LOCAL_OWNER
@@ -64,6 +65,17 @@ def test_a_purpose_about_one_column_asks_which_and_a_list_of_your_own_is_kept() 
     assert asked() == {"kind": "all", "k": 1}
     app.radio[0].set_value("own").run()
     assert asked() == own
+
+
+def test_ranges_are_asked_for_in_words_and_get_a_share_of_the_budget() -> None:
+    app = open_page("workload", project())
+    app.radio[0].set_value("ranges").run()
+    assert not app.exception
+    assert asked() == {"kind": "ranges"}
+    assert app.radio[0].value == "ranges"
+    assert "“from 30 to 45”" in words(app)
+    assert projects.list(LOCAL_OWNER)[0].draft["budget"]["ranges"] == USUAL_SHARE
+    assert not app.button(key="next_workload").disabled
 
 
 def test_tables_set_in_detail_that_serve_a_purpose_are_called_by_it() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpsynth_core.claims.ranges import USUAL_SHARE
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.proposals import Cost
 from dpsynth_core.vocabulary.drawn_marginals import PAPER_DRAWS, RANDOM, SKEWED
@@ -76,6 +77,8 @@ def choice(project: Current, own: Mapping[str, Any]) -> None:
         def change(draft: Draft) -> None:
             keep(draft)
             draft["workload"] = dict(forms[purpose])
+            if draft["workload"]["kind"] == "ranges":  # unless the Budget page says something else
+                draft["budget"] = {"ranges": USUAL_SHARE} | draft["budget"]
 
         session.edit(change)
 
