@@ -83,8 +83,7 @@ def _made(domain: Domain, column: str) -> Iterator[Proposal]:
     if len(domain) >= 2:
         yield Proposal("pairs", names.of_columns(2), "How columns are related, two at a time.", {"kind": "all", "k": 2})
         if any(attribute.ordered >= FEWEST_IN_ORDER for attribute in domain):
-            text = "How many have 30 to 45 of something, alone and in each group, and medians: of every column with an order."
-            yield Proposal("ranges", "Ranges of numbers, dates and ordered categories", text, {"kind": "ranges"})
+            yield Proposal("ranges", "Ranges", "Such as ages 30–45.", {"kind": "ranges"})
     if len(domain) < 3:
         return
     around = {"kind": "target", "column": column, "k": 3}
