@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
@@ -13,7 +10,8 @@ from urllib.parse import unquote
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.docs.site import built
+
 LOADED = {**dict.fromkeys(("script", "img", "iframe", "source", "video"), "src"), "object": "data", "link": "href", "form": "action"}
 """What a browser fetches by itself, or sends to, by element."""
 ELSEWHERE = re.compile(r"(https?:)?//", flags=re.IGNORECASE)
@@ -58,12 +56,8 @@ def into_the_void(folder: Path) -> Iterator[str]:
 
 @pytest.mark.slow  # Sphinx reads and writes every page
 def test_the_site_is_built_without_a_warning_and_stands_alone(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "--keep-going", "--conf-dir", "docs"]
-    command += ["--doctree-dir", str(tmp_path / "doctrees"), ".", str(tmp_path / "site")]
-    made = subprocess.run(command, cwd=ROOT, env={**os.environ, "LC_ALL": "C.UTF-8"}, capture_output=True, text=True, check=False)
-    assert made.returncode == 0, made.stderr
-    assert made.stderr == ""
-    site = tmp_path / "site"
+    site, said = built(tmp_path)
+    assert said == ""
     assert (site / "index.html").read_bytes() == (site / "README.html").read_bytes()
     assert sorted(from_elsewhere(site)) == []
     assert sorted(into_the_void(site)) == []
