@@ -56,7 +56,8 @@ def plan_html(plan: Plan, leaks: Sequence[Leak], hope: Power | None) -> str:
 
 
 def release_line(made: Release) -> str:
-    rows = "noisy tables, no rows" if made.codes is None else f"{made.rows:,} synthetic rows of {len(made.plan.row_domain.column_names)} columns"
+    columns = len(made.plan.row_domain.column_names)
+    rows = "noisy tables, no rows" if made.codes is None else f"{made.rows:,} synthetic rows of {columns} columns"
     private = "" if made.private else ", NOT PRIVATE"
     return f"Release: {rows}, epsilon {made.spec.budget.epsilon:g}, delta {made.spec.budget.delta:g}{private}"
 
