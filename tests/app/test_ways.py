@@ -18,7 +18,6 @@ from dpsynth_core.web.shell import document
 from dpsynth_core.web.shell.text import literal
 from tests.app.demo_project import draft, finished_run, open_page, project, words
 
-FEW = 1_300
 PAGES = {Kind.EPSILON: "Budget", Kind.TABLES: "Workload", Kind.GROUPS: "Domain", Kind.TOGETHER: "Workload"}
 
 
@@ -77,7 +76,7 @@ def test_a_plan_that_should_come_out_well_has_no_such_card_and_its_button_says_n
 
 
 def test_before_spending_the_button_says_what_is_to_be_expected() -> None:
-    place = project(**plan(2, 1.0, FEW))
+    place = project(**plan(2, 1.0, 300))
     app = open_page("mechanism", place)
     assert "even if the rows had no error at all" in app.error[0].value
     lock = button(app, "Lock the plan")
@@ -89,7 +88,7 @@ def test_before_spending_the_button_says_what_is_to_be_expected() -> None:
 def test_without_a_number_of_people_it_is_said_from_how_many_on_rows_without_error_would_do() -> None:
     place = project(**plan(2, 1.0, None))
     app = open_page("mechanism", place)
-    assert "With fewer than about 3,000 people" in app.info[0].value
+    assert "With fewer than about 520 people" in app.info[0].value
     dialog = button(app, "Lock the plan").click().run()
     assert not dialog.exception
     assert button(dialog, "Spend ε 1 and run")
