@@ -184,7 +184,7 @@ def people(project: Current) -> None:
         known = document.people(project.draft)
         shown = None if known is None else next((size for size in reversed(SIZES) if known >= size / 3), min(SIZES))
         look: dict[str, Any] = {"format_func": SIZES.get, "help": _PEOPLE_HELP}
-        fields.linked("about_how_many", shown, _about, st.pills, "About how many people?", list(SIZES), **look)
+        fields.remembered("about_how_many", shown, _about, st.pills, "About how many people?", list(SIZES), **look)
         ways = {False: "Every row is a different person", True: "A person may have several rows"}
         look = {"kind": "radio", "on_change": _forget_person, "label_visibility": "collapsed"}
         if fields.choice("Rows", "wizard.several", (False, True), ways, **look):
