@@ -36,7 +36,7 @@ def speaks(project: Current, workload: Workload, unit: Unit) -> None:
     if now is None or workload.domain.unknown:
         return
     people = document.people(project.draft) or StandinSpec().rows
-    with st.expander("Drag ε, and read what a table would say", icon=":material/record_voice_over:", key=f"{project.id}:speaking"):
+    with st.expander("What ε would say", icon=":material/record_voice_over:", key=f"{project.id}:speaking"):
         options = sorted({*EPSILONS, now})
         look = {"format_func": lambda epsilon: f"ε {epsilon:g}", "help": _HELP}
         fields.linked("spoken_epsilon", now, budget_view.set_epsilon, st.select_slider, "Drag ε", options, **look)
