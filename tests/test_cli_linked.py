@@ -91,6 +91,22 @@ def test_a_bundle_is_consistent_and_made_again(released: Path, capsys: pytest.Ca
         assert (again / file).read_bytes() == (released / file).read_bytes()
 
 
+@pytest.mark.parametrize("most", ["1", "2", "3"])
+def test_few_households_without_members_are_released(most: str, tmp_path: Path) -> None:
+    """The only member has a key that no household has; with noise beyond all of them, rows still keep to both domains."""
+    (tmp_path / "homes.csv").write_text("id,region\n1,0\n2,1\n3,0\n")
+    (tmp_path / "people.csv").write_text("id,sex\n9,0\n")
+    (tmp_path / "homes.json").write_text('{"region": 2}')
+    (tmp_path / "people.json").write_text('{"sex": 2}')
+    assert synthesize(tmp_path, "out", "--max-members", most, "--epsilon", "0.01", "--rows", "3") == 0
+    assert failed((tmp_path / "out" / "release.zip").read_bytes()) == []
+
+
+def test_no_more_rows_are_drawn_of_it_yet(released: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["sample", str(released / "release.zip"), "--rows", "5", "--output", str(released / "more.csv")]) == cli.BAD_INPUT
+    assert "two linked tables" in capsys.readouterr().err
+
+
 def _orphan(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(id=rows["id"].where(rows.index < len(rows) - 1, 10**6))
 

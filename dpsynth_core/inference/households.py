@@ -46,7 +46,7 @@ KINDS = (PARENTS, CHILDREN, ACROSS, WITHIN)
 def kinds(link: Link) -> dict[Clique, str]:
     """The tables of two columns of each kind: of households, of members, of both, and of two members of one household."""
     columns, mine = (*link.households.names, NUMBER), link.members.names
-    pairs = ((a, link.other(b)) for a, b in combinations_with_replacement(mine, 2))
+    pairs = ((a, link.other(b)) for a, b in (combinations_with_replacement(mine, 2) if link.most > 1 else ()))
     every = {PARENTS: combinations(columns, 2), CHILDREN: combinations(mine, 2), ACROSS: product(columns, mine), WITHIN: pairs}
     return {clique: kind for kind, tables in every.items() for clique in tables}
 

@@ -109,7 +109,8 @@ class _Tables:
                         cells = own + self._sum(theirs, self.members[rows, another])
                         first.append(np.where(there, cells, self.nowhere))
                         steps.append(np.where(there, mine[column], 0))
-        return np.array(first).reshape(-1, len(rows)), np.array(steps).reshape(-1, len(rows))
+        shape = len(first), len(rows)
+        return np.array(first, dtype=np.int64).reshape(shape), np.array(steps, dtype=np.int64).reshape(shape)
 
     def beside(self, rows: Ints, members: Ints, place: Ints) -> Ints:
         """The cells that these members are in, or would be, at a place of these households, whose other members stay: of tables that say
@@ -125,7 +126,7 @@ class _Tables:
                 for another in range(self.members.shape[1]):
                     there = (self.sizes[rows] > another) & (place != another)
                     cells.append(np.where(there, own + self._sum(theirs, self.members[rows, another]), self.nowhere))
-        return np.array(cells, dtype=np.int64).reshape(-1, len(rows))
+        return np.array(cells, dtype=np.int64).reshape(len(cells), len(rows))
 
     def moved(self, left: Ints, entered: Ints) -> None:
         np.add.at(self.surplus, left.reshape(-1), np.float32(-1))

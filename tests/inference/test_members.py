@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from dpsynth_core.inference.members import Target, refine_members
 
@@ -45,3 +46,12 @@ def test_the_distance_never_rises() -> None:
     _, pairs = _counted(sizes, np.concatenate([members, members], axis=2))
     target = Target((), (0,), (0,), pairs[:2, :2].copy(), 1.0)
     assert (refine_members(np.zeros((50, 1), dtype=np.int64), sizes, members, (2,), [target], rng) == members).all()
+
+
+@pytest.mark.parametrize("sizes", [[], [0, 0], [1], [0, 2, 1]])
+def test_few_households_or_none_with_members_are_no_mistake(sizes: list[int]) -> None:
+    n = len(sizes)
+    targets = [Target((0,), (0,), (), np.ones((2, 2)), 1.0), Target((), (0,), (0,), np.ones((2, 2)), 1.0)]
+    members, households = np.zeros((n, 2, 1), dtype=np.int64), np.zeros((n, 1), dtype=np.int64)
+    moved = refine_members(households, np.array(sizes, dtype=np.int64), members, (2,), targets, np.random.default_rng(0))
+    assert moved.shape == members.shape

@@ -102,7 +102,7 @@ class Households:
             sigma = sigma_for(share * COLUMNS * MEASURING * kernel.rho_total, kernel.unit.marginal_l2)
             measured += yield from measure(kernel, 0, [clique], sigma)
         sizes = Groups(f"{NUMBER} (classes)", NUMBER, classes(link))
-        kernel = kernel.grouped([sizes])
+        kernel = kernel.grouped([sizes]) if sizes.size > 1 else kernel
         both = _Both(link, kernel.domain)
         candidates = {_by_class(kernel.domain, link, clique, sizes.name): weight for clique, weight in workload.weights.items()}
         folding, columns = Folding.of(kernel.domain, both.of(measured), MERGE_BELOW), smooth_columns(kernel.domain, both.of(measured))
