@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from dpsynth_core.statistics.intervals import CONFIDENCE, Interval, Noisy, Ratio, absolute, largest
+from dpsynth_core.statistics.intervals import CONFIDENCE, LUCKY, Interval, Noisy, Ratio, absolute, largest
 
 DRAWS = 4_000
 FALSE_ALARM = 1e-6
@@ -46,6 +46,26 @@ def test_bounds_of_a_difference_hold(one: float, other: float) -> None:
     low, high = coverage([absolute(pair) for pair in parts], abs(one + other))
     assert holds(low)
     assert holds(high)
+
+
+def test_luck_keeps_no_limit_below_the_noise() -> None:
+    """The luckiest of 2,000 draws of an error of one deviation, in one number and in the largest of several."""
+    rng = np.random.default_rng(8)
+    drawn = [Ratio(Noisy(20.0 + 20 * z, 20.0), Noisy(1000.0, 0.0)) for z in rng.standard_normal(2_000)]
+    assert min(absolute([one]).at_most for one in drawn) >= 0.999 * LUCKY * 20 / 1000
+    assert min(largest([40 + 40 * z], 40.0, Noisy(1000.0, 0.0)).at_most for z in rng.standard_normal(2_000)) > 0.01
+
+
+@pytest.mark.parametrize(("noise", "before"), [(0.3, 0.005), (0.5, 0.03), (0.6, 0.1)])
+def test_of_those_that_are_met_few_are_not(noise: float, before: float) -> None:
+    """Errors from 0 to three times the limit, all as likely. before: at least so many were wrong with the bound that fails in 5 % exactly.
+    8,000 seeded draws."""
+    rng = np.random.default_rng(9)
+    errors, off = rng.uniform(0, 3, 8_000), noise * rng.standard_normal(8_000)
+    seen = [absolute([Ratio(Noisy(float(x), noise), Noisy(1.0, 0.0))]) for x in errors + off]
+    met, used_to_be = np.array([one.at_most <= 1 for one in seen]), np.array([one.error + 1.645 * noise <= 1 for one in seen])
+    assert (errors[met] > 1).sum() <= 0.05 * max(1, met.sum())
+    assert (errors[used_to_be] > 1).mean() >= before
 
 
 def test_bounds_are_no_wider_than_the_noise() -> None:

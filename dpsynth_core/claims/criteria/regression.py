@@ -119,10 +119,18 @@ class Coefficient(MeasuredCriterion):
         return self._interval(stated.slope, one_side, either_side) if one_side and either_side else UNKNOWN
 
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
-        """As if people were spread evenly over the bins of all columns."""
-        x, y = (middles(workload.domain[name])[: workload.domain[name].values] for name in (self.on, self.outcome))
-        sigma = sigma_for(_DECIDES * rho, unit.sum_l2(-1.0, 1.0))
-        return _reach(_DECIDING_FAILURE, 1) * sigma * float(np.ptp(x) * np.ptp(y)) / 4 / (people * float(x.var()))
+        """As if people were spread evenly over the bins of all columns, the release were right, and noise as large as it usually is.
+        Infinite where the spread of the columns may then be nothing: some tens of thousands of people are needed for less at epsilon 1."""
+        columns = (*self.beside, self.on, self.outcome)
+        *regressors, y = (middles(workload.domain[name])[: workload.domain[name].values] for name in columns)
+        sizes, spreads = [1.0, *(float(np.ptp(x)) / 2 for x in regressors)], [1.0, *(float(x.var()) for x in regressors)]
+        sums = Sums()
+        for (one, other), (share, failure) in _planned(len(regressors)).items():
+            scale = sizes[one] * (float(np.ptp(y)) / 2 if other == _LEFT else sizes[other])
+            sigma = sigma_for(share * rho, unit.sum_l2(0.0 if other == 0 else -1.0, 1.0))
+            sums[one, other] = Measured(people * spreads[one] if one == other else 0.0, scale * sigma, scale, failure)
+        ends = _difference(sums, 1)
+        return math.inf if ends is None else max(map(abs, ends))
 
     def _interval(self, slope: float, one_side: Range, either_side: Range) -> Interval:
         """The error, from where the real coefficient is beside the release's: between two numbers of which each holds by itself, and
@@ -228,17 +236,23 @@ Sums = dict[tuple[int, int], Measured]
 _LEFT = -1
 
 
-def _measured(kernel: SealedKernel, clique: Clique, stated: Stated) -> Sums:
-    """Spend all that the kernel has left, the deciding sum first."""
-    last = len(stated.directions) - 1
+def _planned(last: int) -> dict[tuple[int, int], tuple[float, float]]:
+    """The sums of so many regressors, the deciding one first: what part of the budget and of the failure probability each has."""
     of_g = [(one, other) for one in range(last + 1) for other in range(one, last + 1)]
     pairs = sorted([*of_g, *((one, _LEFT) for one in range(last + 1))], key=lambda pair: pair != (last, _LEFT))
-    rest, rho, sums = len(pairs) - 2, kernel.rho_left, Sums()
+    rest = len(pairs) - 2
     shares = {(last, _LEFT): _DECIDES, (last, last): _SPREAD}
-    for one, other in pairs:
+    failures = {(last, _LEFT): _DECIDING_FAILURE}
+    usual = (1 - _DECIDES - _SPREAD) / rest, (1 - _DECIDING_FAILURE) / (rest + 1)
+    return {pair: (shares.get(pair, usual[0]), failures.get(pair, usual[1])) for pair in pairs}
+
+
+def _measured(kernel: SealedKernel, clique: Clique, stated: Stated) -> Sums:
+    """Spend all that the kernel has left, the deciding sum first."""
+    rho, sums = kernel.rho_left, Sums()
+    for (one, other), (share, failure) in _planned(len(stated.directions) - 1).items():
         part = stated.directions[one] * (stated.left if other == _LEFT else stated.directions[other])
-        failure = _DECIDING_FAILURE if (one, other) == (last, _LEFT) else (1 - _DECIDING_FAILURE) / (rest + 1)
-        noisy, scale = measured_sum(kernel, clique, part, rho * shares.get((one, other), (1 - _DECIDES - _SPREAD) / rest))
+        noisy, scale = measured_sum(kernel, clique, part, rho * share)
         sums[one, other] = Measured(scale * noisy.value, scale * noisy.sigma, scale, failure)
     return sums
 

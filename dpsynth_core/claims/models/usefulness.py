@@ -92,8 +92,10 @@ class Usefulness:
 
     @property
     def better(self) -> bool:
-        """Whether the model is right more often than the guess that looks at nothing: their intervals say so."""
-        return self.low95 > self.majority_high95
+        """Whether the model is right more often than the guess that looks at nothing, with 95 % confidence: the difference of their counts
+        says so, which has less noise than two intervals have that must not overlap."""
+        deviation = math.sqrt(2 * (self.sigma**2 + ROUNDING))
+        return self.right - self.majority_right > normal(CONFIDENCE) * deviation
 
 
 @dataclass(frozen=True)

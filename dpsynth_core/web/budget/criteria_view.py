@@ -305,6 +305,11 @@ def precision(criterion: AnyCriterion, unit: Unit, rho: float, workload: Workloa
     count = people or EXAMPLE_PEOPLE
     margin = criterion.margin(unit, rho, workload, count)
     hopeless = not math.isfinite(margin) or criterion.hopeless(margin)
+    if not math.isfinite(margin):
+        more = (10 ** (step / 10) * count for step in range(1, 41))
+        needed = next((people for people in more if math.isfinite(criterion.margin(unit, rho, workload, people))), 0.0)
+        from_where = f" About {float(format(needed, '.2g')):,.0f} people would be needed." if needed else ""
+        return f"With {count:,} people it is never decided: the noise leaves everything possible.{from_where} {_ADVICE}"
     if partial:
         few = _told(criterion, criterion.margin(unit, rho, workload, count / _SMALL))
         group = f"How many of {count:,} people are in the group, nobody has looked. If nearly all: the measurement is uncertain by about "

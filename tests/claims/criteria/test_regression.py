@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -149,6 +150,13 @@ def test_the_margin_that_is_told_beforehand_is_about_the_one_that_comes_out() ->
     told = one.margin(Unit(), 1.0, WORKLOAD, float(len(REAL)))
     (interval,) = intervals(one, ROWS, 1.0, 1)
     assert 0.3 * told < interval.at_most - interval.error < 3 * told
+
+
+def test_it_is_told_beforehand_where_nothing_will_be_decided() -> None:
+    """With noise that leaves open whether the ages differ at all every interval is infinite, and so is the margin."""
+    one = read(WITHIN)
+    assert math.isinf(one.margin(Unit(), 1e-5, WORKLOAD, float(len(REAL))))
+    assert all(math.isinf(interval.at_most) for interval in intervals(one, ROWS, 1e-5, 20))
 
 
 @pytest.mark.parametrize("rows", [ROWS[ROWS[:, 0] == 1], ROWS[ROWS[:, 1] == 2]], ids=["nobody", "one age"])
