@@ -142,10 +142,8 @@ class RangesMeasured(Claim[RangeErrors]):
         if stated is None:
             return []
         of = stated.columns[0] if len(stated.columns) == 1 else f"{len(stated.columns):,} columns with an order"
-        lines = [f"Of all ranges of {of}, the worst is off by {_in_words(stated.alone)}"]
-        if stated.within is not None:
-            lines.append(f"Of such ranges within a group of another column, the worst is off by {_in_words(stated.within)}")
-        return lines
+        within = [] if stated.within is None else [f"Of such ranges within a group of another column, {_in_words(stated.within)}"]
+        return [f"Of all ranges of {of}, {_in_words(stated.alone)}", *within]
 
 
 RANGES = RangesMeasured()
@@ -164,4 +162,6 @@ def _records(tables: _Tables, total: Total) -> _Tables:
 
 
 def _in_words(largest: LargestRange) -> str:
-    return f"{possible(largest.error):.1%} of the people; with 95% confidence, by {largest.bound95:.1%} at most."
+    if largest.bound95 >= 1:
+        return "nothing is known of how far off the worst is: it may be all people."
+    return f"the worst is off by {possible(largest.error):.1%} of the people; with 95% confidence, by {largest.bound95:.1%} at most."

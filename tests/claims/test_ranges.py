@@ -129,3 +129,5 @@ def test_it_reads_back_and_says_its_numbers() -> None:
     assert alone.startswith("Of all ranges of age, the worst is off by")
     assert f"by {claim.alone.bound95:.1%} at most" in alone
     assert "within a group of another column" in within
+    (silent, *_) = RANGES.sentences(plan, replace(claim, alone=replace(claim.alone, bound95=1.0)), release.final)
+    assert silent == "Of all ranges of age, nothing is known of how far off the worst is: it may be all people."

@@ -41,7 +41,7 @@ _NUMBERS = (
 def numbers(rng: random.Random, place: Path) -> Attempt:
     """Every number of a release as anything else."""
     people.write(rng, place)
-    options = ["epsilon", "delta", "certificate", "models_share", "rows", "seed", "max_rows_per_person"]
+    options = ["epsilon", "delta", "certificate", "models_share", "ranges_share", "rows", "seed", "max_rows_per_person"]
     given = {option: rng.choice(_NUMBERS) for option in rng.sample(options, rng.choice([1, 1, 2]))}
     return Attempt(people.synthesize(**given), charges=True)
 

@@ -55,7 +55,7 @@ def mechanisms(rng: random.Random, place: Path) -> Attempt:
     options = {
         "mechanism": name,
         "epsilon": rng.choice(["0.001", "1", "100", "1e-6"]),
-        "workload": rng.choice(["all-1way", "all-2way", "target:a:1", "threshold:1-of-1:all"]),
+        "workload": rng.choice(["all-1way", "all-2way", "target:a:1", "threshold:1-of-1:all", "ranges:all"]),
         "relation": rng.choice(["add-remove", "replace"]),
         "certificate": rng.choice(["0", "0.05", "0.5"]),
         "person_column": rng.choice([None, None, "id"]),

@@ -152,6 +152,8 @@ def stated(rng: random.Random, place: Path) -> Attempt:
         "threshold:1-of-{}:all",
         "threshold:1-of-{}:target:age",
         "all-{}",
+        "ranges:age,{}",
+        "ranges:{}",
         "{}",
         "target:nobody:{}",
         "threshold:{}-of-{}:target:age:age",
@@ -171,6 +173,7 @@ def written(rng: random.Random, place: Path) -> Attempt:
         [
             {"kind": "all", "k": 2},
             {"kind": "target", "column": "age", "k": 2, "threshold": 1},
+            {"kind": "ranges", "columns": ["age", "pay"]},
             {"kind": "marginals", "marginals": [{"attributes": ["age", "sex"], "weight": 2.0}, {"attributes": ["pay"], "weight": 0.5}]},
         ]
     )
