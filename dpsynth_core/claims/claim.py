@@ -186,6 +186,9 @@ class Claim(Generic[Stated]):
         """Whether the release is to state it."""
         return plan.shares.of(self.name) > 0
 
+    def check(self, plan: Asked) -> None:
+        """Raises InputError where a plan sets budget aside for what it cannot state."""
+
     def needs(self, plan: Asked) -> Sequence[Clique]:  # noqa: ARG002
         """The tables that the kernel has to count for it, beside the workload's."""
         return ()

@@ -13,7 +13,9 @@ most.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +24,7 @@ from pydantic import TypeAdapter
 from dpsynth_core.claims.claim import Asked, BudgetShare, Claim, Final, Received
 from dpsynth_core.claims.outcome import Nothing, Open, alike, expect
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.privacy import questions
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.statistics.distances import possible
@@ -99,14 +102,19 @@ class RangesMeasured(Claim[RangeErrors]):
     )
     form = TypeAdapter(RangeErrors | None)
 
-    def asked(self, plan: Asked) -> bool:
-        return super().asked(plan) and plan.mechanism.card.makes_rows and bool(columns_of(plan))
+    def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:  # noqa: ARG002
+        return mechanism.card.makes_rows
+
+    def check(self, plan: Asked) -> None:
+        if self.asked(plan) and not columns_of(plan):
+            problem = "no column of the workload has an order, so that there are no ranges"
+            raise InputError("budget.ranges", problem, "leave it out, or ask for tables of numbers, dates or ordered categories")
 
     def needs(self, plan: Asked) -> list[Clique]:
         return [*((name,) for name in columns_of(plan)), *pairs_of(plan)] if self.asked(plan) else []
 
     def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> RangeErrors | None:  # type: ignore[override]
-        if final.released.codes is None or not columns_of(plan):
+        if final.released.codes is None:
             return None
         counted, total = final.total is None, final.people(kernel)
         every = [_records(tables, total) for tables in _tables(plan, final)]

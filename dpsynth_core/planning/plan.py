@@ -163,7 +163,10 @@ class Plan:
         about_models = of_models(criteria)
         models.check_rows(spec.models, about_models, mechanism)
         models.targets(domain, spec.models, about_models)
-        return cls(spec, domain, workload, spec.privacy_unit(), mechanism, shares, criteria=criteria, link=link)
+        made = cls(spec, domain, workload, spec.privacy_unit(), mechanism, shares, criteria=criteria, link=link)
+        for claim in CLAIMS:
+            claim.check(made)
+        return made
 
     def with_public(self, public: PublicTable) -> Plan:
         """The same plan with a mechanism that knows this public table, if it can use one."""

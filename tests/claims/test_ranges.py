@@ -14,6 +14,7 @@ from dpsynth_core.bundle import unpack
 from dpsynth_core.bundle.verdicts import FAILED, PASSED
 from dpsynth_core.bundle.verify import verify
 from dpsynth_core.claims.ranges import RANGES, RangeErrors, bound, columns_of, pairs_of
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
@@ -42,6 +43,13 @@ def test_ranges_are_of_the_columns_that_are_asked_for_or_have_an_order() -> None
     assert columns_of(asked) == columns_of(pairs) == ("age",)
     assert pairs_of(asked) == pairs_of(pairs) == [("sex", "age"), ("age", "health"), ("age", "marital_status")]
     assert pairs_of(Plan.of(spec(workload={"kind": "all", "k": 1}))) == []
+
+
+def test_a_share_for_ranges_that_there_are_not_is_refused_and_none_is_kept_where_there_are_no_rows() -> None:
+    with pytest.raises(InputError, match="no column of the workload has an order") as caught:
+        Plan.of(spec(workload={"kind": "marginals", "marginals": [{"attributes": ["sex", "health"]}]}, budget=BUDGET))
+    assert caught.value.field == "budget.ranges"
+    assert Plan.of(spec(budget=BUDGET, mechanism={"name": "gaussian"}, output={})).shares.of("ranges") == 0
 
 
 def test_what_is_measured_is_the_largest_error_of_a_range_up_to_its_noise() -> None:
