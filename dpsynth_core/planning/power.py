@@ -93,8 +93,10 @@ class Power:
         """How many of the tables should come out good enough, in words; no name of a column is in it."""
         good, low, high = (math.floor(number + 0.5) for number in (self.good, self.fewest, self.most))
         doubt = f" ({low:,} to {high:,})" if low < high else ""
-        some = f"about {good:,} of" if high else "none of the"
-        return f"{some} {self.tables:,} {'single column' if self.single else 'table'}{'s' * (self.tables > 1)}{doubt}"
+        noun = "single column" if self.single else "table"
+        if self.tables == 1:
+            return f"the one {noun}" if good else f"no {noun}"
+        return f"{f'about {good:,} of' if high else 'none of the'} {self.tables:,} {noun}s{doubt}"
 
     @property
     def light(self) -> Light:
@@ -104,8 +106,9 @@ class Power:
     def told(self) -> str:
         """What the light stands for; no name of a column is in it."""
         if self.hopeless:
-            told = f"only about {self.perfect:,.0f} of the" if self.perfect >= 1 else "none of the"
-            shown = f"{told} {self.tables:,} tables would be shown to be good enough"
+            some = f"only about {self.perfect:,.0f} of the" if self.perfect >= 1 else "none of the"
+            which = f"{some} {self.tables:,} tables" if self.tables > 1 else "no table"
+            shown = f"{which} would be shown to be good enough"
             return f"even if the rows had no error at all, {shown}: what measures them is too noisy."
         few = {Light.GREEN: "", Light.AMBER: ": some, not all", Light.RED: ": too few to publish such rows"}[self.light]
         return f"{self.hope} should come out good enough{few}."
