@@ -113,6 +113,7 @@ _CHECKS: Mapping[str, Callable[[Opened], str]] = {
     "Do the charges stay within ρ?": charges.charged,
     "Was the stated noise paid for?": charges.paid_noise,
     "Do learnt values follow?": charges.learnt_values,
+    "Does it follow how numbers lie in their cells?": charges.inside_cells,
     "Is the noise private?": charges.private_noise,
     "Do the rows keep to the domain?": rows.rows_in_domain,
     "Do both tables of rows agree?": rows.same_rows,

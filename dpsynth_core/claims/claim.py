@@ -8,7 +8,7 @@ report, card and command line say them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -24,6 +24,7 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.evidence import Evidence
 from dpsynth_core.statistics.totals import Total, known_total, measured_total
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.inside import Inside
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.workload import Workload
 
@@ -82,25 +83,34 @@ class Asked(Protocol):
     def targets(self) -> Sequence[Any]: ...
     @property
     def columns_sigma(self) -> float | None: ...
+    @property
+    def link(self) -> object | None: ...
 
 
 @dataclass(frozen=True, eq=False)
 class Final:
     """What of a release is final when a claim is measured. known: the number of records as far as it was released before. stated: by name,
-    the claims before this one; of a finished release all."""
+    the claims before this one; of a finished release all. inside: by column, how numbers lie in its cells."""
 
     plan: Asked
     released: Evidence
     known: Total | None
     stated: Mapping[str, Any]
+    inside: Mapping[str, Inside] = field(default_factory=dict)
 
     @classmethod
     def of(
-        cls, plan: Asked, codes: NDArray[np.integer] | None, measured: Sequence[Measurement], total: float, stated: Mapping[str, Any]
+        cls,
+        plan: Asked,
+        codes: NDArray[np.integer] | None,
+        measured: Sequence[Measurement],
+        total: float,
+        stated: Mapping[str, Any],
+        inside: Mapping[str, Inside],
     ) -> Final:
         """measured: the noisy tables of columns. total: the number of records, public or noisy."""
         known = known_total(measured, total if plan.unit.total_is_public else None)
-        return cls(plan, Evidence(plan.domain, codes, measured, total), known, stated)
+        return cls(plan, Evidence(plan.domain, codes, measured, total), known, stated, inside)
 
     @cached_property
     def tables(self) -> dict[Clique, NDArray[np.float64]]:

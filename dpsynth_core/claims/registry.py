@@ -7,9 +7,10 @@ from typing import Any
 from dpsynth_core.claims.certificate import CERTIFICATE
 from dpsynth_core.claims.claim import Claim
 from dpsynth_core.claims.criteria.deciding import CRITERIA
+from dpsynth_core.claims.means import MEANS
 from dpsynth_core.claims.models.usefulness import MODELS
 from dpsynth_core.claims.ranges import RANGES
 
-CLAIMS: tuple[Claim[Any], ...] = (CERTIFICATE, MODELS, CRITERIA, RANGES)
+CLAIMS: tuple[Claim[Any], ...] = (CERTIFICATE, MODELS, CRITERIA, RANGES, MEANS)
 """New ones stand behind the criteria: these use the number of people that a certificate measured and what is known of models, and a
 recipient finds the answers of the three by this order."""

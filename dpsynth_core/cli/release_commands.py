@@ -60,6 +60,10 @@ def add(commands: Commands) -> None:
     make.add_argument("--ranges-share", metavar="SHARE", help=ranged)
     discovery = 'share of the budget that learns the values of columns for which the domain says "discover" (default: %(default)s)'
     make.add_argument("--discovery", metavar="SHARE", default="0.1", help=discovery)
+    inside = "share of the budget that measures how numbers lie in their bins, from which rows draw; 0 for none (default: %(default)s)"
+    make.add_argument("--inside", metavar="SHARE", default="0.1", help=inside)
+    means = "share of the budget that measures the means of columns of numbers; 0 for none (default: %(default)s)"
+    make.add_argument("--means", metavar="SHARE", default="0.03", help=means)
     make.add_argument("--relation", default="add-remove", help="add-remove | replace (default: %(default)s)")
     make.add_argument("--person-column", metavar="NAME", help="column that tells people apart; default: one row is one person")
     make.add_argument("--max-rows-per-person", metavar="M", default="1", help="further ones are not used (default: %(default)s)")
@@ -141,7 +145,7 @@ def _synthesize(options: argparse.Namespace) -> None:
         "domain": domain.to_json(),
         **({} if workload is None else {"workload": workload.to_json()}),
         "budget": {
-            **{name: number(getattr(options, name)) for name in ("epsilon", "delta", "certificate", "discovery")},
+            **{name: number(getattr(options, name)) for name in ("epsilon", "delta", "certificate", "discovery", "inside", "means")},
             "criteria": number(options.criteria_share),
             "models": number(options.models_share),
             "ranges": number(ranged) if ranged is not None else USUAL_SHARE if workload and workload.ranges else 0.0,

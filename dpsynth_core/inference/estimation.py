@@ -21,7 +21,7 @@ from dpsynth_core.inference.structure import Structure
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import expand, summed_axes
 from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts, Measurement
-from dpsynth_core.vocabulary.released import combined
+from dpsynth_core.vocabulary.released import both, combined
 
 GROWTH, MUCH, SLOWEST = 1.1, 1.2, 1e-9
 """How the pace of the descent grows until it first overshoots, from which ratio a loss has risen much, and the pace at which to stop."""
@@ -96,19 +96,16 @@ def estimate(
             home = _containing(structure, labels)
             start[home] += expand(table, labels, structure.cliques[home])
     pace = warm_start.pace if warm_start is not None else 1.0
-    terms = [_term(structure, folding, clique, *noisy, total) for clique, noisy in counts.items()]
+    terms = [_term(structure, folding, noisy, total) for noisy in counts.values()]
     fitted, pace = _descend(structure, start, terms, pace, stopping)
     return GraphicalModel(folding, structure, tuple(fitted.potentials), total, contractor, pace)
 
 
-def _counts(measurements: Sequence[Measurement], known: Sequence[MarginalCounts]) -> dict[Clique, tuple[Table, Table]]:
+def _counts(measurements: Sequence[Measurement], known: Sequence[MarginalCounts]) -> dict[Clique, MarginalCounts]:
     """What is fitted: noisy counts and their variances by marginal: the minimum-variance mean of both kinds, cell by cell."""
-    counts = {m.clique: (m.values, np.full(m.values.shape, m.deviation**2)) for m in measurements}
+    counts = {m.clique: MarginalCounts(m.clique, m.values, np.full(m.values.shape, m.deviation**2)) for m in measurements}
     for one in known:
-        values, variances = counts.get(one.clique, (np.zeros(one.values.shape), np.full(one.values.shape, np.inf)))
-        precision = 1 / variances + 1 / one.variances
-        mean = np.divide(values / variances + one.values / one.variances, precision, where=precision > 0, out=np.zeros(values.shape))
-        counts[one.clique] = mean, np.divide(1.0, precision, where=precision > 0, out=np.full(values.shape, np.inf))
+        counts[one.clique] = both(counts[one.clique], one) if one.clique in counts else one
     return counts
 
 
@@ -119,8 +116,9 @@ def _containing(structure: Structure, labels: Labels) -> int:
     return min(holders, key=lambda i: structure.program.cells(structure.cliques[i]))
 
 
-def _term(structure: Structure, folding: Folding, measured: Clique, values: Table, variances: Table, total: float) -> _Term:
-    """values, variances: of every cell of a marginal of the domain, in counts."""
+def _term(structure: Structure, folding: Folding, noisy: MarginalCounts, total: float) -> _Term:
+    """noisy: of every cell of a marginal of the domain."""
+    measured, values, variances = noisy.clique, noisy.values, noisy.variances
     labels = labels_of(folding.domain, measured)
     home = _containing(structure, labels)
     clique = structure.cliques[home]

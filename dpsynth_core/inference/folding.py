@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from dpsynth_core.inference.rows import share_out
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.measurement import Clique, Measurement
-from dpsynth_core.vocabulary.released import combined
+from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts, Measurement
+from dpsynth_core.vocabulary.released import with_known
 from dpsynth_core.vocabulary.zeros import StructuralZeros
 
 EMPTY = 1.0
@@ -89,13 +89,12 @@ class Folding:
         object.__setattr__(self, "model", _folded(self.domain, self.columns) if self.columns else self.domain)
 
     @classmethod
-    def of(cls, domain: Domain, measurements: Sequence[Measurement], below: float) -> Folding:
-        """What the noisy columns among the measurements say. below: standard deviations of noise under which a count is not told from none;
-        0 to fold nothing."""
+    def of(cls, domain: Domain, measurements: Sequence[Measurement], below: float, known: Sequence[MarginalCounts] = ()) -> Folding:
+        """What the noisy columns among the measurements say, and what is known of columns besides. below: standard deviations of noise
+        under which a count is not told from none; 0 to fold nothing."""
         columns = {}
-        for clique in {m.clique: None for m in measurements if len(m.clique) == 1 and below > 0}:
-            column = combined([m for m in measurements if m.clique == clique], clique)
-            columns[clique[0]] = _column(domain, column, below) if column else None
+        for column in with_known(measurements, known) if below > 0 else ():
+            columns[column.clique[0]] = _column(domain, column, below)
         return cls(domain, {name: folding for name, folding in columns.items() if folding is not None})
 
     def summed(self, clique: Clique, table: Float) -> Float:
@@ -136,14 +135,14 @@ class Folding:
         return codes
 
 
-def _column(domain: Domain, measured: Measurement, below: float) -> ColumnFolding | None:
-    (name,), counts, sigma = measured.clique, measured.values, measured.deviation
+def _column(domain: Domain, column: MarginalCounts, below: float) -> ColumnFolding | None:
+    (name,), counts, sigma = column.clique, column.values, np.sqrt(column.variances)
     place, share = np.arange(len(counts)), np.ones(len(counts))
     free = not any(name in rule.attributes for rule in domain.impossible)
     for cells, limit in _alike(domain, name):
         folded = _rare(cells, counts, sigma, below, limit)
         held = np.maximum(counts[folded], 0.0)
-        if free and len(folded) and counts[folded].sum() < EMPTY * sigma * math.sqrt(len(folded)):
+        if free and len(folded) and counts[folded].sum() < EMPTY * math.sqrt(float(column.variances[folded].sum())):
             place[folded], share[folded] = -1, 0.0
         elif len(folded) > 1:
             place[folded] = folded[0]
@@ -154,12 +153,12 @@ def _column(domain: Domain, measured: Measurement, below: float) -> ColumnFoldin
     return ColumnFolding(np.where(place < 0, -1, np.searchsorted(kept, place)), share)
 
 
-def _rare(cells: NDArray[np.intp], counts: Float, sigma: float, below: float, limit: _Limit) -> NDArray[np.intp]:
+def _rare(cells: NDArray[np.intp], counts: Float, sigma: Float, below: float, limit: _Limit) -> NDArray[np.intp]:
     """Those of the cells with the smallest counts, as long as none stands out and all together have few people."""
     order = cells[np.argsort(counts[cells], kind="stable")]
-    noise = sigma * np.sqrt(np.arange(1, len(order) + 1))
+    noise = np.sqrt(np.cumsum(sigma[order] ** 2))
     people = np.cumsum(np.maximum(counts[order], 0.0)) + limit.sure * noise
-    return np.sort(order[(counts[order] < below * sigma) & (people <= limit.share * counts.sum())])
+    return np.sort(order[(counts[order] < below * sigma[order]) & (people <= limit.share * counts.sum())])
 
 
 def _alike(domain: Domain, name: str) -> Iterator[tuple[NDArray[np.intp], _Limit]]:

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
-from dpsynth_core.inference.estimation import one_each
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.kinds.registry import KINDS
 from dpsynth_core.vocabulary.measurement import MarginalCounts, Measurement
+from dpsynth_core.vocabulary.released import with_known
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -33,7 +33,7 @@ LARGEST = 1e5
 """Deviations of the noise: a column with a larger count stays as measured, for noise hardly matters there."""
 RATES = np.array([0.03, 0.1, 0.3, 0.6, 0.85, 0.97])
 """How likely a cell begins a run."""
-RUN_MEANS = 2.0 ** np.arange(-2, 13)
+RUN_MEANS = 2.0 ** np.arange(-6, 13)
 """Of the counts of runs, as multiples of the deviation of the noise."""
 FITS_OF_SHARES, LEAST_WEIGHT = 4, 0.3
 """How often the shares of these means are fitted, and how many runs of each are counted besides what is seen."""
@@ -56,10 +56,11 @@ class _Belief:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """What is believed of columns, in place of the measurements of them that it follows from."""
+    """What is believed of columns, in place of what it follows from: measurements of them, and what was known before."""
 
     believed: tuple[MarginalCounts, ...] = ()
     measured: tuple[Measurement, ...] = ()
+    known: tuple[MarginalCounts, ...] = ()
 
     def instead(self, measurements: Sequence[Measurement]) -> list[Measurement]:
         """These measurements, one of each column, with the believed ones in their places as if they had been measured with the root mean
@@ -72,32 +73,34 @@ MEASURED = Columns()
 """Nothing is believed but what was measured."""
 
 
-def as_measured(_domain: Domain, _measurements: Sequence[Measurement]) -> Columns:
+def as_measured(_domain: Domain, _measurements: Sequence[Measurement], _known: Sequence[MarginalCounts] = ()) -> Columns:
     return MEASURED
 
 
-def smooth_columns(domain: Domain, measurements: Sequence[Measurement]) -> Columns:
-    """What is believed of columns of many values. measurements: of single columns. Only listed values are looked at together; cells for
-    missing and for other values stay as measured. Errors of neighbours are alike then. To take them for independent would be to trust them
-    too much, so the variances stated are between those of the noise and those of what is left of it: the product of both deviations."""
-    believed = []
-    for measured in one_each(measurements):
-        (name,) = measured.clique
+def smooth_columns(domain: Domain, measurements: Sequence[Measurement], known: Sequence[MarginalCounts] = ()) -> Columns:
+    """What is believed of columns of many values. measurements: of single columns. known: counts of such, of any precision. Only listed
+    values are looked at together; cells for missing and for other values stay as measured. Errors of neighbours are alike then. To take
+    them for independent would be to trust them too much, so the variances stated are between those of the noise and those of what is left
+    of it: the product of both deviations. Cells of different precision are taken to have nothing in common but the sizes of their counts,
+    in units of the noise of each."""
+    believed, before = [], {one.clique: one for one in known}
+    for column in with_known(measurements, known):
+        (name,), values, deviation = column.clique, column.values, np.sqrt(column.variances)
         attribute = domain[name]
         ordered = KINDS[attribute.kind].ordered and attribute.values <= MOST_ORDERED
         if attribute.values < (FEWEST if ordered else FEWEST_UNORDERED):
             continue
-        listed, deviation = measured.values[: attribute.values], measured.deviation
-        if np.abs(listed).max() <= LARGEST * deviation:
-            means, deviations = smoothed(listed, deviation, ordered)
-            spare = measured.values[attribute.values :]
-            variances = np.concatenate([deviations * deviation, np.full(len(spare), deviation**2)])
-            believed.append(MarginalCounts((name,), np.concatenate([means, spare]), variances))
+        listed, noise = values[: attribute.values], deviation[: attribute.values]
+        if np.abs(listed / noise).max() <= LARGEST:
+            means, deviations = smoothed(listed, noise, ordered and column.clique not in before)
+            variances = np.concatenate([deviations, deviation[attribute.values :]]) * deviation
+            believed.append(MarginalCounts((name,), np.concatenate([means, values[attribute.values :]]), variances))
     cliques = {column.clique for column in believed}
-    return Columns(tuple(believed), tuple(m for m in measurements if m.clique in cliques))
+    measured = tuple(one for one in measurements if one.clique in cliques)
+    return Columns(tuple(believed), measured, tuple(one for one in known if one.clique in cliques))
 
 
-def smoothed(values: Floats, deviation: float, ordered: bool = True) -> tuple[Floats, Floats]:
+def smoothed(values: Floats, deviation: float | Floats, ordered: bool = True) -> tuple[Floats, Floats]:
     """Means and standard deviations of the counts behind noisy ones. values: shape (cells,), three at least, of neighbouring cells where
     they are ordered, none beyond `LARGEST`. deviation: of the noise of each, independent and normal."""
     noisy = values / deviation

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dpsynth_core.mechanisms.discovery.learning import Portion
-from dpsynth_core.planning.plan import LEARNING, Plan
+from dpsynth_core.planning.plan import INSIDE, LEARNING, Plan
 
 
 def sentences(plan: Plan) -> Iterator[str]:
@@ -31,6 +31,17 @@ def sentences(plan: Plan) -> Iterator[str]:
             f"Of {_named(numbers)}: bounds and bins, from noisy counts (± {numbers[0].sigma:,.0f} records) of ever finer cells of a public "
             "grid. Values beyond the bounds go to the nearest bin."
         )
+
+
+def of_inside(plan: Plan) -> str:
+    """What measured how numbers lie in their cells, as a sentence; "" where nothing did."""
+    if not (rho := plan.shares.of(INSIDE)):
+        return ""
+    share = plan.spec.budget.inside
+    return (
+        f"A share of {share:.3g} of the budget (rho = {rho:.6g}) measured how the numbers of a column lie inside its bins: noisy counts of"
+        " finer ones, from which rows draw."
+    )
 
 
 def price(portion: Portion, rows: int) -> str:

@@ -19,7 +19,7 @@ from dpsynth_core.claims.models.targets import Target
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.discovery import learning
+from dpsynth_core.mechanisms.discovery import inside, learning
 from dpsynth_core.mechanisms.discovery.learning import Portion
 from dpsynth_core.mechanisms.graphical.households import Households
 from dpsynth_core.mechanisms.graphical.independent import Independent
@@ -46,13 +46,16 @@ DISCOVERY_DELTA = 0.1
 """Share of delta that hides texts of single people while values are learnt."""
 LEARNING = "discovery"
 """Learning the values of columns; measured before the mechanism, and so no claim."""
+INSIDE = "inside"
+"""How numbers lie in their cells; likewise."""
 DISCOVERY = BudgetShare(DEFAULT_DISCOVERY, least=0.001, most=0.4, otherwise="list the values of all columns")
+LOOKS_INSIDE = BudgetShare(0.0, least=0.001, most=0.4, otherwise="use 0 to spread rows evenly over the values of a cell")
 
 
 @dataclass(frozen=True)
 class Shares:
     """How a budget is divided, in the rho of its accountant: `rho` is all of it; `mechanism` what the mechanism has; `aside` the rest, by
-    the name of the claim that it measures, or `LEARNING`.
+    the name of the claim that it measures, or `LEARNING`, or `INSIDE`.
 
     delta: the part of the spec's that is set aside for steps that keep their promise except with a small probability (`privacy.meter`):
     half for mechanisms that need it, a tenth for texts that are learnt; 0 for most. rho is what epsilon and the rest of delta allow.
@@ -65,7 +68,7 @@ class Shares:
     aside: tuple[tuple[str, float], ...] = ()
 
     def of(self, name: str) -> float:
-        """The rho that is set aside for a claim, or for `LEARNING`; 0 where nothing is."""
+        """The rho that is set aside for a claim, for `LEARNING` or for `INSIDE`; 0 where nothing is."""
         return dict(self.aside).get(name, 0.0)
 
     @property
@@ -75,10 +78,15 @@ class Shares:
 
 
 def budgeted(
-    mechanism: Mechanism, budget: BudgetSpec, unknown: Sequence[Attribute] = (), document: Mapping[str, Any] | None = None
+    mechanism: Mechanism,
+    budget: BudgetSpec,
+    unknown: Sequence[Attribute] = (),
+    document: Mapping[str, Any] | None = None,
+    looked_into: Sequence[Attribute] = (),
 ) -> Shares:
-    """What (epsilon, delta) gives to a mechanism with its settings, to learning the values of `unknown` columns, and to each claim that a
-    spec wants. document: the spec's lists of what claims are about, by name.
+    """What (epsilon, delta) gives to a mechanism with its settings, to learning the values of `unknown` columns, to how the numbers of
+    other columns lie in their cells, and to each claim that a spec wants. document: the spec's lists of what claims are about, by name.
+    looked_into: see `looked_into`.
 
     Raises InputError for a budget that cannot be used, for a share out of range, and for shares that leave the mechanism less than
     `MIN_MECHANISM`.
@@ -90,6 +98,8 @@ def budgeted(
     aside = set_aside(mechanism, budget, document or {})
     if unknown:
         aside[LEARNING] = DISCOVERY.checked(LEARNING, budget.discovery)
+    if looked_into:
+        aside[INSIDE] = LOOKS_INSIDE.checked(INSIDE, budget.inside)
     if (together := math.fsum(aside.values())) > 1 - MIN_MECHANISM:
         problem = f"the shares set aside are {100 * together:g}% of the budget together, and this is the largest of them"
         remedy = f"lower them, so that the mechanism keeps {100 * MIN_MECHANISM:g}% or more"
@@ -109,6 +119,13 @@ def divided(accountant: Accountant, budget: BudgetSpec, aside: Mapping[str, floa
     rho = accountant.rho_from(budget.epsilon, budget.delta - delta)
     parts = {name: share * rho for name, share in aside.items() if share}
     return Shares(rho, rho - math.fsum(parts.values()), delta, accountant, tuple(parts.items()))
+
+
+def looked_into(mechanism: Mechanism, domain: Domain, kind: str, engine: str | None) -> tuple[Attribute, ...]:
+    """The columns of which it is measured how their numbers lie in their cells, where the budget has a share for it. kind, engine: of the
+    table. A stand-in table, the workers of a cluster and linked tables give counts of the domain's cells and of no others."""
+    values = kind != STANDIN and engine is None and mechanism.card.makes_rows and not isinstance(mechanism, Households)
+    return inside.columns(domain.attributes) if values else ()
 
 
 def portions(unknown: Sequence[Attribute], unit: Unit, shares: Shares, budget: BudgetSpec) -> tuple[Portion, ...]:
@@ -153,7 +170,8 @@ class Plan:
             mechanism, domain = Households(link), link.domain
         check_person(domain, spec.unit.person_column)
         _check_unknown(spec, mechanism, domain)
-        shares = budgeted(mechanism, spec.budget, domain.unknown, spec.claims)
+        into = looked_into(mechanism, domain, spec.data.kind, spec.data.engine)
+        shares = budgeted(mechanism, spec.budget, domain.unknown, spec.claims, into)
         _check_output(spec, mechanism)
         workload = workloads.from_json(domain, spec.workload)
         if spec.criteria and not mechanism.card.publishes_tables:
@@ -216,14 +234,19 @@ class Plan:
         preset: dict[str, Setting] = {registry.PRESET: registry.PAPER} if as_published else {}
         return preset | {one.name: getattr(self.mechanism, one.name) for one in parameters(self.mechanism)}
 
+    def divided(self, mechanism: Mechanism, budget: BudgetSpec) -> Shares:
+        """The shares of the same plan with another mechanism or budget."""
+        domain = Domain.from_json(self.spec.domain)
+        into = looked_into(mechanism, domain, self.spec.data.kind, self.spec.data.engine)
+        return budgeted(mechanism, budget, domain.unknown, self.spec.claims, into)
+
     @property
     def columns_sigma(self) -> float | None:
         """Noise in a cell of every column, in records, of a run of Independent with this budget, its certificate, its criteria, its models
         and what is learnt taken off; None for Independent itself."""
         if isinstance(self.mechanism, Independent):
             return None
-        unknown = Domain.from_json(self.spec.domain).unknown
-        rho = budgeted(Independent(), self.spec.budget, unknown, self.spec.claims).mechanism
+        rho = self.divided(Independent(), self.spec.budget).mechanism
         return self.unit.marginal_l2 * math.sqrt(len(self.domain) / (2 * rho))
 
     @property

@@ -26,7 +26,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zoned, public
 from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.mechanisms.rounds import distance_sigma
-from dpsynth_core.planning.plan import LEARNING, Plan, Shares
+from dpsynth_core.planning.plan import INSIDE, LEARNING, Plan, Shares
 from dpsynth_core.privacy import meaning
 from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.privacy.budget import MAX_EPSILON, MIN_EPSILON
@@ -123,9 +123,10 @@ def budget_split(mechanism: Mechanism, workload: Workload, shares: Shares, total
 
     Shares as planned: an adaptive mechanism may move budget from later rounds to fewer, better ones.
     """
-    parts = [("learning values", rho) for name, rho in shares.aside if name == LEARNING]
+    before = {LEARNING: "learning values", INSIDE: "numbers inside their cells"}
+    parts = [(before[name], rho) for name, rho in shares.aside if name in before]
     parts += [(stage, share * shares.mechanism) for stage, share in mechanism.split(workload, total_is_public)]
-    parts += [(name, rho) for name, rho in shares.aside if name != LEARNING and rho > 0]
+    parts += [(name, rho) for name, rho in shares.aside if name not in before and rho > 0]
     return public(pd.DataFrame([{"stage": stage, "share": rho / shares.rho, "rho": rho} for stage, rho in parts]))
 
 

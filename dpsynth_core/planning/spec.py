@@ -37,6 +37,11 @@ DEFAULT_CERTIFICATE = 0.05
 """Share of the budget that app and command line set aside for the certificate unless asked otherwise. A spec without the field has none."""
 DEFAULT_DISCOVERY = 0.1
 """Share of the budget that learns what the domain does not say."""
+DEFAULT_MEANS = 0.03
+"""Likewise for the means of columns of numbers."""
+DEFAULT_INSIDE = 0.1
+"""Share of the budget that app and command line set aside for how numbers lie in their cells unless asked otherwise. A spec without the
+field has none."""
 DEMO = "demo"
 """`data.kind` of the simulated people that this project makes itself; it has no path."""
 STANDIN = "standin"
@@ -146,9 +151,10 @@ def _known_share(name: str) -> str:
 
 
 class BudgetSpec(Part):
-    """discovery: share of rho that learns what the domain does not say; only where there is something to learn. reason: why an epsilon
-    above 10 is right (`planning.weakness`). Beside these, by its name, the share of rho that measures each claim (`claims.registry`); only
-    where the spec wants the claim."""
+    """discovery: share of rho that learns what the domain does not say; only where there is something to learn. inside: share of rho that
+    measures how numbers lie in their cells, from which rows draw; only where there are rows, and cells of more than one value. reason: why
+    an epsilon above 10 is right (`planning.weakness`). Beside these, by its name, the share of rho that measures each claim
+    (`claims.registry`); only where the spec wants the claim."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[Annotated[str, AfterValidator(_known_share)], float] = Field(init=False)
@@ -157,6 +163,7 @@ class BudgetSpec(Part):
     delta: float
     reason: str = Field(default="", max_length=10_000)
     discovery: float = DEFAULT_DISCOVERY
+    inside: float = 0.0
 
     @model_validator(mode="before")
     @classmethod

@@ -19,7 +19,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning import power as powers
 from dpsynth_core.planning import precision
-from dpsynth_core.planning.plan import Plan, budgeted, forecast
+from dpsynth_core.planning.plan import Plan, forecast
 from dpsynth_core.planning.power import Power
 from dpsynth_core.planning.recommendation import USUAL
 from dpsynth_core.planning.spec import Spec
@@ -146,8 +146,7 @@ def _surely(hope: Power) -> bool:
 
 def _at(plan: Plan, facts: Facts, epsilon: float) -> tuple[Plan, Power]:
     budget = plan.spec.budget.model_copy(update={"epsilon": epsilon})
-    shares = budgeted(plan.mechanism, budget, Domain.from_json(plan.spec.domain).unknown, plan.spec.claims)
-    changed = replace(plan, spec=plan.spec.model_copy(update={"budget": budget}), shares=shares)
+    changed = replace(plan, spec=plan.spec.model_copy(update={"budget": budget}), shares=plan.divided(plan.mechanism, budget))
     return changed, expected(changed, facts)
 
 

@@ -45,6 +45,7 @@ from dpsynth_core.statistics.distances import IN_WRONG_CELL
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.grouped_domain import measured_sizes
 from dpsynth_core.vocabulary.groups import Groups
+from dpsynth_core.vocabulary.inside import Inside
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 
 FORMAT = 1
@@ -83,6 +84,7 @@ def to_json(release: Release) -> dict[str, Any]:
         "despite": release.despite if release.needs_reason else "",
         "verdict": named_tables(release),
         "bounds": [_bound_json(clique, bound) for clique, bound in release.bounds.items()],
+        "inside": {name: one.to_json() for name, one in release.inside.items()},
         "measurements": [_measurement_json(m) for m in release.measurements],
         "transcript": transcripts.to_json(release.transcript, release.measurements),
         "history": [step.to_json() for step in release.history],
@@ -132,7 +134,16 @@ def from_json(
         transcript=transcripts.from_json(obj["transcript"], measurements),
         ledger=obj["ledger"],
         despite=_reason(obj["despite"]),
+        inside=_inside(plan.domain, obj["inside"]),
     )
+
+
+def _inside(domain: Domain, written: Mapping[str, Any]) -> dict[str, Inside]:
+    """Raises InputError for what are no parts of a column's cells."""
+    read = {name: Inside.from_json(item) for name, item in written.items()}
+    for name, one in read.items():
+        one.of(domain[name])
+    return read
 
 
 def plan_of(obj: Mapping[str, Any]) -> Plan:

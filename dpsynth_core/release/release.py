@@ -27,6 +27,7 @@ from dpsynth_core.privacy.events import Event
 from dpsynth_core.release.rows import Rows, whole
 from dpsynth_core.release.transcript import RecordedAnswer
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.inside import Inside
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.released import of_columns
 
@@ -90,6 +91,7 @@ class Release:
     row_seed: what the rows were drawn with, which follows from the answers before them; None without rows. transcript: the kernel's answers
     in order, from which everything else follows. further: tables of rows beside the first, which all else is about (`release.tables`).
     members: the rows of the second of two linked tables; codes are then those of their pairs, and values the rows of the first.
+    inside: by column, how its numbers lie in their cells, from which the rows drew.
     """
 
     plan: Plan
@@ -116,6 +118,7 @@ class Release:
     despite: str = ""
     further: tuple[Rows, ...] = ()
     members: Rows | None = None
+    inside: Mapping[str, Inside] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """Without what its plan names, and without its tables."""
@@ -166,7 +169,7 @@ class Release:
 
     @cached_property
     def final(self) -> Final:
-        return Final.of(self.plan, self.codes, self.tables_of_columns, self.total, self.claims)
+        return Final.of(self.plan, self.codes, self.tables_of_columns, self.total, self.claims, self.inside)
 
     @property
     def rows(self) -> int:

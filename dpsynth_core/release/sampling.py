@@ -93,10 +93,11 @@ def refit(release: Release, plan: Plan | None = None, on_event: Callable[[Progre
     kernel, journal = replaying(plan.domain, plan.unit, plan.shares, release.transcript, release.charges), Journal(on_event)
     try:
         plan, kernel = synthesis.learnt(plan, kernel, journal)
+        found, kernel = synthesis.looked_inside(plan, kernel, journal)
         model = cast(RowModel, synthesis.run_mechanism(plan, kernel, journal).model)
     except AnswersEnd:
         raise InputError("release", "its answers end before its model does", "download it again") from None
-    again = synthesis.drawn(plan, model, synthesis.row_count(plan, release.total), release.row_seed)
+    again = synthesis.drawn(plan, model, synthesis.row_count(plan, release.total), release.row_seed, found)
     other = release.codes is not None and not np.array_equal(release.codes, again.codes)
     return Refitted(plan, model, again, release.certificate, other)
 
@@ -115,7 +116,7 @@ def sample(fitted: Refitted, rows: int, where: Where = EVERYBODY, seed: int = 1)
 
 def _drawn(fitted: Refitted, rows: int, seed: int, part: int) -> DrawnRows:
     state = np.random.SeedSequence((fitted.released.seed, seed, part)).generate_state(1, np.uint64)
-    return synthesis.drawn(fitted.plan, fitted.model, rows, int(state[0] >> np.uint64(1)))
+    return synthesis.drawn(fitted.plan, fitted.model, rows, int(state[0] >> np.uint64(1)), fitted.released.inside)
 
 
 def _of_group(fitted: Refitted, rows: int, cells: Cells, seed: int) -> DrawnRows:

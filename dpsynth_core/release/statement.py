@@ -9,7 +9,7 @@ from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.mechanisms.mechanism import Learner
 from dpsynth_core.planning import looks, origins, weakness
 from dpsynth_core.planning.discovery import sentences
-from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.plan import INSIDE, Plan
 from dpsynth_core.planning.spec import MAX_UNSTATED_ROWS, Spec
 from dpsynth_core.privacy import meaning
 from dpsynth_core.privacy.budget import check_budget
@@ -28,7 +28,8 @@ def statement(plan: Plan, rho_spent: float, private: bool) -> str:
     """The guarantee in words: relation, unit, epsilon, delta, rho, accountant."""
     unit, spec, accountant = plan.unit, plan.spec, plan.shares.accountant
     m = spec.unit.max_rows_per_person
-    kept = [(claim.purpose, rho) for claim in CLAIMS if (rho := plan.shares.of(claim.name))]
+    kept = [("measuring how numbers lie in their cells", rho)] if (rho := plan.shares.of(INSIDE)) else []
+    kept += [(claim.purpose, rho) for claim in CLAIMS if (rho := plan.shares.of(claim.name))]
     parts = [f"rho = {rho:.6g}{'' if number else ' was kept'} for {purpose}" for number, (purpose, rho) in enumerate(kept)]
     aside = f", of which {', and '.join(parts)}," if parts else ""
     if spec.members is not None:

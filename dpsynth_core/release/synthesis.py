@@ -25,12 +25,13 @@ from dpsynth_core.foundation import build
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.zones import Zoned, curator_only
 from dpsynth_core.inference.rows import in_random_order
+from dpsynth_core.mechanisms.discovery import inside
 from dpsynth_core.mechanisms.discovery.learning import learn
 from dpsynth_core.mechanisms.graphical.households import HouseholdModel
 from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.mechanisms.steps import Finished, RowModel
 from dpsynth_core.planning import machine
-from dpsynth_core.planning.plan import LEARNING, Plan
+from dpsynth_core.planning.plan import INSIDE, LEARNING, Plan
 from dpsynth_core.planning.spec import MAX_UNSTATED_ROWS, PublicSpec, Spec, TableSpec
 from dpsynth_core.privacy.events import Event as Charge
 from dpsynth_core.privacy.interface import SealedKernel
@@ -55,6 +56,7 @@ from dpsynth_core.sources.outside import missing_label, outside_label
 from dpsynth_core.sources.registry import KINDS, open_linked
 from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.vocabulary.domain import Domain, column_field
+from dpsynth_core.vocabulary.inside import Inside
 from dpsynth_core.vocabulary.link import Link
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.public_table import PublicTable
@@ -200,12 +202,13 @@ def carry_out(
 
     created, journal = today(), Journal(on_event, stopwatch)
     plan, kernel = learnt(plan, recording(kernel, kept), journal)
+    found, kernel = looked_inside(plan, kernel, journal)
     finished = run_mechanism(plan, kernel, journal)
     row_seed = transcript.row_seed(answers) if plan.spec.output.seed is None else plan.spec.output.seed
-    rows = _write_rows(plan, finished, row_seed, kernel.rho_spent, journal)
+    rows = _write_rows(plan, finished, found, row_seed, kernel.rho_spent, journal)
     codes = rows.codes
     claims: dict[str, Any] = {}
-    final = Final.of(plan, codes, of_columns(journal.measurements), float(finished.total), claims)
+    final = Final.of(plan, codes, of_columns(journal.measurements), float(finished.total), claims, found)
     stated_bounds: Mapping[Clique, Bound] = {}
     with journal.phase("bounds"):
         if final.known is not None:
@@ -224,6 +227,7 @@ def carry_out(
         measurements=tuple(journal.measurements),
         history=tuple(journal.history),
         charges=tuple(kernel.events),
+        inside=found,
         rho=plan.shares.rho,
         rho_spent=kernel.rho_spent,
         private=private,
@@ -252,6 +256,18 @@ def learnt(plan: Plan, kernel: SealedKernel, journal: Journal) -> tuple[Plan, Se
     return completed, kernel.over(completed.domain, [learnt.counts for learnt in columns])
 
 
+def looked_inside(plan: Plan, kernel: SealedKernel, journal: Journal) -> tuple[Mapping[str, Inside], SealedKernel]:
+    """How the numbers of columns lie in their cells, by column, and the kernel with what that says of the cells; nothing where no share of
+    the budget is for it."""
+    if not (rho := plan.shares.of(INSIDE)) or not (columns := inside.columns(plan.domain.attributes)):
+        return {}, kernel
+    journal.announce("measuring how numbers lie in their cells")
+    with journal.phase("inside"):
+        found = inside.look(kernel.part(rho), columns)
+    known = [*kernel.known, *(one.counts for one in found if one.counts is not None)]
+    return {one.column: one.inside for one in found}, kernel.over(plan.domain, known)
+
+
 def run_mechanism(plan: Plan, kernel: SealedKernel, journal: Journal) -> Finished:
     """Drive the mechanism to its end, step by step; the time before a step is booked to what it reports."""
     # sealed: a mechanism cannot spend the shares of others
@@ -278,7 +294,9 @@ class _Written:
     members: Rows | None = None
 
 
-def _write_rows(plan: Plan, finished: Finished, row_seed: int, rho_spent: float, journal: Journal) -> _Written:
+def _write_rows(
+    plan: Plan, finished: Finished, found: Mapping[str, Inside], row_seed: int, rho_spent: float, journal: Journal
+) -> _Written:
     """The tables of synthetic rows that the spec asks for, as codes and as values, which are drawn when they are gone through; none where
     the mechanism only answers."""
     if not plan.mechanism.card.makes_rows:
@@ -289,7 +307,7 @@ def _write_rows(plan: Plan, finished: Finished, row_seed: int, rho_spent: float,
         if plan.link is not None:
             return _write_linked(plan, plan.link, cast(HouseholdModel, finished.model), count, row_seed)
         seeds = (tables.seed(row_seed, number) for number in range(1, plan.spec.output.tables + 1))
-        first, *further = (drawn(plan, cast(RowModel, finished.model), count, seed) for seed in seeds)
+        first, *further = (drawn(plan, cast(RowModel, finished.model), count, seed, found) for seed in seeds)
         return _Written(first.codes, first, tuple(further))
 
 
@@ -298,11 +316,11 @@ def row_count(plan: Plan, total: float) -> int:
     return plan.spec.output.rows or min(max(1, round(total / plan.records_each)), MAX_UNSTATED_ROWS)
 
 
-def drawn(plan: Plan, model: RowModel, count: int, seed: int) -> DrawnRows:
-    """Rows of a model, in an order that says nothing."""
+def drawn(plan: Plan, model: RowModel, count: int, seed: int, found: Mapping[str, Inside]) -> DrawnRows:
+    """Rows of a model, in an order that says nothing. found: how numbers lie in their cells, by column."""
     rng = np.random.default_rng(seed)
     codes = in_random_order(as_written(plan.domain, model.rows(count, plan.workload.weights, rng)), rng)
-    return DrawnRows(plan.domain, codes, rng.bit_generator.state, seed)
+    return DrawnRows(plan.domain, codes, rng.bit_generator.state, seed, found)
 
 
 def _write_linked(plan: Plan, link: Link, model: HouseholdModel, count: int, seed: int) -> _Written:

@@ -59,6 +59,7 @@ PHRASES: Mapping[str, str] = {
     "both": "Known from noisy counts of these columns and from the measured error of the table {table}.",
     "guess": "This is the model's guess, not measured: nothing that was released says how far off it is.",
     "middles": "Every value counts as the middle of its cell, which is at most {half} away from it. Without a number: not counted.",
+    "means": "Every value counts as the mean of its cell as measured, whose noise is not in the interval. Without a number: not counted.",
     "numbers": "People without a number in this column are not counted.",
     "absent": "This page does not hold these columns together. Ask synthetic.csv.",
     "few": "Only {rows} synthetic rows are in this group.",
@@ -142,9 +143,9 @@ def sentences(domain: Domain, question: Question, answer: Answer) -> list[str]:
         if stated.disagree:
             lines.append(PHRASES["disagree"])
     lines.append(evidence_sentence(answer))
-    if question.column and question.statistic != MEDIAN:
+    if answer.standing:
         half, digits = half_width(domain[question.column]), decimals(domain[question.column])
-        lines.append(PHRASES["middles"].format(half=rounded(half, digits)) if half else PHRASES["numbers"])
+        lines.append(PHRASES[answer.standing].format(half=rounded(half, digits)))
     if answer.rows is not None and 0 < answer.rows < FEW:
         lines.append(PHRASES["few"].format(rows=answer.rows))
     return lines

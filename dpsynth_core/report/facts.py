@@ -114,6 +114,7 @@ def facts(release: Release) -> list[tuple[str, str]]:
         ("Certificate", stated[0] if stated else nothing),
         ("Where the domain came from", origins.clause(spec)),
         *([("Learnt with noise", " ".join(discovery.sentences(release.plan)))] if release.plan.portions else []),
+        *([("Numbers inside their bins", inside)] if (inside := discovery.of_inside(release.plan)) else []),
         ("Made", release.created),
         ("SHA-256 of the spec", spec.digest()),
     ]

@@ -24,7 +24,7 @@ READING = (
     "somebody does so by chance, and a person who is not found among the rows may well be in the table.",
     "Counts are off. A difference smaller than the error of its table means nothing; the error of every table is stated.",
     "Tables that are not “measured” got no noisy counts of their own: what is published there comes from a model of the others.",
-    "Numbers inside a bin are drawn evenly from it; do not read anything into the digits.",
+    "Numbers inside a bin, or inside a part of it that was measured, are drawn evenly from it; do not read anything into the digits.",
     "Small groups are the least reliable: noise is the same for all cells, so it hides most where there are few people, minorities among "
     "them. Compare a group's size with the noise of its cells, and add cells up before you conclude.",
 )
@@ -130,6 +130,7 @@ def _assumptions(release: Release) -> Iterator[str]:
         yield "The number of records is public."
     yield origins.sentence(spec)
     yield from discovery.sentences(release.plan)
+    yield from filter(None, [discovery.of_inside(release.plan)])
     if reason := spec.domain_justification.strip():
         yield f"The curator's words on that: “{reason}”"
     if reason := weakness.sentence(spec.budget):

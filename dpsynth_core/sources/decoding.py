@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from dpsynth_core.sources.ordering import in_order
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.filled import TYPED, RowColumn
+from dpsynth_core.vocabulary.inside import Inside, Parts
 from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
 from dpsynth_core.vocabulary.order import positions
 from dpsynth_core.vocabulary.recoding import other_is_missing
@@ -61,21 +63,25 @@ def as_written(domain: Domain, codes: NDArray[np.int32]) -> NDArray[np.int32]:
     return written
 
 
-def decode(domain: Domain, codes: NDArray[np.int32], rng: np.random.Generator, first: int = 0) -> pa.Table:
+def decode(
+    domain: Domain, codes: NDArray[np.int32], rng: np.random.Generator, first: int = 0, inside: Mapping[str, Inside] = MappingProxyType({})
+) -> pa.Table:
     """Rows of values from rows of codes, shape (n, attributes of the domain); columns and types as the original's. first: how many rows
-    come before these.
+    come before these. inside: by column, how numbers lie in its bins.
 
-    Numbers are uniform inside their bin, whole numbers and dates uniform over the values in it; missing cells become null,
-    and "other" the text other (null where the column is not text: a number there would be taken for one).
-    Raises ValueError for codes that are no cells.
+    Numbers are drawn from the parts of their bin, and uniform in each, or in the bin where it has none; so are whole numbers and dates over
+    the values in it. Missing cells become null, and "other" the text other (null where the column is not text: a number there would be
+    taken for one). Raises ValueError for codes that are no cells.
     """
     if codes.ndim != 2 or codes.shape[1] != len(domain):
         raise ValueError("codes needs one column per attribute of the domain")
     if codes.size and (codes.min() < 0 or (codes.max(axis=0) >= domain.sizes(domain.names)).any()):
         raise ValueError("a code is not a cell of its attribute")
 
+    parts = {name: one.of(domain[name]) for name, one in inside.items()}
+
     def draw(attribute: Attribute, cells: NDArray[np.int32]) -> NDArray[Any]:
-        return _drawn(attribute, cells, rng)
+        return _drawn(attribute, cells, rng, parts.get(attribute.name))
 
     numbers = {a.name: draw(a, codes[:, i]) for i, a in enumerate(domain) if a.is_number}
     numbers = in_order(domain, codes, numbers, draw, rng) if domain.orders else numbers
@@ -124,11 +130,12 @@ def _plain_numbers(attribute: Attribute, column: pa.Array | pa.ChunkedArray) -> 
     return np.asarray((column.cast(pa.int32()) if attribute.dtype == "date" else column).cast(pa.float64()).to_numpy())
 
 
-def _drawn(attribute: Attribute, codes: NDArray[np.int32], rng: np.random.Generator) -> NDArray[Any]:
-    """A number from each bin; any for cells that are none."""
+def _drawn(attribute: Attribute, codes: NDArray[np.int32], rng: np.random.Generator, parts: Parts | None) -> NDArray[Any]:
+    """A number from each bin, or from one of its parts; any for cells that are none."""
     bins = np.where(codes >= attribute.values, 0, codes)
-    edges = np.asarray(attribute.edges, dtype=np.float64)
-    low, high = edges[bins], edges[bins + 1]
+    edges = np.asarray(attribute.edges, dtype=np.float64) if parts is None else parts.edges
+    places = bins if parts is None else parts.drawn(bins, rng)
+    low, high = edges[places], edges[places + 1]
     if attribute.scale.whole:
         return rng.integers(low.astype(np.int64), high.astype(np.int64))
     drawn = np.minimum(low + rng.random(len(low)) * (high - low), np.nextafter(high, low))
@@ -161,12 +168,13 @@ class DrawnRows:
     """Synthetic rows whose values are drawn within their cells, one batch after the other, each time the same.
 
     codes: int32, shape (rows, attributes of the domain).  state: of the generator that draws the first batch; every later batch has one
-    of its own, made from `seed` and the batch's number."""
+    of its own, made from `seed` and the batch's number.  inside: by column, how numbers lie in its bins."""
 
     domain: Domain
     codes: NDArray[np.int32]
     state: Mapping[str, Any]
     seed: int
+    inside: Mapping[str, Inside] = field(default_factory=dict)
 
     @property
     def num_rows(self) -> int:
@@ -177,5 +185,5 @@ class DrawnRows:
             rng = np.random.default_rng((self.seed, start // BATCH_ROWS))
             if not start:
                 rng.bit_generator.state = dict(self.state)
-            batch = decode(self.domain, self.codes[start : start + BATCH_ROWS], rng, start)
+            batch = decode(self.domain, self.codes[start : start + BATCH_ROWS], rng, start, self.inside)
             yield batch if columns is None else batch.select(columns)

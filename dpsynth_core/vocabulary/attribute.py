@@ -172,9 +172,11 @@ class Attribute:
         bins: Any = None,
         edges: Sequence[Any] | None = None,
         width: Any = None,
+        own_cells: Any = (),
         **fields: Any,
     ) -> Attribute:
-        """A column of any kind with bins, from what a domain says: bounds and edges as its kind writes them."""
+        """A column of any kind with bins, from what a domain says: bounds and edges as its kind writes them. own_cells: values that have a
+        cell each, such as 0 where it stands for none."""
         if sum(stated is not None for stated in (bins, edges, width)) > 1:
             raise InputError(column_field(name), "both bins and edges are given", "give one of bins, width and edges")
         scale = scale_of(name, kind, fields.get("precision", ""))
@@ -189,6 +191,9 @@ class Attribute:
             made = binning.equal_edges(name, scale, lower, upper, bins)
         else:
             made = binning.default_edges(name, scale, lower, upper)
+        if own := binning.own_values(name, scale, own_cells):
+            binning.check_edges(name, scale, lower, upper, made)
+            made = binning.with_own_cells(name, scale, made, own)
         return cls(name, kind, lower=lower, upper=upper, edges=made, **fields)
 
     @property
@@ -277,9 +282,14 @@ class Attribute:
         if self.scale.whole:
             ends = [(self.scale.text(low), self.scale.text(high - 1)) for low, high in pairwise(self.edges)]
             return tuple(first if first == last else f"{first} to {last}" for first, last in ends)
-        digits = 6 if len({f"{edge:.6g}" for edge in self.edges}) == len(self.edges) else 17  # that tell all edges apart
+        own = [high == self.scale.beyond(low) for low, high in pairwise(self.edges)]
+        apart = [edge for edge, before in zip(self.edges, [False, *own], strict=True) if not before]
+        digits = 6 if len({f"{edge:.6g}" for edge in apart}) == len(apart) else 17  # that tell all edges apart
         edges = [f"{edge:.{digits}g}" for edge in self.edges]
-        return (*(f"[{low}, {high})" for low, high in pairwise(edges[:-1])), f"[{edges[-2]}, {edges[-1]}]")
+        shown = [f"[{low}, {high})" for low, high in pairwise(edges[:-1])] + [f"[{edges[-2]}, {edges[-1]}]"]
+        for cell, (alone, before) in enumerate(zip(own, [False, *own[:-1]], strict=True)):
+            shown[cell] = edges[cell] if alone else f"({edges[cell - 1]}{shown[cell][shown[cell].index(','):]}" if before else shown[cell]
+        return tuple(shown)
 
     @cached_property
     def _labels(self) -> tuple[str, ...]:
@@ -298,12 +308,25 @@ class Attribute:
 
 
     def stated_bins(self) -> dict[str, Any]:
-        """How the bins are made, as JSON: a number of equal ones, a width, or else their edges."""
-        if binning.is_equal(self.name, self.scale, self.lower, self.upper, self.edges):
-            return {"bins": len(self.edges) - 1}
-        if (width := binning.width_of(self.scale, self.lower, self.upper, self.edges)) is not None:
-            return {"width": width}
+        """How the bins are made, as JSON: a number of equal ones, a width, or else their edges; and values with a cell each."""
+        if (regular := self._regular_bins(self.edges)) is not None:
+            return regular
+        own = [low for low, high in pairwise(self.edges) if high == self.scale.beyond(low)]
+        stated = {"own_cells": [self.scale.stated(self.scale.value(value)) for value in own]}
+        behind = {self.scale.beyond(value) for value in own} - {self.edges[-1]}
+        for base in (tuple(e for e in self.edges if e not in behind | {*own[1:]}), tuple(e for e in self.edges if e not in behind)):
+            regular = self._regular_bins(base) if own and len(base) > 1 else None
+            if regular and binning.with_own_cells(self.name, self.scale, base, own) == self.edges:
+                return regular | stated
+        if own and not self.scale.whole:
+            return {"edges": [self.scale.stated_edge(edge) for edge in self.edges if edge not in behind]} | stated
         return {"edges": [self.scale.stated_edge(edge) for edge in self.edges]}
+
+    def _regular_bins(self, edges: tuple[float, ...]) -> dict[str, Any] | None:
+        if binning.is_equal(self.name, self.scale, self.lower, self.upper, edges):
+            return {"bins": len(edges) - 1}
+        width = binning.width_of(self.scale, self.lower, self.upper, edges)
+        return None if width is None else {"width": width}
 
     def _error(self, problem: str, remedy: str) -> InputError:
         return InputError(column_field(self.name), problem, remedy)

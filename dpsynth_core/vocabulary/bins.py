@@ -110,7 +110,8 @@ def width_of(scale: Scale, lower: Any, upper: Any, edges: Sequence[float]) -> An
     first, end = edges[0], edges[-1]
     possible = (width for width in scale.widths if (end - first) / scale.spacing(width) <= MAX_CELLS)
     named = (width for width in possible if len(edges) == 2 + sum(first < cut < end for cut in scale.named_cuts(width, first, end)))
-    gaps = [edges[2] - edges[1]] if len(edges) > 3 else []  # between two edges that are both inside, as a decimal fraction
+    gap = edges[2] - edges[1] if len(edges) > 3 else 0.0  # between two edges that are both inside, as a decimal fraction
+    gaps = [gap] if gap * MAX_CELLS >= end - first else []
     candidates = (*named, *(int(gap) if scale.whole else float(f"{gap:.6g}") for gap in gaps))
     return next((width for width in candidates if edges == width_edges("", scale, lower, upper, width)), None)
 
@@ -134,6 +135,23 @@ def explicit_edges(name: str, scale: Scale, lower: Any, upper: Any, edges: Seque
 
 def _spanned(cuts: list[Any], first: Any, end: Any) -> tuple[float, ...]:
     return (*([first] if cuts[0] > first else []), *cuts, *([end] if cuts[-1] < end else []))
+
+
+def own_values(name: str, scale: Scale, stated: Any) -> list[float]:
+    """The numbers of values that have a cell each. stated: a list of values, or a text with spaces between them."""
+    values = stated.split() if isinstance(stated, str) else stated
+    if not isinstance(values, Sequence):
+        raise InputError(column_field(name), "the values with a cell of their own are no list", "write them as [0, 99999]")
+    return [scale.number(scale.typed(name, value)) for value in values]
+
+
+def with_own_cells(name: str, scale: Scale, edges: tuple[float, ...], own: Sequence[float]) -> tuple[float, ...]:
+    """Rising edges with those of a cell for each of these numbers besides."""
+    cells = [(value, scale.beyond(value)) for value in own]
+    if (outside := next((value for value, end in cells if value < edges[0] or end > edges[-1]), None)) is not None:
+        problem = f"{scale.text(outside)} has a cell of its own and is not between the bounds"
+        raise InputError(column_field(name), problem, "widen the bounds, or leave it out; the upper bound of decimal numbers has none")
+    return tuple(sorted({*edges, *(edge for cell in cells for edge in cell)})) if cells else edges
 
 
 def check_edges(name: str, scale: Scale, lower: Any, upper: Any, edges: Sequence[float]) -> None:

@@ -33,6 +33,7 @@ class Column(BaseModel):
     label: what it is about, for people.  discover, most: its values are to be learnt, as so many cells at most.  size: of codes.
     value, pattern, dtype: of columns that are filled in.  level, groups, digits: of codes in groups (`Hierarchy`).
     categories, labels, dtype: of listed values.  lower, upper, precision, decimals and one of bins, width, edges: of numbers and times.
+    own_cells: values of these that have a cell each.
     other, missing: true for a cell of its own, false where there are no such values, {"as": label, "why": reason}; other: "nearest", too.
     to_do: what somebody who knows the table has to add; "" for nothing.
     """
@@ -58,6 +59,7 @@ class Column(BaseModel):
     bins: Any = None
     width: Any = None
     edges: list[Any] | None = None
+    own_cells: Any = None
     other: Any = None
     missing: Any = None
     decimals: Any = None

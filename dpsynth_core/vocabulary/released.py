@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import project
-from dpsynth_core.vocabulary.measurement import Clique, Measurement, final
+from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts, Measurement, final
 
 Float = NDArray[np.float64]
 
@@ -53,6 +53,29 @@ def _of_columns(measurement: Measurement) -> Measurement:
     clique = tuple(name for name in measurement.clique if name not in grouped)
     summed = project(measurement.values, measurement.clique, clique)
     return Measurement(clique, summed, measurement.deviation * math.sqrt(measurement.values.size / summed.size))
+
+
+def with_known(measurements: Iterable[Measurement], known: Iterable[MarginalCounts]) -> list[MarginalCounts]:
+    """The columns that were measured: the minimum-variance mean of each one's measurements and of what is known of it besides."""
+    before, columns = {one.clique: one for one in known}, list[MarginalCounts]()
+    singles: dict[Clique, list[Measurement]] = {}
+    for measurement in measurements:
+        if len(measurement.clique) == 1:
+            singles.setdefault(measurement.clique, []).append(measurement)
+    for clique, several in singles.items():
+        if (mean := combined(several, clique)) is not None:
+            measured = MarginalCounts(clique, mean.values, np.full(mean.values.shape, mean.deviation**2))
+            columns.append(measured if clique not in before else both(measured, before[clique]))
+    return columns
+
+
+def both(one: MarginalCounts, other: MarginalCounts) -> MarginalCounts:
+    """The minimum-variance mean of two counts of a marginal, cell by cell; infinite variance where both have it."""
+    precision = 1 / one.variances + 1 / other.variances
+    mean = np.divide(
+        one.values / one.variances + other.values / other.variances, precision, where=precision > 0, out=np.zeros(one.values.shape)
+    )
+    return MarginalCounts(one.clique, mean, np.divide(1.0, precision, where=precision > 0, out=np.full(mean.shape, np.inf)))
 
 
 def combined(measurements: Collection[Measurement], clique: Clique) -> Measurement | None:

@@ -55,6 +55,8 @@ CHANGES: list[tuple[str, Any]] = [
     ("budget.delta", 1e-8),
     ("budget.certificate", 0.05),
     ("budget.discovery", 0.2),
+    ("budget.inside", 0.1),
+    ("budget.means", 0.05),
     ("budget.criteria", 0.2),
     ("budget.models", 0.2),
     ("budget.ranges", 0.2),

@@ -73,6 +73,7 @@ def release() -> Release:
                 max_sigma=3.0,
             ),
             "models": (),
+            "means": (),
             "criteria": (),
             "ranges": None,
         },

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.planning.spec import DEFAULT_INSIDE, DEFAULT_MEANS
 from dpsynth_core.vocabulary.domain import DATA
 from dpsynth_core.web.shell import document, plan_first
 from dpsynth_core.web.shell.plan_first import Whose, copied, of_release
@@ -38,7 +39,7 @@ def test_the_plan_is_copied_and_the_table_is_not(whose: Whose) -> None:
     new = copied(before, whose)
     for part in ("unit", "domain", "workload", "criteria", "models", "mechanism"):
         assert new[part] == before[part]
-    assert new["budget"] == {"epsilon": 12.0, "delta": 1e-9, "certificate": 0.1}
+    assert new["budget"] == {"epsilon": 12.0, "delta": 1e-9, "certificate": 0.1, "inside": DEFAULT_INSIDE, "means": DEFAULT_MEANS}
     assert new["output"] == {"rows": None, "seed": None}
     for gone in ("data", "public", "other_copies", "domain_justification"):
         assert not new.get(gone)

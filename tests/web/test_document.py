@@ -12,6 +12,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.spec import DEFAULT_MEANS
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.web.shell import document
 from tests.web import drafts
@@ -95,10 +96,11 @@ def test_the_budget_that_pages_show_is_the_one_that_is_sealed(name: str, setting
     own = 0.5e-9 if settings.get("learner") in ("gaussian", "prsma") else 0.0
     accountant = GDP if name in GAUSSIAN else ZCDP
     rho = accountant.rho_from(1.0, 1e-9 - own)
-    certificate = 0.05 * rho if registry.MECHANISMS[name].card.publishes_tables else 0.0
+    card = registry.MECHANISMS[name].card
+    certificate, means = (part * rho if says else 0.0 for part, says in ((0.05, card.publishes_tables), (DEFAULT_MEANS, card.makes_rows)))
     for shares in (document.shares(draft), Plan.of(document.spec(draft, "Trial")).shares):
         assert (shares.rho, shares.delta, shares.accountant) == (rho, own, accountant)
-        assert (shares.mechanism, shares.of("certificate")) == pytest.approx((rho - certificate, certificate), rel=1e-12)
+        assert (shares.mechanism, shares.of("certificate")) == pytest.approx((rho - certificate - means, certificate), rel=1e-12)
 
 
 def test_a_domain_read_from_the_data_is_curator_only_until_justified() -> None:

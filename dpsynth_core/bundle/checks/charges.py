@@ -7,7 +7,7 @@ from fractions import Fraction
 from dpsynth_core.bundle.checks.opened import Opened
 from dpsynth_core.bundle.unpack import parsed
 from dpsynth_core.claims.outcome import NEAR, Nothing, Wrong, expect, named, near
-from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.plan import INSIDE, Plan
 from dpsynth_core.privacy.events import Gaussian, delta_of
 from dpsynth_core.privacy.thresholds import threshold
 from dpsynth_core.release import synthesis
@@ -88,6 +88,17 @@ def learnt_values(opened: Opened) -> str:
             hidden = all(count >= least for text, count in answer.value.items() if text not in PUBLIC)
             expect(hidden, f"values of {named(answer.arguments[0])} are published that too few people share")
     return f"the values of {len(plan.portions):,} columns follow from noisy counts, and every text was shared by enough"
+
+
+def inside_cells(opened: Opened) -> str:
+    release, plan = opened.release, Plan.of(opened.plan.spec)
+    if not plan.shares.of(INSIDE) or opened.interrupted:
+        expect(not release.inside, "it says how numbers lie in their cells, which nothing measured")
+        raise Nothing("rows are spread evenly in their cells, or there are none")
+    kernel = replaying(plan.domain, plan.unit, plan.shares, release.transcript, release.charges)
+    found, _ = synthesis.looked_inside(*synthesis.learnt(plan, kernel, Journal()), Journal())
+    expect(found == release.inside, "how numbers lie in their cells does not follow from what was measured")
+    return f"how the numbers of {len(found):,} columns lie in their cells follows from noisy counts"
 
 
 def private_noise(opened: Opened) -> str:

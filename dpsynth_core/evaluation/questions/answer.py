@@ -20,7 +20,6 @@ from dpsynth_core.evaluation.questions.question import (
     Cells,
     Question,
     Vector,
-    cell_values,
     weights,
 )
 from dpsynth_core.statistics.quantiles import normal
@@ -52,7 +51,8 @@ class Stated:
 class Answer:
     """evidence: of COUNTED and LIMITED those that the interval comes from; none for a guess. support: of the limit, see `known.Limit`.
     table: the one with the limit. rows: synthetic rows in the group, None where there are no rows. cells: of a cross table, each cell's
-    share of the group, in the order of the flattened table, columns as asked; `stated` is then what the group is a share of everybody."""
+    share of the group, in the order of the flattened table, columns as asked; `stated` is then what the group is a share of everybody.
+    standing: of a mean, what stands for values (`Known.standing`)."""
 
     stated: Stated
     evidence: tuple[str, ...]
@@ -60,6 +60,7 @@ class Answer:
     table: Clique
     rows: int | None
     cells: tuple[Stated, ...] = ()
+    standing: str = ""
 
 
 def answer(known: Known, question: Question) -> Answer:
@@ -140,7 +141,9 @@ class _Asked:
         table = self.clique if support == RANGED else self.cover or ()
         if stated.low is None and not cells:
             evidence = ()
-        return Answer(stated, evidence, support, table, rows, cells)
+        of_means = self.question.column and self.question.statistic != MEDIAN
+        standing = known.standing(self.question.column) if of_means else ""
+        return Answer(stated, evidence, support, table, rows, cells, standing)
 
     def _stated(self, rows: float | None, counted: Interval | None, limited: Interval | None, estimate: float | None) -> Stated:
         """estimate: from noisy counts, None where they say nothing."""
@@ -184,7 +187,7 @@ class _Asked:
             inside, whole = self._rows_share(cells), self._rows_share(group)
             rows = None if inside is None or whole is None else (np.array([0.0, 1.0]), np.array([whole - inside, inside]))
             return _Mean(cells, group, rows, (0.0, 1.0))
-        values = cell_values(known.domain[column])
+        values = known.values(column)
         assert values is not None, "the question was checked"
         usable = np.isfinite(values) & (self._inside(among) > 0)
         counts = None if known.codes is None else known.rows_in(group, (column,))[usable] / max(1, len(known.codes))

@@ -13,10 +13,11 @@ from dpsynth_core.claims.certificate import ROWS, Certificate, table_bounds
 from dpsynth_core.claims.ranges import LargestRange, RangeErrors, bound
 from dpsynth_core.evaluation.bounds import UNSUPPORTED, Bound
 from dpsynth_core.evaluation.combination import Combined, combined_parts
-from dpsynth_core.evaluation.questions.question import Vector
+from dpsynth_core.evaluation.questions.question import Vector, cell_values, half_width
 from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.inside import Inside
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 
 ALPHA = 0.05
@@ -26,6 +27,8 @@ LIMIT_ALPHA = 0.01
 TOTAL_ALPHA = 0.0004
 """Of either, what the number of people has where it is an estimate."""
 CERTIFIED, INFERRED, RANGED = "certified", "inferred", "ranges"
+MEASURED, MIDDLES, NUMBERS = "means", "middles", "numbers"
+"""What stands for the values of a cell: their mean as measured, its middle, or the one value that it has."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,8 @@ class Ranges:
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """codes: of the rows, (rows, columns); None for answers without rows. total: people, None where no released value says how many."""
+    """codes: of the rows, (rows, columns); None for answers without rows. total: people, None where no released value says how many.
+    inside: by column, how numbers lie in its cells."""
 
     domain: Domain
     codes: NDArray[np.integer] | None
@@ -62,6 +66,7 @@ class Known:
     total: Total | None
     limits: Mapping[Clique, Limit]
     ranges: Ranges | None = None
+    inside: Mapping[str, Inside] = field(default_factory=dict)
     _estimates: dict[Clique, Combined | None] = field(default_factory=dict, repr=False)
 
     def estimate(self, clique: Clique) -> Combined | None:
@@ -70,6 +75,18 @@ class Known:
             public = self.total.value if self.total is not None and self.total.sigma == 0 else None
             self._estimates[clique] = combined_parts(self.domain, self.measurements, clique, public)
         return self._estimates[clique]
+
+    def values(self, column: str) -> Vector | None:
+        """See `question.cell_values`."""
+        return cell_values(self.domain[column], self.inside.get(column))
+
+    def off(self, column: str) -> float:
+        """How far a value may be from the middle of its cell that stands for it; 0 where it is one value, or its mean was measured."""
+        return 0.0 if column in self.inside else half_width(self.domain[column])
+
+    def standing(self, column: str) -> str:
+        """What stands for the values of a cell of numbers."""
+        return MEASURED if column in self.inside else MIDDLES if half_width(self.domain[column]) else NUMBERS
 
     def cover(self, clique: Clique) -> Clique | None:
         """The smallest table with a limit that contains these columns: chosen by its size, so that noise has no part in the choice."""

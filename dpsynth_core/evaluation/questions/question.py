@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.inside import Inside
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.middles import behind, middles
 
@@ -84,14 +85,15 @@ class Question:
         return domain.clique(self.asked)
 
 
-def cell_values(attribute: Attribute) -> Vector | None:
-    """The number that stands for each cell, its middle; NaN for missing and other. None for columns that are no numbers.
+def cell_values(attribute: Attribute, inside: Inside | None = None) -> Vector | None:
+    """The number that stands for each cell: its middle, or the mean that rows draw around where it is known how they lie inside; NaN for
+    missing and other. None for columns that are no numbers.
 
     float64, (cells,)."""
     if attribute.dtype not in ("int64", "float64"):
         return None
     if attribute.is_number:
-        return middles(attribute)
+        return middles(attribute) if inside is None else behind(inside.of(attribute).means, attribute)
     return behind(np.array([float(category) for category in attribute.categories]), attribute) if attribute.is_listed else None
 
 

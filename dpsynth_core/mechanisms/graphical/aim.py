@@ -145,8 +145,8 @@ class Aim(AimParameters):
         noise = budget.sigma / max(1.0, people)
         groups = groups_of(kernel.domain, measured, self.most_groups(kernel.domain, len(columns), noise))
         kernel = kernel.grouped(groups) if groups else kernel
-        folding = Folding.of(kernel.domain, measured, self.merge_below)
-        estimate = partial(fit, kernel, folding=folding, columns=believe(kernel.domain, measured))
+        folding = Folding.of(kernel.domain, measured, self.merge_below, kernel.known)
+        estimate = partial(fit, kernel, folding=folding, columns=believe(kernel.domain, measured, kernel.known))
         capacity, candidates = Capacity(folding.model, self.capacity_mb(len(columns))), Candidates.of(kernel.domain, weights, groups)
         prior = self.prior(kernel, measured, candidates, capacity, estimate)
         return _Start(kernel, measured, columns, share >= COLUMNS_ALONE, budget, candidates, capacity, estimate, prior)

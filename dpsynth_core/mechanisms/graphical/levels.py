@@ -25,7 +25,7 @@ from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts, Measurem
 Levels = Mapping[str, tuple[Groups, ...]]
 """Of each column whose ranges are asked for, from fine to coarse; none of a column of few cells."""
 
-Believed = Callable[[Domain, Sequence[Measurement]], Columns]
+Believed = Callable[[Domain, Sequence[Measurement], Sequence[MarginalCounts]], Columns]
 """From the measurements of columns alone."""
 
 TOGETHER = 4
@@ -72,11 +72,11 @@ def divided(shares: Mapping[Clique, float], levels: Levels) -> dict[Clique, floa
 def believed(levels: Levels, measured: Sequence[Measurement], total: float) -> Believed:
     """What is believed of columns. measured: all that was, levels included. total: the number of people."""
 
-    def of(domain: Domain, measurements: Sequence[Measurement]) -> Columns:
-        others = smooth_columns(domain, [m for m in measurements if m.clique[0] not in levels])
+    def of(domain: Domain, measurements: Sequence[Measurement], known: Sequence[MarginalCounts]) -> Columns:
+        others = smooth_columns(domain, [m for m in measurements if m.clique[0] not in levels], known)
         ranged = [_cells(domain, name, [m for m in measured if _is_of(m, name)], total) for name in levels]
         used = [m for m in measurements if m.clique[0] in levels]
-        return Columns((*others.believed, *ranged), (*others.measured, *used))
+        return Columns((*others.believed, *ranged), (*others.measured, *used), others.known)
 
     return of
 

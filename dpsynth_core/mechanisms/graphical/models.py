@@ -43,7 +43,7 @@ class Fitting:
     between: Stopping = BETWEEN
     final: Stopping = FINAL
     finish: Finish = as_it_is
-    columns: Callable[[Domain, Sequence[Measurement]], Columns] = smooth_columns
+    columns: Callable[[Domain, Sequence[Measurement], Sequence[MarginalCounts]], Columns] = smooth_columns
 
 
 FITTED_AS_PRINTED = Fitting(CONVERGED, CONVERGED, Unmoved, as_measured)
@@ -124,8 +124,9 @@ def fit(
     assumed: what is known of marginals without having been measured; it says nothing of the number of rows. columns: what is believed of
     columns. What the kernel answered of single columns before (`Kernel.known`) is used as well."""
     total = total_from(kernel, [*counted, *measurements])
-    known = [m for m in measurements if m not in columns.measured] if columns.measured else measurements
-    return estimate(kernel.domain, known, total, earlier, stopping, folding, [*kernel.known, *columns.believed, *assumed])
+    measured = [m for m in measurements if m not in columns.measured] if columns.measured else measurements
+    known = [one for one in kernel.known if one not in columns.known]
+    return estimate(kernel.domain, measured, total, earlier, stopping, folding, [*known, *columns.believed, *assumed])
 
 
 class Fit(Protocol):

@@ -69,8 +69,8 @@ class Mst:
         columns = rounds.columns_of(domain)
         sigma = rounds.sigma_for(THIRD * kernel.rho_total / len(columns), kernel.unit.marginal_l2)
         measurements = yield from rounds.measure(kernel, 0, columns, sigma)
-        folding = Folding.of(kernel.domain, measurements, self.merge_below)
-        believed = self.fitting.columns(domain, measurements)
+        folding = Folding.of(kernel.domain, measurements, self.merge_below, kernel.known)
+        believed = self.fitting.columns(domain, measurements, kernel.known)
         model = models.fit(kernel, measurements, stopping=self.fitting.between, folding=folding, columns=believed)
         yield rounds.fitted(kernel, 0, "product of the one-way marginals")
 

@@ -92,8 +92,8 @@ class PrivBayes:
         sigma = rounds.sigma_for(share * kernel.rho_total / (len(columns) + count), kernel.unit.marginal_l2)
         eps = rounds.eps_for((1 - share) * kernel.rho_total / count, kernel.selection_price)
         measurements = yield from rounds.measure(kernel, 0, columns, sigma)
-        folding = Folding.of(kernel.domain, measurements, self.merge_below)
-        believed = smooth_columns(domain, measurements)
+        folding = Folding.of(kernel.domain, measurements, self.merge_below, kernel.known)
+        believed = smooth_columns(domain, measurements, kernel.known)
         model = models.fit(kernel, measurements, folding=folding, columns=believed)
         yield rounds.fitted(kernel, 0, "product of the one-way marginals")
 

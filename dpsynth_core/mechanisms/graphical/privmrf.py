@@ -172,7 +172,7 @@ class _Run:
         self.marginals: list[Clique] = []
         self.folding = Folding.of(kernel.domain, columns, mechanism.merge_below)
         self.capacity = models.Capacity(self.folding.model, mechanism.max_size_mb)
-        self.believed = smooth_columns(kernel.domain, columns)
+        self.believed = smooth_columns(kernel.domain, columns, kernel.known)
         self.model = models.fit(kernel, columns, folding=self.folding)
 
     def scores(self) -> dict[Clique, float]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from string import Template
@@ -21,7 +22,7 @@ from dpsynth_core.claims.ranges import RANGES, pairs_of
 from dpsynth_core.evaluation.questions import worst
 from dpsynth_core.evaluation.questions.breakdown import MOST_LINES
 from dpsynth_core.evaluation.questions.known import ALPHA, LIMIT_ALPHA, Known, known
-from dpsynth_core.evaluation.questions.question import MOST_CELLS, cell_values, half_width
+from dpsynth_core.evaluation.questions.question import MOST_CELLS
 from dpsynth_core.foundation.zones import Zoned, released
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.tables import FIRST
@@ -52,7 +53,8 @@ _BEGIN = '<script type="application/json" id="data">'
 def knowledge(release: Release) -> Known:
     total = known_total(release.tables_of_columns, release.total if release.plan.unit.total_is_public else None)
     ranged, pairs = release.claims.get(RANGES.name), pairs_of(release.plan)
-    return known(release.domain, release.codes, release.tables_of_columns, total, release.bounds, release.certificate, ranged, pairs)
+    about = release.bounds, release.certificate, ranged, pairs
+    return replace(known(release.domain, release.codes, release.tables_of_columns, total, *about), inside=release.inside)
 
 
 def can_answer(release: Release) -> bool:
@@ -113,7 +115,7 @@ def _data(release: Release, known: Known) -> dict[str, Any]:
         "private": release.private,
         "counted": counted(release.spec),
         "held": _held(release, codes is not None, len(tables), len(known.measurements) - len(measurements)),
-        "columns": [_column(attribute) for attribute in domain],
+        "columns": [_column(known, attribute) for attribute in domain],
         "rows": None if known.codes is None else len(known.codes),
         "codes": codes,
         "tables": [] if known.codes is None else _tables(known, known.codes, tables),
@@ -169,14 +171,15 @@ def _held(release: Release, rows: bool, tables: int, left_out: int) -> str:
     return what + first + lacking
 
 
-def _column(attribute: Attribute) -> dict[str, Any]:
-    values = cell_values(attribute)
+def _column(known: Known, attribute: Attribute) -> dict[str, Any]:
+    values = known.values(attribute.name)
     return {
         "name": attribute.name,
         "label": attribute.label,
         "cells": list(attribute.cell_labels()),
         "values": None if values is None else [None if np.isnan(value) else float(value) for value in values],
-        "half": half_width(attribute) if values is not None else 0.0,
+        "half": known.off(attribute.name) if values is not None else 0.0,
+        "standing": known.standing(attribute.name) if values is not None else "",
         "decimals": decimals(attribute),
         "ordered": attribute.ordered,
     }

@@ -279,6 +279,7 @@ function answered(asked, stated, cells) {
   return {
     stated, evidence, support: cover === null ? "" : cover.support, table: cover === null ? [] : cover.columns.map((c) => columns[c].name),
     rows: hasRows ? sum(rowsIn(weights(question.among), [])) : null, cells,
+    standing: question.column && question.statistic !== "median" ? columns[place.get(question.column)].standing : "",
   };
 }
 function stating(rows, counted, limited, estimate) {
@@ -530,7 +531,7 @@ function numberText(question, value) {
   if (column !== null) return rounded(value, column.decimals);
   return rounded(100 * value, 1) + (question.statistic === "difference" ? " points" : "%");
 }
-function sentences(question, { stated, evidence, support, table, rows }) {
+function sentences(question, { stated, evidence, support, table, rows, standing }) {
   const { statistic } = question, shown = (value) => numberText(question, value), said = [];
   const kind = statistic === "difference" ? (question.column ? "difference of means" : "difference of shares")
     : statistic === "count" && !Object.keys(question.among).length ? "count of everybody" : statistic;
@@ -549,9 +550,9 @@ function sentences(question, { stated, evidence, support, table, rows }) {
     if (stated.disagree) said.push(data.phrases.disagree);
   }
   said.push(evidenceSentence(evidence, support, table));
-  if (question.column && statistic !== "median") {
-    const column = columns[place.get(question.column)];
-    said.push(column.half ? phrase("middles", { half: rounded(column.half, column.decimals) }) : data.phrases.numbers);
+  if (standing) {
+    const { half, decimals } = columns[place.get(question.column)];
+    said.push(phrase(standing, { half: rounded(half, decimals) }));
   }
   if (rows !== null && rows > 0 && rows < data.few) said.push(phrase("few", { rows }));
   return said;

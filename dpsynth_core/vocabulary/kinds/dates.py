@@ -124,7 +124,7 @@ DATE = Kind(
     "Date",
     "Days, such as a date of birth, between two bounds; by week, month, quarter or year where there are many.",
     Form.BINNED,
-    ("lower", "upper", "width", "bins", "edges", "other", "missing"),
+    ("lower", "upper", "width", "bins", "edges", "own_cells", "other", "missing"),
     dtype="date",
     learnable=True,
     scale=lambda _: Days(),

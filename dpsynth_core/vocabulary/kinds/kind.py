@@ -126,6 +126,10 @@ class Scale(ABC):
         """The inverse of `edge`."""
         return edge
 
+    def beyond(self, number: float) -> float:
+        """The least number above one: a cell from here to there holds one value."""
+        return number + 1 if self.whole else math.nextafter(number, math.inf)
+
     def start(self, _width: float) -> int:
         """A number where bins of this many begin, before or behind others."""
         return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from dpsynth_core.vocabulary.kinds.kind import LARGEST_EXACT, MOST_PARTS, Form, Kind, Scale, is_number, is_whole
+from dpsynth_core.vocabulary.kinds.kind import LARGEST_EXACT, MOST_PARTS, Form, Kind, Option, Scale, is_number, is_whole
 
 
 class _Numbers(Scale):
@@ -54,7 +54,14 @@ class RealNumbers(_Numbers):
         return float(bound) if is_number(bound) else None
 
 
-_BINS = ("lower", "upper", "width", "bins", "edges", "other", "missing")
+_BINS = ("lower", "upper", "width", "bins", "edges", "own_cells", "other", "missing")
+
+_OWN_CELLS = Option(
+    "own_cells",
+    "Values with a group of their own (optional)",
+    "Does 0 stand for none? Is there a code for “that much or more”? With a group of their own they are never mixed with their neighbours.",
+    "0 99999",
+)
 
 INTEGER = Kind(
     "integer",
@@ -66,6 +73,7 @@ INTEGER = Kind(
     learnable=True,
     scale=lambda _: WholeNumbers(),
     examples=("0", "120", "10"),
+    options=(_OWN_CELLS,),
 )
 NUMERIC = Kind(
     "numeric",
@@ -77,6 +85,7 @@ NUMERIC = Kind(
     learnable=True,
     scale=lambda _: RealNumbers(),
     examples=("0", "250.5", "10"),
+    options=(_OWN_CELLS,),
 )
 
 

@@ -248,7 +248,7 @@ def clock_micros(text: str) -> int | None:
     return -micros if match[1] else micros
 
 
-_FIELDS = ("lower", "upper", "precision", "width", "bins", "edges", "other", "missing")
+_FIELDS = ("lower", "upper", "precision", "width", "bins", "edges", "own_cells", "other", "missing")
 _WRITTEN_TO = Option(
     "precision",
     "Written to the",

@@ -153,7 +153,7 @@ class ColumnDraft(Column):
         stated = getattr(self, field)
         if isinstance(stated, Mapping):
             return "\n".join(f"{beginning}{_EQUALS}{group}" for beginning, group in stated.items())
-        return _text(stated)
+        return " ".join(map(_text, stated)) if isinstance(stated, list) else _text(stated)
 
     def listed_text(self) -> str:
         """The categories one per line, each with its label after a tab if it has one."""

@@ -43,9 +43,9 @@ from dpsynth_core.planning import plan as plans
 from dpsynth_core.planning import proposals as proposed
 from dpsynth_core.planning import weakness
 from dpsynth_core.planning.looks import Look
-from dpsynth_core.planning.plan import Plan, Shares, budgeted
+from dpsynth_core.planning.plan import Plan, Shares, budgeted, looked_into
 from dpsynth_core.planning.proposals import Cost, Proposal
-from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, DEMO, BudgetSpec, Spec
+from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, DEFAULT_INSIDE, DEFAULT_MEANS, DEMO, BudgetSpec, Spec
 from dpsynth_core.privacy import budget as budgets
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.sources.detect_notation import Doubt
@@ -61,7 +61,7 @@ Draft = dict[str, Any]
 
 CONDITION = "condition"
 """What pages call a criterion."""
-DEFAULT_BUDGET = {"epsilon": 1.0, "delta": 1e-9, "certificate": DEFAULT_CERTIFICATE}
+DEFAULT_BUDGET = {"epsilon": 1.0, "delta": 1e-9, "certificate": DEFAULT_CERTIFICATE, "inside": DEFAULT_INSIDE, "means": DEFAULT_MEANS}
 _LATER = {"path": "chosen-later", "kind": "csv"}
 """Stands for the table in a plan that is looked at before there is one; it is never sealed."""
 DEFAULT_CAP = dict(zip(("epsilon", "delta"), accounts.DEFAULT_CAP, strict=True))
@@ -221,8 +221,11 @@ def needs_reason(draft: Mapping[str, Any]) -> bool:
 
 def shares(draft: Mapping[str, Any]) -> Shares:
     """How the budget is divided when the chosen mechanism runs, as the sealed plan will have it. Raises InputError as `budget`."""
-    unknown = domain(draft).unknown if draft.get("domain") else ()
-    return budgeted(mechanism(draft), budget(draft), unknown, draft)
+    if not draft.get("domain"):
+        return budgeted(mechanism(draft), budget(draft), document=draft)
+    data, columns, chosen = draft.get("data", {}), domain(draft), mechanism(draft)
+    into = looked_into(chosen, columns, data.get("kind", "csv"), data.get("engine"))
+    return budgeted(chosen, budget(draft), columns.unknown, draft, into)
 
 
 def models(draft: Mapping[str, Any]) -> tuple[ModelSpec, ...]:

@@ -13,6 +13,8 @@ _NAMES = {
     "budget.delta": "δ",
     "budget.discovery": "share for learning values",
     "budget.epsilon": "ε",
+    "budget.inside": "share for how numbers lie in their groups",
+    "budget.means": "share for means",
     "budget.models": "share for columns to predict",
     "budget.ranges": "share for ranges",
     "budget.reason": "why so large an ε",

@@ -1,0 +1,235 @@
+"""Certified means: how far the mean of each column of numbers, as rows have it, is from the people's.
+
+Let m be the mean that rows are drawn around, and w the width of the column's bounds. What is measured is the sum of (value - m) / w over
+the people, a number from -1 to 1 for each, and 0 for those without a number: the people's mean is m + w times this sum, divided by the
+number of people who have one. Where the rows are right the sum is near 0, so that hardly anything depends on how well that number is known;
+it is measured too, with a tenth of the column's part, where people may have no number.
+
+Values are told apart as finely as it takes: one by one, or by a grid of `_GRID` cells and the measured parts of the column's cells. What
+the grid leaves open is added to the interval. Numbers beyond the bounds count as the rows have them: in the nearest cell, or not at all.
+A column's part of the budget is larger the nearer its people are together, in shares of its range: the mean of an amount that most people
+do not have is a small part of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import TypeAdapter
+
+from dpsynth_core.claims.claim import Asked, BudgetShare, Claim, Final, Received
+from dpsynth_core.claims.outcome import Nothing, Open, Wrong, alike, expect, some
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.mechanisms.mechanism import Mechanism
+from dpsynth_core.privacy.interface import SealedKernel
+from dpsynth_core.statistics.intervals import Noisy, fraction
+from dpsynth_core.statistics.quantiles import normal
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.inside import Inside
+from dpsynth_core.vocabulary.measurement import ROUNDING
+from dpsynth_core.vocabulary.middles import behind, middles
+
+_GRID = 20_000
+_PEOPLE = 0.1
+"""Part of a column's budget that measures how many people have a number, where some may have none."""
+_CONFIDENCE = 0.95
+_HEADROOM = 1 - 2.0**-30
+"""So that parts that were divided in floating point add up to no more than the whole."""
+
+
+@dataclass(frozen=True)
+class MeanMeasured:
+    """The mean of a column of numbers. rows: as rows are drawn around it. value: the people's, as measured, from low95 to high95 with 95 %
+    confidence and within the bounds. sigma: noise of the sum, in people at the far end of the range; people: who have a number."""
+
+    column: str
+    rows: float
+    value: float
+    low95: float
+    high95: float
+    sigma: float
+    people: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """A column whose mean is measured. cells: its values as finely as they are told apart. mean: of the rows. people: the share of them who
+    have a number. spread: their mean distance from the mean, as a share of the range."""
+
+    cells: Attribute
+    mean: float
+    people: float
+    spread: float
+
+    @property
+    def low(self) -> float:
+        return float(self.cells.edges[0])
+
+    @property
+    def width(self) -> float:
+        return float(self.cells.edges[-1] - self.cells.scale.whole) - self.low
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        return np.nan_to_num(np.clip((middles(self.cells) - self.mean) / self.width, *self.ends))
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The least and the largest weight."""
+        return min(0.0, (self.low - self.mean) / self.width), max(0.0, (self.low + self.width - self.mean) / self.width)
+
+    @property
+    def grid(self) -> float:
+        """By how much the grid may move a mean."""
+        return max((high - low - self.cells.scale.whole) / 2 for low, high in pairwise(self.cells.edges))
+
+
+def _columns(domain: Domain, codes: NDArray[np.integer], inside: Mapping[str, Inside]) -> list[_Column]:
+    """Those with bins whose rows do not just spread evenly in them: nobody claims such a mean."""
+    found = []
+    for place, one in enumerate(domain):
+        if not one.is_number or one.edges[-1] - one.edges[0] <= one.scale.whole or one.missing_as or one.other_as:
+            continue
+        parts = inside[one.name].of(one) if one.name in inside else None
+        if parts is None and any(high > one.scale.beyond(low) for low, high in pairwise(one.edges)):
+            continue
+        counts = np.bincount(codes[:, place], minlength=one.size)[: one.values]
+        if not (number := int(counts.sum())):
+            continue
+        means = middles(one)[: one.values] if parts is None else parts.means
+        mean = float(counts @ means / number)
+        cells = one if parts is None else replace(one, edges=_grid(one, inside[one.name].parts))
+        spread = float(counts @ np.abs(means - mean)) / number / float(one.edges[-1] - one.edges[0])
+        found.append(_Column(cells, mean, number / len(codes), max(spread, 1 / (1 + number))))
+    return found
+
+
+def _grid(column: Attribute, parts: Sequence[float]) -> tuple[float, ...]:
+    first, end = column.edges[0], column.edges[-1]
+    if column.scale.whole and end - first <= _GRID:
+        return tuple(range(int(first), int(end) + 1))
+    even = np.linspace(first, end, _GRID + 1)
+    return tuple(np.union1d(np.rint(even) if column.scale.whole else even, np.asarray(parts, dtype=np.float64)).tolist())
+
+
+def measure(kernel: SealedKernel, columns: Sequence[_Column], records: Noisy) -> tuple[MeanMeasured, ...]:
+    """Spend all that the kernel has left. records: how many there are."""
+    rho, need = kernel.rho_left * _HEADROOM, np.array([1 / one.spread for one in columns])
+    fine = kernel.over(Domain(tuple(one.cells for one in columns)))
+    fine.prepare([(one.cells.name,) for one in columns])
+    return tuple(_measured(fine, one, rho * part, records) for one, part in zip(columns, (need / need.sum()).tolist(), strict=True))
+
+
+def _measured(kernel: SealedKernel, column: _Column, rho: float, records: Noisy) -> MeanMeasured:
+    clique, cells, people = (column.cells.name,), column.cells, records
+    if cells.size > cells.values:
+        number = kernel.unit.sum_l2(0.0, 1.0) / math.sqrt(2 * _PEOPLE * rho)
+        having = behind(np.ones(cells.values), cells)
+        people = Noisy(kernel.measure_sum(clique, np.nan_to_num(having), 0.0, 1.0, number), math.sqrt(number**2 + ROUNDING))
+        rho *= 1 - _PEOPLE
+    sigma = kernel.unit.sum_l2(*column.ends) / math.sqrt(2 * rho)
+    total = kernel.measure_sum(clique, column.weights, *column.ends, sigma)
+    return state(column, Noisy(total, math.sqrt(sigma**2 + ROUNDING)), people)
+
+
+def state(column: _Column, total: Noisy, people: Noisy) -> MeanMeasured:
+    """What follows from the measured sum and number."""
+    low, high = fraction(total, people, normal((1 + _CONFIDENCE) / 2))
+    least, most = column.low, column.low + column.width
+
+    def within(number: float) -> float:
+        return min(max(number, least), most)
+
+    number = max(1.0, people.value)
+    return MeanMeasured(
+        column=column.cells.name,
+        rows=column.mean,
+        value=within(column.mean + column.width * total.value / number),
+        low95=within(column.mean + column.width * low - column.grid),
+        high95=within(column.mean + column.width * high + column.grid),
+        sigma=total.sigma,
+        people=number,
+    )
+
+
+class Means(Claim[tuple[MeanMeasured, ...]]):
+    """How far the means of columns of numbers are from the people's."""
+
+    name = part = "means"
+    share = BudgetShare(default=0.0, least=0.001, most=0.4, otherwise="0 to measure no means")
+    purpose = "measuring the means of columns of numbers"
+    announced = "measuring the means of columns of numbers"
+    unmeasured = "The run was interrupted before the means of columns of numbers were measured, although a share of the budget was for it."
+    question = "Do the means of columns follow?"
+    title = "How far off are means?"
+    noun = "means"
+    reading = (
+        "The mean of each column of numbers was measured with noise, on a share of the budget of its own. The intervals hold with 95% "
+        "confidence, each by itself. Whoever has no number, or one beyond bounds that have a group of their own, is left out."
+    )
+    form = TypeAdapter(tuple[MeanMeasured, ...])
+
+    def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:  # noqa: ARG002
+        return mechanism.card.makes_rows
+
+    def absent(self, plan: Asked) -> tuple[MeanMeasured, ...]:  # noqa: ARG002
+        return ()
+
+    def lacks(self, plan: Asked, stated: tuple[MeanMeasured, ...]) -> str:  # noqa: ARG002
+        """A table without columns of numbers has no means."""
+        return ""
+
+    def answers(self, plan: Asked, stated: tuple[MeanMeasured, ...]) -> int:
+        return sum(2 if plan.domain[one.column].size > plan.domain[one.column].values else 1 for one in stated)
+
+    def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> tuple[MeanMeasured, ...]:
+        codes, total = final.released.codes, final.total
+        if plan.link is not None:  # whose rows are counted in pairs
+            return ()
+        columns = [] if codes is None else _columns(plan.domain, codes, final.inside)
+        return measure(kernel, columns, Noisy(total.value, total.sigma)) if columns and total is not None else ()
+
+    def follows(self, received: Received, stated: tuple[MeanMeasured, ...]) -> str:
+        plan = received.plan
+        if not stated:
+            raise Nothing("no means were measured")
+        end = len(received.answers) - received.behind(self.name)
+        kernel = received.replaying(slice(max(0, end - self.answers(plan, stated)), end))
+        try:
+            again = self.measure(plan, kernel.part(plan.shares.of(self.name)), received.final)
+        except InputError:
+            if received.other_versions:
+                raise Open("whether the means were measured of these rows is seen where the versions are those that it names") from None
+            raise Wrong("the means were measured of something else than these rows") from None
+        expect([one.column for one in again] == [one.column for one in stated], "they are of other columns")
+        different = [one.column for one, other in zip(again, stated, strict=True) if not alike(asdict(one), asdict(other))]
+        expect(not different, f"the mean of {some(different)} does not follow from what was measured")
+        return f"{len(stated):,} means and their intervals follow from what was measured"
+
+    def sentences(self, plan: Asked, stated: tuple[MeanMeasured, ...], final: Final) -> list[str]:  # noqa: ARG002
+        return [sentence(plan.domain[one.column], one) for one in stated]
+
+
+def sentence(column: Attribute, one: MeanMeasured) -> str:
+    width = float(column.edges[-1] - column.edges[0])
+
+    def shown(number: float) -> str:
+        if column.about.dtype not in ("int64", "float64"):
+            return column.scale.text(round(number))
+        return f"{number:,.{max(0, min(6, 3 - math.floor(math.log10(width))))}f}"
+
+    off = abs(one.rows - one.value) / width
+    return (
+        f"{column.name}: {shown(one.rows)} in the rows; {shown(one.value)} among the people as measured, from {shown(one.low95)} to"
+        f" {shown(one.high95)}. That is {off:.2%} of the range between its bounds."
+    )
+
+
+MEANS = Means()

@@ -1,0 +1,79 @@
+"""How the numbers of a column lie inside its cells: a fine histogram that rows draw from, in place of an even spread.
+
+A cell of 0 to 4,999 may hold nothing but zeros. Its parts say so: they are cells of the same column, finer ones, with what was released of
+the people in each. A column without one is spread evenly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.vocabulary.attribute import Attribute
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Inside:
+    """parts: edges of the parts, rising; the edges of the column's cells are among them.  people: released numbers of people in each part,
+    none below 0; of a cell whose parts have nobody, nothing is known."""
+
+    parts: tuple[float, ...]
+    people: tuple[float, ...]
+
+    def of(self, column: Attribute) -> Parts:
+        """Its parts by cell of the column. Raises InputError where they are not parts of its cells."""
+        edges, cells = np.asarray(self.parts, dtype=np.float64), np.asarray(column.edges, dtype=np.float64)
+        fits = len(self.people) == len(edges) - 1 and (np.diff(edges) > 0).all() and np.isin(cells, edges).all()
+        if not fits or (edges[0], edges[-1]) != (cells[0], cells[-1]) or not all(0 <= people < np.inf for people in self.people):
+            raise InputError(f"column {column.name!r}", "its parts are not parts of its cells", "the release is damaged")
+        return Parts(column, edges, np.asarray(self.people, dtype=np.float64))
+
+    def to_json(self) -> dict[str, Any]:
+        return {"parts": list(self.parts), "people": list(self.people)}
+
+    @classmethod
+    def from_json(cls, obj: Mapping[str, Any]) -> Inside:
+        return cls(tuple(obj["parts"]), tuple(obj["people"]))
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The parts of a column's cells. edges: shape (parts + 1,); people: shape (parts,)."""
+
+    column: Attribute
+    edges: Float
+    people: Float
+
+    @cached_property
+    def cell(self) -> NDArray[np.intp]:
+        """That each part is in."""
+        return np.searchsorted(np.asarray(self.column.edges, dtype=np.float64), self.edges[:-1], side="right") - 1
+
+    @cached_property
+    def shares(self) -> Float:
+        """Of the people in its cell, by part; of a cell without people, of its width."""
+        values = self.column.values
+        people, widths = np.bincount(self.cell, self.people, values), np.bincount(self.cell, np.diff(self.edges), values)
+        of_width = np.diff(self.edges) / widths[self.cell]
+        return np.divide(self.people, people[self.cell], out=of_width, where=people[self.cell] > 0)
+
+    def drawn(self, cells: NDArray[np.integer], rng: np.random.Generator) -> NDArray[np.intp]:
+        """A part for each of the cells. cells: shape (rows,), bins all of them."""
+        first = np.searchsorted(self.cell, np.arange(self.column.values))
+        last = np.append(first[1:], len(self.cell)) - 1
+        before = np.cumsum(self.shares) - self.shares
+        reached = before[first[cells]] + rng.random(len(cells))
+        return np.clip(np.searchsorted(before, reached, side="right") - 1, first[cells], last[cells])
+
+    @cached_property
+    def means(self) -> Float:
+        """The mean of each cell's numbers if they are drawn evenly within parts, shape (values,)."""
+        middles = (self.edges[:-1] + self.edges[1:] - self.column.scale.whole) / 2
+        return np.asarray(np.bincount(self.cell, self.shares * middles, self.column.values), dtype=np.float64)
