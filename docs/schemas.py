@@ -75,6 +75,7 @@ def column(kind: Kind) -> Schema:
         "bins": whole(1),
         "width": one_of(NUMBER, TEXT),
         "edges": listed(one_of(NUMBER, TEXT)),
+        "own_cells": one_of(listed(one_of(NUMBER, TEXT)), TEXT),
         "decimals": whole(),
         "missing": one_of(TRUTH, RECODED),
         "other": one_of(TRUTH, RECODED, *([{"const": "nearest"}] if kind.form is Form.BINNED else [])),
