@@ -28,7 +28,7 @@ def test_all_of_the_export_is_used(page: Page, server: Server, tmp_path: Path, n
     hand.choose_file(hospital.EXPORTS[name](tmp_path / name))
     expect(page.get_by_text("30 columns")).to_be_visible()
     hand.type("Name of the population", "Patients of 2023")
-    hand.text("Hundreds")
+    hand.pick("Hundreds")
     hand.text("A person may have several rows")
     hand.click(page.get_by_role("combobox", name="Column that tells people apart"))
     hand.click(page.get_by_role("option", name="patient"))

@@ -69,8 +69,8 @@ def card(project: Current, forecasts: Mapping[str, Forecast | InputError]) -> No
             st.button("Change", icon=":material/swap_horiz:", key="change_mechanism", on_click=toggle)
         plan_view.fitting(forecasts[mechanism.card.name])
         _expected(mechanism.card.name, recommended)
-        frame.link("tradeoffs", "Try several on simulated data")
         if st.session_state.get(_OPEN):
+            frame.link("tradeoffs", "Try several on simulated data first, at no cost")
             shortlist(project, forecasts)
             plan_view.cards(forecasts, mechanism.card.name)
         else:
