@@ -54,6 +54,7 @@ def download(page: Page, button: str) -> pd.DataFrame:
 
 def test_from_the_demo_over_a_sweep_to_a_release(page: Page, server: Server) -> None:
     in_project(page, server, "Explore", "mechanism", simulated())
+    page.get_by_role("button", name="Change").click()
     page.get_by_role("link", name="Try several on simulated data first").click()
     expect(page.get_by_role("heading", level=1, name="Trade-offs")).to_be_visible()
     settled(page)
