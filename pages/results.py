@@ -26,7 +26,7 @@ _FIRST = next(iter(VIEWS))
 def main() -> None:
     project = frame.require("results")
     finished = open_runs.finished(project.owner, project.id)
-    frame.header("results", "How good the rows are, and what to take away.", Zone.RELEASED)
+    frame.header("results", "How good the rows are.", Zone.RELEASED)
     run = _picked(finished, compare_view.favourite(project))
     opened = open_runs.open_run(run)
     if run.id == finished[0].id:

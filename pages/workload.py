@@ -10,7 +10,7 @@ from dpsynth_core.web.workload import workload_view
 
 def main() -> None:
     project = workload_view.prefill(frame.require("workload"))
-    frame.header("workload", "Which tables of counts must come out right. What is not asked for costs nothing.", Zone.PUBLIC)
+    frame.header("workload", "Which tables of counts must come out right.", Zone.PUBLIC)
     error = document.problem(project.draft, "workload")
     if error is None:
         light_view.light(project)

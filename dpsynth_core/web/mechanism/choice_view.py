@@ -82,7 +82,7 @@ def _expected(chosen: str, recommended: tuple[Recommendation, ...]) -> None:
         return
     first, own = recommended[0], next((one for one in recommended if one.name == chosen), None)
     if own is not None:
-        st.markdown(f"About **{percent(own.expected.error)}** of the people in the wrong group ({_span(own)}), as a rough guide.")
+        st.markdown(f"About **{percent(own.expected.error)}** of the people in the wrong group ({_span(own)}).")
     if first.name != chosen:
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             why = f"about {percent(first.expected.error)} ({_span(first)}), {first.reasons[0]}"

@@ -46,7 +46,7 @@ _ERRORS, _AGAINST, _SCATTER = "Errors", "Against bounds and baselines", "Bound a
 EVERY_TABLE = "every_table"
 _NAMED = 20
 """Tables that are drawn with their names."""
-_PURPOSES_SHOWN = 3
+_PURPOSES_SHOWN = 2
 
 
 def tables(opened: OpenRun) -> None:
