@@ -100,7 +100,8 @@ def cards(release: Release) -> None:
         card(release)
     for section in claimed(release):
         if section.name not in CARDS:
-            with frame.card(section.title, Zone.RELEASED, section.reading):
+            with st.expander(section.title, icon=":material/straighten:"):
+                st.caption(section.reading)
                 for line in section.lines:
                     st.markdown(f"- {literal(line, 800)}")
 
