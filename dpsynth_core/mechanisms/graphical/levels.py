@@ -72,7 +72,7 @@ def divided(shares: Mapping[Clique, float], levels: Levels) -> dict[Clique, floa
 def believed(levels: Levels, measured: Sequence[Measurement], total: float) -> Believed:
     """What is believed of columns. measured: all that was, levels included. total: the number of people."""
 
-    def of(domain: Domain, measurements: Sequence[Measurement], known: Sequence[MarginalCounts]) -> Columns:
+    def of(domain: Domain, measurements: Sequence[Measurement], known: Sequence[MarginalCounts] = ()) -> Columns:
         others = smooth_columns(domain, [m for m in measurements if m.clique[0] not in levels], known)
         ranged = [_cells(domain, name, [m for m in measured if _is_of(m, name)], total) for name in levels]
         used = [m for m in measurements if m.clique[0] in levels]
