@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import dpsynth_core as dps
 from dpsynth_core import cli
 from dpsynth_core.release import document as releases
 from dpsynth_core.store import chain
@@ -107,6 +109,59 @@ def test_no_more_rows_are_drawn_of_it_yet(released: Path, capsys: pytest.Capture
     assert "two linked tables" in capsys.readouterr().err
 
 
+def test_both_tables_are_in_a_program_and_no_question_is_said_to_find_nothing(released: Path) -> None:
+    opened = dps.open(released / "release.zip")
+    pd.testing.assert_frame_equal(opened.members.astype("int64"), pd.read_csv(released / "members.csv"))
+    assert len(opened.rows) == len(pd.read_csv(released / "synthetic.csv"))
+    with pytest.raises(dps.InputError, match="two linked tables are not answered yet"):
+        opened.ask("count")
+
+
+def test_both_tables_are_written_in_every_format(home: Path) -> None:
+    assert synthesize(home, "formats", "--format", "parquet,sav,jsonl") == 0
+    written, people = home / "formats", pd.read_csv(home / "formats" / "members.csv")
+    read = [pd.read_parquet(written / "members.parquet"), pd.read_json(written / "members.jsonl", lines=True)]
+    for rows in (*read, pd.read_spss(written / "members.sav", convert_categoricals=False)):
+        pd.testing.assert_frame_equal(rows.astype("int64"), people)
+
+
+@pytest.mark.parametrize("file", ["members.csv", "members.parquet"])
+def test_a_folder_in_the_place_of_a_file_is_refused_before_anything_is_charged(
+    home: Path, file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "out" / file).mkdir(parents=True)
+    assert synthesize(home, str(tmp_path / "out"), "--format", "parquet") == cli.BAD_INPUT
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert "is a folder" in error
+    assert "charged" not in error
+
+
+def test_a_missing_key_names_its_table(home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "people.csv").write_text("home,sex,adult\n1,0,1\n")
+    assert synthesize(home, "refused", "--members", str(tmp_path / "people.csv")) == cli.BAD_INPUT
+    assert "the table of members has no column 'id'" in capsys.readouterr().err
+
+
+def test_numbers_of_people_are_of_households(released: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A household is six records of pairs. Noise at epsilon 4 is at most some 20 households; six times 500 are 3,000."""
+    bundle = str(released / "release.zip")
+    assert cli.main(["compare", bundle, bundle, "--report", str(tmp_path / "page.html")]) == 0
+    found = re.search(r"About ([\d,]+) people before", "".join(capsys.readouterr()))
+    assert found is not None
+    assert abs(int(found[1].replace(",", "")) - HOUSEHOLDS) < 100
+
+
+def test_a_verdict_counts_households(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Noise at epsilon 0.01 is ten times the table and more, so that certificate and verdict say of how many they know nothing: a sixth of
+    the noisy number of records, each household being six of them. None of it is luck but that number."""
+    assert synthesize(home, "noisy", "--epsilon", "0.01") == 0
+    made = dps.open(home / "noisy" / "release.zip").made
+    assert made.certificate is not None
+    counted = re.findall(r"about ([\d,]+) people, and noise of ± ([\d,]+)", capsys.readouterr().err)
+    noise = f"{made.certificate.noise / 6:,.0f}"
+    assert counted == [(f"{total / 6:,.0f}", noise) for total in (made.certificate.total.value, made.final.released.total)]
+
+
 def _orphan(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(id=rows["id"].where(rows.index < len(rows) - 1, 10**6))
 
@@ -155,6 +210,9 @@ def test_a_kept_release_is_read_back(released: Path, tmp_path: Path) -> None:
         (["--person-column", "id"], "--person-column"),
         (["--workload", "all-2way"], "--workload"),
         (["--tables", "2"], "output.tables"),
+        (["--max-rows-per-person", "3"], "--max-rows-per-person"),
+        (["--members", "missing.csv"], "--members"),
+        (["--max-members", "10", "--rows", "20000000"], "let fewer members count"),  # 250 GB of pairs
         (["--members-domain", "missing.json"], "--members-domain"),
     ],
 )

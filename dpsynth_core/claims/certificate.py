@@ -343,7 +343,7 @@ class ErrorsMeasured(Claim[Certificate]):
         return f"{len(noisy):,} measured errors, their bounds and their mean follow from each other"
 
     def sentences(self, plan: Asked, stated: Certificate | None, final: Final) -> list[str]:  # noqa: ARG002
-        return [] if stated is None else [_sentence(stated, plan.shares.of(self.name) / plan.shares.rho)]
+        return [] if stated is None else [_sentence(stated, plan.shares.of(self.name) / plan.shares.rho, plan.records_each)]
 
 
 CERTIFICATE = ErrorsMeasured()
@@ -396,10 +396,11 @@ def _recomputed_columns(received: Received, certificate: Certificate, released: 
     return columns.stated(math.fsum(noisy.values()) / len(noisy), stated.sigma, released, certificate.total)
 
 
-def _sentence(certificate: Certificate, share: float) -> str:
-    """share: of the budget that measured it."""
+def _sentence(certificate: Certificate, share: float, each: int) -> str:
+    """share: of the budget that measured it. each: records that one of the people is."""
     if certificate.says_nothing:
-        return f"it says nothing: about {certificate.total.value:,.0f} people, and noise of ± {certificate.noise:,.0f} in each error"
+        people, noise = certificate.total.value / each, certificate.noise / each
+        return f"it says nothing: about {people:,.0f} people, and noise of ± {noise:,.0f} in each error"
     what = "answers" if certificate.of == ANSWERS else "synthetic rows"
     mean, most = possible(certificate.mean_error), possible(certificate.mean_bound95)
     return (

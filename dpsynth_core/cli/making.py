@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,7 +69,8 @@ def alone_in(out: Path, formats: Sequence[str], population: str | None) -> Itera
             raise InputError("--out", f"another run writes in {shown(out)}", "name another folder, or wait for its end") from None
         except OSError:  # the file system has no locks for folders
             pass
-        for name in (*(f"synthetic.{name}" for name in formats), "release.json", "times.json", BUNDLE):
+        rows = (f"{table}.{name}" for table in ("synthetic", "members") for name in {"csv", *formats})
+        for name in (*rows, "release.json", "times.json", BUNDLE):
             if (out / name).is_dir():
                 raise InputError("--out", f"{shown(out / name)} is a folder", "remove it, or name another folder")
         _check_population(out / "release.json", population)
@@ -197,8 +199,9 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
     if made.further:
         rows = f"{1 + len(made.further)} tables of {rows}"
         print_message(f"tables: {tables.explained(1 + len(made.further))}")
-    if made.members is not None:
-        print_message(f"members: {tables.explained_members(made.members.num_rows, made.plan.records_each)}")
+    if made.plan.link is not None:
+        members = None if made.members is None else made.members.num_rows
+        print_message(f"members: {tables.explained_members(members, made.plan.records_each)}")
     for claim in CLAIMS:
         for line in claim.sentences(made.plan, made.claims[claim.name], made.final):
             print_message(f"{claim.noun}: {line}")
@@ -218,11 +221,14 @@ def _write_rows(made: Release, out: Path, formats: Sequence[str]) -> dict[str, P
     packed: dict[str, Path] = {}
     if made.values is None:
         return packed
-    for name in formats:
-        file = f"synthetic{FORMATS[name].ending}"
+    kept = [("synthetic", made.values, made.plan.row_domain)]
+    if made.members is not None:
+        kept.append(("members", made.members, made.plan.member_domain))
+    for (table, rows, domain), name in product(kept, formats):
+        file = f"{table}{FORMATS[name].ending}"
         try:
             with private_file(out / file) as stream:
-                FORMATS[name].write(made.values, made.plan.row_domain, stream, About.of(made.spec))
+                FORMATS[name].write(rows, domain, stream, About.of(made.spec))
         except CapacityError as error:
             print_message(f"warning: {file} was not written: {error.problem}; {error.remedy}")
             continue

@@ -170,6 +170,7 @@ def _linked(options: argparse.Namespace, domain: Domain) -> dict[str, Any]:
     if options.members is None:
         return {}
     one_table = {"--person-column": options.person_column, "--public": options.public, "--model": options.model}
+    one_table["--max-rows-per-person"] = options.max_rows_per_person != "1"
     one_table |= {"--workload": options.workload != ALL_TRIPLES, "--mechanism": options.mechanism != "aim", "--set": options.set}
     for option in (option for option, value in one_table.items() if value):
         raise InputError(option, "two linked tables do not go with it yet", "leave it out")
@@ -182,8 +183,12 @@ def _linked(options: argparse.Namespace, domain: Domain) -> dict[str, Any]:
     members = parse_domain(read_document(options.members_domain, "--members-domain"))
     if (most := whole(str(options.max_members))) is None:
         raise InputError("--max-members", f"{shown(options.max_members)} is no whole number", "give a number from 1 to 10")
+    try:
+        section = detect_without_doubt(options.members, "--members").section(options.members)
+    except InputError as error:  # it says of a table that it is the data
+        raise InputError("--members", error.problem, error.remedy) from error
     return {
-        "members": detect_without_doubt(options.members, "--members").section(options.members) | {"domain": members.to_json()},
+        "members": section | {"domain": members.to_json()},
         "unit": {"relation": options.relation, "person_column": options.key, "max_rows_per_person": most},
         "workload": workload(Link(domain, members, most)).to_json(),
         "mechanism": {"name": Households.card.name},

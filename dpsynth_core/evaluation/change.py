@@ -75,8 +75,9 @@ class Change:
         return tuple(shift for shift in self.shifts if shift.sure)
 
 
-def change(before: Known, after: Known, tables: Iterable[Clique]) -> Change:
-    """From one release to another. tables: those to compare, of columns that are in both; other ones are left out by `comparable`."""
+def change(before: Known, after: Known, tables: Iterable[Clique], each: tuple[int, int] = (1, 1)) -> Change:
+    """From one release to another. tables: those to compare, of columns that are in both; other ones are left out by `comparable`. each:
+    records that one of the people is, before and after."""
     domain = before.domain
     wanted = comparable(before.domain, after.domain, tables)
     both = sorted((r for r in wanted if before.estimate(r) and after.estimate(r)), key=lambda r: (domain.cells(r), r))
@@ -94,7 +95,7 @@ def change(before: Known, after: Known, tables: Iterable[Clique]) -> Change:
         tuple(r for r in wanted if r not in both),
         tuple(both[len(kept) :]),
         different(before.domain, after.domain),
-        _people(before, after),
+        _people(before, after, each),
     )
 
 
@@ -136,9 +137,9 @@ def _shares(known: Known, table: Clique) -> Iterator[Estimated]:
     return (Estimated(float(above), below, *moments) for above in estimate.values.ravel())
 
 
-def _people(before: Known, after: Known) -> People | None:
+def _people(before: Known, after: Known, each: tuple[int, int]) -> People | None:
     if before.total is None or after.total is None:
         return None
-    one, other = before.total, after.total
-    margin = normal((1 + CONFIDENCE) / 2) * math.hypot(one.sigma, other.sigma)
-    return People(one.value, other.value, other.value - one.value - margin, other.value - one.value + margin)
+    one, other = before.total.value / each[0], after.total.value / each[1]
+    margin = normal((1 + CONFIDENCE) / 2) * math.hypot(before.total.sigma / each[0], after.total.sigma / each[1])
+    return People(one, other, other - one - margin, other - one + margin)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
 
@@ -182,6 +182,10 @@ class Headline:
     largest: float
     largest_limit: float
     threshold: int | None
+
+    def per(self, each: int) -> Headline:
+        """The same, people counted as so many records each."""
+        return replace(self, people=self.people / each, noise=self.noise / each)
 
     @property
     def says_nothing(self) -> bool:

@@ -92,6 +92,8 @@ class Answers(Sequence[Answer]):
 
 def ask(made: Release, asked: Asked, by: str | None) -> Answer | Answers:
     """See `Release.ask`."""
+    if made.plan.link is not None:
+        raise InputError("ask", "questions to two linked tables are not answered yet", "look at errors, and count in rows and members")
     if not report.can_answer(made):
         raise InputError("ask", "this release holds nothing that could answer", "look at its verdict")
     domain, known = made.domain, report.knowledge(made)

@@ -18,6 +18,7 @@ from dpsynth_core.interface.asking import Answer, Answers, Cells
 from dpsynth_core.interface.frames import Back, pandas_of
 from dpsynth_core.interface.plots import Plots
 from dpsynth_core.release import release as releases
+from dpsynth_core.release.rows import whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,6 +48,11 @@ class Release:
     def rows(self) -> Any:
         """The synthetic rows as the kind of table that came in, in pandas where that was a file or a database. None where none are."""
         return None if self.made.table is None else self.back(self.made.table)
+
+    @cached_property
+    def members(self) -> Any:
+        """Of two linked tables, the rows of the second, under the keys of `rows`; None where there is one table."""
+        return None if self.made.members is None else self.back(whole(self.made.members))
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The rows for any library that speaks Arrow's PyCapsule interface. Raises InputError where there are none."""

@@ -24,6 +24,8 @@ BYTES_PER_CRITERION_CELL = 32
 """Of a table that is counted for criteria alone: counts, and what the release says of it while it is measured."""
 BYTES_PER_VALUE = 20
 """Of a row's column: its code, and what it takes to make and order it. Values are drawn and written a batch at a time."""
+_COPIES_OF_PAIRS = 2
+"""Of the codes of the records of pairs that a row of two linked tables is: measured, 1.9 bytes where a code is one."""
 LEAST_MB = 2000
 """What any run may take beside its forecast: batches of records, threads, models that are trained."""
 MAX_DAYS = 7
@@ -49,7 +51,7 @@ def check(plan: Plan) -> None:
 def most_mb(plan: Plan) -> float:
     """Twice what a run is expected to need, its rows counted as the most that they can be where their number is noisy, and what reading
     and libraries take: a run that needs more has lost its way."""
-    unstated = MAX_UNSTATED_ROWS * len(plan.domain) * BYTES_PER_VALUE / MEGABYTE if left_out(plan) else 0.0
+    unstated = MAX_UNSTATED_ROWS * len(plan.domain) * _bytes_per_value(plan) / MEGABYTE if left_out(plan) else 0.0
     return 2 * (sum(_megabytes(plan)) + unstated) + LEAST_MB
 
 
@@ -57,7 +59,12 @@ def _megabytes(plan: Plan) -> tuple[float, float, float]:
     """What is expected to be needed for rows, tables and criteria."""
     tables_mb = max(plan.forecast.memory_mb, plan.workload.cells * BYTES_PER_CELL / MEGABYTE)
     criteria_mb = sum(tables_alone(plan.criteria, plan.workload).values()) * BYTES_PER_CRITERION_CELL / MEGABYTE
-    return values(plan) * BYTES_PER_VALUE / MEGABYTE, tables_mb, criteria_mb
+    return values(plan) * _bytes_per_value(plan) / MEGABYTE, tables_mb, criteria_mb
+
+
+def _bytes_per_value(plan: Plan) -> int:
+    code = 1 if max(attribute.size for attribute in plan.domain) < 256 else 2
+    return BYTES_PER_VALUE + (_COPIES_OF_PAIRS * code * plan.records_each if plan.link else 0)
 
 
 def free_mb() -> float | None:
@@ -99,7 +106,7 @@ def _remedy(plan: Plan, rows: bool) -> str:
         most = f"state the number of rows (output.rows), of which {output.tables} tables have up to {MAX_UNSTATED_ROWS:,} each otherwise"
         return f"{most}, or ask for fewer tables of rows (output.tables)"
     if rows:
-        return "ask for fewer rows"
+        return "ask for fewer rows" + (", or let fewer members count (unit.max_rows_per_person)" if plan.link else "")
     names = {parameter.name for parameter in parameters(plan.mechanism)}
     knob = next((name for name in ("max_size_mb", "relaxed_rows", "rounds", "records") if name in names), None)
     return "use fewer or smaller tables" + (f", or a smaller {knob}" if knob else "")

@@ -76,25 +76,25 @@ def plan(spec: Spec) -> Plan:
     draft = Plan.of(spec)
     _check_columns(spec.data, draft.row_domain, spec.unit.person_column)
     if spec.members is not None:
-        _check_columns(spec.members, draft.member_domain, spec.unit.person_column)
+        _check_columns(spec.members, draft.member_domain, spec.unit.person_column, "the table of members has")
     twice = spec.public and spec.data.is_file and public_tables.is_same_table(located(spec.public.path), located(spec.data.path))
     if twice:
         raise InputError(public_tables.FIELD, "it is the private table itself", "choose a table that is public already, or none")
     return feasible(draft)
 
 
-def _check_columns(table: TableSpec, domain: Domain, person: str | None) -> None:
+def _check_columns(table: TableSpec, domain: Domain, person: str | None, have: str = "the data have") -> None:
     """That a table has the columns of its domain and the one that tells people apart. The header and the shape of the first lines are
-    looked at, not what they say. Raises InputError."""
+    looked at, not what they say. have: how its error begins. Raises InputError."""
     kind = KINDS[table.kind]
     if kind.columns is None:
         return
     columns = kind.columns(table.model_dump(), person)
     if person is not None and person not in columns:
-        raise InputError("unit.person_column", f"the data have no column {person!r}", "choose one of the file's columns")
+        raise InputError("unit.person_column", f"{have} no column {person!r}", "choose one of the file's columns")
     for name in domain.names:
         if name not in columns:
-            raise InputError(f"column {name!r}", "the data have no column of this name", "drop it from the domain, or correct its name")
+            raise InputError(f"column {name!r}", f"{have} no column of this name", "drop it from the domain, or correct its name")
 
 
 def feasible(draft: Plan) -> Plan:

@@ -33,12 +33,14 @@ def seed(row_seed: int, number: int) -> int:
     return int(np.random.SeedSequence(row_seed, spawn_key=(number,)).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
-def explained_members(members: int, each: int) -> str:
-    """How two linked tables, and what is stated of them, are to be read. each: records of pairs that a row of the first is."""
+def explained_members(members: int | None, each: int) -> str:
+    """How two linked tables, and what is stated of them, are to be read. members: how many were made; None for answers alone. each: records
+    of pairs that a row of the first is."""
+    held = "" if members is None else f"{MEMBERS} holds {members:,} rows under the keys of {FIRST}, and each of them has its key there. "
     return (
-        f"{MEMBERS} holds {members:,} rows under the keys of {FIRST}, and each of them has its key there. Errors, bounds and noisy tables"
-        " are of the rows of the first table: each counts once, divided evenly among its members, or among ordered pairs of them where a"
-        f' column is "of another". So that this is in whole numbers, noisy tables count {each:,} for each row of the first table.'
+        f"{held}Errors, bounds and noisy tables are of the rows of the first table, also where they say people: each counts once, divided"
+        ' evenly among its members, or among ordered pairs of them where a column is "of another". So that this is in whole numbers, noisy'
+        f" tables count {each:,} for each row of the first table."
     )
 
 

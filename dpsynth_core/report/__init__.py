@@ -93,7 +93,7 @@ def quality_of(release: Release) -> Zoned[Quality]:
     if release not in _QUALITY:
         stated = statements(release)
         table = quality.marginal_table(stated)
-        headline = quality.headline(stated, table)
+        headline = combine(lambda head: head.per(release.plan.records_each), quality.headline(stated, table))
         ruled: Zoned[Verdict | None] = released(None)
         if not learnt(release):
             ruled = combine(lambda s, head: verdicts.judge(s, head, release.private, release.criteria, release.despite), stated, headline)

@@ -44,7 +44,7 @@ def changed(before: Release, after: Release) -> Change:
     if learnt(before) or learnt(after):
         raise InputError("release", "it is a rule, and holds no table that could be compared", "choose releases of tables")
     tables = [*((name,) for name in before.domain.names), *before.plan.workload.cliques, *after.plan.workload.cliques]
-    found = change(_known(before), _known(after), tables)
+    found = change(_known(before), _known(after), tables, (before.plan.records_each, after.plan.records_each))
     if len(found.columns) == len({*before.domain.names, *after.domain.names}):
         raise InputError("release", "the two have no column with the same values in common", "choose releases of the same columns")
     return found

@@ -95,12 +95,13 @@ def facts(release: Release) -> list[tuple[str, str]]:
     if not learnt(release):
         nothing = "none: no budget was set aside to measure the errors"
         stated = CERTIFICATE.sentences(release.plan, release.certificate, release.final)
+    made = None if release.members is None else release.members.num_rows
     columns, filled = f"{len(release.plan.row_domain.column_names):,}", len(release.plan.row_domain.filled)
     return [
         ("Population", spec.population),
         ("Synthetic rows", f"{release.rows:,} ({release.row_policy})" if release.rows else "none: answers only"),
         *([("Tables of rows", tables.explained(1 + len(release.further)))] if release.further else []),
-        *([] if release.members is None else [("Members", tables.explained_members(release.members.num_rows, release.plan.records_each))]),
+        *([("Members", tables.explained_members(made, release.plan.records_each))] if release.plan.link else []),
         ("Columns", f"{columns}, of which {filled:,} filled in without measuring anything" if filled else columns),
         (
             "Privacy budget",
