@@ -17,7 +17,7 @@ from dpsynth_core import cli
 from dpsynth_core.release import document as releases
 from dpsynth_core.store import chain
 from tests.bundle import pack
-from tests.bundle.bundles import failed
+from tests.bundle.bundles import failed, files
 
 HOUSEHOLDS = 500
 MOST = 3
@@ -186,6 +186,26 @@ def test_members_that_are_not_what_the_release_says_are_found(released: Path, fo
     held["members.csv"] = forged(rows).to_csv(index=False).encode()
     held[pack.MANIFEST] = pack.manifest(held)
     assert "Do the rows keep to the domain?" in failed(pack.zipped(held))
+
+
+@pytest.mark.parametrize("each", [1, None])
+def test_what_a_row_counts_for_must_be_stated(released: Path, each: int | None) -> None:
+    held = files((released / "release.zip").read_bytes())
+    document = json.loads(held["release.json"])
+    document["rows"]["records_each"] = each
+    held["release.json"] = json.dumps(document).encode()
+    held[pack.MANIFEST] = pack.manifest({name: content for name, content in held.items() if name not in (pack.MANIFEST, "SIGNATURE.json")})
+    assert "Do the rows keep to the domain?" in failed(pack.zipped(held))
+
+
+def test_a_changed_value_is_found_by_running_the_mechanism_again(released: Path) -> None:
+    with zipfile.ZipFile(released / "release.zip") as archive:
+        held = {name: archive.read(name) for name in archive.namelist() if name not in (pack.MANIFEST, "SIGNATURE.json")}
+    rows = pd.read_csv(released / "members.csv")
+    rows.loc[0, "sex"] = 1 - rows.loc[0, "sex"]
+    held["members.csv"] = rows.to_csv(index=False).encode()
+    held[pack.MANIFEST] = pack.manifest(held)
+    assert failed(pack.zipped(held))
 
 
 def test_a_kept_release_is_read_back(released: Path, tmp_path: Path) -> None:

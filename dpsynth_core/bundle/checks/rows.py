@@ -54,6 +54,8 @@ def _members_in_domain(opened: Opened, members: CsvRows) -> int:
     stated, owned = opened.bundle.document["rows"]["members"], replace(members.domain, filled=())
     wrong = dict.fromkeys(name for batch in members.checked() for name in strays(owned, batch.select(owned.column_names)))
     expect(not wrong, f"values outside the domain in {some([*wrong])} of {members.name}")
+    each = opened.plan.records_each
+    expect(opened.bundle.document["rows"].get("records_each") == each, f"a row is {each:,} records of its tables, and that is not stated")
     expect(len(opened.owners) == stated, f"{members.name} has {len(opened.owners):,} rows, but {stated:,} are stated")
     return len(opened.owners)
 
