@@ -14,6 +14,8 @@ import pytest
 
 import dpsynth_core as dps
 from dpsynth_core import cli
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import document as releases
 from dpsynth_core.store import chain
 from tests.bundle import pack
@@ -81,6 +83,7 @@ def test_the_release_says_what_was_protected(released: Path) -> None:
     assert "a person is a household, a value of the column 'id' with all its rows in both tables" in document["statement"]
     assert document["spec"]["members"]["path"] == "people.csv"
     assert document["budget"]["max_rows_per_person"] == MOST
+    assert "means of columns" not in document["statement"]
     assert str(released.parent) not in json.dumps(document)
 
 
@@ -208,6 +211,13 @@ def test_a_changed_value_is_found_by_running_the_mechanism_again(released: Path)
     assert failed(pack.zipped(held))
 
 
+def test_no_budget_is_set_aside_for_what_two_tables_do_not_have(released: Path) -> None:
+    """Whatever a spec says: means are of one table's columns of numbers."""
+    spec = json.loads((released / "release.json").read_text())["spec"]
+    spec["budget"]["means"] = 0.2
+    assert set(dict(Plan.of(Spec.from_json(spec)).shares.aside)) == {"certificate"}
+
+
 def test_a_kept_release_is_read_back(released: Path, tmp_path: Path) -> None:
     from dpsynth_core.bundle import unpack
     from dpsynth_core.bundle.checks.opened import Opened
@@ -232,6 +242,8 @@ def test_a_kept_release_is_read_back(released: Path, tmp_path: Path) -> None:
         (["--tables", "2"], "output.tables"),
         (["--max-rows-per-person", "3"], "--max-rows-per-person"),
         (["--members", "missing.csv"], "--members"),
+        (["--means", "0.1"], "--means"),
+        (["--inside", "0.2"], "--inside"),
         (["--max-members", "10", "--rows", "20000000"], "let fewer members count"),  # 250 GB of pairs
         (["--members-domain", "missing.json"], "--members-domain"),
     ],

@@ -176,8 +176,8 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
     )
     form = TypeAdapter(tuple[MeanMeasured, ...])
 
-    def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:  # noqa: ARG002
-        return mechanism.card.makes_rows
+    def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:
+        return mechanism.card.makes_rows and document.get("members") is None  # whose rows are counted in pairs
 
     def absent(self, plan: Asked) -> tuple[MeanMeasured, ...]:  # noqa: ARG002
         return ()

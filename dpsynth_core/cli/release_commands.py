@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 
 ALL_TRIPLES = "all-3way"
+_OF_NUMBERS = {"inside": "0.1", "means": "0.03"}
+"""Usual shares of the budget for columns of numbers of one table."""
 _ORIGINS = ("typed", "usual", "learnt", "codebook", "public", "labels", "data")
 """Those of `vocabulary.domain`, which --help does not wait for."""
 
@@ -61,9 +63,9 @@ def add(commands: Commands) -> None:
     discovery = 'share of the budget that learns the values of columns for which the domain says "discover" (default: %(default)s)'
     make.add_argument("--discovery", metavar="SHARE", default="0.1", help=discovery)
     inside = "share of the budget that measures how numbers lie in their bins, from which rows draw; 0 for none (default: %(default)s)"
-    make.add_argument("--inside", metavar="SHARE", default="0.1", help=inside)
+    make.add_argument("--inside", metavar="SHARE", default=_OF_NUMBERS["inside"], help=inside)
     means = "share of the budget that measures the means of columns of numbers; 0 for none (default: %(default)s)"
-    make.add_argument("--means", metavar="SHARE", default="0.03", help=means)
+    make.add_argument("--means", metavar="SHARE", default=_OF_NUMBERS["means"], help=means)
     make.add_argument("--relation", default="add-remove", help="add-remove | replace (default: %(default)s)")
     make.add_argument("--person-column", metavar="NAME", help="column that tells people apart; default: one row is one person")
     make.add_argument("--max-rows-per-person", metavar="M", default="1", help="further ones are not used (default: %(default)s)")
@@ -145,7 +147,8 @@ def _synthesize(options: argparse.Namespace) -> None:
         "domain": domain.to_json(),
         **({} if workload is None else {"workload": workload.to_json()}),
         "budget": {
-            **{name: number(getattr(options, name)) for name in ("epsilon", "delta", "certificate", "discovery", "inside", "means")},
+            **{name: number(getattr(options, name)) for name in ("epsilon", "delta", "certificate", "discovery")},
+            **{name: 0.0 if linked else number(getattr(options, name)) for name in _OF_NUMBERS},
             "criteria": number(options.criteria_share),
             "models": number(options.models_share),
             "ranges": number(ranged) if ranged is not None else USUAL_SHARE if workload and workload.ranges else 0.0,
@@ -170,7 +173,8 @@ def _linked(options: argparse.Namespace, domain: Domain) -> dict[str, Any]:
     if options.members is None:
         return {}
     one_table = {"--person-column": options.person_column, "--public": options.public, "--model": options.model}
-    one_table["--max-rows-per-person"] = options.max_rows_per_person != "1"
+    one_table |= {"--max-rows-per-person": options.max_rows_per_person != "1"}
+    one_table |= {f"--{name}": getattr(options, name) not in (usual, "0") for name, usual in _OF_NUMBERS.items()}
     one_table |= {"--workload": options.workload != ALL_TRIPLES, "--mechanism": options.mechanism != "aim", "--set": options.set}
     for option in (option for option, value in one_table.items() if value):
         raise InputError(option, "two linked tables do not go with it yet", "leave it out")

@@ -277,8 +277,8 @@ class Spec(Part):
 
     @property
     def claims(self) -> dict[str, Any]:
-        """What it says of claims besides their shares, by name."""
-        return {"criteria": self.criteria, "models": self.models}
+        """What it says of claims besides their shares, by name; and its second table, of which some are not made."""
+        return {"criteria": self.criteria, "models": self.models, "members": self.members}
 
     def digest(self) -> str:
         """SHA-256 of the published document as canonical JSON (sorted keys, no spaces), so that a reader of the release can check it."""
