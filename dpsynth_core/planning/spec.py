@@ -281,8 +281,13 @@ class Spec(Part):
         return {"criteria": self.criteria, "models": self.models, "members": self.members}
 
     def digest(self) -> str:
-        """SHA-256 of the published document as canonical JSON (sorted keys, no spaces), so that a reader of the release can check it."""
-        return sha256(json.dumps(self.published(), sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+        """Of the published document, so that a reader of the release can check it."""
+        return digest_of(self.published())
+
+
+def digest_of(published: Mapping[str, Any]) -> str:
+    """SHA-256 as canonical JSON (sorted keys, no spaces)."""
+    return sha256(json.dumps(published, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 def load_spec(path: Path) -> Spec:

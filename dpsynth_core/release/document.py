@@ -23,6 +23,7 @@ import pyarrow.csv as pcsv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from dpsynth_core.claims.claim import Claim
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.evaluation import naming
 from dpsynth_core.evaluation.bounds import UNBOUNDED, Bound
@@ -129,12 +130,12 @@ def from_json(
         versions=obj["versions"],
         created=date.fromisoformat(obj["created"]).isoformat(),
         bounds={tuple(item["attributes"]): _bound(item) for item in obj["bounds"]},
-        claims={claim.name: claim.from_json(plan, obj[claim.part]) for claim in CLAIMS},
+        claims={claim.name: _stated(claim, plan, obj) for claim in CLAIMS},
         row_seed=obj["rows"]["seed"],
         transcript=transcripts.from_json(obj["transcript"], measurements),
         ledger=obj["ledger"],
         despite=_reason(obj["despite"]),
-        inside=_inside(plan.domain, obj["inside"]),
+        inside=_inside(plan.domain, obj.get("inside", {})),  # documents from before there was such a part have none
     )
 
 
@@ -144,6 +145,11 @@ def _inside(domain: Domain, written: Mapping[str, Any]) -> dict[str, Inside]:
     for name, one in read.items():
         one.of(domain[name])
     return read
+
+
+def _stated(claim: Claim[Any], plan: Plan, obj: Mapping[str, Any]) -> Any:
+    """A document that has no such part was written before there was this claim: so it was not made."""
+    return claim.from_json(plan, obj[claim.part]) if claim.part in obj else claim.absent(plan)
 
 
 def plan_of(obj: Mapping[str, Any]) -> Plan:

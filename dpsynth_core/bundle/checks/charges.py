@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 from dpsynth_core.bundle.checks.opened import Opened
 from dpsynth_core.bundle.unpack import parsed
 from dpsynth_core.claims.outcome import NEAR, Nothing, Wrong, expect, named, near
 from dpsynth_core.planning.plan import INSIDE, Plan
+from dpsynth_core.planning.spec import digest_of
 from dpsynth_core.privacy.events import Gaussian, delta_of
 from dpsynth_core.privacy.thresholds import threshold
 from dpsynth_core.release import synthesis
@@ -19,11 +21,20 @@ from dpsynth_core.vocabulary.measurement import Measurement, Residual
 
 
 def sealed_plan(opened: Opened) -> str:
-    digest = opened.plan.spec.digest()
+    """The digest is of the spec as it stands there: one that was written before there was a field says nothing of it."""
+    written = opened.bundle.document["spec"]
+    digest = digest_of(written)
     expect(digest == opened.bundle.document["spec_sha256"], "the spec is not the one whose SHA-256 the release names")
-    same = parsed("spec.json", opened.bundle.files["spec.json"]) == opened.bundle.document["spec"]
-    expect(same, "spec.json is another spec")
+    expect(_within(written, opened.plan.spec.published()), "the spec says more than a published one")
+    expect(parsed("spec.json", opened.bundle.files["spec.json"]) == written, "spec.json is another spec")
     return f"the plan is the sealed one, SHA-256 {digest[:16]}…"
+
+
+def _within(written: Any, whole: Any) -> bool:
+    """Whether the documents agree in all that the first one says."""
+    if isinstance(written, dict) and isinstance(whole, dict):
+        return all(name in whole and _within(value, whole[name]) for name, value in written.items())
+    return bool(written == whole)
 
 
 def budget(opened: Opened) -> str:

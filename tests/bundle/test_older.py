@@ -1,0 +1,85 @@
+"""A release from before there was a claim: its document has no such part, and its spec no such share. It is read, and is consistent."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from dpsynth_core.bundle import verdicts
+from dpsynth_core.claims.registry import CLAIMS
+from dpsynth_core.planning.spec import digest_of
+from dpsynth_core.release import document as releases
+from tests.bundle.bundles import failed, repacked, verified
+from tests.golden import goldens
+
+NAMES = [claim.name for claim in CLAIMS]
+UNMADE = [claim.name for claim in CLAIMS if claim.name != "certificate"]
+"""Of the release that is tampered with here."""
+
+
+def without(name: str, obj: dict[str, Any]) -> dict[str, Any]:
+    part = next(claim.part for claim in CLAIMS if claim.name == name)
+    shares = {share: value for share, value in obj["spec"]["budget"].items() if share != name}
+    spec = {**obj["spec"], "budget": shares}
+    return {**{key: value for key, value in obj.items() if key != part}, "spec": spec, "spec_sha256": digest_of(spec)}
+
+
+@pytest.mark.parametrize("golden", goldens.specs())
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_document_does_not_speak_of_was_not_made(name: str, golden: str) -> None:
+    whole = json.loads((goldens.FOLDER / golden / "release.json").read_text(encoding="utf-8"))
+    read = releases.from_json(without(name, whole))
+    claim = next(claim for claim in CLAIMS if claim.name == name)
+    assert read.claims[name] == claim.absent(read.plan)
+    assert {other: read.claims[other] for other in NAMES if other != name} == {
+        other: stated for other, stated in releases.from_json(whole).claims.items() if other != name
+    }
+    assert set(releases.to_json(read)) == set(whole)
+
+
+def bundle(name: str, *, spec: bool) -> bytes:
+    """As an older program wrote it. spec: whether the spec says nothing of it either."""
+
+    def change(held: dict[str, bytes]) -> None:
+        whole = json.loads(held["release.json"])
+        older = without(name, {**whole, "versions": {**whole["versions"], "dpsynth_core": "0.0.1+00000000"}})
+        held["release.json"] = json.dumps(older if spec else {**older, "spec": whole["spec"], "spec_sha256": whole["spec_sha256"]}).encode()
+        if spec:
+            held["spec.json"] = json.dumps(older["spec"]).encode()
+
+    return repacked(change)
+
+
+@pytest.mark.parametrize("name", UNMADE)
+def test_an_older_release_fails_no_check(name: str) -> None:
+    report = verified(bundle(name, spec=True))
+    said = {check.question: check.verdict for check in report.checks}
+    assert said["Is the plan the sealed one?"] == said["Is release.json complete?"] == verdicts.PASSED
+    assert verdicts.FAILED not in said.values()
+
+
+def test_a_claim_that_was_paid_for_cannot_be_left_out() -> None:
+    assert "Does the certificate add up?" in failed(bundle("certificate", spec=False))
+
+
+def test_a_sealed_spec_says_nothing_that_a_published_one_leaves_out() -> None:
+    def change(held: dict[str, bytes]) -> None:
+        whole = json.loads(held["release.json"])
+        spec = {**whole["spec"], "data": {**whole["spec"]["data"], "delimiter": ";"}}
+        held["release.json"] = json.dumps({**whole, "spec": spec, "spec_sha256": digest_of(spec)}).encode()
+        held["spec.json"] = json.dumps(spec).encode()
+
+    assert "Is the plan the sealed one?" in failed(repacked(change))
+
+
+def test_a_spec_that_says_less_than_it_means_is_another_spec() -> None:
+    """Leaving out a field without its seal."""
+
+    def change(held: dict[str, bytes]) -> None:
+        whole = json.loads(held["release.json"])
+        del whole["spec"]["budget"]["ranges"]
+        held["release.json"] = json.dumps(whole).encode()
+
+    assert "Is the plan the sealed one?" in failed(repacked(change))
