@@ -79,6 +79,8 @@ def _from_zip(place: Path | BinaryIO, limit: int) -> Bundle:
         _check_entries(archive.infolist(), limit)
         files = dict[str, Content]()
         for info in archive.infolist():  # no more is read of it than the archive states, and what is damaged is an error here and now
+            if info.is_dir():
+                continue
             opened = cast("partial[BinaryIO]", partial(archive.open, info))
             with opened() as stream:
                 files[info.filename] = Content(digest_of(stream), opened)
@@ -93,17 +95,20 @@ def _from_zip(place: Path | BinaryIO, limit: int) -> Bundle:
 
 
 def _check_entries(entries: list[zipfile.ZipInfo], limit: int) -> None:
-    """Check the list of files before anything is unpacked: their number and sizes, plain names, ordinary files only."""
+    """Check the list of files before anything is unpacked: their number and sizes, plain names, ordinary files only. Whoever packs a folder
+    again may have entries for the folders in it, with nothing in them: these are left out."""
     if len(entries) > MAX_FILES:
         raise CapacityError(_FIELD, f"it holds more than {MAX_FILES:,} files", "this is no bundle of ours")
     if sum(info.file_size for info in entries) > limit:
         raise _too_large(limit)
     for info in entries:
-        checked_name(info.filename)
+        checked_name(info.filename.removesuffix("/"))
         _check_size(info.filename, info.file_size)
         kind = info.external_attr >> 28
-        if info.flag_bits & 1 or info.compress_type not in _METHODS or kind not in (0, 8):
+        if info.flag_bits & 1 or info.compress_type not in _METHODS or kind not in (0, 4 if info.is_dir() else 8):
             raise InputError(_FIELD, f"{info.filename[:80]!r} is encrypted, a link or packed oddly", "this is no bundle of ours")
+        if info.is_dir() and (info.file_size or info.compress_size):
+            raise InputError(_FIELD, f"its folder {info.filename[:80]!r} has content of its own", "this is no bundle of ours")
     names = [info.filename for info in entries]
     if len(set(names)) < len(names):
         raise InputError(_FIELD, "it holds two files of one name", "this is no bundle of ours")

@@ -33,6 +33,31 @@ def test_a_bundle_is_read_from_zip_and_folder_alike(tmp_path: Path) -> None:
     assert (len(zipped.sha256), folder.sha256) == (64, "")
 
 
+def test_a_folder_that_was_packed_again_is_read_without_its_folders(tmp_path: Path) -> None:
+    """As archivers do it: with an entry for each folder."""
+    out = io.BytesIO(packed())
+    with zipfile.ZipFile(out, "a") as target:
+        for name in ("marginals", "empty"):
+            (tmp_path / name).mkdir()
+            target.write(tmp_path / name, name)
+        target.writestr("plain/", b"")
+    assert unpack.read_bytes(out.getvalue()).files == unpack.read_bytes(packed()).files
+
+
+def filled() -> bytes:
+    """A folder's entry with content, which nobody would look at."""
+    return archive({**files(), "notes/": b"something"})
+
+
+def linked_folder() -> bytes:
+    info = zipfile.ZipInfo("notes/")
+    info.external_attr = 0o120777 << 16
+    out = io.BytesIO(packed())
+    with zipfile.ZipFile(out, "a") as target:
+        target.writestr(info, b"")
+    return out.getvalue()
+
+
 def linked() -> bytes:
     info = zipfile.ZipInfo("release.json")
     info.external_attr = 0o120777 << 16
@@ -65,6 +90,9 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
     "absolute path": lambda: archive({"/etc/passwd": b"{}"}),
     "backslashes": lambda: archive({"a\\..\\b": b"{}"}),
     "a folder": lambda: archive({"x/": b"", "release.json": b"{}"}),
+    "a folder elsewhere": lambda: archive({"../x/": b"", **files()}),
+    "a folder that is filled": filled,
+    "a folder that is a link": linked_folder,
     "a link": linked,
     "one name twice": twice,
     "a size that lies": lying,
