@@ -80,9 +80,17 @@ def _text(value: object, decimal: str) -> str | None:
         return value.encode(errors="replace").decode()
     try:
         alone = pa.array([value], from_pandas=True)
-    except (pa.ArrowException, OverflowError):
-        return str(value)
+    except Exception:  # noqa: BLE001  # it may be any object, and must not end a run
+        return _words(value)
     if pa.types.is_null(alone.type) or pa.types.is_nested(alone.type):
         return None
     text: str | None = texts(alone)[0].as_py()
     return text.replace(".", decimal) if text is not None and is_plain_number(alone.type) else text
+
+
+def _words(value: object) -> str | None:
+    """An object's own text; None where it cannot say one, as a number of more than 4,300 digits cannot."""
+    try:
+        return str(value).encode(errors="replace").decode()
+    except Exception:  # noqa: BLE001  # the same
+        return None
