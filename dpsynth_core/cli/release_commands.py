@@ -14,7 +14,7 @@ from dpsynth_core.cli.options import add_command, add_setting, number, settings,
 from dpsynth_core.cli.table_options import DATABASES, DEMO, FILES, PEOPLE, demo_domain, place
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError, shown
-from dpsynth_core.planning.looks import LOOKS, NOTHING
+from dpsynth_core.planning.looks import LOOKS, NOTHING, stated
 
 if TYPE_CHECKING:
     from dpsynth_core.cli.options import Commands
@@ -128,11 +128,9 @@ def _synthesize(options: argparse.Namespace) -> None:
         raise InputError("--domain", "it is missing", "name a file that says what the columns may contain; the command domain begins one")
     declared = json.dumps(demo_domain()) if options.domain is None else read_document(options.domain, "domain")
     domain = parse_domain(declared).ordered_like(columns)
-    mechanism, looked, ranged = registry.get(options.mechanism), options.looked, options.ranges_share
+    mechanism, ranged = registry.get(options.mechanism), options.ranges_share
     linked = _linked(options, domain)
     workload = None if linked else parse_workload(options.workload, domain)
-    if looked is not None and NOTHING in looked and len(looked) > 1:
-        raise InputError("--looked", f"{NOTHING} and something else cannot both be", "state what you saw, or that it was nothing")
     rows = number(options.max_rows_per_person)
     spec: dict[str, Any] = {
         "name": name,
@@ -141,7 +139,7 @@ def _synthesize(options: argparse.Namespace) -> None:
         "unit": {"relation": options.relation, "person_column": options.person_column, "max_rows_per_person": rows},
         **({} if options.public is None else {"public": _public_table(options.public)}),
         "other_copies": options.other_copies,
-        "looks": None if looked is None else [look for look in looked if look != NOTHING],
+        "looks": stated(options.looked, "--looked"),
         "domain_origin": options.domain_origin or "unstated",
         "domain_justification": options.origin_reason,
         "domain": domain.to_json(),

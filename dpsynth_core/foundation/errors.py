@@ -23,6 +23,8 @@ def shown(value: object) -> str:
     """A value that somebody gave, for a message: in quotes or as its kind, with its beginning where it is long."""
     if isinstance(value, list | tuple | set | frozenset | dict):  # hundreds of megabytes of it, perhaps
         return "a list" if isinstance(value, list | tuple) else "an object"
+    if hasattr(value, "__len__") and not isinstance(value, str):  # the text of a table would quote its cells
+        return f"a {type(value).__name__}"
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**LONGEST_VALUE:
         return "a number of very many digits"  # Python refuses to write down more than 4,300
     if value is None or isinstance(value, int | float):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, time, timedelta
 from html import escape
@@ -134,24 +134,24 @@ def _question(domain: Domain, asked: Asked) -> Question:
     among, versus = codes(domain, asked.among, "among"), codes(domain, asked.versus, "versus")
     of = asked.of
     if asked.statistic == TABLE:
-        columns = [of] if isinstance(of, str) else list(of or ())
+        columns = [of] if isinstance(of, str) or not isinstance(of, Iterable) else of
         return Question(TABLE, among=among, columns=tuple(map(str, columns)))
     if asked.statistic in (MEAN, MEDIAN) or (asked.statistic == DIFFERENCE and isinstance(of, str)):
         if not isinstance(of, str):
             raise InputError("of", f"it names no column, and a {asked.statistic} is of one", 'name it, such as of="age"')
         return Question(asked.statistic, among=among, versus=versus, column=of)
-    if of is not None and not isinstance(of, Mapping):
-        raise InputError("of", "it does not say which cells", 'write for example of={"sex": "f"}')
     cells = codes(domain, of, "of")
     if asked.statistic == COUNT:
         return Question(COUNT, among={**among, **cells})
     return Question(asked.statistic, among=among, versus=versus, cells=cells)
 
 
-def codes(domain: Domain, said: Cells | None, field: str) -> Mapping[str, tuple[int, ...]]:
+def codes(domain: Domain, said: Cells | str | Sequence[str] | None, field: str) -> Mapping[str, tuple[int, ...]]:
     """The cells that are meant. Raises InputError, which calls them `field`."""
     if not said:
         return {}
+    if not isinstance(said, Mapping):
+        raise InputError(field, "it does not say which cells", f'write for example {field}={{"sex": "f"}}')
     return cells_named(domain.attributes, {name: _named(domain, str(name), value) for name, value in said.items()}, field)
 
 
@@ -166,4 +166,6 @@ def _named(domain: Domain, name: str, value: Any) -> Any:
         return f"{_named(domain, name, value[0])}..{_named(domain, name, value[1])}"
     if isinstance(value, list | tuple | set | frozenset | range):
         return [_named(domain, name, one) for one in value]
-    return str(value) if isinstance(value, date | time | timedelta) else value
+    if isinstance(value, date | time | timedelta):
+        return str(value)
+    return value.item() if hasattr(value, "item") else value  # of NumPy

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
+from numbers import Real
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -87,9 +88,9 @@ def _column(name: str, said: Any) -> dict[str, Any]:
         return {"name": name, **said}
     if isinstance(said, range) and said.step == 1 and said:
         return {"name": name, "kind": "integer", "lower": said[0], "upper": said[-1]}
-    if isinstance(said, tuple) and len(said) == 2 and all(isinstance(end, int | float | date) for end in said):
-        return {"name": name, **_between(*said)}
-    if isinstance(said, list | tuple) and said:
+    if isinstance(said, tuple) and len(said) == 2 and all(isinstance(end, Real | date) for end in said):
+        return {"name": name, **_between(*(end.item() if hasattr(end, "item") else end for end in said))}  # a number of NumPy
+    if isinstance(said, list | tuple) and said and None not in said:
         return {"name": name, "kind": "categorical", "categories": [str(category) for category in said]}
     problem = f"{shown(said)} does not say what it may contain"
     raise InputError(column_field(name), problem, 'write (0, 99), ["f", "m"], discover(), or a column of a domain in JSON')

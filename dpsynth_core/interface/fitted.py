@@ -9,6 +9,7 @@ import math
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -92,9 +93,9 @@ def rows_from(
         problem = f"a model of these tables takes {size:,.0f} MB, and may take {CAPACITY_MB:,.0f}"
         raise CapacityError("tables", problem, "give fewer tables, or ones that tie fewer columns together")
     total = estimate_total(given)
-    number = round(total) if rows is None else rows
-    if not 1 <= number <= MAX_ROWS:
-        raise InputError("rows", f"{number:,} rows cannot be made", f"give a number from 1 to {MAX_ROWS:,}")
+    number: Any = round(total) if rows is None else rows
+    if not issubclass(type(number), Integral) or not 1 <= number <= MAX_ROWS:
+        raise InputError("rows", f"{shown(number)} rows cannot be made", f"give a number from 1 to {MAX_ROWS:,}")
     rng = np.random.default_rng(secrets.randbits(128))
     model = estimate(domain, given, total, stopping=CONVERGED)
     codes = in_random_order(as_written(domain, model.rows(number, dict.fromkeys(cliques, 1.0), rng)), rng)
@@ -110,15 +111,15 @@ def _shares(table: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(positive / max(1e-9, float(positive.sum())))
 
 
-def _measurements(domain: Domain, tables: Tables, deviations: Mapping[Any, float]) -> list[Measurement]:
-    pairs = list(tables.items()) if isinstance(tables, Mapping) else [_from_frame(domain, frame) for frame in tables]
+def _measurements(domain: Domain, tables: Tables, deviations: Mapping[Any, Any]) -> list[Measurement]:
+    pairs = list(tables.items()) if isinstance(tables, Mapping) else [_from_frame(domain, frame) for frame in tables or ()]
     if not pairs:
         raise InputError("tables", "there are none", "give one or more")
-    noise = {domain.clique(_names(names)): float(sigma) for names, sigma in deviations.items()}
+    noise = {domain.clique(_names(names)): sigma for names, sigma in deviations.items()}
     found: dict[Clique, Measurement] = {}
     for names, counts in pairs:
         listed = _names(names)
-        clique, values = domain.clique(listed), np.asarray(counts, dtype=np.float64)
+        clique, values = domain.clique(listed), _numbers(counts)
         if values.shape != domain.sizes(listed):
             wanted = " x ".join(map(str, domain.sizes(listed)))
             problem = f"it has {' x '.join(map(str, values.shape))} cells, and its columns have {wanted}"
@@ -126,9 +127,9 @@ def _measurements(domain: Domain, tables: Tables, deviations: Mapping[Any, float
         if not np.isfinite(values).all() or clique in found:
             raise InputError(f"table {label(clique)}", "it is there twice, or holds what is no number", "give each once, with numbers")
         sigma = noise.get(clique, 1.0)
-        if not 0 < sigma < math.inf:
+        if not (issubclass(type(sigma), Real) and 0 < sigma < math.inf):
             raise InputError("deviations", f"{shown(sigma)} is no deviation of noise", "give a number above 0")
-        found[clique] = Measurement(clique, values.transpose([listed.index(name) for name in clique]), sigma)
+        found[clique] = Measurement(clique, values.transpose([listed.index(name) for name in clique]), float(sigma))
     return list(found.values())
 
 
@@ -136,8 +137,10 @@ def _names(names: Sequence[str] | str) -> list[str]:
     return [names] if isinstance(names, str) else list(map(str, names))
 
 
-def _from_frame(domain: Domain, frame: pd.DataFrame) -> tuple[Sequence[str], NDArray[np.float64]]:
+def _from_frame(domain: Domain, frame: Any) -> tuple[Sequence[str], NDArray[np.float64]]:
     """A table from one line for each cell; cells without a line hold 0."""
+    if not isinstance(frame, pd.DataFrame):
+        raise InputError("tables", f"{shown(frame)} is no table of counts", "give arrays by their columns, or pandas frames with a count")
     names = [str(name) for name in frame.columns if name != COUNT]
     if COUNT not in frame or not names:
         raise InputError("tables", f"a frame has no column {COUNT!r}, or no other", "give each cell's values and its count")
@@ -146,5 +149,12 @@ def _from_frame(domain: Domain, frame: pd.DataFrame) -> tuple[Sequence[str], NDA
     if any(len(cells) != 1 for column in places for cells in column):
         raise InputError("tables", "a line is about more than one cell of a column", "give one line for each cell")
     table = np.zeros(domain.sizes(names))
-    np.add.at(table, tuple(np.array([cell for (cell,) in column], dtype=np.intp) for column in places), frame[COUNT].to_numpy(np.float64))
+    np.add.at(table, tuple(np.array([cell for (cell,) in column], dtype=np.intp) for column in places), _numbers(frame[COUNT]))
     return names, table
+
+
+def _numbers(counts: Any) -> NDArray[np.float64]:
+    try:
+        return np.asarray(counts, dtype=np.float64)
+    except (TypeError, ValueError):  # its text could quote a cell
+        raise InputError("tables", "a count is no number", "give numbers") from None

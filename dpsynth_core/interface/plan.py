@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 
+from dpsynth_core.claims.ranges import USUAL_SHARE
 from dpsynth_core.foundation.causes import explained_imports
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.foundation.zones import Zoned
@@ -16,6 +18,7 @@ from dpsynth_core.interface.columns import Columns
 from dpsynth_core.interface.frames import Given, given
 from dpsynth_core.planning import leaks
 from dpsynth_core.planning.leaks import Leak
+from dpsynth_core.planning.looks import stated
 from dpsynth_core.planning.plan import Plan as Sealed
 from dpsynth_core.planning.power import Power
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, Spec
@@ -32,14 +35,19 @@ Tables: TypeAlias = "int | Sequence[Sequence[str]] | Mapping[str, Any]"
 """How many columns each table has of which the counts must come out right (all such tables); those tables; or a workload in JSON."""
 
 
+_MOST_PEOPLE = 10**12
+"""That a forecast is made for."""
+
+
 class Options(TypedDict, total=False):
     """What `plan` takes besides. Each is a field of a spec; the reference says more of them.
 
     delta: probability that the guarantee fails. mechanism, settings: its name and its parameters. person: the column that tells people
     apart, and rows_per_person how many rows of each count. relation: "add-remove" or "replace". people: about how many there are, as far as
-    that is public; decides nothing but the forecast. rows: how many to write. certificate, discovery: shares of the budget. criteria: fixed
-    beforehand. models: columns that models are to predict. epsilon_reason, domain_origin, origin_reason, other_copies, looked: what the
-    release says of how it came about. form: how a file is written, or the table or query of a database.
+    that is public; decides nothing but the forecast. rows: how many to write. certificate, discovery, ranges: shares of the budget.
+    criteria: fixed beforehand. models: columns that models are to predict. epsilon_reason, domain_origin, origin_reason, other_copies,
+    looked (["nothing"] where there was no look): what the release says of how it came about. form: how a file is written, or the table or
+    query of a database.
     """
 
     delta: float
@@ -52,6 +60,7 @@ class Options(TypedDict, total=False):
     rows: int | None
     certificate: float
     discovery: float
+    ranges: float
     criteria: Sequence[Mapping[str, Any]]
     models: Sequence[str]
     epsilon_reason: str
@@ -90,16 +99,19 @@ def plan(
     >>> dps.plan("demo", {"age": (16, 95), "sex": ["female", "male"]}, epsilon=1, tables=2)
     Plan: 1 table of up to 2 columns, AIM, epsilon 1, delta 1e-09, charged to no ledger
     """
+    people: Any = options.get("people")
+    if people is not None and not (issubclass(type(people), Real) and 1 <= people <= _MOST_PEOPLE):
+        raise InputError("people", f"{shown(people)} is no number of people", "say about how many there are, or leave it out")
     table, domain = given(data, options.get("form", {})), domains.domain(columns)
     spec = Spec.from_json(_document(table, domain, epsilon, tables, population, options))
-    return Plan(synthesis.plan(spec), table, options.get("people"))
+    return Plan(synthesis.plan(spec), table, people)
 
 
 def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, population: str | None, options: Options) -> dict[str, Any]:
     """The spec. Raises InputError for an option that there is not."""
     if unknown := set(options) - Options.__optional_keys__:
         raise InputError(min(unknown), "there is no such option", f"use {', '.join(sorted(Options.__optional_keys__))}")
-    looked = options.get("looked")
+    looked, models, workload = options.get("looked"), options.get("models", ()), _workload(domain, tables)
     return {
         "name": table.name,
         "population": UNNAMED if population is None else population,
@@ -110,31 +122,33 @@ def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, popu
             "max_rows_per_person": options.get("rows_per_person", 1),
         },
         "other_copies": options.get("other_copies", ""),
-        "looks": None if looked is None else list(looked),
+        "looks": stated([looked] if isinstance(looked, str) else looked, "looked"),
         "domain_origin": options.get("domain_origin", "unstated"),
         "domain_justification": options.get("origin_reason", ""),
         "domain": domain.to_json(),
-        "workload": _workload(domain, tables),
+        "workload": workload,
         "budget": {
             "epsilon": epsilon,
             "delta": options.get("delta", 1e-9),
             "certificate": options.get("certificate", DEFAULT_CERTIFICATE),
+            "ranges": options.get("ranges", USUAL_SHARE if workload.get("kind") == "ranges" else 0.0),
             "reason": options.get("epsilon_reason", ""),
             **({"discovery": options["discovery"]} if "discovery" in options else {}),
         },
-        "criteria": [dict(one) for one in options.get("criteria", ())],
-        "models": [{"column": column} for column in options.get("models", ())],
-        "mechanism": {"name": options.get("mechanism", "aim"), "settings": dict(options.get("settings", {}))},
+        "criteria": options.get("criteria", ()),
+        "models": [{"column": column} for column in ([models] if isinstance(models, str) else models or ())],
+        "mechanism": {"name": options.get("mechanism", "aim"), "settings": options.get("settings", {})},
         "output": {"rows": options.get("rows")},
     }
 
 
-def _workload(domain: Domain, tables: Tables) -> dict[str, Any]:
-    if isinstance(tables, int):
-        return {"kind": "all", "k": min(tables, len(domain))}
+def _workload(domain: Domain, tables: Any) -> dict[str, Any]:
+    if issubclass(type(tables), Integral):
+        return {"kind": "all", "k": tables if tables is True else min(int(tables), len(domain))}
     if isinstance(tables, Mapping):
         return dict(tables)
-    if isinstance(tables, str) or not all(isinstance(one, Sequence) and not isinstance(one, str) for one in tables):
+    named = isinstance(tables, Sequence) and not isinstance(tables, str)
+    if not named or not all(isinstance(one, Sequence) and not isinstance(one, str) for one in tables):
         raise InputError("tables", f"{shown(tables)} names no tables", 'give a number of columns, or [["age", "sex"], ["region"]]')
     return {"kind": "marginals", "marginals": [{"attributes": list(one), "weight": 1.0} for one in tables]}
 

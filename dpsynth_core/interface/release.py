@@ -144,8 +144,14 @@ class Release:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the bundle, which is what to publish: rows, record, report, and how to check it. Replaces a file of that name."""
         target = Path(path)
-        with self._bundle.open("rb") as source, private_file(target) as stream:
-            shutil.copyfileobj(source, stream)
+        if target.exists() and not target.is_file():
+            raise InputError("path", "it is a folder or a device", "name a file, such as release.zip")
+        try:
+            with self._bundle.open("rb") as source, private_file(target) as stream:
+                shutil.copyfileobj(source, stream)
+        except OSError as error:
+            problem = f"the release cannot be saved there ({error.strerror})"
+            raise InputError("path", problem, "check the folder and the room on its disk") from None
         return target
 
     def verify(self) -> Report:

@@ -12,8 +12,10 @@ are read.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, Literal
+
+from dpsynth_core.foundation.errors import InputError
 
 Look = Literal["rows", "domain", "compared", "outside", "truth", "trials"]
 
@@ -32,7 +34,14 @@ LOOKS: Mapping[Look, str] = {
 """What happened, as a clause."""
 
 NOTHING = "nothing"
-"""How a curator states on the command line that there was no look."""
+"""How a curator states that there was no look."""
+
+
+def stated(looked: Sequence[str] | None, field: str) -> list[str] | None:
+    """What a curator says was looked at, for a spec. Raises InputError, which calls it `field`."""
+    if looked is not None and NOTHING in looked and len(looked) > 1:
+        raise InputError(field, f"{NOTHING} and something else cannot both be", "state what you saw, or that it was nothing")
+    return None if looked is None else [look for look in looked if look != NOTHING]
 
 
 def ordered(looks: Iterable[str]) -> tuple[Look, ...]:

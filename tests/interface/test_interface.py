@@ -21,6 +21,7 @@ import pytest
 
 import dpsynth_core as dps
 from dpsynth_core.bundle.verdicts import CONSISTENT
+from dpsynth_core.claims.ranges import USUAL_SHARE
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.spool import Spool
 from dpsynth_core.sources.held import Frame
@@ -140,6 +141,20 @@ def test_one_odd_cell_changes_no_other() -> None:
     assert (after - before)[plain.loc[0, "age"]] == -1
 
 
+class Mute:
+    def __str__(self) -> str:
+        raise ValueError("its own words")
+
+
+@pytest.mark.parametrize("value", [Mute(), 10**5000, "\ud800", b"\xff"], ids=["no text", "too long", "half a sign", "bytes"])
+def test_no_object_ends_a_run(value: Any) -> None:
+    odd = people()
+    odd["region"] = odd["region"].astype(object)
+    odd.at[0, "region"] = value
+    plan = planned(odd)
+    assert synthesis.open_source(plan.sealed).counts([("region",)])[("region",)].sum() == ROWS
+
+
 @pytest.mark.parametrize("data", [[1, 2], {"age": [1]}, 7, None])
 def test_what_is_no_table_is_refused(data: Any) -> None:
     with pytest.raises(dps.InputError, match="is no table"):
@@ -164,6 +179,51 @@ def test_a_table_that_is_not_held_any_more_is_refused() -> None:
 def test_columns_that_say_nothing_are_named(columns: Any, problem: str) -> None:
     with pytest.raises(dps.InputError, match=problem):
         planned(people(), columns=columns)
+
+
+@pytest.mark.parametrize("ends", [(np.int64(0), np.int64(9)), (np.float32(0), np.float32(9))], ids=["whole", "numeric"])
+def test_numbers_of_numpy_are_bounds_and_no_categories(ends: tuple[Any, Any]) -> None:
+    (age,) = planned(people(), columns={"age": ends}, tables=1).domain["attributes"]
+    assert (age["lower"], age["upper"]) == (0, 9)
+
+
+@pytest.mark.parametrize("said", [["f", None], (None, 9)])
+def test_what_is_missing_is_no_category(said: Any) -> None:
+    with pytest.raises(dps.InputError, match="does not say what it may contain"):
+        planned(people(), columns={"sex": said})
+
+
+def test_no_error_quotes_a_table_that_was_given_in_the_wrong_place() -> None:
+    for wrong in ({"tables": people()}, {"columns": {"sex": people()["sex"]}}, {"population": people()}):
+        with pytest.raises(dps.InputError) as error:
+            planned(people(), **wrong)
+        assert "north" not in str(error.value)
+        assert "'f" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({"people": "many"}, {"people": -4}, {"people": float("nan")}, {"people": 10**400}),
+        *({"tables": 1.5}, {"tables": None}, {"settings": None}, {"criteria": None}, {"criteria": ["x"]}),
+        {"looked": ["nothing", "rows"]},
+    ],
+    ids=str,
+)
+def test_a_wrong_option_is_named(wrong: dict[str, Any]) -> None:
+    with pytest.raises(dps.InputError):
+        planned(people(), **wrong)
+
+
+@pytest.mark.parametrize("looked", ["nothing", ["nothing"], []])
+def test_that_nothing_was_looked_at_is_said_as_on_the_command_line(looked: Any) -> None:
+    assert planned(people(), looked=looked).spec["looks"] == []
+
+
+def test_ranges_have_the_share_that_they_have_on_the_command_line() -> None:
+    assert planned(people(), tables={"kind": "ranges"}).spec["budget"]["ranges"] == USUAL_SHARE
+    assert planned(people(), tables={"kind": "ranges"}, ranges=0.1).spec["budget"]["ranges"] == 0.1
+    assert planned(people()).spec["budget"]["ranges"] == 0
 
 
 def test_an_unknown_option_and_unknown_tables_are_refused() -> None:
@@ -284,6 +344,19 @@ def test_a_saved_release_is_consistent_and_opens_to_the_same(release: dps.Releas
     assert opened.save(tmp_path / "copy.zip").read_bytes() == path.read_bytes()
 
 
+def test_what_cannot_be_saved_is_said_and_replaces_nothing(release: dps.Release, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for place in (tmp_path, tmp_path / "pipe", tmp_path / "nowhere" / "release.zip"):
+        with pytest.raises(dps.InputError, match=r"^path: "):
+            release.save(place)
+    assert [one.name for one in tmp_path.iterdir()] == ["pipe"]
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_cells_may_be_numbers_of_numpy(release: dps.Release) -> None:
+    assert release.ask("count", {"age": np.int64(30)}) == release.ask("count", {"age": 30})
+
+
 def test_questions_are_answered_with_their_doubt(release: dps.Release) -> None:
     share = release.ask("share", of={"sex": "f"})
     assert isinstance(share, dps.Answer)
@@ -315,6 +388,8 @@ def test_questions_are_answered_with_their_doubt(release: dps.Release) -> None:
         {"statistic": "count", "of": "age"},
         {"statistic": "table", "of": ["income"]},
         {"statistic": "mode", "of": "age"},
+        {"statistic": "table", "of": 5},
+        {"statistic": "mean", "of": "age", "among": "sex"},
     ],
 )
 def test_what_cannot_be_asked_is_said(release: dps.Release, asked: dict[str, Any]) -> None:
