@@ -39,6 +39,13 @@ def test_what_a_document_does_not_speak_of_was_not_made(name: str, golden: str) 
     assert set(releases.to_json(read)) == set(whole)
 
 
+@pytest.mark.parametrize("golden", goldens.specs())
+def test_a_document_that_does_not_say_how_numbers_lie_in_cells_has_it_nowhere(golden: str) -> None:
+    whole = json.loads((goldens.FOLDER / golden / "release.json").read_text(encoding="utf-8"))
+    del whole["inside"], whole["spec"]["budget"]["inside"]
+    assert releases.from_json(whole).inside == {}
+
+
 def bundle(name: str, *, spec: bool) -> bytes:
     """As an older program wrote it. spec: whether the spec says nothing of it either."""
 
