@@ -44,7 +44,7 @@ class Options(TypedDict, total=False):
 
     delta: probability that the guarantee fails. mechanism, settings: its name and its parameters. person: the column that tells people
     apart, and rows_per_person how many rows of each count. relation: "add-remove" or "replace". people: about how many there are, as far as
-    that is public; decides nothing but the forecast. rows: how many to write. certificate, discovery, ranges: shares of the budget.
+    that is public; decides nothing but the forecast. rows: how many to write. certificate, discovery, inside, means, ranges: shares.
     criteria: fixed beforehand. models: columns that models are to predict. epsilon_reason, domain_origin, origin_reason, other_copies,
     looked (["nothing"] where there was no look): what the release says of how it came about. form: how a file is written, or the table or
     query of a database.
@@ -60,6 +60,8 @@ class Options(TypedDict, total=False):
     rows: int | None
     certificate: float
     discovery: float
+    inside: float
+    means: float
     ranges: float
     criteria: Sequence[Mapping[str, Any]]
     models: Sequence[str]
@@ -133,7 +135,7 @@ def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, popu
             "certificate": options.get("certificate", DEFAULT_CERTIFICATE),
             "ranges": options.get("ranges", USUAL_SHARE if workload.get("kind") == "ranges" else 0.0),
             "reason": options.get("epsilon_reason", ""),
-            **({"discovery": options["discovery"]} if "discovery" in options else {}),
+            **{name: share for name, share in options.items() if name in ("discovery", "inside", "means")},
         },
         "criteria": options.get("criteria", ()),
         "models": [{"column": column} for column in ([models] if isinstance(models, str) else models or ())],

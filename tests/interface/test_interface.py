@@ -226,6 +226,11 @@ def test_ranges_have_the_share_that_they_have_on_the_command_line() -> None:
     assert planned(people()).spec["budget"]["ranges"] == 0
 
 
+def test_each_share_of_the_budget_can_be_stated() -> None:
+    stated = {"certificate": 0.05, "inside": 0.03, "means": 0.02, "ranges": 0.01}
+    assert stated.items() <= planned(people(), **stated).spec["budget"].items()
+
+
 def test_an_unknown_option_and_unknown_tables_are_refused() -> None:
     with pytest.raises(dps.InputError, match="no such option"):
         planned(people(), seed=3)
