@@ -186,6 +186,7 @@ def release() -> Schema:
         "budget": record(budget, list(budget), more=True),
         "charges": listed(record({"operation": TEXT, "rho": NUMBER}, ("operation", "rho"), more=True)),
         "ledger": {"type": "object"},
+        "inside": {"type": "object", "additionalProperties": record({"parts": listed(NUMBER), "people": listed(NUMBER)}, ("parts", "people"))},
         "rows": record(rows, list(rows), more=True),
         **{claim.part: {} for claim in CLAIMS},
         "despite": TEXT,

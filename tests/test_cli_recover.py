@@ -25,7 +25,7 @@ from tests.test_cli import place, release, synthesize
 
 __all__ = ["place"]
 
-SEEDED = ("--seed", "7", "--set", "rounds_per_attribute=4")
+SEEDED = ("--seed", "7", "--set", "rounds_per_attribute=4", "--inside", "0")
 
 
 def recover(*extra: str, out: str = "again") -> int:

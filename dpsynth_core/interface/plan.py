@@ -21,7 +21,7 @@ from dpsynth_core.planning.leaks import Leak
 from dpsynth_core.planning.looks import stated
 from dpsynth_core.planning.plan import Plan as Sealed
 from dpsynth_core.planning.power import Power
-from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, Spec
+from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, DEFAULT_INSIDE, DEFAULT_MEANS, Spec
 from dpsynth_core.planning.unit_spec import UNNAMED
 from dpsynth_core.planning.ways import Facts, expected
 from dpsynth_core.release import making, synthesis
@@ -135,7 +135,9 @@ def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, popu
             "certificate": options.get("certificate", DEFAULT_CERTIFICATE),
             "ranges": options.get("ranges", USUAL_SHARE if workload.get("kind") == "ranges" else 0.0),
             "reason": options.get("epsilon_reason", ""),
-            **{name: share for name, share in options.items() if name in ("discovery", "inside", "means")},
+            "inside": options.get("inside", DEFAULT_INSIDE),
+            "means": options.get("means", DEFAULT_MEANS),
+            **({"discovery": options["discovery"]} if "discovery" in options else {}),
         },
         "criteria": options.get("criteria", ()),
         "models": [{"column": column} for column in ([models] if isinstance(models, str) else models or ())],

@@ -48,7 +48,8 @@ def closed_form(name: str, made: Release) -> float:
     else:
         choosing = stated["choices"] * stated["eps_of_a_choice"] ** 2 / 8
     whole = choosing / (1 - query_game.TOTAL_SHARE)  # the number of people has the other share
-    return whole / (1 - made.spec.budget.share("certificate"))
+    budget = made.spec.budget
+    return whole / (1 - budget.share("certificate") - budget.share("means") - budget.inside)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -55,7 +55,7 @@ def test_divisions_are_summed_up_exactly(cells: int) -> None:
 
 def test_the_count_of_a_run_is_what_its_prior_and_its_noisy_counts_say() -> None:
     """Against sums over a fine grid of counts."""
-    noisy, count = np.array([2.0, -1.5, 0.4]), np.linspace(0.0, 60.0, 600_001)
+    noisy, count = np.array([2.0, -1.5, 0.4]), np.linspace(0.0, 60.0**0.5, 600_001) ** 2  # closest where small means decide
     likely, means, variances = _counts_of_runs(np.array([1, 3]), np.array([noisy[0], noisy.sum()]))
     for number, prior in enumerate(RUN_MEANS[RUN_MEANS <= 4]):
         for run, of_run in enumerate((noisy[:1], noisy)):
