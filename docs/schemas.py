@@ -173,6 +173,7 @@ def release() -> Schema:
     bounds = {"attributes": names, "support": TEXT, "paper95": maybe, "bound95": maybe}
     budget = dict.fromkeys(("epsilon", "delta", "rho", "rho_spent"), NUMBER)
     budget |= {"relation": TEXT, "max_rows_per_person": whole(1), "accountant": TEXT}
+    parts = {"parts": listed(NUMBER), "people": listed(NUMBER)}
     rows = {"count": count, "policy": TEXT, "estimated_total": NUMBER, "seed": one_of(count, {"type": "null"}), "tables": whole(1)}
     properties: dict[str, Schema] = {
         "format": {"const": FORMAT},
@@ -186,7 +187,7 @@ def release() -> Schema:
         "budget": record(budget, list(budget), more=True),
         "charges": listed(record({"operation": TEXT, "rho": NUMBER}, ("operation", "rho"), more=True)),
         "ledger": {"type": "object"},
-        "inside": {"type": "object", "additionalProperties": record({"parts": listed(NUMBER), "people": listed(NUMBER)}, ("parts", "people"))},
+        "inside": {"type": "object", "additionalProperties": record(parts, list(parts))},
         "rows": record(rows, list(rows), more=True),
         **{claim.part: {} for claim in CLAIMS},
         "despite": TEXT,

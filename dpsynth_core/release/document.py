@@ -148,8 +148,9 @@ def _inside(domain: Domain, written: Mapping[str, Any]) -> dict[str, Inside]:
 
 
 def _stated(claim: Claim[Any], plan: Plan, obj: Mapping[str, Any]) -> Any:
-    """A document that has no such part was written before there was this claim: so it was not made."""
-    return claim.from_json(plan, obj[claim.part]) if claim.part in obj else claim.absent(plan)
+    """A document without such a part was written before there was this claim, and its plan set nothing aside for it: it was not made."""
+    asked = claim.part in obj or plan.shares.of(claim.name) > 0
+    return claim.from_json(plan, obj[claim.part]) if asked else claim.absent(plan)
 
 
 def plan_of(obj: Mapping[str, Any]) -> Plan:
