@@ -273,6 +273,12 @@ def test_errors_and_bounds_stand_on_one_scale_that_begins_at_zero() -> None:
         assert not re.search(r'"type": "(log|sqrt|symlog|pow)"', text)
 
 
+def test_the_caption_says_how_many_of_the_tables_are_drawn() -> None:
+    some, every = (charts.against_bounds(Zoned(Zone.RELEASED, _marginals()), 0.05, show=show).to_dict() for show in (3, 7))
+    assert "The first 3 of 7 by:" in some["description"]
+    assert "The first" not in every["description"]
+
+
 def test_what_the_scale_does_not_reach_is_written_at_its_edge() -> None:
     frame = _marginals(independent=0.75, paper=[0.21] * 5 + [np.nan] * 2)
     drawn = charts.against_bounds(Zoned(Zone.RELEASED, frame), 0.05).to_dict()

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dpsynth_core.claims.certificate import ROWS, Certificate, Certified, Largest, state
@@ -253,3 +254,10 @@ def test_the_largest_errors_are_one_row_as_released_and_one_a_table_with_truth()
 
 def test_without_a_certificate_no_largest_error_is_known() -> None:
     assert quality.largest_table(released(statements())).value[["error", "low", "limit"]].isna().all(axis=None)
+
+
+def test_the_bound_that_is_asked_for_is_drawn_and_decides() -> None:
+    table = released(pd.DataFrame({"limit": [0.04, 0.2], "together": [0.08, 0.3], "says": [True, True]}))
+    alone, together = (quality.against_limit(table, 0.05, asked).value for asked in (False, True))
+    assert (alone["good"].tolist(), alone["limit"].tolist()) == ([True, False], [0.04, 0.2])
+    assert (together["good"].tolist(), together["limit"].tolist()) == ([False, False], [0.08, 0.3])

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpsynth_core.inference import gradual
 from dpsynth_core.inference.gradual import agree, consistent, moves, shared_columns, updated, without_negatives
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Measurement
@@ -46,6 +47,15 @@ def test_rows_reach_tables_that_agree() -> None:
         assert after < 0.02  # what is left is rounding: up to a row or so for each of 20 cells, in each turn
     joint = of_codes(DOMAIN, moved, ("a", "c")) / 4000
     assert np.abs(joint - of_codes(DOMAIN, truth, ("a", "c")) / 4000).sum() / 2 < 0.06  # copies keep what tables share through b
+
+
+def test_the_table_that_is_furthest_off_has_its_turn_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    codes = np.zeros((100, 3), dtype=np.int32)
+    tables = {("a",): np.array([90.0, 5, 5]), ("b",): np.array([10.0, 30, 30, 30]), ("c",): np.array([60.0, 40])}
+    turns: list[tuple[str, ...]] = []
+    monkeypatch.setattr(gradual, "_update", lambda _domain, _codes, clique, *_: turns.append(clique))
+    updated(DOMAIN, codes, tables, 1, np.random.default_rng(0))
+    assert turns == [("b",), ("c",), ("a",)]  # 180, 80 and 20 off
 
 
 def test_impossible_rows_never_appear() -> None:
