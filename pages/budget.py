@@ -20,9 +20,7 @@ def main() -> None:
         ways_view.before(project, plan)
         budget_view.learning(project)
         claims_view.cards(project, workload, unit, divided)
-    if error is None:
-        speaking_view.speaks(project, workload, unit)
-    budget_view.accuracy(project, workload, unit)
+    speaking_view.fold(project, workload, unit, error is None)
     budget_view.details(project, workload, unit, divided)
     if divided is not None:
         error = error or budget_view.account(project, divided)

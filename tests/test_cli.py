@@ -633,7 +633,7 @@ def test_a_package_that_is_missing_is_named_with_its_remedy(capsys: pytest.Captu
     def lacking(_: object) -> None:
         raise ModuleNotFoundError("canary", name="sklearn.linear_model")
 
-    monkeypatch.setattr(release_commands, "_table", lacking)
+    monkeypatch.setattr(release_commands, "table_of", lacking)
     monkeypatch.delitem(sys.modules, "dpsynth_core.release.row_files")
     assert synthesize() == cli.BAD_INPUT
     wanted = 'error: packages: sklearn is missing; pip install "dpsynth-studio[models]"; in a checkout: make run\n'

@@ -38,8 +38,8 @@ def _errors(kernel: PrivacyKernel, _: Neighbours) -> Question:
 
 
 def _range(kernel: PrivacyKernel, _: Neighbours) -> Question:
-    """Too many people everywhere, so that the largest range holds every cell of the column that the person can be in."""
-    return {"answers": {("b",): np.array([0.0, -FAR])}, "columns": ("b",), "sigma": kernel.unit.query_l1 / MU}
+    """Too many people are in one cell and too few in the other: that cell is the largest range, and the person can be in it or not."""
+    return {"answers": {("b",): np.array([FAR / 2, -FAR])}, "columns": ("b",), "sigma": kernel.unit.query_l1 / MU}
 
 
 def _ranked_error(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:

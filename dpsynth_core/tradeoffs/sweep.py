@@ -18,7 +18,7 @@ from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.planning import weakness
 from dpsynth_core.planning.plan import Plan, Shares, budgeted
-from dpsynth_core.planning.spec import STANDIN, MechanismSpec, OutputSpec, Spec
+from dpsynth_core.planning.spec import STANDIN, BudgetSpec, MechanismSpec, OutputSpec, Spec
 from dpsynth_core.privacy import meaning
 from dpsynth_core.privacy.budget import check_budget
 from dpsynth_core.vocabulary.measurement import Clique
@@ -148,7 +148,11 @@ class Sweep:
         return max(meaning.reading(shares.accountant, shares.rho, shares.slack).guess for shares in budgets)
 
     def _budgeted(self, name: str, epsilon: float) -> Shares:
-        return budgeted(self._mechanism(name), self.base.budget.model_copy(update={"epsilon": epsilon}))
+        return budgeted(self._mechanism(name), self._budget(epsilon))
+
+    def _budget(self, epsilon: float) -> BudgetSpec:
+        """Without shares for what lies in the bins: trials look at tables, and their people may have codes alone."""
+        return self.base.budget.model_copy(update={"epsilon": epsilon, "inside": 0.0, "means": 0.0})
 
     def _mechanism(self, name: str) -> Mechanism:
         return registry.configured(registry.get(name), self._given(name))
@@ -173,7 +177,7 @@ class Sweep:
         weights = {clique: self.workload.weights[clique] for clique in self.cliques(point.size)}
         fields: dict[str, Any] = {
             "mechanism": MechanismSpec(name=point.mechanism, settings=dict(self._given(point.mechanism))),
-            "budget": self.base.budget.model_copy(update={"epsilon": point.epsilon}),
+            "budget": self._budget(point.epsilon),
             "output": OutputSpec(seed=seed),
             "models": (),  # trials look at tables
         }

@@ -49,7 +49,8 @@ SECONDS_SHARE = 1.0
 LONGEST_LINE = 2000
 _ALLOWED = ("error: ", "warning: ")
 _PROGRESS = (
-    *("round ", "note: ", "certificate: ", "verdict: ", "models: ", "ranges: ", "ledger: entry ", "signed: by ", "kept: ", "done"),
+    *("round ", "note: ", "certificate: ", "verdict: ", "models: ", "ranges: ", "means: "),
+    *("ledger: entry ", "signed: by ", "kept: ", "done"),
     *("counting ", "writing ", "measuring ", "training ", "0."),
 )
 

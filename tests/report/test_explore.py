@@ -19,8 +19,8 @@ def test_the_page_promises_no_more_for_many_questions_than_for_one() -> None:
 
 def test_every_page_says_when_numbers_count_records_and_not_people() -> None:
     several, one = goldens.kept("mwem"), goldens.kept("aim")
-    assert counted(one.spec.unit) == ""
-    assert "at most 2 of a person" in counted(several.spec.unit)
+    assert counted(one.spec) == ""
+    assert "at most 2 of a person" in counted(several.spec)
     for name in (report.REPORT, report.CARD, report.EXPLORE):
         assert "are of records, at most 2 of a person" in report.parts(several)[name].value.decode()
         assert "are of records" not in report.parts(one)[name].value.decode()

@@ -115,27 +115,26 @@ def _at_most(share: float) -> str:
 
 def accuracy(project: Current, workload: Workload, unit: Unit) -> None:
     """The other way round: state the accuracy, read off epsilon."""
-    with st.expander("I know the accuracy I need instead", icon=":material/straighten:", key=f"{project.id}:reverse"):
-        left, right = st.columns(2)
-        with left:
-            parse = partial(numbers.positive, field="accuracy", example="50")
-            wanted = fields.number("People off in a cell, at most ±", "wizard.wanted", parse, numbers.short, placeholder="50")
-        with right:
-            titles = {shared.title: shared.tables for shared in precision.sharings(workload)}
-            tables = titles[st.selectbox("when the budget is shared by", list(titles), key=f"{project.id}:shared")]
-        delta = fields.value(DELTA)
-        if wanted is None or delta is None:
-            return
-        try:
-            now = document.shares(project.draft)
-            measuring, left = now.mechanism / now.rho, delta - now.delta
-            epsilon = precision.round_up(precision.epsilon_for(wanted, left, unit, tables, now.accountant, measuring))
-        except InputError as error:
-            fields.problem(error)
-            return
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"That takes **ε = {numbers.short(epsilon)}**.", width="content")
-            st.button("Use it", key="use_epsilon", icon=":material/check:", on_click=set_epsilon, args=(epsilon,))
+    left, right = st.columns(2)
+    with left:
+        parse = partial(numbers.positive, field="accuracy", example="50")
+        wanted = fields.number("Or: people off in a cell, at most ±", "wizard.wanted", parse, numbers.short, placeholder="50")
+    with right:
+        titles = {shared.title: shared.tables for shared in precision.sharings(workload)}
+        tables = titles[st.selectbox("when the budget is shared by", list(titles), key=f"{project.id}:shared")]
+    delta = fields.value(DELTA)
+    if wanted is None or delta is None:
+        return
+    try:
+        now = document.shares(project.draft)
+        measuring, left = now.mechanism / now.rho, delta - now.delta
+        epsilon = precision.round_up(precision.epsilon_for(wanted, left, unit, tables, now.accountant, measuring))
+    except InputError as error:
+        fields.problem(error)
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"That takes **ε = {numbers.short(epsilon)}**.", width="content")
+        st.button("Use it", key="use_epsilon", icon=":material/check:", on_click=set_epsilon, args=(epsilon,))
 
 
 def details(project: Current, workload: Workload, unit: Unit, shares: Shares | None) -> None:

@@ -30,26 +30,33 @@ _HELP = (
 )
 
 
-def speaks(project: Current, workload: Workload, unit: Unit) -> None:
+def fold(project: Current, workload: Workload, unit: Unit, sound: bool) -> None:
+    """What ε would say, and which one gives a stated accuracy. sound: whether the budget can be used."""
+    with st.expander("What ε would say", icon=":material/record_voice_over:", key=f"{project.id}:speaking"):
+        if sound:
+            _speak(project, workload, unit)
+        budget_view.accuracy(project, workload, unit)
+
+
+def _speak(project: Current, workload: Workload, unit: Unit) -> None:
     """The sentences at the chosen epsilon, and at half of it."""
     now = fields.value(budget_view.EPSILON)
     if now is None or workload.domain.unknown:
         return
     people = document.people(project.draft) or StandinSpec().rows
-    with st.expander("What ε would say", icon=":material/record_voice_over:", key=f"{project.id}:speaking"):
-        options = sorted({*EPSILONS, now})
-        look = {"format_func": lambda epsilon: f"ε {epsilon:g}", "help": _HELP}
-        fields.linked("spoken_epsilon", now, budget_view.set_epsilon, st.select_slider, "Drag ε", options, **look)
-        try:
-            sigma, less = (_sigma(project, workload, unit, epsilon) for epsilon in (now, now / 2))
-        except InputError:  # half of the smallest there is; the field above says what is wrong with any other
-            return
-        for one in _told(json.dumps(workload.domain.to_json()), speaking.tables(workload), people):
-            said = literal(speaking.sentence(one, sigma, less, now / 2), 1000)
-            st.markdown("- " + said.replace("± ", "±\N{NO-BREAK SPACE}").replace("ε ", "ε\N{NO-BREAK SPACE}"))
-        tables = len(workload.cliques)
-        shared = f"; all {tables:,} tables share the budget equally" if tables > 1 else ""
-        st.caption(f"Of {people:,} invented people{shared}.")
+    options = sorted({*EPSILONS, now})
+    look = {"format_func": lambda epsilon: f"ε {epsilon:g}", "help": _HELP}
+    fields.linked("spoken_epsilon", now, budget_view.set_epsilon, st.select_slider, "Drag ε", options, **look)
+    try:
+        sigma, less = (_sigma(project, workload, unit, epsilon) for epsilon in (now, now / 2))
+    except InputError:  # half of the smallest there is; the field above says what is wrong with any other
+        return
+    for one in _told(json.dumps(workload.domain.to_json()), speaking.tables(workload), people):
+        said = literal(speaking.sentence(one, sigma, less, now / 2), 1000)
+        st.markdown("- " + said.replace("± ", "±\N{NO-BREAK SPACE}").replace("ε ", "ε\N{NO-BREAK SPACE}"))
+    tables = len(workload.cliques)
+    shared = f"; all {tables:,} tables share the budget equally" if tables > 1 else ""
+    st.caption(f"Of {people:,} invented people{shared}.")
 
 
 def _sigma(project: Current, workload: Workload, unit: Unit, epsilon: float) -> float:

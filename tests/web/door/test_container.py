@@ -61,5 +61,5 @@ def test_a_package_that_is_missing_is_named_with_its_remedy(package: str, tmp_pa
     environment = {**os.environ, "DPSYNTH_HOME": str(tmp_path / "home"), "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
     done = subprocess.run(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS)
     assert done.returncode != 0
-    assert f"The wizard does not start. packages: {package} is missing; make run, or: pip install" in done.stderr
+    assert f"The wizard does not start. packages: {package} is missing; pip install dpsynth-studio; in a checkout: make run" in done.stderr
     assert "Traceback" not in done.stderr
