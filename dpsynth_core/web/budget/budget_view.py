@@ -118,7 +118,7 @@ def accuracy(project: Current, workload: Workload, unit: Unit) -> None:
     left, right = st.columns(2)
     with left:
         parse = partial(numbers.positive, field="accuracy", example="50")
-        wanted = fields.number("Or: people off in a cell, at most ±", "wizard.wanted", parse, numbers.short, placeholder="50")
+        wanted = fields.number("People off in a cell, at most ±", "wizard.wanted", parse, numbers.short, placeholder="50")
     with right:
         titles = {shared.title: shared.tables for shared in precision.sharings(workload)}
         tables = titles[st.selectbox("when the budget is shared by", list(titles), key=f"{project.id}:shared")]
