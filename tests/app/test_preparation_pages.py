@@ -314,7 +314,7 @@ def test_two_tabs_that_edit_different_fields_keep_both() -> None:
     first, second = open_page("budget", one), open_page("budget", one)
     field(first, "text_input", "ε").set_value("0.25").run()
     field(second, "text_input", "δ").set_value("1e-7").run()
-    assert stored()["budget"] == {**document.DEFAULT_BUDGET, "epsilon": 0.25, "delta": 1e-7}
+    assert stored()["budget"] == {"epsilon": 0.25, "delta": 1e-7, "certificate": 0.05, "inside": 0.1, "means": 0.03}
 
 
 @pytest.mark.parametrize("text", ["one", "nan", "0", "-1", "", "1,500", "inf", "2000"])
@@ -400,18 +400,17 @@ def stages(app: AppTest) -> dict[str, float]:
 def test_a_certificate_is_planned_unless_turned_off_and_then_the_run_has_none() -> None:
     one = project()
     app = open_page("budget", one)
-    before = stages(app)
-    assert before["certificate"] == pytest.approx(0.05)
+    others = {"numbers inside their cells": 0.1, "means": 0.03}
+    assert stages(app) == pytest.approx({**others, "single columns": 0.82, "certificate": 0.05})
     with_it = document.spec(stored(), "Trial")
     field(app, "button_group", "Share of the budget").set_value(0.0).run()
     assert not app.exception
-    without = {name: share for name, share in before.items() if name != "certificate"}
-    assert stages(app) == pytest.approx({**without, "single columns": before["single columns"] + 0.05})
+    assert stages(app) == pytest.approx({**others, "single columns": 0.87})
     without = document.spec(stored(), "Trial")
     assert (with_it.budget.certificate, without.budget.certificate) == (0.05, 0.0)
     assert with_it.digest() != without.digest()
     planned = synthesis.plan(without)
-    assert planned.shares.of("certificate") == 0.0
+    assert (planned.shares.mechanism, planned.shares.of("certificate")) == (pytest.approx(0.87 * planned.shares.rho), 0.0)
     assert "± " in words(open_page("budget", project()))
 
 
