@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.inference.refinement import ATTEMPTS, LEAST_GAIN, SHORTLIST
+from dpsynth_core.inference.refinement import ATTEMPTS, LEAST_GAIN, SHORTLIST, earlier, one_less, one_more
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -168,11 +168,11 @@ def _improve(tables: _Tables, rows: Ints, place: int, column: int, values: int) 
     if not len(first):
         return
     old = tables.members[rows, place, column].copy()
-    price, gains = _entering(tables.surplus, tables.weight), np.zeros((len(rows), values), dtype=np.float32)
+    price, gains = one_more(tables.surplus, tables.weight), np.zeros((len(rows), values), dtype=np.float32)
     for start, stride in zip(first, step, strict=True):
         gains += price[start[:, None] + stride[:, None] * np.arange(values)]
     held = first + step * old
-    gains += _leaving(tables.surplus[held], tables.weight[held]).sum(axis=0)[:, None]
+    gains += one_less(tables.surplus[held], tables.weight[held]).sum(axis=0)[:, None]
     gains[np.arange(len(rows)), old] = np.inf
     new, gain = gains.argmin(axis=1), gains.min(axis=1)
     number = max(1, int(SHORTLIST * len(rows)))
@@ -184,7 +184,7 @@ def _improve(tables: _Tables, rows: Ints, place: int, column: int, values: int) 
             return
         left, entered = ((first[:, best] + step[:, best] * codes[best]).T for codes in (old, new))  # a move a row, the best first
         # those that pay off even after all before them have been made
-        good = _change(tables, left, entered, _earlier(left), _earlier(entered)) < -LEAST_GAIN
+        good = _change(tables, left, entered, earlier(left), earlier(entered)) < -LEAST_GAIN
         tables.moved(left[good], entered[good])
         tables.members[rows[best[good]], place, column] = new[best[good]]
         best = best[~good]
@@ -194,7 +194,7 @@ def _exchange(tables: _Tables, rows: Ints, rng: np.random.Generator) -> None:
     """Exchange a member each of pairs of these households where that pays off: of those whose member would be missed least."""
     place = (rng.random(len(rows)) * tables.sizes[rows]).astype(np.int64)
     held = tables.beside(rows, tables.members[rows, place], place)
-    missed = _leaving(tables.surplus[held], tables.weight[held]).sum(axis=0)
+    missed = one_less(tables.surplus[held], tables.weight[held]).sum(axis=0)
     half = int(UNHAPPY * len(rows)) // 2
     some = rng.permutation(np.argsort(missed, kind="stable")[: 2 * half]).reshape(2, half)
     pair, place = rows[some], place[some]
@@ -206,7 +206,7 @@ def _exchange(tables: _Tables, rows: Ints, rng: np.random.Generator) -> None:
     gain = _change(tables, left, entered)
     best = np.argsort(gain, kind="stable")
     best = best[gain[best] < -LEAST_GAIN]
-    before = _earlier(left[best]), _earlier(entered[best])
+    before = earlier(left[best]), earlier(entered[best])
     good = best[_change(tables, left[best], entered[best], *before) < -LEAST_GAIN]
     tables.moved(left[good], entered[good])
     tables.members[pair[:, good], place[:, good]] = members[::-1][:, good]
@@ -214,26 +214,6 @@ def _exchange(tables: _Tables, rows: Ints, rng: np.random.Generator) -> None:
 
 def _change(tables: _Tables, left: Ints, entered: Ints, left_before: Floats | int = 0, entered_before: Floats | int = 0) -> Floats:
     """Of the objective, by moves in the order of rows. left_before, entered_before: how often the same cell was left and entered before."""
-    change = _entering(tables.surplus[entered] + entered_before, tables.weight[entered])
-    change += _leaving(tables.surplus[left] - left_before, tables.weight[left])
+    change = one_more(tables.surplus[entered] + entered_before, tables.weight[entered])
+    change += one_less(tables.surplus[left] - left_before, tables.weight[left])
     return np.asarray(change.sum(axis=1))
-
-
-def _entering(surplus: Floats, weight: Floats) -> Floats:
-    """Change of weight * |x| when x grows by one."""
-    return weight * np.clip(2 * surplus + 1, -1, 1)
-
-
-def _leaving(surplus: Floats, weight: Floats) -> Floats:
-    """Change of weight * |x| when x falls by one."""
-    return weight * np.clip(1 - 2 * surplus, -1, 1)
-
-
-def _earlier(cells: Ints) -> Floats:
-    """For each entry, how many entries before it (row by row) are the same cell."""
-    order = np.argsort(cells, axis=None, kind="stable")
-    ordered, positions = cells.reshape(-1)[order], np.arange(cells.size)
-    starts = np.maximum.accumulate(np.where(np.r_[True, ordered[1:] != ordered[:-1]], positions, 0))
-    count = np.empty(cells.size, dtype=np.float32)
-    count[order] = positions - starts
-    return count.reshape(cells.shape)

@@ -126,7 +126,7 @@ def _tables(codes: NDArray[np.int32], targets: Mapping[Labels, Table], weights: 
     for a in range(len(sizes)):
         for labels, excess in zip(targets, surplus, strict=True):
             if a in labels:
-                price = np.where(targets[labels] == 0, np.float32(np.inf), _price(excess, np.float32(weights[labels])))
+                price = np.where(targets[labels] == 0, np.float32(np.inf), one_more(excess, np.float32(weights[labels])))
                 prices.append(np.moveaxis(price, labels.index(a), -1).reshape(-1))
                 layout[labels, a] = position
                 position += price.size
@@ -190,12 +190,12 @@ def _strides(labels: Labels, last: int, sizes: Sequence[int]) -> dict[int, int]:
     return strides
 
 
-def _price(surplus: NDArray[np.float32], weight: NDArray[np.float32] | np.float32) -> NDArray[np.float32]:
+def one_more(surplus: NDArray[np.float32], weight: NDArray[np.float32] | np.float32) -> NDArray[np.float32]:
     """Change of weight * |x| when x grows by one."""
     return weight * np.clip(2 * surplus + 1, -1, 1)
 
 
-def _relief(surplus: NDArray[np.float32], weight: NDArray[np.float32]) -> NDArray[np.float32]:
+def one_less(surplus: NDArray[np.float32], weight: NDArray[np.float32]) -> NDArray[np.float32]:
     """Change of weight * |x| when x falls by one."""
     return weight * np.clip(1 - 2 * surplus, -1, 1)
 
@@ -214,8 +214,8 @@ def _improve(held: Cells, attribute: int, axis: _Axis, tables: _Tables) -> None:
             break
         left, entered = (base[:, shortlist] + axis.stride * values for values in (old[shortlist], new[shortlist]))
         # the moves (columns, best first) that pay off even after all the moves before them have been made
-        entering = _price(tables.surplus[entered] + _earlier(entered), axis.weights)
-        leaving = _relief(tables.surplus[left] - _earlier(left), axis.weights)
+        entering = one_more(tables.surplus[entered] + earlier(entered), axis.weights)
+        leaving = one_less(tables.surplus[left] - earlier(left), axis.weights)
         good = (entering + leaving).sum(axis=0) < -LEAST_GAIN
         moved = held[:, shortlist[good]]
         _change(left[:, good], axis.copies.of(moved), -1.0, axis, tables)
@@ -234,12 +234,12 @@ def _gains(lines: Cells, cells: Cells, old: Cells, axis: _Axis, tables: _Tables)
     for line in lines:
         np.take(by_row, line, axis=0, out=fetched, mode="clip")
         gains += fetched
-    gains += _relief(tables.surplus[cells], axis.weights).sum(axis=0)[:, None]
+    gains += one_less(tables.surplus[cells], axis.weights).sum(axis=0)[:, None]
     gains[np.arange(len(gains)), old] = np.inf
     return gains
 
 
-def _earlier(cells: Cells) -> NDArray[np.float32]:
+def earlier(cells: Cells) -> NDArray[np.float32]:
     """For each entry, how many entries before it (row by row) are the same cell."""
     bits = cells.size.bit_length()
     positions = np.arange(cells.size)
@@ -254,6 +254,6 @@ def _earlier(cells: Cells) -> NDArray[np.float32]:
 def _change(cells: Cells, copies: Cells, step: float, axis: _Axis, tables: _Tables) -> None:
     """Rows enter (step 1) or leave (step -1) cells of the axis' marginals. copies: where the prices of these cells are."""
     np.add.at(tables.surplus, cells.reshape(-1), np.float32(step))
-    fresh = _price(tables.surplus[cells], axis.weights)
+    fresh = one_more(tables.surplus[cells], axis.weights)
     fresh[tables.closed[cells]] = np.inf
     tables.price[copies] = fresh[axis.sources]
