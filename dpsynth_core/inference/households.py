@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.inference.members import Ints, Target, refine_members
-from dpsynth_core.vocabulary.link import NUMBER, Link
+from dpsynth_core.vocabulary.link import NUMBER, Link, places
 from dpsynth_core.vocabulary.measurement import Clique
 
 CLASSES = 3
@@ -70,8 +70,7 @@ class LinkedCodes:
     def listed(self) -> tuple[Ints, Ints]:
         """The household of each member, ascending, and its codes, shape (members, columns)."""
         owners = np.repeat(np.arange(len(self.sizes)), self.sizes)
-        places = np.arange(len(owners)) - np.repeat(np.cumsum(self.sizes) - self.sizes, self.sizes)
-        return owners, self.members[owners, places]
+        return owners, self.members[owners, places(self.sizes)]
 
 
 def draw(model: Model, link: Link, n: int, rng: np.random.Generator) -> LinkedCodes:

@@ -37,9 +37,7 @@ class MemberRows:
 def pairs(link: Link, households: NDArray[np.integer], owners: NDArray[np.int64], members: NDArray[np.integer]) -> NDArray[np.integer]:
     """Two tables as codes of the link's domain, as many rows for each household. households: shape (n, columns). owners: the household of
     each member, from 0, ascending. members: shape (members, columns)."""
-    sizes = np.bincount(owners, minlength=len(households))
-    slots = np.zeros((len(households), link.most, len(link.members)), dtype=np.int32)
-    slots[owners, np.arange(len(owners)) - np.repeat(np.cumsum(sizes) - sizes, sizes)] = members
+    sizes, slots = link.slots(len(households), owners, members)
     narrow = np.min_scalar_type(max(attribute.size for attribute in link.domain))
     made = [np.repeat(codes.astype(narrow), times, axis=0) for times, codes in link.records(households.astype(np.int32), sizes, slots)]
     return np.concatenate([np.empty((0, len(link.domain)), narrow), *made])

@@ -58,12 +58,9 @@ class LinkedSource:
             owners = np.array([number.get(name, -1) for name in names], dtype=np.int64)
             rows.append((owners[owners >= 0], codes[owners >= 0]))
         owners = np.concatenate([np.empty(0, np.int64), *(owner for owner, _ in rows)])
+        codes = np.concatenate([np.empty((0, len(self._link.members)), np.int32), *(codes for _, codes in rows)])
         order = np.argsort(owners, kind="stable")
-        sizes = np.bincount(owners, minlength=len(number))
-        members = np.zeros((len(number), self._link.most, len(self._link.members)), dtype=np.int32)
-        places = np.arange(len(owners)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        if len(owners):
-            members[owners[order], places] = np.concatenate([codes for _, codes in rows])[order]
+        sizes, members = self._link.slots(len(number), owners[order], codes[order])
         return np.concatenate([np.empty((0, len(self._link.households)), np.int32), *first]), sizes, members
 
 

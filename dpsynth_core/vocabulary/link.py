@@ -90,6 +90,16 @@ class Link:
         """The columns of the same table with the two members exchanged, each in the place of its counterpart."""
         return tuple(self.swapped.get(name, name) for name in clique)
 
+    def slots(self, households: int, owners: NDArray[np.int64], members: NDArray[np.integer]) -> tuple[NDArray[np.int64], Codes]:
+        """How many members each of so many households has, and these, shape (households, most, columns), as `records` takes them.
+
+        owners: the household of each member, from 0, ascending, none more often than `most`. members: shape (members, columns).
+        """
+        sizes = np.bincount(owners, minlength=households)
+        slots = np.zeros((households, self.most, len(self.members)), dtype=np.int32)
+        slots[owners, places(sizes)] = members
+        return sizes, slots
+
     def records(self, households: Codes, sizes: NDArray[np.int64], members: Codes) -> Iterator[tuple[int, Codes]]:
         """The pairs as codes of `domain`, those of each size of household with how many records each of them is.
 
@@ -105,6 +115,11 @@ class Link:
             pairs = list(permutations(places, 2)) if size > 1 else [(*places, absent), (absent, *places)] if size else [(absent, absent)]
             if len(chosen):
                 yield self.whole // len(pairs), np.concatenate([np.column_stack([own, *pair]) for pair in pairs]).astype(np.int32)
+
+
+def places(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Of each member the place among those of its household. sizes: of the households, whose members follow each other in their order."""
+    return np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
 def _with_nobody(attribute: Attribute, name: str) -> Attribute:
