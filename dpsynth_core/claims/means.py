@@ -191,8 +191,6 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
 
     def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> tuple[MeanMeasured, ...]:
         codes, total = final.released.codes, final.total
-        if plan.link is not None:  # whose rows are counted in pairs
-            return ()
         columns = [] if codes is None else _columns(plan.domain, codes, final.inside)
         return measure(kernel, columns, Noisy(total.value, total.sigma)) if columns and total is not None else ()
 
