@@ -48,6 +48,16 @@ class RoundBudget:
         """`factor` times the eps, sigma divided by it: factor^2 times the cost."""
         return RoundBudget(self.sigma / factor, self.eps * factor, self.rho * factor**2)
 
+    def affordable(self, kernel: Kernel, measure_share: float) -> tuple[RoundBudget, bool]:
+        """AIM's Algorithm 3, its end: when what is left is at most two such rounds, this one takes all of it and is the last."""
+        if kernel.rho_left > 2.0 * self.rho:
+            return self, False
+        return self.spending(kernel.rho_left, measure_share, kernel.unit.marginal_l2, kernel.selection_price), True
+
+    def annealed(self, rho_left: float, reserve: float) -> RoundBudget:
+        """AIM's Algorithm 3: half the sigma and twice the eps, or as much as leaves `reserve` rounds."""
+        return self.sharper(min(2.0, math.sqrt(max(1.0, rho_left / self.rho / reserve))))
+
 
 def sigma_for(rho: float, l2: float) -> float:
     """Noise of a measurement of sensitivity l2 that costs rho."""

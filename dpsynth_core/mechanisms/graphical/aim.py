@@ -84,7 +84,7 @@ class Aim(AimParameters):
             earlier: GraphicalModel | None = model
             for _ in range(together(len(start.columns) + len(record.selections))):
                 # lines 13 and 14: select the worst answer among tables that the capacity allows
-                affordable, exhausted = self._affordable(kernel, budget)
+                affordable, exhausted = budget.affordable(kernel, self.measure_share)
                 pool = start.allowed(pool, measurements, affordable)
                 if not pool:
                     break  # every other table shares two columns with one of this round
@@ -102,7 +102,7 @@ class Aim(AimParameters):
             yield fitted(kernel, number, f"measured {', '.join(' x '.join(choice.clique) for choice in choices)}")
             # line 17: anneal
             if 2 * sum(choice.taught_little(model) for choice in choices) >= len(choices):
-                budget = budget.sharper(self._annealing(kernel.rho_left / budget.rho))
+                budget = budget.annealed(kernel.rho_left, self.reserve_rounds)
         details = {"rounds": number, "model_size_mb": start.capacity.used_mb(start.cliques(measurements)), **prior.details()}
         considered = {r: seen for r, seen in record.considered.items() if r not in start.candidates.finer}
         finished = model if kernel.domain is domain else OfColumns(model, domain)
@@ -141,7 +141,8 @@ class Aim(AimParameters):
         of the budget, for columns."""
         measured, people = [m for m in every if not m.groups], total_from(kernel, every)
         believe = believed(levels, every, people) if levels else self.strategies.fitting.columns
-        budget = self._round(kernel, share * kernel.rho_total / len(columns))
+        rho = share * kernel.rho_total / len(columns)
+        budget = RoundBudget.spending(rho, self.measure_share, kernel.unit.marginal_l2, kernel.selection_price)
         noise = budget.sigma / max(1.0, people)
         groups = groups_of(kernel.domain, measured, self.most_groups(kernel.domain, len(columns), noise))
         kernel = kernel.grouped(groups) if groups else kernel
@@ -166,17 +167,6 @@ class Aim(AimParameters):
         weights = start.candidates.weighing(self.strategies.weigh(start.columns, noise))
         offsets = {r: HALF_NORMAL * budget.sigma * self.strategies.cells(model.folding.model, r) for r in answers}
         return choose(start.kernel, answers, weights, offsets, budget.eps)
-
-    def _round(self, kernel: Kernel, rho: float) -> RoundBudget:
-        return RoundBudget.spending(rho, self.measure_share, kernel.unit.marginal_l2, kernel.selection_price)
-
-    def _affordable(self, kernel: Kernel, budget: RoundBudget) -> tuple[RoundBudget, bool]:
-        """Algorithm 3, its end: when what is left is at most two such rounds, this one takes all of it and is the last."""
-        return (self._round(kernel, kernel.rho_left), True) if kernel.rho_left <= 2.0 * budget.rho else (budget, False)
-
-    def _annealing(self, rounds_left: float) -> float:
-        """Algorithm 3: half the sigma and twice the eps, or as much as leaves `reserve_rounds` rounds."""
-        return min(2.0, math.sqrt(max(1.0, rounds_left / self.reserve_rounds)))
 
 
 def _measure_columns(kernel: Kernel, shares: Mapping[Clique, float], rho: float) -> Generator[Step, None, list[Measurement]]:

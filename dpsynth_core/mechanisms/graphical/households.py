@@ -107,7 +107,7 @@ class Households:
         candidates = {_by_class(kernel.domain, link, clique, sizes.name): weight for clique, weight in workload.weights.items()}
         folding, columns = Folding.of(kernel.domain, both.of(measured), MERGE_BELOW), smooth_columns(kernel.domain, both.of(measured))
         capacity = Capacity(folding.model, CAPACITY_MB)
-        budget = self._round(kernel, kernel.rho_left / ROUNDS)
+        budget = RoundBudget.spending(kernel.rho_left / ROUNDS, MEASURING, kernel.unit.marginal_l2, kernel.selection_price)
         model = fit(kernel, both.of(measured), stopping=FINAL, folding=folding, columns=columns)
         yield fitted(kernel, 0, "first model from single columns")
         number, last, record = 0, not candidates, Selections()
@@ -115,9 +115,7 @@ class Households:
             number += 1
             pool, choices = list(candidates), list[Choice]()
             for _ in range(max(1, len(measured) // TOGETHER)):
-                last = bool(kernel.rho_left <= 2.0 * budget.rho)
-                if last:
-                    budget = self._round(kernel, kernel.rho_left)
+                budget, last = budget.affordable(kernel, MEASURING)
                 spent = (kernel.rho_spent + budget.rho) / kernel.rho_total
                 pool = capacity.allowed({m.clique for m in both.of(measured)}, pool, spent)
                 if not pool:
@@ -133,13 +131,10 @@ class Households:
             yield fitted(kernel, number, f"measured {', '.join(' x '.join(choice.clique) for choice in choices)}")
             last = last or not choices
             if 2 * sum(choice.taught_little(model) for choice in choices) >= len(choices):
-                budget = budget.sharper(min(2.0, math.sqrt(max(1.0, kernel.rho_left / budget.rho / RESERVE))))
+                budget = budget.annealed(kernel.rho_left, RESERVE)
         details = {"rounds": number, "model_size_mb": capacity.used_mb({m.clique for m in both.of(measured)})}
         considered = {r: seen for r, seen in record.considered.items() if sizes.name not in r}
         yield Finished(HouseholdModel(link, OfColumns(model, domain)), model.total, details, tuple(record.selections), considered)
-
-    def _round(self, kernel: Kernel, rho: float) -> RoundBudget:
-        return RoundBudget.spending(rho, MEASURING, kernel.unit.marginal_l2, kernel.selection_price)
 
 
 def _by_class(domain: Domain, link: Link, clique: Clique, sizes: str) -> Clique:
