@@ -23,14 +23,14 @@ import pytest
 
 from dpsynth_core import cli
 from dpsynth_core.bundle import confined, unpack
-from dpsynth_core.cli import release_commands
+from dpsynth_core.cli import command_line, release_commands
 from dpsynth_core.cli.release_commands import parse_workload
 from dpsynth_core.cli.table_options import PEOPLE
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning.looks import LOOKS
-from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE
+from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, DEFAULT_INSIDE, DEFAULT_MEANS
 from dpsynth_core.release import synthesis
 from dpsynth_core.sources.demo import ROWS, demo_domain
 from dpsynth_core.store import balance, chain, ledger
@@ -974,3 +974,10 @@ def test_criteria_from_a_file_are_sealed_decided_and_printed(capsys: pytest.Capt
         assert len(error) == 1
         assert error[0].startswith(f"error: {field}")
     assert not Path("other").exists()
+
+
+def test_help_states_the_shares_that_app_and_python_set_aside() -> None:
+    """They are typed a second time, for --help does not wait for the spec."""
+    options = command_line.parser().parse_args(["synthesize", "demo", "--epsilon", "1", "--out", "out"])
+    stated = [float(getattr(options, name)) for name in ("certificate", "inside", "means")]
+    assert stated == [DEFAULT_CERTIFICATE, DEFAULT_INSIDE, DEFAULT_MEANS]
