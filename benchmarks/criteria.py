@@ -47,6 +47,7 @@ CRITERIA: tuple[dict[str, Any], ...] = (
     {"kind": "tables", "limit": 0.1},
     {"kind": "tables", "tables": [["sex", "age"]], "limit": 0.1},
     {"kind": "subgroup", "where": YOUNG, "limit": 0.1},
+    {"kind": "ranges", "column": "age", "limit": 0.02},
     {"kind": "share", "of": {"sex": "female"}, "tolerance": 0.02},
     {"kind": "share", "of": {"employment": "unemployed"}, "among": {"sex": "female"}, "against": {"sex": "male"}, "tolerance": 0.02},
     {"kind": "mean", "column": "age", "tolerance": 1.0},

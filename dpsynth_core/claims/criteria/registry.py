@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dpsynth_core.claims.criteria.criterion import Criterion, Decided, MeasuredCriterion, Published
 from dpsynth_core.claims.criteria.models import ModelCriterion, ModelGain, ModelRight
 from dpsynth_core.claims.criteria.quantile import Quantile
+from dpsynth_core.claims.criteria.ranges import RangesWithin
 from dpsynth_core.claims.criteria.regression import CoefficientSign, CoefficientWithin
 from dpsynth_core.claims.criteria.statistics import Mean, Share
 from dpsynth_core.claims.criteria.tables import SubgroupWithin, TablesWithin
@@ -22,7 +23,7 @@ MAX_CELLS, MAX_TOGETHER = 1_000_000, 20_000_000
 
 AnyCriterion = MeasuredCriterion | ModelCriterion
 _KINDS: tuple[type[AnyCriterion], ...] = (
-    *(TablesWithin, SubgroupWithin, Share, Mean, Quantile, CoefficientWithin, CoefficientSign),
+    *(TablesWithin, SubgroupWithin, RangesWithin, Share, Mean, Quantile, CoefficientWithin, CoefficientSign),
     *(ModelRight, ModelGain),
 )
 KINDS = {kind.kind: kind for kind in _KINDS}

@@ -71,6 +71,7 @@ SICK = criterion(kind="share", of={"sick": "yes"}, tolerance=0.02)
 AGE = criterion(kind="mean", column="age", tolerance=2.0)
 AGE_OF_WOMEN = criterion(kind="mean", column="age", among={"sex": "f"}, tolerance=2.0)
 WOMEN = criterion(kind="subgroup", where={"sex": "f", "age": ["0..39"]}, limit=0.1)
+RANGES = criterion(kind="ranges", column="age", limit=0.05)
 GAP = criterion(kind="share", of={"sick": "yes"}, among={"sex": "f"}, against={"sex": "m"}, tolerance=0.05)
 
 
@@ -86,6 +87,13 @@ def wrong_cells_of_young_women(clique: Clique) -> float:
     return float(np.abs(tables[0] - tables[1]).sum()) / 2
 
 
+def wrong_range() -> float:
+    """Of ages that are known, between any two cells."""
+    real, rows = (np.bincount(codes[:, 1], minlength=DOMAIN["age"].size)[: DOMAIN["age"].values] / len(codes) for codes in (REAL, ROWS))
+    ends = range(DOMAIN["age"].values + 1)
+    return float(max(abs((real - rows)[low:high].sum()) for low in ends for high in ends))
+
+
 def sick(codes: np.ndarray, sex: int) -> float:
     return float((codes[codes[:, 0] == sex, 2] == 0).mean())
 
@@ -98,9 +106,10 @@ def sick(codes: np.ndarray, sex: int) -> float:
         (AGE, abs(mean_of(REAL) - mean_of(ROWS))),
         (AGE_OF_WOMEN, abs(mean_of(REAL, REAL[:, 0] == 0) - mean_of(ROWS, ROWS[:, 0] == 0))),
         (WOMEN, max(map(wrong_cells_of_young_women, WORKLOAD.cliques))),
+        (RANGES, wrong_range()),
         (GAP, abs(sick(REAL, 0) - sick(REAL, 1) - sick(ROWS, 0) + sick(ROWS, 1))),
     ],
-    ids=["tables", "share", "mean", "mean of a group", "subgroup", "difference"],
+    ids=["tables", "share", "mean", "mean of a group", "subgroup", "ranges", "difference"],
 )
 @pytest.mark.parametrize("unit", [Unit(), Unit(REPLACE, 2)], ids=str)
 def test_without_noise_the_error_is_the_real_one_and_all_of_the_budget_is_spent(one: Criterion, expected: float, unit: Unit) -> None:
@@ -127,7 +136,9 @@ def outcome(one: Criterion, limit: float, noise: SeededNoise, rho: float) -> str
 
 
 @pytest.mark.parametrize(
-    "one", [TABLES, SICK, AGE_OF_WOMEN, WOMEN, GAP], ids=["tables", "share", "mean of a group", "subgroup", "difference"]
+    "one",
+    [TABLES, SICK, AGE_OF_WOMEN, WOMEN, RANGES, GAP],
+    ids=["tables", "share", "mean of a group", "subgroup", "ranges", "difference"],
 )
 def test_outcomes_are_wrong_for_one_in_twenty_at_most(one: Criterion) -> None:
     """At the limit that is hardest to tell from the real error, just above and just below it; half of these would be decided by chance."""
@@ -140,7 +151,7 @@ def test_outcomes_are_wrong_for_one_in_twenty_at_most(one: Criterion) -> None:
     assert binomtest(wrong, draws, 0.05, alternative="greater").pvalue > FALSE_ALARM
 
 
-@pytest.mark.parametrize("one", [TABLES, SICK, GAP], ids=["tables", "share", "difference"])
+@pytest.mark.parametrize("one", [TABLES, SICK, RANGES, GAP], ids=["tables", "share", "ranges", "difference"])
 def test_what_is_clear_is_decided(one: Criterion) -> None:
     (exact,) = decide(kernel(), [one], published())
     noise = SeededNoise(7)
@@ -150,9 +161,9 @@ def test_what_is_clear_is_decided(one: Criterion) -> None:
 
 def test_the_margin_that_is_told_beforehand_is_the_one_that_comes_out() -> None:
     women = int(((REAL[:, 0] == 0) & (REAL[:, 1] <= 1)).sum())
-    for one, count in ((TABLES, len(REAL)), (SICK, len(REAL)), (AGE, len(REAL)), (WOMEN, women)):
+    for one, count in ((TABLES, len(REAL)), (SICK, len(REAL)), (AGE, len(REAL)), (RANGES, len(REAL)), (WOMEN, women)):
         told = one.margin(Unit(), 0.5, WORKLOAD, float(count))
-        interval = one.measure(kernel(noise=SeededNoise(8), rho=0.5), published(sigma=1.0))
+        interval = one.measure(kernel(noise=SeededNoise(8), rho=0.5), published(sigma=0.2))  # known five times better than a range
         assert 0.4 * told <= interval.at_most - interval.error <= 1.25 * told
 
 

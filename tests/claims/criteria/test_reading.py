@@ -50,6 +50,7 @@ def test_criteria_in_words() -> None:
             {"kind": "tables", "limit": 0.05},
             {"kind": "tables", "tables": [["age", "sex"]], "limit": 0.1, "importance": "should", "name": "For the ministry"},
             SHARE | {"among": {"age": ["0..39"]}},
+            {"kind": "ranges", "column": "age", "limit": 0.02},
             {"kind": "subgroup", "where": {"sex": "male", "age": ["missing", "80..99"]}, "limit": 0.1},
             MEAN | {"among": {"sex": ["female"]}, "against": {"sex": ["male"]}},
         )
@@ -58,11 +59,12 @@ def test_criteria_in_words() -> None:
         "Every table of the workload, within 5.0% of the people in the wrong group",
         "For the ministry: the table sex × age, within 10.0% of the people in the wrong group",
         "The share of people with sex “female” among those with age “0 to 39”, within 2.0% of the people",
+        "The share of people in every range of age, within 2.0% of the people",
         "Every table of the workload among people with sex “male” and age “80 to 99” or “missing”, within 10.0% of these people in the "
         "wrong group",
         "The difference of the mean of age between those with sex “female” and those with sex “male”, within 0.5 in units of “age”",
     ]
-    assert [one.importance for one in plan.criteria] == [MUST, SHOULD, MUST, MUST, MUST]
+    assert [one.importance for one in plan.criteria] == [MUST, SHOULD, MUST, MUST, MUST, MUST]
     assert set(KINDS) >= {one.kind for one in plan.criteria}
 
 
@@ -112,6 +114,10 @@ def test_criteria_take_their_share_from_the_mechanism_and_change_the_digest() ->
         ({"kind": "subgroup", "where": {}, "limit": 0.1}, "criteria.0.where"),
         ({"kind": "subgroup", "where": {"age": "-5..3"}, "limit": 0.1}, "criteria.0.where"),
         ({"kind": "subgroup", "where": {"sex": "male"}}, "criteria.0.limit"),
+        ({"kind": "ranges", "limit": 0.1}, "criteria.0.column"),
+        ({"kind": "ranges", "column": "sex", "limit": 0.1}, "criteria.0.column"),
+        ({"kind": "ranges", "column": "shoes", "limit": 0.1}, "criteria.0.column"),
+        ({"kind": "ranges", "column": "age", "limit": 1}, "criteria.0.limit"),
         (MEAN | {"column": "sex"}, "criteria.0.column"),
         (MEAN | {"column": "born"}, "criteria.0.column"),
         (MEAN | {"column": "town"}, "criteria.0.column"),

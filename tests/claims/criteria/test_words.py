@@ -11,6 +11,7 @@ from dpsynth_core.claims.criteria import deciding as criteria
 from dpsynth_core.claims.criteria.conditions import Condition
 from dpsynth_core.claims.criteria.criterion import MUST, Criterion, Decided
 from dpsynth_core.claims.criteria.models import ModelGain, ModelRight
+from dpsynth_core.claims.criteria.ranges import RangesWithin
 from dpsynth_core.claims.criteria.statistics import Share
 from dpsynth_core.claims.criteria.tables import SubgroupWithin, TablesWithin
 from dpsynth_core.statistics.intervals import Interval
@@ -18,6 +19,7 @@ from dpsynth_core.statistics.intervals import Interval
 SHARES: list[Criterion] = [
     TablesWithin(MUST, "", (), 0.1),
     SubgroupWithin(MUST, "", Condition(), 0.2),
+    RangesWithin(MUST, "", "age", 0.02),
     Share(MUST, "", (Condition(),), 0.02),
     ModelRight(MUST, "", "sex", "gradient boosting", None, 0.7),
     ModelGain(MUST, "", "sex", "gradient boosting", None, 0.02),

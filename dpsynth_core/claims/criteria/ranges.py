@@ -1,0 +1,71 @@
+"""The criterion "of every range of a column, from 30 to 45 say, the share of people in it is as the release has it, within a limit".
+
+The largest |M - T p| over all ranges is measured once, M being the people in one, T what is taken for their number N and p the share of
+the rows. It is off from N times the largest error by |T - N| p at most, as an L1 distance of shares is by |T - N| times their sum: twice
+the one is measured as the other is, where sums of shares are 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+import scipy
+
+from dpsynth_core.claims.criteria.conditions import known_column
+from dpsynth_core.claims.criteria.criterion import OFF_BY, UNKNOWN, Entries, Entry, Field, MeasuredCriterion, Published, positive
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.mechanisms.rounds import sigma_for
+from dpsynth_core.privacy.interface import SealedKernel
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.statistics.intervals import CONFIDENCE, Interval, largest
+from dpsynth_core.vocabulary.domain import Domain, column_field
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.workload import FEWEST_IN_ORDER, Workload
+
+
+@dataclass(frozen=True)
+class RangesWithin(MeasuredCriterion):
+    """E.g. {"kind": "ranges", "column": "age", "limit": 0.02}. column: of numbers, dates or categories in an order. limit: share of
+    people."""
+
+    kind: ClassVar[str] = "ranges"
+    title: ClassVar[str] = "Every range of a column, such as ages from 30 to 45"
+    form: ClassVar[tuple[Field, ...]] = (Field("limit", OFF_BY, Entry.PERCENT, 0.02), Field("column", "Column", Entry.NUMBER))
+    unit_of_error: ClassVar[str] = "of the people"
+
+    column: str
+    limit: float
+
+    @classmethod
+    def read(cls, entries: Entries, workload: Workload, field: str) -> Self:
+        common, name = cls.common(entries, field), entries.get("column")
+        remedy = "name a column of numbers, of dates or of categories in an order"
+        if name is None:
+            raise InputError(f"{field}.column", "no column is named", remedy)
+        column = known_column(name, workload.domain, f"{field}.column", remedy)
+        if workload.domain[column].ordered < FEWEST_IN_ORDER:
+            raise InputError(f"{field}.column", f"fewer than {FEWEST_IN_ORDER} cells of {column_field(column)} are in an order", remedy)
+        return cls(*common, column, positive(entries, "limit", field, 1.0))
+
+    def sentence(self, domain: Domain) -> str:  # noqa: ARG002
+        return f"the share of people in every range of {self.column}"
+
+    def needs(self, workload: Workload) -> tuple[Clique, ...]:  # noqa: ARG002
+        return ((self.column,),)
+
+    def answers(self, workload: Workload) -> int:  # noqa: ARG002
+        return 1
+
+    def measure(self, kernel: SealedKernel, published: Published) -> Interval:
+        clique = (self.column,)
+        shares = published.table(clique)
+        records = np.zeros(kernel.domain.sizes(clique)) if shares is None else shares * published.people.value
+        sigma = sigma_for(kernel.rho_left, kernel.unit.query_l1)
+        noisy = kernel.measure_largest_range({clique: records}, clique, sigma)
+        return UNKNOWN if shares is None else largest([2 * noisy], 2 * sigma, published.people, 2.0)
+
+    def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:  # noqa: ARG002
+        sure = CONFIDENCE if unit.total_is_public else (1 + CONFIDENCE) / 2
+        return float(scipy.special.ndtri(sure)) * sigma_for(rho, unit.query_l1) / people
