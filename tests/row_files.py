@@ -6,12 +6,13 @@ import io
 
 import pyarrow as pa
 
+from dpsynth_core.planning.about_spec import AboutSpec
 from dpsynth_core.release.about import About
 from dpsynth_core.release.row_files import FORMATS
 from dpsynth_core.release.rows import HeldRows
 from dpsynth_core.vocabulary.domain import Domain
 
-ABOUT = About("0123456789abcdef" * 4, 1.0, 1e-9, protects=True)
+ABOUT = About("0123456789abcdef" * 4, 1.0, 1e-9, protects=True, stated=AboutSpec(licence="CC-BY-4.0", creators=("Statistics Office",)))
 
 
 def row_file(name: str, table: pa.Table, domain: Domain) -> bytes:

@@ -202,6 +202,14 @@ def test_what_else_is_published_is_told_with_the_release() -> None:
         assert "totals in a report" in bundle.read("report.html").decode()
 
 
+def test_licence_and_creators_are_told_with_the_release() -> None:
+    assert synthesize("--about", "licence=CC-BY-4.0", "--about", "creator=Statistics Office", "--about", "period=2024") == 0
+    assert release()["spec"]["about"]["creators"] == ["Statistics Office"]
+    with zipfile.ZipFile("out/release.zip") as bundle:
+        for name in ("report.html", "DATA_CARD.md"):
+            assert "Statistics Office" in bundle.read(name).decode(), name
+
+
 def test_a_certificate_by_default_another_share_or_none(capsys: pytest.CaptureFixture[str]) -> None:
     assert synthesize() == 0
     stored = release()

@@ -76,6 +76,8 @@ def add(commands: Commands) -> None:
     make.add_argument("--max-members", metavar="M", help="of two linked tables: further rows of a key are not used; from 1 to 10")
     copies = "what else is published about the same people, in your words; published with the release"
     make.add_argument("--other-copies", metavar="TEXT", default="", help=copies)
+    said = "licence=CC-BY-4.0, creator=NAME, contact=, citation=, period=2024/2025 or place=, published with the release; may be repeated"
+    make.add_argument("--about", metavar="WHAT=TEXT", action="append", default=[], help=said)
     looked = f"what you saw of the table without noise before you decided all this; may be repeated. {NOTHING} | {' | '.join(LOOKS)}"
     make.add_argument("--looked", metavar="WHAT", choices=(NOTHING, *LOOKS), action="append", help=f"{looked} (default: not stated)")
     table_options.add_table_options(make)
@@ -117,6 +119,7 @@ def _synthesize(options: argparse.Namespace) -> None:
     from dpsynth_core.claims.ranges import USUAL_SHARE
     from dpsynth_core.foundation.documents import parse_json, read_document
     from dpsynth_core.mechanisms import registry
+    from dpsynth_core.planning import about_spec
     from dpsynth_core.planning.spec import Spec
     from dpsynth_core.planning.unit_spec import UNNAMED
     from dpsynth_core.release.row_files import chosen
@@ -140,6 +143,7 @@ def _synthesize(options: argparse.Namespace) -> None:
         **({} if options.public is None else {"public": _public_table(options.public)}),
         "other_copies": options.other_copies,
         "looks": stated(options.looked, "--looked"),
+        "about": about_spec.read("\n".join(options.about), "--about"),
         "domain_origin": options.domain_origin or "unstated",
         "domain_justification": options.origin_reason,
         "domain": domain.to_json(),

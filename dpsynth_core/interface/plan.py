@@ -46,8 +46,9 @@ class Options(TypedDict, total=False):
     apart, and rows_per_person how many rows of each count. relation: "add-remove" or "replace". people: about how many there are, as far as
     that is public; decides nothing but the forecast. rows: how many to write. certificate, discovery, inside, means, ranges: shares.
     criteria: fixed beforehand. models: columns that models are to predict. epsilon_reason, domain_origin, origin_reason, other_copies,
-    looked (["nothing"] where there was no look): what the release says of how it came about. form: how a file is written, or the table or
-    query of a database.
+    looked (["nothing"] where there was no look): what the release says of how it came about. about: ``{"licence": "CC-BY-4.0", "creators":
+    ["Statistics Office"]}``, and contact, citation, period and place likewise. form: how a file is written, or the table or query of a
+    database.
     """
 
     delta: float
@@ -70,6 +71,7 @@ class Options(TypedDict, total=False):
     origin_reason: str
     other_copies: str
     looked: Sequence[str] | None
+    about: Mapping[str, Any] | None
     form: Mapping[str, Any]
 
 
@@ -124,6 +126,7 @@ def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, popu
             "max_rows_per_person": options.get("rows_per_person", 1),
         },
         "other_copies": options.get("other_copies", ""),
+        "about": options.get("about"),
         "looks": stated([looked] if isinstance(looked, str) else looked, "looked"),
         "domain_origin": options.get("domain_origin", "unstated"),
         "domain_justification": options.get("origin_reason", ""),

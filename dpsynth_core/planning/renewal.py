@@ -82,6 +82,7 @@ def given_reasons(spec: Spec) -> list[str]:
         "domain_justification": spec.domain_justification,
         "other_copies": spec.other_copies,
         "budget.reason": spec.budget.reason,
+        "about": spec.about,
     }
     return [name for name, text in reasons.items() if text]
 

@@ -19,6 +19,7 @@ from dpsynth_core.claims.models.targets import MAX_MODELS, ModelSpec
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.foundation.documents import base_name, check_path, is_uri, parse_json, read_document
 from dpsynth_core.foundation.errors import InputError, shown
+from dpsynth_core.planning.about_spec import AboutSpec
 from dpsynth_core.planning.looks import Look, ordered
 from dpsynth_core.planning.unit_spec import Part, UnitSpec
 from dpsynth_core.privacy.unit import Unit
@@ -200,6 +201,7 @@ class Spec(Part):
     public: a public table that mechanisms may use, at no cost, on the curator's word that it is public. other_copies: what else is
     published about the same people, in the curator's words; "" where the question was not answered. looks: what of the private table
     was shown without noise before the plan was sealed (`planning.looks`), None where nobody kept track of it.
+    about: what deposits and citations need; a spec without it is published as before there was such a part.
 
     criteria: conditions that the release is judged by, fixed before the run (`claims.criteria.registry`).
     models: columns that models are to predict, trained on the synthetic rows and measured on the people (`evaluation.models`).
@@ -217,6 +219,7 @@ class Spec(Part):
     domain_justification: str = Field(default="", max_length=10_000)
     other_copies: str = Field(default="", max_length=10_000)
     looks: Annotated[tuple[Look, ...], AfterValidator(ordered)] | None = None
+    about: AboutSpec | None = None
     workload: dict[str, Any]
     criteria: tuple[dict[str, Any], ...] = ()
     models: tuple[ModelSpec, ...] = Field(default=(), max_length=MAX_MODELS)
@@ -257,6 +260,8 @@ class Spec(Part):
             obj["data"]["quoting"] = self.data.quoting
         if self.data.standin is not None:
             obj["data"]["standin"] = self.data.standin.model_dump()
+        if self.about is None:
+            del obj["about"]
         del obj["members"]
         if self.members is not None:
             obj["members"] = {"path": base_name(self.members.path), "kind": self.members.kind, "domain": self.members.domain}

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 
+from dpsynth_core.planning.about_spec import AboutSpec
 from dpsynth_core.planning.spec import Spec
 
 
 @dataclass(frozen=True)
 class About:
-    """seal: digest of the plan, which release.json and the ledger name too. protects: whether its noise hides anybody's records."""
+    """seal: digest of the plan, which release.json and the ledger name too. protects: whether its noise hides anybody's records.
+    stated: what the curator says of licence, creators and the like."""
 
     seal: str
     epsilon: float
     delta: float
     protects: bool
+    stated: AboutSpec
 
     @classmethod
     def of(cls, spec: Spec) -> About:
-        return cls(spec.digest(), spec.budget.epsilon, spec.budget.delta, spec.protects)
+        return cls(spec.digest(), spec.budget.epsilon, spec.budget.delta, spec.protects, spec.about or AboutSpec())
 
     @property
     def label(self) -> str:
@@ -36,4 +40,5 @@ class About:
             f"Plan (SHA-256): {self.seal[:32]}",
             f"                {self.seal[32:]}",
             "How far off they are is in release.json of their bundle.",
+            *(line for name, text in self.stated.facts() for line in textwrap.wrap(f"{name}: {text}", 80)),
         )

@@ -961,6 +961,21 @@ def test_the_answer_about_other_copies_is_saved_with_the_plan() -> None:
     assert field(reloaded, "text_area", "What else is published").value == "Totals in the annual report."
 
 
+def test_licence_and_creators_are_saved_with_the_plan_and_a_line_that_says_nothing_stops_it() -> None:
+    app = open_page("data", project())
+    field(app, "text_area", "Licence, creators").set_value("licence: CC-BY-4.0\ncreator: Statistics Office").run()
+    assert stored()["about"] == {"licence": "CC-BY-4.0", "creators": ["Statistics Office"]}
+    about = document.spec(stored(), "Trial").about
+    assert about is not None
+    assert about.licence == "CC-BY-4.0"
+    reloaded = open_page("data", projects.list(LOCAL_OWNER)[0].id)
+    field(reloaded, "text_area", "Licence, creators").set_value("free for all").run()
+    assert document.problem(stored(), "data") is not None
+    field(reloaded, "text_area", "Licence, creators").set_value("").run()
+    assert document.problem(stored(), "data") is None
+    assert document.spec(stored(), "Trial").about is None
+
+
 def test_pairs_are_drawn_only_where_some_of_them_are_not_asked_for() -> None:
     for workload, drawn in (({"kind": "all", "k": 2}, 0), ({"kind": "target", "k": 2, "column": "age"}, 1)):
         app = open_page("workload", project(workload=workload))

@@ -49,6 +49,7 @@ CHANGES: list[tuple[str, Any]] = [
     ("domain_justification", "because it is so"),
     ("other_copies", "totals in the annual report"),
     ("looks", ["rows"]),
+    ("about", {"licence": "CC-BY-4.0"}),
     ("workload.k", 1),
     ("models", [{"column": "a"}]),
     ("budget.epsilon", 2.0),
@@ -166,6 +167,11 @@ def test_a_good_spec_resolves_to_what_it_says() -> None:
         ("output.rows", 10**12, "output.rows"),
         ("output.tables", 0, "output.tables"),
         ("output.seed", -1, "output.seed"),
+        ("about", {"period": "2024-13"}, "about.period"),
+        ("about", {"period": "last year"}, "about.period"),
+        ("about", {"licence": "a\nb"}, "about.licence"),
+        ("about", {"creators": [""]}, "about.creators.0"),
+        ("about", {"author": "somebody"}, "about.author"),
         ("extra", 1, "extra"),
     ],
 )
@@ -232,13 +238,15 @@ def test_the_yardstick_of_a_plan_whose_mechanism_keeps_a_tenth_is_a_number() -> 
 
 
 def test_the_whole_document_is_published_and_can_be_read_again() -> None:
-    """A second table is a part where there is one, so that the digests of plans of one table are what they were."""
+    """A second table is a part where there is one, so that the digests of plans of one table are what they were; so is what is said of
+    licence and creators."""
     members = {"members": {"path": "/somewhere/children.csv", "domain": {"b": 2}}}
-    for document in (GOOD, GOOD | ALL_FOUR, GOOD | members):
+    assert Spec.from_json(GOOD).digest() == "90520580be9304ce61d0c22441309bc365b962b3ca15a2279c3899fd831dbe51"  # before there was either
+    for document in (GOOD, GOOD | ALL_FOUR, GOOD | members, GOOD | {"about": {"place": "Norway"}}):
         spec = Spec.from_json(document)
         published = spec.published()
-        assert published.keys() | {"members"} == json.loads(spec.model_dump_json()).keys()
-        assert ("members" in published) == ("members" in document)
+        assert published.keys() | {"about", "members"} == json.loads(spec.model_dump_json()).keys()
+        assert all((part in published) == (part in document) for part in ("about", "members"))
         assert published["budget"] == json.loads(spec.budget.model_dump_json())
         assert Spec.from_json(published).published() == published
 

@@ -10,6 +10,7 @@ import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.planning import about_spec
 from dpsynth_core.planning.renewal import Changes
 from dpsynth_core.privacy.unit import ADD_REMOVE, REPLACE
 from dpsynth_core.sources import demo
@@ -39,6 +40,11 @@ _HIDDEN = (
 _COPIES_HELP = (
     "Other releases, totals, previews, copies without names: they can show what noise hides here, and no ledger counts them. Your answer "
     "is published with the release."
+)
+_ABOUT = "licence: CC-BY-4.0\ncreator: Statistics Office\ncontact: data@office.example\nperiod: 2024\nplace: Norway"
+_ABOUT_HELP = (
+    "What an archive asks of a data set, a line each: licence, creator (one or several; people as Family, Given), contact, citation, "
+    "period and place covered. Stands in the report, and in what other programs read of the release."
 )
 NEW, _SIMULATED = "A new population…", "_simulated"
 TABLE = "table"
@@ -244,6 +250,8 @@ def more(project: Current) -> None:
         title = "What else is published about these people? (optional)"
         example = "Totals in the annual report of 2024; a release by the ministry in 2019. Or: I looked and know of nothing."
         fields.paragraph(title, "other_copies", placeholder=example, max_chars=10_000, help=_COPIES_HELP)
+        title, look = "Licence, creators, contact, citation (optional)", {"placeholder": _ABOUT, "help": _ABOUT_HELP}
+        fields.typed(st.text_area, title, "about", about_spec.read, about_spec.written, **look)
         if "data" in draft:
             public_view.part(project)
             if KINDS[draft["data"]["kind"]].is_file:

@@ -1,8 +1,7 @@
 """The draft of a release: a spec that may still be incomplete, plus the wizard's own notes under "wizard".
 
-Keys as in `spec.Spec` (population, data, unit, domain, domain_origin, domain_justification, other_copies, workload, criteria, budget,
-models, mechanism, output),
-each present once it is known. `wizard` holds what only the pages need:
+Keys as in `spec.Spec` (population, data, unit, domain, domain_origin, domain_justification, other_copies, about, workload, criteria,
+budget, models, mechanism, output), each present once it is known. `wizard` holds what only the pages need:
 
     passed    names of the steps left through Continue
     source    "upload" | "path" | "database" | "demo" | "plan"; label: what to call the table on screen; columns: its column names
@@ -39,9 +38,9 @@ from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.discovery.learning import Portion
 from dpsynth_core.mechanisms.mechanism import Mechanism
+from dpsynth_core.planning import about_spec, weakness
 from dpsynth_core.planning import plan as plans
 from dpsynth_core.planning import proposals as proposed
-from dpsynth_core.planning import weakness
 from dpsynth_core.planning.looks import Look
 from dpsynth_core.planning.plan import Plan, Shares, budgeted, looked_into
 from dpsynth_core.planning.proposals import Cost, Proposal
@@ -283,8 +282,10 @@ def _check_data(draft: Mapping[str, Any]) -> None:
     unit(draft)
     ledger.check_name(str(draft.get("population", "")))
     budgets.check_budget(*cap(draft))
-    if "wizard.people" in wizard(draft).get("typed", {}):
+    typed = wizard(draft).get("typed", {})
+    if "wizard.people" in typed:
         raise InputError("number of people", "it is not a number", "correct it, or leave it empty")
+    about_spec.read(typed.get("about", ""), "licence and citation")
 
 
 def _check_domain(draft: Mapping[str, Any]) -> None:

@@ -86,18 +86,21 @@ def text(label: str, path: str, widget: Callable[..., Any] = st.text_input, **lo
 paragraph = partial(text, widget=st.text_area)
 
 
-def number(label: str, path: str, parse: Callable[[str], Any], as_text: Callable[[Any], str] = str, **look: Any) -> Any:
-    """A number, typed as text. parse: raises InputError for a text that is not a number; that message is shown below the field. Returns the
+def typed(widget: Any, label: str, path: str, parse: Callable[[str], Any], as_text: Callable[[Any], str] = str, **look: Any) -> Any:
+    """A value, typed as text. parse: raises InputError for a text that is none; that message is shown below the field. Returns the
     value, or None while the text in the field cannot be used, or is empty."""
-    typed, stored = session.current().draft.get("wizard", {}).get("typed", {}).get(path), value(path)
-    shown = typed if typed is not None else "" if stored is None else as_text(stored)
-    entered = remembered(path, shown, lambda text: _store_typed(path, text, parse), st.text_input, label, **look)
+    kept, stored = session.current().draft.get("wizard", {}).get("typed", {}).get(path), value(path)
+    shown = kept if kept is not None else "" if stored is None else as_text(stored)
+    entered = remembered(path, shown, lambda text: _store_typed(path, text, parse), widget, label, **look)
     try:
         return parse(entered)
     except InputError as error:
-        if typed is not None:
+        if kept is not None:
             problem(error)
         return None
+
+
+number = partial(typed, st.text_input)
 
 
 def file(title: str, kinds: Sequence[str], place: str, take: Callable[[Any], object], help: str | None = None) -> None:

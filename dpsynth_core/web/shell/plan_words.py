@@ -6,6 +6,7 @@ from dpsynth_core.mechanisms import registry
 
 _SETTING = "mechanism.settings."
 _NAMES = {
+    "about": "licence, creators and the like",
     "budget": "budget",
     "budget.accountant": "accounting",
     "budget.certificate": "share for the certificate",

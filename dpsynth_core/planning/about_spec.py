@@ -1,0 +1,100 @@
+"""What an archive asks of every data set and only its publisher can say: licence, creators, contact, citation, the time and place covered.
+
+People write it a line each: `licence: CC-BY-4.0`. What is an address and who is a person follow from how it is written.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import date
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, ValidationError
+
+from dpsynth_core.foundation.errors import InputError, shown
+from dpsynth_core.planning.unit_spec import Part
+
+_LINE = re.compile(r"\s*(\w+)\s*[:=]\s*(.*?)\s*")
+_REMEDY = "write licence: CC-BY-4.0, and likewise creator (may be repeated), contact, citation, period (2024, 2024-03, 2024/2025), place"
+_PERIOD = r"^([0-9]{4}(-[0-9]{2}){0,2}(/[0-9]{4}(-[0-9]{2}){0,2})?)?$"
+
+
+def _one_line(text: str) -> str:
+    if not text.isprintable() or text != text.strip():
+        raise ValueError("write it in one line, without spaces around it")
+    return text
+
+
+def _real_days(period: str) -> str:
+    for day in filter(None, period.split("/")):
+        date.fromisoformat(f"{day}-01-01"[:10])
+    return period
+
+
+_Text = Annotated[str, Field(max_length=1000), AfterValidator(_one_line)]
+_Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_one_line)]
+
+
+class AboutSpec(Part):
+    """What deposits and citations of a release need, in the curator's words. licence: an SPDX identifier, an address, or its name.
+    creators: institutions, and people as "Family, Given". contact: an e-mail address, or a text. citation: one is made of the others
+    where it is empty. period: 2024, 2024-03 or 2024-01-01, or two of them as 2024/2025. place: what the table covers, too.
+    """
+
+    licence: _Text = ""
+    creators: Annotated[tuple[_Name, ...], Field(max_length=100)] = ()
+    contact: _Text = ""
+    citation: _Text = ""
+    period: Annotated[str, Field(pattern=_PERIOD), AfterValidator(_real_days)] = ""
+    place: _Text = ""
+
+    @property
+    def licence_address(self) -> str:
+        """Where the licence can be read; "" where it is known by its name alone."""
+        if re.fullmatch(r"https?://\S+", self.licence):
+            return self.licence
+        return f"https://spdx.org/licenses/{self.licence}.html" if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.+-]*", self.licence) else ""
+
+    @property
+    def email(self) -> str:
+        """The contact, if it is an e-mail address."""
+        return self.contact if re.fullmatch(r"[^@\s<>]+@[^@\s<>]+", self.contact) else ""
+
+    def facts(self) -> list[tuple[str, str]]:
+        """What is stated, as pairs of name and text."""
+        pairs = (
+            ("Licence", self.licence),
+            ("Created by", "; ".join(self.creators)),
+            ("Contact", self.contact),
+            ("Citation", self.citation),
+            ("Period covered", self.period),
+            ("Place covered", self.place),
+        )
+        return [(name, text) for name, text in pairs if text]
+
+
+def written(about: Mapping[str, Any]) -> str:
+    """The lines of a section, as `read` reads them."""
+    pairs = [(name, value) for name, value in about.items() if name != "creators"] + [("creator", one) for one in about.get("creators", ())]
+    return "\n".join(f"{name}: {text}" for name, text in pairs if text)
+
+
+def read(text: str, field: str = "about") -> dict[str, Any] | None:
+    """The section of a spec from its lines; None where there are none. Raises InputError."""
+    stated: dict[str, Any] = {}
+    for line in filter(str.strip, text.splitlines()):
+        found = _LINE.fullmatch(line)
+        name = found[1].lower() if found else ""
+        if found and name == "creator":
+            stated["creators"] = [*stated.get("creators", ()), found[2]]
+        elif found and name in AboutSpec.model_fields and name not in ("creators", *stated):
+            stated[name] = found[2]
+        else:
+            raise InputError(field, f"{shown(line)} says nothing of the data set, or something for the second time", _REMEDY)
+    try:
+        AboutSpec.model_validate_json(json.dumps(stated))
+    except ValidationError as error:
+        raise InputError(field, f"what it says of {str(error.errors()[0]['loc'][0]).removesuffix('s')} cannot be used", _REMEDY) from None
+    return stated or None

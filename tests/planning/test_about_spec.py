@@ -1,0 +1,57 @@
+"""What a publisher says of a release: written a line each, read back the same, and refused where it could not be published."""
+
+from __future__ import annotations
+
+import pytest
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.planning.about_spec import AboutSpec, read, written
+
+LINES = """licence: CC-BY-4.0
+contact: data@office.example
+citation: Office (2025): People, a set = of rows
+period: 2024-01/2024-12-31
+place: Norway
+creator: Statistics Office
+creator: Doe, Jane"""
+STATED = {
+    "licence": "CC-BY-4.0",
+    "contact": "data@office.example",
+    "citation": "Office (2025): People, a set = of rows",
+    "period": "2024-01/2024-12-31",
+    "place": "Norway",
+    "creators": ["Statistics Office", "Doe, Jane"],
+}
+
+
+def test_lines_are_read_and_written_alike() -> None:
+    assert read(LINES) == read(LINES.replace(": ", "=", 1)) == STATED
+    assert written(STATED) == LINES
+    assert read(" \n ") is None
+
+
+@pytest.mark.parametrize(
+    "text", ["CC-BY-4.0", "author: somebody", "licence: a\nlicence: b", "creators: a", "creator:", "period: 2024-02-30", "place: \x1b[2J"]
+)
+def test_what_cannot_be_published_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="--about"):
+        read(text, "--about")
+
+
+@pytest.mark.parametrize(
+    ("licence", "address"),
+    [
+        ("CC-BY-4.0", "https://spdx.org/licenses/CC-BY-4.0.html"),
+        ("https://office.example/terms", "https://office.example/terms"),
+        ("Open Government Licence v3.0", ""),
+        ("javascript:alert(1)", ""),
+        ("", ""),
+    ],
+)
+def test_a_licence_has_an_address_where_it_is_known(licence: str, address: str) -> None:
+    assert AboutSpec(licence=licence).licence_address == address
+
+
+def test_an_address_of_electronic_mail_is_known_as_one() -> None:
+    assert AboutSpec(contact="data@office.example").email == "data@office.example"
+    assert AboutSpec(contact="the office, room 3").email == ""
