@@ -4,11 +4,13 @@
 #   docker run --rm --interactive --tty --publish 127.0.0.1:8501:8501 --volume dpsynth:/data dpsynth-studio
 #
 # It prints the address that opens it, with the token of the one person who runs it; without a terminal it says where the token is. For
-# several people, mount secrets.toml with an [auth] section at /app/.streamlit/secrets.toml: docs/guide/operations.md.
+# several people, mount secrets.toml with an [auth] section at /app/.streamlit/secrets.toml: docs/office.md.
 FROM python:3.11.14-slim-bookworm
 
+# The address that browsers use. On this machine it is for one person with a token; with any other, it starts only with sign-in set up.
 ENV PYTHONUNBUFFERED=1 \
-    DPSYNTH_HOME=/data
+    DPSYNTH_HOME=/data \
+    DPSYNTH_URL=http://localhost:8501
 
 WORKDIR /app
 

@@ -210,7 +210,7 @@ def test_an_open_tab_goes_on_after_a_restart_of_the_server(page: Page, start_ser
 def test_browsers_are_one_owner_with_the_token_and_nobody_without_it(
     page: Page, stranger: Page, start_server: Callable[..., Server]
 ) -> None:
-    shared = start_server("--server.address=0.0.0.0")
+    shared = start_server("--server.address=0.0.0.0", environment={"DPSYNTH_URL": "http://localhost:8501"})
     opened(page, shared)
     new_project(page, SECRET_NAME)
     stranger.context.add_cookies([{"name": "dpsynth_owner", "value": "0" * 32, "url": shared.url}])

@@ -188,11 +188,9 @@ def say(stream: TextIO, url: str, token: str) -> None:
             lines += ["It opens all your projects and tables: do not pass it on. Ctrl-C stops the server."]
         else:
             lines += [f"Open it there with the token in {access_token.place()}, which only its owner can read."]
-        if not address.only_this_machine():  # in a container, or for several machines
+        if not address.only_this_machine():  # in a container
             lines += ["", f"In a container, this shows the token: docker exec CONTAINER cat {access_token.place()}"]
-            use = f"put it behind https, and set {address.VARIABLE} to the address that browsers use."
-            lines += [f"Other machines may reach the server: {use}"]
-            lines += ["For several people set sign-in up, as docs/guide/operations.md says."]
+            lines += ["Publish its port on this machine alone. For several people set sign-in up, as docs/office.md says."]
     with contextlib.suppress(OSError):  # no reader is left; the server is no worse for it
         print("\n".join(f"  {line}".rstrip() for line in [*lines, ""]), file=stream, flush=True)
 

@@ -23,7 +23,9 @@ def test_an_origin_is_written_as_browsers_write_it(written: str, origin: str) ->
     assert address.origin_of(written, "DPSYNTH_URL") == origin
 
 
-@pytest.mark.parametrize("text", ["studio.example.org", "ftp://a", "http://", "http://user@host", "http://host:port", "http://host:99999", "http://["])
+@pytest.mark.parametrize(
+    "text", ["studio.example.org", "ftp://a", "http://", "http://user@host", "http://host:port", "http://host:99999", "http://["]
+)
 def test_what_is_not_an_address_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPSYNTH_URL", text)
     with pytest.raises(InputError, match="DPSYNTH_URL"):

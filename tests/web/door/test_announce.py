@@ -37,11 +37,11 @@ def test_what_may_be_a_log_gets_the_place_of_the_token_and_not_the_token(door: P
 
 
 @pytest.mark.parametrize("stream", [io.StringIO, Terminal])
-def test_off_loopback_it_says_how_to_open_it_alone_and_how_to_share_it(door: Personal, stream: type[io.StringIO]) -> None:
+def test_in_a_container_it_says_how_to_open_it_alone_and_how_to_share_it(door: Personal, stream: type[io.StringIO]) -> None:
     assert "sign-in" not in printed(stream(), door.token)
     config.set_option("server.address", "0.0.0.0")
     text = printed(stream(), door.token)
-    for word in ("sign-in", "docs/guide/operations.md", "https", "docker exec CONTAINER cat"):
+    for word in ("sign-in", "docs/office.md", "on this machine alone", "docker exec CONTAINER cat"):
         assert word in text
 
 

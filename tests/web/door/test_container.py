@@ -42,7 +42,10 @@ def test_it_serves_nobody_without_the_token_and_says_how_to_come_in(tmp_path: Pa
     assert start[1:5] == ["-m", "streamlit", "run", "app.py"]
     options = [option for option in start[5:] if not option.startswith("--server.port")]
     assert "--server.address=0.0.0.0" in options
-    with serving(tmp_path / "home", *options, log=tmp_path / "log") as server:
+    stated = re.search(r"(DPSYNTH_URL)=(\S+)", DOCKERFILE)
+    assert stated is not None
+    environment = {stated[1]: stated[2]}
+    with serving(tmp_path / "home", *options, log=tmp_path / "log", environment=environment) as server:
         for headers in ({}, {"cookie": "dpsynth_owner=" + "0" * 32}, {"x-forwarded-for": "127.0.0.1", "x-real-ip": "127.0.0.1"}):
             assert status(server.url, headers) == 403
         check = [argument.replace(":8501/", f":{server.port}/") for argument in arguments]

@@ -124,11 +124,12 @@ def test_the_origin_is_the_one_of_the_port_that_was_asked(cookie: dict[str, str]
 
 
 def test_behind_https_the_origin_is_the_configured_one_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DPSYNTH_URL", "https://Studio.example.org/")
+    monkeypatch.setenv("DPSYNTH_URL", "https://localhost:8443/")
     door = Personal()
-    cookie = {"cookie": f"{door.cookie}={door.pass_value}"}
-    assert visit(STREAM, cookie | {"origin": "https://studio.example.org"}, kind="websocket").let_in
+    cookie = {"cookie": f"{door.cookie}={door.pass_value}", "host": "localhost:8443"}
+    assert visit(STREAM, cookie | {"origin": "https://localhost:8443"}, kind="websocket").let_in
     assert not visit(STREAM, cookie | {"origin": OURS}, kind="websocket").let_in
+    assert not visit(STREAM, cookie | {"origin": "http://localhost:8443"}, kind="websocket").let_in
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:8501", "127.0.0.1.evil.example:8501", "", "[", "a@127.0.0.1"])
@@ -143,11 +144,11 @@ def test_a_name_that_an_attacker_made_point_here_reaches_nothing(cookie: dict[st
 
 
 def test_a_configured_name_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DPSYNTH_URL", "https://studio.example.org")
+    monkeypatch.setenv("DPSYNTH_URL", "http://[::1]:8501")
     door = Personal()
-    named = {"host": "studio.example.org", "cookie": f"{door.cookie}={door.pass_value}"}
+    named = {"host": "[::1]:8501", "cookie": f"{door.cookie}={door.pass_value}"}
     assert visit("/", named).let_in
-    assert visit(STREAM, named | {"origin": "https://studio.example.org"}, kind="websocket").let_in
+    assert visit(STREAM, named | {"origin": "http://[::1]:8501"}, kind="websocket").let_in
 
 
 def test_the_server_under_a_path_has_its_health_there(door: Personal) -> None:

@@ -34,7 +34,7 @@ def test_the_first_visit_exchanges_the_token_for_a_cookie_that_scripts_cannot_re
 
 
 def test_the_cookie_travels_by_https_alone_where_browsers_use_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DPSYNTH_URL", "https://studio.example.org")
+    monkeypatch.setenv("DPSYNTH_URL", "https://localhost")
     answer = visit(query=f"token={access_token.load()}")
     assert "Secure" in cookie_of(answer.headers["set-cookie"])[2]
 

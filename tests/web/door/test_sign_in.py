@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from streamlit import config
+from streamlit.runtime.secrets import secrets_singleton
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.web.shell import security
 from dpsynth_core.web.shell.door import doors, sign_in
 from tests.web.door.visits import BROWSER, visit
 
@@ -26,10 +31,11 @@ ANN = {
     "origin": ORIGIN,
 }
 STREAM = "/_stcore/stream"
+NOW = int(time.time())
 
 
-def write(folder: Path, people: str = "", **changes: str | None) -> None:
-    """secrets.toml. changes: keys of [auth] with another value, or without one."""
+def write(folder: Path, people: str = "", own: str = "", **changes: str | None) -> None:
+    """secrets.toml. own: more lines of ours. changes: keys of [auth] with another value, or without one."""
     section = {
         "redirect_uri": f"{ORIGIN}/oauth2callback",
         "cookie_secret": SECRET,
@@ -38,12 +44,12 @@ def write(folder: Path, people: str = "", **changes: str | None) -> None:
         "server_metadata_url": "https://login.example.org/.well-known/openid-configuration",
     } | changes
     lines = [f"{key} = {json.dumps(value)}" for key, value in section.items() if value is not None]
-    (folder / "secrets.toml").write_text("\n".join(["[auth]", *lines, "[dpsynth]", f"people = [{people}]"]), encoding="utf-8")
+    (folder / "secrets.toml").write_text("\n".join(["[auth]", *lines, "[dpsynth]", f"people = [{people}]", own]), encoding="utf-8")
 
 
 def cookies(secret: str = SECRET, name: str = "_streamlit_user", **changes: Any) -> Mapping[str, str]:
     """What a browser holds after Ann signed in. changes: claims with another value, or without one."""
-    claims = {key: value for key, value in (ANN | changes).items() if value is not None}
+    claims = {key: value for key, value in (ANN | {"iat": int(time.time())} | changes).items() if value is not None}
     return {"_streamlit_user": create_signed_value(secret, name, json.dumps(claims)).decode()}
 
 
@@ -75,6 +81,11 @@ def test_who_signed_in_comes_in_and_owns_what_issuer_and_subject_own(installatio
         cookies(sub=None),
         cookies(sub=""),
         cookies(sub=["1"]),
+        cookies(iat=None),
+        cookies(iat=str(NOW)),
+        cookies(iat=True),
+        cookies(iat=NOW - sign_in.LASTS_SECONDS),
+        cookies(iat=NOW + 2 * sign_in.LASTS_SECONDS),
         {"_streamlit_user": json.dumps(ANN)},
         {"_streamlit_user": "x.y.z"},
         {"dpsynth_owner": "0" * 32},
@@ -127,6 +138,13 @@ def test_a_stranger_may_ask_for_the_way_in_alone(installation: Path) -> None:
         ('"ann@example.org"', {"email_verified": "true"}, False),
         ('"ann@example.org"', {"email": None}, False),
         ("", {"email": None}, True),
+        ('"group:curators"', {"groups": ["staff", "Curators"], "email": None}, True),
+        ('"group:curators"', {"groups": ["curators2"]}, False),
+        ('"group:curators"', {"groups": "curators"}, False),
+        ('"group:curators"', {"groups": [["curators"]]}, False),
+        ('"group:curators"', {"roles": ["curators"]}, False),
+        ('"group:curators"', {"email": "group:curators"}, False),
+        ('"group:a@example.org"', {"email": "group:a@example.org"}, False),
     ],
 )
 def test_the_list_of_people_is_kept(installation: Path, people: str, claims: Mapping[str, Any], let_in: bool) -> None:
@@ -171,7 +189,7 @@ def test_http_is_enough_on_this_machine(installation: Path) -> None:
 @pytest.mark.parametrize("people", ["1", '"ann"', "true"])
 def test_a_list_that_names_nobody_is_refused(installation: Path, people: str) -> None:
     write(installation, people)
-    with pytest.raises(InputError, match="not a list of e-mail addresses"):
+    with pytest.raises(InputError, match="not a list of e-mail addresses and groups"):
         doors.chosen()
 
 
@@ -185,3 +203,87 @@ def test_other_secrets_do_not_turn_it_on(installation: Path) -> None:
     (installation / "secrets.toml").write_text("[connections]\nx = 1\n", encoding="utf-8")
     assert not sign_in.wanted()
     assert doors.chosen().one_person
+
+
+def test_the_claim_with_the_groups_has_the_name_that_the_provider_gives_it(installation: Path) -> None:
+    write(installation, '"group:curators"', 'groups = "roles"')
+    assert visit("/", header(cookies(roles=["curators"])) | {"host": "studio.example.org"}).let_in
+    assert not visit("/", header(cookies(groups=["curators"]))).let_in
+    write(installation, "", "groups = 1")
+    doors.chosen.cache_clear()
+    secrets_singleton._reset()
+    with pytest.raises(InputError, match="not the name of a claim"):
+        doors.chosen()
+
+
+def test_who_signed_in_more_than_an_hour_ago_is_asked_again_and_told_why(installation: Path) -> None:
+    write(installation)
+    old = header(cookies(iat=time.time() - sign_in.LASTS_SECONDS)) | {"host": "studio.example.org"}
+    answer = visit("/results", BROWSER | old)
+    assert not answer.let_in
+    assert "counts for an hour" in answer.body
+    assert 'href="/auth/login"' in answer.body
+
+
+def test_a_page_that_stays_open_ends_with_the_hour(installation: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What its browser sends after that reaches no page: the websocket is closed, and the app is told that the visitor has gone."""
+    write(installation)
+    reached: list[str] = []
+    sent: list[Any] = []
+    later = time.time() + sign_in.LASTS_SECONDS
+
+    async def app(_scope: Any, receive: Any, _send: Any) -> None:
+        for _ in range(3):
+            reached.append((await receive())["type"])
+            if len(reached) == 2:
+                monkeypatch.setattr(sign_in.time, "time", lambda: later)
+
+    async def receive() -> dict[str, str]:
+        return {"type": "websocket.receive" if reached else "websocket.connect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    named = header(cookies()) | {"origin": ORIGIN, "host": "studio.example.org"}
+    scope = {"type": "websocket", "path": STREAM, "headers": [(key.encode(), value.encode()) for key, value in named.items()]}
+    asyncio.run(doors.Guard(app)(scope, receive, send))
+    assert reached == ["websocket.connect", "websocket.receive", "websocket.disconnect"]
+    assert sent == [{"type": "websocket.close", "code": 1008}]
+
+
+@pytest.mark.parametrize("name", ["x-forwarded-user", "x-forwarded-email", "remote-user", "authorization", "rstudio-connect-credentials"])
+def test_no_header_says_who_somebody_is(installation: Path, name: str) -> None:
+    write(installation)
+    assert not visit("/", {name: "Ann@Example.org", "x-forwarded-for": "127.0.0.1", "host": "studio.example.org"}).let_in
+
+
+@pytest.mark.parametrize(
+    ("listens", "url", "starts"),
+    [
+        ("localhost", "", True),
+        ("127.0.0.1", "http://localhost:9000", True),
+        ("0.0.0.0", "http://localhost:8501", True),
+        ("0.0.0.0", "http://127.0.0.1:9000", True),
+        ("0.0.0.0", "", False),
+        (None, "", False),
+        ("192.168.1.7", "", False),
+        ("0.0.0.0", "https://studio.example.org", False),
+        ("127.0.0.1", "https://studio.example.org", False),
+        ("0.0.0.0", "http://localhost.example.org", False),
+    ],
+)
+def test_a_server_that_other_machines_reach_starts_with_sign_in_alone(
+    installation: Path, monkeypatch: pytest.MonkeyPatch, listens: str | None, url: str, starts: bool
+) -> None:
+    config.set_option("server.address", listens)
+    monkeypatch.setenv("DPSYNTH_URL", url)
+    if starts:
+        assert doors.chosen().one_person
+    else:
+        with pytest.raises(SystemExit, match=r"does not start\. sign-in: other machines may reach this server"):
+            security.check_settings()
+        assert not (installation / "home").exists(), "not even a token was made"
+    write(installation)
+    doors.chosen.cache_clear()
+    secrets_singleton._reset()
+    assert not doors.chosen().one_person

@@ -24,6 +24,12 @@ def only_this_machine() -> bool:
     return config.get_option("server.address") in LOOPBACK
 
 
+def for_one_person() -> bool:
+    """Whether browsers reach the server at this machine alone: by `DPSYNTH_URL`, as of a container, or else because it listens there."""
+    url = configured()
+    return urlsplit(url).hostname in LOOPBACK if url else only_this_machine()
+
+
 def scheme() -> str:
     """How browsers reach the server: "https" or "http"."""
     return urlsplit(configured()).scheme or ("https" if config.get_option("server.sslCertFile") else "http")

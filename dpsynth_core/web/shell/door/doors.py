@@ -1,6 +1,7 @@
 """Which door this server has, and the middleware that keeps it: a stranger is served nothing, and neither is a page that is not ours.
 
-There are two doors, and never both: sign-in where it is set up, else the token of the person who runs the server.
+There are two doors, and never both: sign-in where it is set up, else the token of the person who runs the server, if browsers of this
+machine alone reach it. A server that others reach does not start without sign-in.
 
 A browser sends our cookie with every request to this host, also for pages of other servers on other ports, and it lets any page open a
 websocket to any server. What it does not let them do is to lie about their origin. So a request with an origin must have exactly ours,
@@ -14,9 +15,10 @@ import functools
 
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.web.shell.door import address, page, sign_in
 from dpsynth_core.web.shell.door.personal import Personal
 from dpsynth_core.web.shell.door.sign_in import SignIn
@@ -31,9 +33,18 @@ is coming in, None for every other request. refusal: the page for a stranger, wh
 @functools.cache
 def chosen() -> Door:
     """The door of this process. Raises InputError if it cannot be shut: then nothing may be served."""
-    door: Door = sign_in.from_secrets() if sign_in.wanted() else Personal()
-    address.answer_to(door.origin(""))
+    signing_in = sign_in.wanted()
+    if not signing_in and not address.for_one_person():
+        raise InputError("sign-in", "other machines may reach this server, and it is not set up", _FOR_OTHERS)
+    door: Door = sign_in.from_secrets() if signing_in else Personal()
+    address.answer_to(address.configured() or door.origin(""))
     return door
+
+
+_FOR_OTHERS = (
+    "add [auth] to secrets.toml, as docs/office.md says; for one person let it listen on 127.0.0.1, or publish the container's port there "
+    f"and set {address.VARIABLE}=http://localhost:PORT"
+)
 
 
 HEALTH = "_stcore/health"
@@ -56,10 +67,23 @@ class Guard:
             await _refuse(scope, receive, send)
         elif scope["type"] == "websocket":
             may_pass = is_host_allowed(visit.headers.get("host")) and door.owner(visit.cookies)
-            await (self.app if may_pass else _refuse)(scope, receive, send)
+            await (self.app if may_pass else _refuse)(scope, _while_admitted(receive, send, door, visit), send)
         else:
             answer = _answer(Request(scope, receive), door)
             await (answer or self.app)(scope, receive, send)
+
+
+def _while_admitted(receive: Receive, send: Send, door: Door, visit: HTTPConnection) -> Receive:
+    """A page that stays open sends nothing more once its visitor would not be let in any more."""
+
+    async def checked() -> Message:
+        message = await receive()
+        if message["type"] != "websocket.receive" or door.owner(visit.cookies):
+            return message
+        await send({"type": "websocket.close", "code": _POLICY_VIOLATION})
+        return {"type": "websocket.disconnect", "code": _POLICY_VIOLATION}
+
+    return checked
 
 
 def _from_our_pages(visit: HTTPConnection, door: Door) -> bool:

@@ -29,7 +29,6 @@ class Personal:
 
     token: str = field(default_factory=access_token.load, repr=False)
     scheme: str = field(default_factory=address.scheme)
-    configured: str = field(default_factory=address.configured)
     one_person: ClassVar[bool] = True
     strangers_may: ClassVar[frozenset[str]] = frozenset()
 
@@ -50,7 +49,7 @@ class Personal:
         return ""
 
     def origin(self, host: str) -> str:
-        return self.configured or f"{self.scheme}://{host}"
+        return f"{self.scheme}://{host}"
 
     def entry(self, request: Request) -> Response | None:
         """Take the token out of the address, and give the cookie for it."""

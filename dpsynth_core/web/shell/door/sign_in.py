@@ -1,14 +1,16 @@
 """The door of a server with several users: they sign in with an OpenID Connect provider, through Streamlit's own routes.
 
 Streamlit runs the protocol and keeps who signed in in a signed cookie. It lets strangers in as well and leaves it to the script to send
-them away; this door reads the same cookie before anything is served.
+them away; this door reads the same cookie before anything is served, and takes what the provider said for an hour: an account that is
+withdrawn there is out of here after that at the latest. No header of a request says who somebody is.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 from urllib.parse import urlencode, urlsplit
@@ -25,18 +27,23 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.web.shell.door import address, page
 
 SECTION = "auth"
-_OWN_SECTION, _PEOPLE = "dpsynth", "people"
+_OWN_SECTION, _PEOPLE, _GROUPS = "dpsynth", "people", "groups"
 _CALLBACK = "oauth2callback"
 _SECRET_LENGTH = 32
 _OWNER_DIGITS = 32
+LASTS_SECONDS, _SKEW_SECONDS = 3600, 300
+"""For how long a sign-in counts, by the provider's date of it, and how far that one's clock may be ahead of ours."""
+_GROUP = "group:"
 
 
 @dataclass(frozen=True)
 class SignIn:
-    """Owner: issuer and subject of who signed in. people: e-mail addresses, or @domain, of those who may; empty for all of them."""
+    """Owner: issuer and subject of who signed in. people: e-mail addresses, @domain, or group:NAME, of those who may; empty for all of
+    them. groups: the claim with the names of a person's groups."""
 
     public_origin: str
     people: frozenset[str] = frozenset()
+    groups: str = "groups"
     one_person: ClassVar[bool] = False
 
     @property
@@ -45,7 +52,7 @@ class SignIn:
 
     def owner(self, cookies: Mapping[str, str]) -> str:
         claims = self.claims(cookies)
-        if not self._may_enter(claims):
+        if not _lasts(claims) or not self._may_enter(claims):
             return ""
         return hashlib.sha256(f"{claims['iss']} {claims['sub']}".encode()).hexdigest()[:_OWNER_DIGITS]
 
@@ -64,8 +71,9 @@ class SignIn:
         return RedirectResponse(f"{address.path('auth/login')}?{fresh}", status_code=303, headers=page.NOT_KEPT)
 
     def refusal(self, request: Request) -> Response:
-        if who := self.name(request.cookies):
-            return page.not_invited(who, address.path("auth/logout"))
+        claims = self.claims(request.cookies)
+        if claims and _lasts(claims):
+            return page.not_invited(self.name(request.cookies), address.path("auth/logout"))
         return page.ask_to_sign_in(address.path("auth/login"))
 
     def claims(self, cookies: Mapping[str, str]) -> Mapping[str, Any]:
@@ -79,10 +87,21 @@ class SignIn:
         return claims if named and claims.get("is_logged_in") is True and claims.get("origin") == self.public_origin else {}
 
     def _may_enter(self, claims: Mapping[str, Any]) -> bool:
-        if not claims or not self.people:
-            return bool(claims)
+        return bool(claims) and (not self.people or bool(self.known_as(claims) & self.people))
+
+    def known_as(self, claims: Mapping[str, Any]) -> frozenset[str]:
+        """What names this person in a list of people: the groups, and the e-mail address with its domain if the provider has checked it."""
+        groups = claims.get(self.groups)
+        named = {f"{_GROUP}{group}".lower() for group in groups if isinstance(group, str)} if isinstance(groups, list) else set()
         email = str(claims.get("email", "")).lower()
-        return claims.get("email_verified") is True and bool({email, email[email.rfind("@") :]} & self.people)
+        checked = claims.get("email_verified") is True and "@" in email and not email.startswith(_GROUP)
+        return frozenset(named | ({email, email[email.rfind("@") :]} if checked else set()))
+
+
+def _lasts(claims: Mapping[str, Any]) -> bool:
+    """Whether the provider said so within the hour."""
+    said = claims.get("iat")
+    return isinstance(said, int | float) and not isinstance(said, bool) and -_SKEW_SECONDS <= time.time() - said < LASTS_SECONDS
 
 
 def wanted() -> bool:
@@ -114,8 +133,16 @@ def from_secrets() -> SignIn:
     if parts.scheme != "https" and parts.hostname not in address.LOOPBACK:
         raise InputError(place, "without https anybody on the way reads the tables and takes the cookie", "put the server behind https")
     origin = address.origin_of(redirect, place)
-    addresses: Sequence[Any] = secrets_singleton.get(_OWN_SECTION, {}).get(_PEOPLE, [])
-    if not isinstance(addresses, list) or not all(isinstance(person, str) and "@" in person for person in addresses):
-        place, remedy = f"secrets.toml, [{_OWN_SECTION}] {_PEOPLE}", 'write ["ann@example.org", "@example.org"]'
-        raise InputError(place, "this is not a list of e-mail addresses", remedy)
-    return SignIn(origin, frozenset(person.strip().lower() for person in addresses))
+    own = secrets_singleton.get(_OWN_SECTION, {})
+    claim = own.get(_GROUPS, SignIn.groups)
+    if not isinstance(claim, str) or not claim:
+        raise InputError(f"secrets.toml, [{_OWN_SECTION}] {_GROUPS}", "this is not the name of a claim", 'write "groups"')
+    return SignIn(origin, _listed(own.get(_PEOPLE, []), f"secrets.toml, [{_OWN_SECTION}] {_PEOPLE}"), claim)
+
+
+def _listed(people: Any, place: str) -> frozenset[str]:
+    """A list of people as the file has it. Raises InputError about `place`."""
+    if not isinstance(people, list) or not all(isinstance(one, str) and ("@" in one or one.strip().startswith(_GROUP)) for one in people):
+        problem, remedy = "this is not a list of e-mail addresses and groups", 'write ["ann@example.org", "@example.org", "group:curators"]'
+        raise InputError(place, problem, remedy)
+    return frozenset(one.strip().lower() for one in people)
