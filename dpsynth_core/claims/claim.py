@@ -185,7 +185,7 @@ class Claim(Generic[Stated]):
     form: TypeAdapter[Any]
 
     def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:  # noqa: ARG002
-        """Whether a share is set aside. document: a spec's lists by name, such as "criteria"."""
+        """Whether a share is set aside. document: a spec's parts by name, such as "criteria" or "domain"."""
         return True
 
     def requires(self, document: Mapping[str, Any]) -> Sequence[str]:  # noqa: ARG002

@@ -33,6 +33,8 @@ from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.inside import Inside
+from dpsynth_core.vocabulary.kinds.kind import Form
+from dpsynth_core.vocabulary.kinds.registry import of_form
 from dpsynth_core.vocabulary.measurement import ROUNDING
 from dpsynth_core.vocabulary.middles import behind, middles
 
@@ -40,6 +42,7 @@ _GRID = 20_000
 _PEOPLE = 0.1
 """Part of a column's budget that measures how many people have a number, where some may have none."""
 _CONFIDENCE = 0.95
+_NUMBERS = of_form(Form.BINNED)
 _HEADROOM = 1 - 2.0**-30
 """So that parts that were divided in floating point add up to no more than the whole."""
 
@@ -177,7 +180,10 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
     form = TypeAdapter(tuple[MeanMeasured, ...])
 
     def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:
-        return mechanism.card.makes_rows and document.get("members") is None  # whose rows are counted in pairs
+        """Not where rows are counted in pairs, or a table has no numbers; a draft without columns may still get some."""
+        columns = (document.get("domain") or {}).get("attributes")
+        numbers = columns is None or any(one.get("kind") in _NUMBERS for one in columns)
+        return numbers and mechanism.card.makes_rows and document.get("members") is None
 
     def absent(self, plan: Asked) -> tuple[MeanMeasured, ...]:  # noqa: ARG002
         return ()

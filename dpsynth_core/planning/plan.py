@@ -85,7 +85,7 @@ def budgeted(
     looked_into: Sequence[Attribute] = (),
 ) -> Shares:
     """What (epsilon, delta) gives to a mechanism with its settings, to learning the values of `unknown` columns, to how the numbers of
-    other columns lie in their cells, and to each claim that a spec wants. document: the spec's lists of what claims are about, by name.
+    other columns lie in their cells, and to each claim that a spec wants. document: the spec's parts that claims are about, by name.
     looked_into: see `looked_into`.
 
     Raises InputError for a budget that cannot be used, for a share out of range, and for shares that leave the mechanism less than

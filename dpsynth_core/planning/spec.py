@@ -282,8 +282,8 @@ class Spec(Part):
 
     @property
     def claims(self) -> dict[str, Any]:
-        """What it says of claims besides their shares, by name; and its second table, of which some are not made."""
-        return {"criteria": self.criteria, "models": self.models, "members": self.members}
+        """What it says of claims besides their shares, by name; and its columns and its second table, of which some are not made."""
+        return {"criteria": self.criteria, "models": self.models, "members": self.members, "domain": self.domain}
 
     def digest(self) -> str:
         """Of the published document, so that a reader of the release can check it."""

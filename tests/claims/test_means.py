@@ -17,8 +17,9 @@ from dpsynth_core.bundle.verdicts import FAILED, PASSED
 from dpsynth_core.bundle.verify import verify
 from dpsynth_core.claims import means
 from dpsynth_core.claims.means import MEANS, MeanMeasured
-from dpsynth_core.planning.plan import Plan
-from dpsynth_core.planning.spec import Spec
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.planning.plan import Plan, set_aside
+from dpsynth_core.planning.spec import BudgetSpec, Spec
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import REPLACE, Unit
@@ -144,9 +145,16 @@ def test_a_mean_that_does_not_follow_is_noticed(bundle: Bundle) -> None:
     assert next(check.verdict for check in report.checks if check.question == MEANS.question) == FAILED
 
 
-def test_no_share_is_kept_where_there_are_no_rows(tmp_path: Path) -> None:
-    assert Plan.of(_spec(tmp_path / "t.csv")).shares.of("means") > 0
-    assert Plan.of(_spec(tmp_path / "t.csv", mechanism={"name": "gaussian"})).shares.of("means") == 0
+def test_no_share_is_kept_where_there_are_no_rows_or_no_numbers(tmp_path: Path) -> None:
+    def kept(**more: Any) -> float:
+        return Plan.of(_spec(tmp_path / "t.csv", **more)).shares.of("means")
+
+    names = Domain((Attribute.categorical("sex", ("f", "m")), Attribute.categorical("region", ("n", "s"))))
+    assert kept() > 0
+    assert kept(mechanism={"name": "gaussian"}) == 0
+    assert kept(domain=names.to_json(), criteria=[]) == 0
+    without = set_aside(registry.get("aim"), BudgetSpec(epsilon=1.0, delta=1e-9, means=0.1), {"domain": names.to_json()})
+    assert "means" not in without, "a draft in the wizard divides its budget alike"
 
 
 def test_it_is_said_in_words() -> None:
