@@ -44,7 +44,7 @@ from dpsynth_core.privacy import questions
 from dpsynth_core.privacy.events import Gaussian
 from dpsynth_core.privacy.interface import Kernel, SealedKernel
 from dpsynth_core.statistics.distances import IN_WRONG_CELL, possible
-from dpsynth_core.statistics.naming import surely_above, surely_below
+from dpsynth_core.statistics.naming import LIMIT, surely_above, surely_below
 from dpsynth_core.statistics.quantiles import margin, normal
 from dpsynth_core.statistics.shrinking import likely
 from dpsynth_core.statistics.totals import Total, measured_total
@@ -62,6 +62,7 @@ CERTIFIED_COLUMNS = 0.15
 """Share of the certificate that measures how far columns alone would be off; the rest measures the error of each marginal. On a thousand
 people the mean over all tables and this yardstick are about as uncertain as they differ; on fifty thousand neither share matters."""
 
+_GOOD = LIMIT / IN_WRONG_CELL
 _FLOOR_SHARE = 0.01
 """Share of the failure probability for the lower bound of the number of records, by which errors are divided."""
 
@@ -71,7 +72,7 @@ class Certified:
     """One marginal. error: unbiased, and so below 0 now and then where it is smaller than the noise. likely: the best estimate, drawn
     towards what the others say (`statistics.shrinking`), never below 0. low95, bound95: the true error is not below the one and not above
     the other, with 95 % confidence each, before it is chosen for how it looks (`statistics.naming`), nor is it likely to be by what the
-    others say. simultaneous95: it is not above, for all marginals together; where `Certificate.most` is stated, bound95 is the same."""
+    others say; of tables that are named good, bound95 allows for that choice. simultaneous95: it is not above, for all marginals together; where `Certificate.most` is stated, bound95 is the same."""
 
     attributes: Clique
     error: Distance
@@ -271,6 +272,9 @@ def _each(
     if others := likely(distances, np.hypot(sigma, folded), cells):
         low, best = np.minimum(low, others.quantiles(1 - CONFIDENCE) / most), others.means / total.value
         high = np.maximum(high, others.quantiles(CONFIDENCE) / fewest) if fewest > 0 else worst
+    if (good := high <= _GOOD).any():  # the few that are chosen say less each (Proposition 23)
+        of_chosen = surely_below(distances, sigma, folded, failure * good.mean()) / fewest
+        high = np.where(good, np.clip(of_chosen, high, _GOOD), high)
     best, low, high = (np.clip(numbers, 0.0, worst).tolist() for numbers in (best, low, high))
     return list(zip(best, low, high, strict=True))
 

@@ -2,8 +2,9 @@
 
 With noise of s, a bound "measured + 1.64 s" holds for 95 of 100 tables, and names those whose noise was luckiest. Here a limit is excluded
 where a worse table would look as good as this one did at most `failure` times as often as a perfect table does: the CLs rule (Read 2002),
-Proposition 23. It names no table whose noise is much larger than the limit, and no bound of it is 0. That 95 of 100 hold is not promised
-among the named alone: how often they fail there depends on how many tables are good, and was measured (`benchmarks/naming.py`).
+Proposition 23. It names no table whose noise is much larger than the limit, and no bound of it is 0. Among the named alone fewer would
+hold, the fewer are named: so their bounds are worked out with a smaller `failure`, up to the limit itself (`claims.certificate`). How many
+of the named are wrong depends on how many tables are good, and was measured (`benchmarks/naming.py`).
 
 All numbers are in records. What is measured is d + Z: Z is normal noise of `sigma`, and d is off the true distance by `folded` |G| at most,
 G standard normal, because the number of records is uncertain (`totals`); of a table without error it is just that far off.

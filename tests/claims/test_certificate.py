@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpsynth_core.claims.certificate import ANSWERS, CERTIFIED_LARGEST, ROWS, certify
+from dpsynth_core.claims.certificate import ANSWERS, CERTIFIED_LARGEST, ROWS, Largest, certify, state, table_bounds
 from dpsynth_core.privacy.events import Gaussian
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.distances import in_wrong_cell, largest_error
+from dpsynth_core.statistics.naming import LIMIT
 from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.measurement import ROUNDING, Clique
 from dpsynth_core.vocabulary.rows import row_marginals
@@ -163,3 +164,29 @@ def test_a_total_that_says_nothing_certifies_nothing() -> None:
     made = certify(kernel_for(Unit(), 3), rows(), Total(10.0, 4000.0), ROWS)
     assert {one.bound95 for one in made.marginals} == {one.simultaneous95 for one in made.marginals} == {1.0}
     assert made.mean_bound95 == 1.0
+
+
+def test_bounds_of_tables_that_are_named_good_hold_although_these_were_chosen() -> None:
+    """28 tables with noise of a quarter of the limit, few of them good: by their own numbers alone the luckiest would be believed."""
+    seed, names, people_, sigma = 20261126, [(f"c{i}",) for i in range(28)], 3000.0, 150.0
+    rng, published = np.random.default_rng(seed), {name: np.full(4, 0.25) for name in names}
+    named = failed = alone = 0
+    for _ in range(300):
+        true = np.clip(np.exp(rng.normal(math.log(0.14), 0.3, len(names))), 0.0, 1.0)
+        noisy = dict(zip(names, (2 * people_ * true + rng.normal(0.0, sigma, len(names))).tolist(), strict=True))
+        made = state(noisy, published, Total(people_, 0.0), sigma, 0.1, ROWS, Largest(0.0, 1.0))
+        by_itself = table_bounds(made, 0.95)
+        for one, error in zip(made.marginals, true.tolist(), strict=True):
+            assert one.bound95 >= by_itself[one.attributes] - 1e-12
+            if one.bound95 <= LIMIT:
+                named, failed, alone = named + 1, failed + (error > one.bound95), alone + (error > by_itself[one.attributes])
+    told = f"of {named} named {failed} are above their bound, {alone} above one of their own number alone; seed {seed}"
+    assert failed <= binom.isf(FALSE_ALARM, named, 0.05), told
+    assert alone > binom.isf(FALSE_ALARM, named, 0.05), told
+
+
+def test_where_all_tables_are_named_good_nothing_was_chosen() -> None:
+    names = [(f"c{i}",) for i in range(6)]  # too few for what the others say
+    noisy = dict(zip(names, np.linspace(60.0, 120.0, len(names)).tolist(), strict=True))
+    made = state(noisy, {name: np.full(4, 0.25) for name in names}, Total(3000.0, 0.0), 60.0, 0.1, ROWS, Largest(0.0, 1.0))
+    assert {one.attributes: one.bound95 for one in made.marginals} == pytest.approx(table_bounds(made, 0.95))
