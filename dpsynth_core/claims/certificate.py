@@ -25,7 +25,7 @@ is stated: a yardstick (`columns_alone`). A release that is such a product itsel
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import dropwhile
 from typing import Any
@@ -46,12 +46,13 @@ from dpsynth_core.privacy.interface import Kernel, SealedKernel
 from dpsynth_core.statistics.distances import IN_WRONG_CELL, possible
 from dpsynth_core.statistics.naming import LIMIT, surely_above, surely_below
 from dpsynth_core.statistics.quantiles import margin, normal
-from dpsynth_core.statistics.shrinking import likely
+from dpsynth_core.statistics.shrinking import FEWEST, likely
 from dpsynth_core.statistics.totals import Total, measured_total
 from dpsynth_core.vocabulary.marginals import at_least
 from dpsynth_core.vocabulary.measurement import Clique
 
-Tables = Mapping[Clique, NDArray[np.float64]]
+Array = NDArray[np.float64]
+Tables = Mapping[Clique, Array]
 """Marginals as fractions."""
 
 CONFIDENCE = 0.95
@@ -72,7 +73,8 @@ class Certified:
     """One marginal. error: unbiased, and so below 0 now and then where it is smaller than the noise. likely: the best estimate, drawn
     towards what the others say (`statistics.shrinking`), never below 0. low95, bound95: the true error is not below the one and not above
     the other, with 95 % confidence each, before it is chosen for how it looks (`statistics.naming`), nor is it likely to be by what the
-    others say; of tables that are named good, bound95 allows for that choice. simultaneous95: it is not above, for all marginals together; where `Certificate.most` is stated, bound95 is the same."""
+    others say; of tables that are named good, bound95 allows for that choice. simultaneous95: it is not above, for all marginals together;
+    where `Certificate.most` is stated, bound95 is the same."""
 
     attributes: Clique
     error: Distance
@@ -220,13 +222,21 @@ def state(
 
 
 def with_groups(stated: Certificate, published: Tables, noisy: Mapping[ranks.Group, float], sigma: float) -> Certificate:
-    """The same with what was measured of groups of tables, in records with noise `sigma`: their bounds are by CLs, for groups are called
-    good by them, and those of single tables hold for all at once."""
+    """The same with what was measured of groups of tables, in records with noise `sigma`: their bounds are by CLs and not below the best
+    estimates of single errors, for groups are called good by them; and those of single tables hold for all at once."""
     share, fewest = _floor(stated.total, CONFIDENCE)
     mass = max(round(float(np.abs(fractions).sum()), 12) for fractions in published.values())
-    given = np.array(list(noisy.values())), sigma, mass * stated.total.sigma, 1 - CONFIDENCE - share
-    highs = surely_below(*given) / fewest if fewest > 0 else np.full(len(noisy), math.inf)
-    most = []
+    distances, likeliest = np.array(list(noisy.values())), {one.attributes: one.likely / IN_WRONG_CELL for one in stated.marginals}
+
+    def bounds(part: float) -> Array:
+        return surely_below(distances, sigma, mass * stated.total.sigma, (1 - CONFIDENCE - share) * part) / fewest
+
+    highs, most = np.full(len(noisy), math.inf), []
+    if fewest > 0:
+        highs = bounds(1.0)
+        if len(likeliest) >= FEWEST:
+            highs = np.maximum(highs, [ranks.at_rank(group, likeliest) for group in noisy])
+        highs = _of_chosen(highs, bounds)
     for (group, distance), high in zip(noisy.items(), np.minimum(1 + mass, highs).tolist(), strict=True):
         tables = len(group.of(published))
         error, bound95 = IN_WRONG_CELL * distance / stated.total.value, IN_WRONG_CELL * high
@@ -272,11 +282,16 @@ def _each(
     if others := likely(distances, np.hypot(sigma, folded), cells):
         low, best = np.minimum(low, others.quantiles(1 - CONFIDENCE) / most), others.means / total.value
         high = np.maximum(high, others.quantiles(CONFIDENCE) / fewest) if fewest > 0 else worst
-    if (good := high <= _GOOD).any():  # the few that are chosen say less each (Proposition 23)
-        of_chosen = surely_below(distances, sigma, folded, failure * good.mean()) / fewest
-        high = np.where(good, np.clip(of_chosen, high, _GOOD), high)
+    high = _of_chosen(high, lambda part: surely_below(distances, sigma, folded, failure * part) / fewest)
     best, low, high = (np.clip(numbers, 0.0, worst).tolist() for numbers in (best, low, high))
     return list(zip(best, low, high, strict=True))
+
+
+def _of_chosen(high: Array, at: Callable[[float], Array]) -> Array:
+    """The bounds where those that are called good by them, having been chosen, say less each (Proposition 23). at: the bounds with such a
+    part of their failure probability."""
+    good = high <= _GOOD
+    return np.where(good, np.clip(at(float(good.mean())), high, _GOOD), high) if good.any() else high
 
 
 def _bound(error: float, sigma: float, mass: float, total: Total, count: int) -> float:

@@ -60,6 +60,12 @@ def rank_of(tables: int) -> int:
     return math.ceil(MOSTLY * tables - 1e-9)
 
 
+def at_rank(group: Group, errors: Mapping[Clique, float]) -> float:
+    """What most of the group's tables are within, of errors that are known."""
+    of_group = group.of(errors)
+    return sorted(errors[r] for r in of_group)[rank_of(len(of_group)) - 1]
+
+
 def groups(unit: Unit, rho: float, people: float, cliques: Collection[Clique]) -> tuple[Group, ...]:
     """Of which groups it is measured; none where single errors are precise enough, or where it would not help. rho: for single errors.
     people: as released."""

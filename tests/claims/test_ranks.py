@@ -12,8 +12,8 @@ import pytest
 from scipy.stats import binom
 
 from dpsynth_core.bundle.verdicts import CONSISTENT
-from dpsynth_core.claims.certificate import CERTIFIED_LARGEST, ROWS, certify
-from dpsynth_core.claims.ranks import PRECISE, RANKED, Group, groups, rank_of
+from dpsynth_core.claims.certificate import CERTIFIED_LARGEST, ROWS, Largest, certify, state, with_groups
+from dpsynth_core.claims.ranks import PRECISE, RANKED, Group, at_rank, groups, rank_of
 from dpsynth_core.mechanisms.rounds import distance_sigma
 from dpsynth_core.privacy.events import Gaussian
 from dpsynth_core.privacy.kernel import PrivacyKernel
@@ -21,6 +21,7 @@ from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.release.release import Release
 from dpsynth_core.statistics.distances import in_wrong_cell
+from dpsynth_core.statistics.naming import LIMIT, surely_below
 from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.rows import row_marginals
@@ -121,3 +122,27 @@ def test_a_recipient_finds_it_consistent_and_no_number_of_it_can_be_changed() ->
     changes: list[dict[str, Any]] = [*({"most": (one,)} for one in forged), {"most": ()}, {"most_sigma": stated.most_sigma / 2}]
     for change in changes:
         assert "Does the certificate add up?" in failed(pack.pack(stating(noisy(), certificate=replace(stated, **change)))), change
+
+
+def test_groups_that_are_called_good_hold_although_they_were_chosen() -> None:
+    """28 tables, in a group of each column, often beyond the limit, so that luck would decide about many; single errors have a say."""
+    seed, size, sigma, most_sigma = 20261127, 1000.0, 130.0, 45.0
+    cliques = [(a, b) for a in "abcdefgh" for b in "abcdefgh" if a < b]
+    rng, published = np.random.default_rng(seed), {r: np.full(4, 0.25) for r in cliques}
+    every = [Group(name=name) for name in "abcdefgh"]
+    said = wrong = failed = alone = alone_failed = 0
+    for _ in range(400):
+        true = dict(zip(cliques, np.exp(rng.normal(math.log(rng.uniform(0.05, 0.15)), 0.2, len(cliques))).tolist(), strict=True))
+        noisy = {r: 2 * size * error + sigma * rng.standard_normal() for r, error in true.items()}
+        single = state(noisy, published, Total(size, 0.0), sigma, 0.1, ROWS, Largest(0.0, 1.0))
+        measured = {one: 2 * size * at_rank(one, true) + most_sigma * rng.standard_normal() for one in every}
+        for one in with_groups(single, published, measured, most_sigma).most:
+            error = at_rank(one.group, true)
+            before = float(surely_below(np.array([measured[one.group]]), most_sigma, 0.0, 0.05)[0]) / (2 * size)
+            if before <= LIMIT:
+                alone, alone_failed = alone + 1, alone_failed + (error > before)
+            if one.bound95 <= LIMIT:
+                said, wrong, failed = said + 1, wrong + (error > LIMIT), failed + (error > one.bound95)
+    told = f"of {said} that are called good {wrong} are not and {failed} above their bound; alone {alone_failed} of {alone}; seed {seed}"
+    assert failed <= binom.isf(1e-6, said, 0.05), told
+    assert alone_failed > binom.isf(1e-6, alone, 0.05), told
