@@ -4,6 +4,7 @@ atomic, so that a crash leaves either the old content or the new. This module kn
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import secrets
@@ -70,3 +71,14 @@ def made_once(path: Path) -> Iterator[Path]:
             path.hardlink_to(candidate)
     finally:
         candidate.unlink()
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """While the body runs, others who ask for the same file wait, threads and processes. The lock ends with its process; the file stays."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

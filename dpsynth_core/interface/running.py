@@ -29,9 +29,16 @@ def run(plan: Plan, table: Given, charged: bool, progress: bool, again: bool) ->
     if charged:
         ledger.check_name(plan.spec.population)
         signing.check()
-        if not again and (path := kept.earlier(plan)) is not None:
-            print("note: this plan was carried out on this very table before; here is that release, and nothing is spent", file=sys.stderr)
-            return opened(path, table.back)
+    if not charged or again:
+        return _run(plan, table, charged, progress)
+    with kept.one_at_a_time(plan):
+        if (path := kept.earlier(plan)) is None:
+            return _run(plan, table, charged, progress)
+    print("note: this plan was carried out on this very table before; here is that release, and nothing is spent", file=sys.stderr)
+    return opened(path, table.back)
+
+
+def _run(plan: Plan, table: Given, charged: bool, progress: bool) -> Release:
     spools.check_room(plan)
     making.findings(plan)  # what cannot be read to its end is refused while that costs nothing
     made: list[Release] = []

@@ -8,7 +8,6 @@ entry, and no run had acted on that one yet: records are read after both are in 
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ from pathlib import Path
 
 from dpsynth_core.foundation.documents import check_path
 from dpsynth_core.foundation.errors import InputError, shown
-from dpsynth_core.foundation.private_files import private_directory, private_file, sync_directory
+from dpsynth_core.foundation.private_files import alone, private_directory, private_file, sync_directory
 from dpsynth_core.store.home import home
 
 GENESIS = "0" * 64
@@ -75,7 +74,7 @@ def begin() -> None:
 @contextmanager
 def advancing(to: Head) -> Iterator[None]:
     """Commit a chain that ends with `to` in this block: the file appears after it, and not if it raises."""
-    with _alone():
+    with alone(head_file().with_suffix(".lock")):
         aside = head_file().with_suffix(".next")
         with private_file(aside) as stream:
             stream.write(_content(to))
@@ -83,17 +82,6 @@ def advancing(to: Head) -> Iterator[None]:
         with suppress(OSError):  # the chain is committed; until its next entry the file may name an earlier one
             aside.replace(head_file())
             sync_directory(head_file().parent)
-
-
-@contextmanager
-def _alone() -> Iterator[None]:
-    """Keep other processes from writing head and entry at the same time. The lock ends with its process."""
-    descriptor = os.open(head_file().with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def _content(head: Head) -> bytes:

@@ -4,11 +4,12 @@ and the same plan for the same table is not paid for twice by mistake."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from dpsynth_core.bundle.pack import pack
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.foundation.private_files import private_directory, private_file
+from dpsynth_core.foundation.private_files import alone, private_directory, private_file
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release.release import Release
 from dpsynth_core.store import chain, fingerprints, in_process, seals, spools
@@ -25,6 +26,11 @@ def keep(made: Release, note: Callable[[str], None]) -> Path:
     with explained(), private_file(path) as stream:
         pack(made, stream, folder, signer=in_process.signer_of(made, note))
     return path
+
+
+def one_at_a_time(plan: Plan) -> AbstractContextManager[None]:
+    """Whoever carries out the same plan meanwhile waits, and then finds the release as an `earlier` one: it is charged once."""
+    return alone(private_directory(home() / "releases") / f".{plan.spec.digest()}.lock")
 
 
 def earlier(plan: Plan) -> Path | None:

@@ -9,7 +9,10 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +29,8 @@ from dpsynth_core.release import synthesis
 from dpsynth_core.release.spool import Spool
 from dpsynth_core.sources.held import Frame
 from dpsynth_core.sources.memory import Columns
-from dpsynth_core.store import balance, chain, spools
+from dpsynth_core.store import balance, chain, kept, spools
+from tests.patience import SECONDS
 
 PUBLIC = {
     *("Answer", "Answers", "CapacityError", "ChargedError", "Fitted", "InputError", "Plan", "Release", "Sample"),
@@ -286,6 +290,22 @@ def test_without_a_population_nothing_is_charged(home: Path) -> None:
     assert chain.entries() == ()
     assert len(list((home / "releases").iterdir())) == 1
     assert spools.unfinished() == ()
+
+def test_a_plan_that_two_threads_carry_out_at_once_is_charged_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second one asks while the first is at work, waits, and gets the same release."""
+    plan, seen = planned(people()), threading.Barrier(2, timeout=SECONDS)
+    one_at_a_time = kept.one_at_a_time
+
+    def both_are_here(plan: Any) -> AbstractContextManager[None]:
+        seen.wait()
+        return one_at_a_time(plan)
+
+    monkeypatch.setattr(kept, "one_at_a_time", both_are_here)
+    with ThreadPoolExecutor(2) as threads:
+        first, second = threads.map(lambda _: plan.run(progress=False), range(2))
+    assert first.rows.equals(second.rows)
+    assert [entry.kind for entry in chain.entries()].count("reserve") == 1
+
 
 
 @pytest.mark.parametrize("population", ["Patients 2026", None])
