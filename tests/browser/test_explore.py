@@ -16,10 +16,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from dpsynth_core import report
-from dpsynth_core.evaluation.questions.answer import answer
+from dpsynth_core.evaluation.questions.answer import Stated, answer
 from dpsynth_core.evaluation.questions.breakdown import STATISTICS, breakdown
 from dpsynth_core.evaluation.questions.known import RANGED
-from dpsynth_core.evaluation.questions.light import light
+from dpsynth_core.evaluation.questions.light import CLOSELY, UNKNOWN, light
 from dpsynth_core.evaluation.questions.question import Question
 from dpsynth_core.evaluation.questions.worst import worst
 from dpsynth_core.foundation.visible import visible
@@ -99,6 +99,26 @@ def test_the_page_answers_as_the_core_does(name: str, page: Page, tmp_path: Path
     made = RELEASES[name]()
     window = shown(page, made, tmp_path)
     assert compare(window, made, 90) >= 50
+
+
+def test_the_page_lights_what_is_certain_as_the_core_does(page: Page, tmp_path: Path) -> None:
+    """Also where both round otherwise, as sums of fractions do that are added in another order."""
+    made = RELEASES["aim"]()
+    window, known, bit = shown(page, made, tmp_path), explore.knowledge(made), 2.0**-52
+    differs, share = {"among": {"sex": (0,)}, "versus": {"sex": (1,)}}, Question("share", cells={"sex": (0,)})
+    shares = Question("difference", cells={"work": (0,)}, **differs).checked(made.domain)
+    certain = [(shares, value, 0.0, value) for value in (0.0, 1.0, -1.0, 0.4)] + [(share, value, 0.0, value) for value in (0.0, 1.0)]
+    words = []
+    for question, value, off, around in certain:
+        for low, high in ((0.0, 0.0), (-bit, 0.0), (0.0, bit), (-bit, bit)):
+            stated = Stated(value + off, around + low, around + high)
+            words.append(on_page(window, f"return light(question, {json.dumps(asdict(stated))});", question))
+            assert words[-1] == light(known, question, stated) == CLOSELY, (question, stated)
+    for question, least in ((shares, -1.0), (share, 0.0)):
+        for off in (0.0, bit, -bit):
+            stated = Stated(0.5, least + off, 1.0 - off)
+            said = on_page(window, f"return light(question, {json.dumps(asdict(stated))});", question)
+            assert said == light(known, question, stated) == UNKNOWN
 
 
 @pytest.mark.parametrize("mechanism", ["aim", "fem"])

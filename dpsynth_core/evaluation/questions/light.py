@@ -18,8 +18,8 @@ from dpsynth_core.evaluation.questions.question import COUNT, DIFFERENCE, MEAN, 
 from dpsynth_core.statistics.naming import LIMIT
 
 CLOSELY, ROUGHLY, UNKNOWN = "closely", "roughly", "unknown"
-_ROUNDED = 1e-6
-"""What the page, which computes the same, may differ by."""
+_ROUNDED, _NOTHING = 1e-6, 1e-9
+"""What the page, which computes the same in another order, may differ by: a part of the answer, and of all that it can be."""
 
 
 def light(known: Known, question: Question, stated: Stated) -> str:
@@ -28,13 +28,14 @@ def light(known: Known, question: Question, stated: Stated) -> str:
     if value is None or low is None or high is None or stated.disagree:
         return UNKNOWN
     least, most, middle = _ends(known, question)
-    if low <= least and high >= most and low < high:
+    nothing = 0.0 if math.isinf(most) else _NOTHING * (most - least)
+    if low <= least + nothing and high >= most - nothing and high - low > nothing:
         return UNKNOWN
     if question.statistic == MEDIAN:
         return CLOSELY if low == high else ROUGHLY
     room = abs(value) if question.statistic in (COUNT, DIFFERENCE) else min(value - least, most - value)
     reach = max(high - value, value - low) + middle
-    return CLOSELY if reach <= LIMIT * room + _ROUNDED * abs(value) else ROUGHLY
+    return CLOSELY if reach <= LIMIT * room + _ROUNDED * abs(value) + nothing else ROUGHLY
 
 
 def _ends(known: Known, question: Question) -> tuple[float, float, float]:

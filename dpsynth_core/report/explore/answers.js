@@ -438,10 +438,12 @@ function cellEstimates(noisy, group, kept) {
 function light(question, { value, low, high, disagree }) { // of a cross table: of one of its cells
   if (value === null || low === null || high === null || disagree) return "unknown";
   const [least, most, middle] = endsOf(question), { statistic } = question;
-  if (low <= least && high >= most && low < high) return "unknown";
+  const nothing = Number.isFinite(most) ? 1e-9 * (most - least) : 0; // the core computes the same in another order
+  if (low <= least + nothing && high >= most - nothing && high - low > nothing) return "unknown";
   if (statistic === "median") return low === high ? "closely" : "roughly";
   const room = statistic === "count" || statistic === "difference" ? Math.abs(value) : Math.min(value - least, most - value);
-  return Math.max(high - value, value - low) + middle <= data.limit * room + 1e-6 * Math.abs(value) ? "closely" : "roughly";
+  const reach = Math.max(high - value, value - low) + middle;
+  return reach <= data.limit * room + 1e-6 * Math.abs(value) + nothing ? "closely" : "roughly";
 }
 function endsOf(question) { // the least and the largest answer that there can be, and how far values may be from the middles of cells
   const { statistic, column, among, versus } = question, differs = statistic === "difference";
