@@ -92,11 +92,11 @@ class Power:
     def hope(self) -> str:
         """How many of the tables should come out good enough, in words; no name of a column is in it."""
         good, low, high = (math.floor(number + 0.5) for number in (self.good, self.fewest, self.most))
-        doubt = f" ({low:,} to {high:,})" if low < high else ""
         noun = "single column" if self.single else "table"
         if self.tables == 1:
             return f"the one {noun}" if good else f"no {noun}"
-        return f"{f'about {good:,} of' if high else 'none of the'} {self.tables:,} {noun}s{doubt}"
+        number = f"about {good:,} of" if good else f"at most {high:,} of the" if high else "none of the"
+        return f"{number} {self.tables:,} {noun}s{f' ({low:,} to {high:,})' if good and low < high else ''}"
 
     @property
     def light(self) -> Light:
