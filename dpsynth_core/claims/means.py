@@ -29,6 +29,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.statistics.intervals import Noisy, fraction
+from dpsynth_core.statistics.naming import LIMIT
 from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
@@ -219,6 +220,16 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
 
     def sentences(self, plan: Asked, stated: tuple[MeanMeasured, ...], final: Final) -> list[str]:  # noqa: ARG002
         return [sentence(plan.domain[one.column], one) for one in stated]
+
+
+def near(column: Attribute, one: MeanMeasured) -> bool | None:
+    """Whether the rows' mean is as close to the people's as the questions call closely known: within a tenth of the way from there to the
+    nearer bound. True where all of the interval is, False where none of it is, None where noise leaves it open."""
+    low, high = float(column.edges[0]), float(column.edges[-1] - column.scale.whole)
+    room = LIMIT * min(one.value - low, high - one.value)
+    if max(one.rows - one.low95, one.high95 - one.rows) <= room:
+        return True
+    return False if max(one.low95 - one.rows, one.rows - one.high95) > room else None
 
 
 def sentence(column: Attribute, one: MeanMeasured) -> str:

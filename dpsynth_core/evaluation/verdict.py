@@ -16,6 +16,9 @@ and those that are not are named. Where single errors are too noisy for that, it
 asked for; for some purposes, where others do; and otherwise not. A part of a table that was not asked for itself is as good as the smallest
 table that contains it, for summing up cannot raise an error, or as one of most tables of so many columns; and a single column that was
 measured is as good as its noise allows: which of these is taken does not depend on any error.
+
+The means of columns of numbers, where they were measured (`claims.means`), are judged beside the tables. One that is surely off is in the
+headline, whatever the tables are: these count groups of values, and cannot see it.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, combinations
 
 from dpsynth_core.claims.criteria.criterion import MUST, NOT_MET, UNDECIDED, UNMEASURED, Decided
+from dpsynth_core.claims.means import MeanMeasured, near
 from dpsynth_core.claims.ranks import Most
 from dpsynth_core.evaluation import naming
 from dpsynth_core.evaluation.bounds import SUPPORTED, bounds
@@ -79,8 +83,8 @@ class Verdict:
     `unknown` by their labels, the best and the worst first (`naming.Named`). bounded: of how many anything is known. sizes: a purpose for
     each number of columns, ascending; columns: for each column, as far as tables have others in them. simpler: the ways that were
     compared. private: whether the noise was. failed, unmeasured, undecided: the criteria that must be met and are not, were never measured,
-    or may not be met; of so many `musts`. despite: why the release is published all the same. noise, people, says_nothing: as in
-    `quality.Headline`."""
+    or may not be met; of so many `musts`. means: by column whether its mean is near, as far as that is known (`claims.means.near`).
+    despite: why the release is published all the same. noise, people, says_nothing: as in `quality.Headline`."""
 
     kind: str
     tables: int
@@ -97,6 +101,7 @@ class Verdict:
     unmeasured: tuple[str, ...] = ()
     undecided: tuple[str, ...] = ()
     musts: int = 0
+    means: tuple[tuple[str, bool | None], ...] = ()
     despite: str = ""
     noise: float = math.nan
     people: float = math.nan
@@ -112,10 +117,22 @@ class Verdict:
             held = purpose.size
         return held
 
+    @property
+    def off(self) -> tuple[str, ...]:
+        """The columns of which the mean is surely not near."""
+        return tuple(name for name, near in self.means if near is False)
 
-def judge(statements: Statements, headline: Headline, private: bool, decided: Sequence[Decided] = (), despite: str = "") -> Verdict:
+
+def judge(
+    statements: Statements,
+    headline: Headline,
+    private: bool,
+    decided: Sequence[Decided] = (),
+    despite: str = "",
+    means: Sequence[MeanMeasured] = (),
+) -> Verdict:
     """The verdict on a release. headline: as `quality.headline` makes it. private: whether its noise was. decided: the plan's criteria.
-    despite: why it is published although a criterion that must be met is not, or was not measured."""
+    despite: why it is published although a criterion that must be met is not, or was not measured. means: as measured."""
     domain = statements.evidence.domain
     known = naming.spans(statements.workload.cliques, statements.certificate, statements.bounds)
     named = naming.named(known, domain, LIMIT)
@@ -125,8 +142,10 @@ def judge(statements: Statements, headline: Headline, private: bool, decided: Se
         sizes, columns = _by_most(statements.measured.most, sizes, tuple(limits), domain)
     needs_reason = any(one.needs_reason for one in decided)
     shown = not any(one.is_must(NOT_MET, UNMEASURED, UNDECIDED) for one in decided)
+    judged = tuple((one.column, near(domain[one.column], one)) for one in means)
+    kind = WITHHOLD if needs_reason and not despite else _kind(sizes, columns, private, shown)
     return Verdict(
-        kind=WITHHOLD if needs_reason and not despite else _kind(sizes, columns, private, shown),
+        kind=PARTLY if kind == PUBLISH and any(is_near is False for _, is_near in judged) else kind,
         tables=len(limits),
         within=len(named.good),
         bounded=headline.bounded,
@@ -139,6 +158,7 @@ def judge(statements: Statements, headline: Headline, private: bool, decided: Se
         unmeasured=tuple(one.criterion.sentence(domain) for one in decided if one.is_must(UNMEASURED)),
         undecided=tuple(one.criterion.sentence(domain) for one in decided if one.is_must(UNDECIDED)),
         musts=sum(one.criterion.importance == MUST for one in decided),
+        means=judged,
         despite=despite if needs_reason else "",
         noise=headline.noise,
         people=headline.people,

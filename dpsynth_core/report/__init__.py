@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 import pandas as pd
 
+from dpsynth_core.claims.means import MEANS
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation import verdict as verdicts
 from dpsynth_core.evaluation.quality import Headline, Statements
@@ -96,7 +97,8 @@ def quality_of(release: Release) -> Zoned[Quality]:
         headline = combine(lambda head: head.per(release.plan.records_each), quality.headline(stated, table))
         ruled: Zoned[Verdict | None] = released(None)
         if not learnt(release):
-            ruled = combine(lambda s, head: verdicts.judge(s, head, release.private, release.criteria, release.despite), stated, headline)
+            beside = release.private, release.criteria, release.despite, release.claims[MEANS.name]
+            ruled = combine(lambda s, head: verdicts.judge(s, head, *beside), stated, headline)
         _QUALITY[release] = combine(Quality, headline, table, ruled)
     return _QUALITY[release]
 

@@ -72,7 +72,9 @@ def _people(release: Release) -> str:
 def _ruling(verdict: Verdict | None) -> str:
     if verdict is None:
         return ""
-    return ruling(replace(verdict, columns=tuple(replace(one, name=shortened(one.name, _NAME)) for one in verdict.columns)), _NAMED)
+    columns = tuple(replace(one, name=shortened(one.name, _NAME)) for one in verdict.columns)
+    means = tuple((shortened(name, _NAME), near) for name, near in verdict.means)
+    return ruling(replace(verdict, columns=columns, means=means), _NAMED)
 
 
 def _ruled(release: Release, verdict: Verdict | None) -> Iterator[str]:

@@ -16,6 +16,7 @@ _PURPOSES_NAMED = 8
 _CRITERIA_NAMED = 4
 ENOUGH = f"(at most {LIMIT:.0%} of the people counted in the wrong group; in trials at epsilon 1, 5 of 120 tables called so were not)"
 """The trials: `benchmarks/naming.py`. A test compares with its results."""
+_NEAR = f"within {LIMIT:.0%} of the way from the people's to the nearer bound"
 _GROUPS = "Single tables could not be measured closely enough: their errors are an indication. It was measured how far off most are."
 _WAYS = {
     INDEPENDENT: "columns alone (Independent)",
@@ -29,9 +30,12 @@ def ruling(verdict: Verdict, most: int = _PURPOSES_NAMED) -> str:
     if verdict.kind == PUBLISH:
         return f"Publish for {_sizes(verdict)}."
     if verdict.kind == PARTLY:
+        means = f"the mean of {_listed(verdict.off, most)}"
+        if all(purpose.holds for purpose in verdict.sizes):
+            return f"Publish for {_sizes(verdict)}, but not for {means}."
         nouns = [_noun(purpose) for purpose in verdict.columns if purpose.holds]
         held = ([_sizes(verdict)] if verdict.largest else []) + [noun[0].lower() + noun[1:] for noun in nouns]
-        return f"Publish for these purposes only: {_listed(held, most)}."
+        return f"Publish for these purposes only: {_listed(held, most)}.{f' Not for {means}.' if verdict.off else ''}"
     if verdict.kind == UNSHOWN:
         return _musts(verdict)
     return f"Do not publish this as it is. {_musts(verdict)}".strip()
@@ -117,13 +121,18 @@ def comparison(verdict: Verdict) -> str:
 
 
 def fit_for(verdict: Verdict) -> list[str]:
-    return [line(purpose) for purpose in _purposes(verdict) if purpose.holds] if verdict.private else []
+    near = [name for name, is_near in verdict.means if is_near]
+    means = [f"The mean of {_listed(near, _PURPOSES_NAMED)}: {_NEAR}."] if near else []
+    return [*(line(purpose) for purpose in _purposes(verdict) if purpose.holds), *means] if verdict.private else []
 
 
 def unfit_for(verdict: Verdict) -> list[str]:
     undecided = [*verdict.unmeasured, *verdict.undecided]
     musts = [(verdict.failed, "is not met"), (undecided, "is not shown")]
     unmet = [f"What rests on a must that {how}: {_listed(named, _CRITERIA_NAMED)}." for named, how in musts if named]
+    untold = [name for name, is_near in verdict.means if is_near is None]
+    off = [(verdict.off, f"surely not {_NEAR}"), (untold, "not measured closely enough to tell")]
+    unmet += [f"The mean of {_listed(named, _PURPOSES_NAMED)}: {how}." for named, how in off if named]
     return [*unmet, *(line(purpose) for purpose in _purposes(verdict) if not purpose.holds or not verdict.private)]
 
 

@@ -13,6 +13,7 @@ from dpsynth_core.claims.columns_alone import ColumnsAlone
 from dpsynth_core.claims.criteria.criterion import MET, NOT_MET, UNDECIDED, Decided
 from dpsynth_core.claims.criteria.criterion import UNMEASURED as NOT_MEASURED
 from dpsynth_core.claims.criteria.tables import TablesWithin
+from dpsynth_core.claims.means import MeanMeasured
 from dpsynth_core.claims.ranks import Group, Most
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.quality import INDEPENDENT, Headline, Statements
@@ -59,6 +60,25 @@ def test_publish_for_the_purposes_that_hold_and_name_those_that_do_not() -> None
     assert "Not good enough: b × c; a × c." in report.reasons(made)  # the worst first
     assert report.fit_for(made) == ["Single columns: 3 of 3 are good enough."]
     assert "Tables of two columns: 1 of 3 are good enough." in report.unfit_for(made)
+
+
+NUMBERS = Domain((*DOMAIN, Attribute.integer("gain", 0, 99_999), Attribute.integer("age", 16, 95)))
+
+
+def test_a_mean_that_is_off_is_in_the_headline_however_good_the_tables_are() -> None:
+    """3,599 for 1,078 among the people: a small part of the range, and more than three times what it should be."""
+    gain = MeanMeasured("gain", 3599.0, 1078.0, 1000.0, 1160.0, 20.0, 600.0)
+    age, unsure = (MeanMeasured("age", 40.0, 41.0, low, high, 5.0, 600.0) for low, high in ((40.0, 42.0), (35.0, 47.0)))
+    stated = statements(certificate(dict.fromkeys(all_kway(DOMAIN, 2).cliques, 0.04), margin=0.0))
+    stated = replace(stated, evidence=replace(stated.evidence, domain=NUMBERS))
+    whole = judge(stated, head(stated), private=True, means=[gain, age])
+    assert whole.kind == PARTLY
+    assert report.ruling(whole) == "Publish for tables of up to two columns, but not for the mean of gain."
+    assert report.unfit_for(whole)[0].startswith("The mean of gain: surely not within 10% of the way")
+    assert report.fit_for(whole)[-1].startswith("The mean of age: within 10% of the way")
+    open_ = judge(stated, head(stated), private=True, means=[unsure])
+    assert open_.kind == PUBLISH
+    assert report.unfit_for(open_) == ["The mean of age: not measured closely enough to tell."]
 
 
 def test_a_column_that_is_right_with_all_others_is_a_purpose_of_its_own() -> None:

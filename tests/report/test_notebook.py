@@ -275,9 +275,12 @@ def test_its_intervals_are_those_of_the_core(ran: dict[str, Ran]) -> None:
         interval = ran["aim"].values[expression]
         expected = answer(alone, question)
         assert expected.evidence == (LIMITED,)
-        # the core keeps a 125th of the 5 % for the number of people, which widens it by less than 0.3 % of all that can be
+        # the core keeps a 125th of the 5 % for the number of people, which widens it by less than 0.3 % of all that can be; the notebook
+        # has the bound of a table that is named good, which allows for the choice and so is wider
         room = 75 if question.statistic == "mean" else 1
-        assert interval == pytest.approx([expected.stated.low, expected.stated.high], abs=0.003 * room)
+        assert interval == pytest.approx([expected.stated.low, expected.stated.high], abs=0.02 * room)
+        assert interval[0] <= expected.stated.low + 0.003 * room
+        assert interval[1] >= expected.stated.high - 0.003 * room
 
 
 def test_noisy_tables_are_summed_down_and_weighed(ran: dict[str, Ran]) -> None:
