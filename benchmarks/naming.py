@@ -133,15 +133,16 @@ def _lines(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     )
     yield ""
     about = ("named good", "of these wrong", "bound fails there")
-    heads = ("table", "mechanism", "releases", "noise", "truly good", *about, "named poor", "of these wrong", "bound fails in all")
+    heads = ("table", "mechanism", "epsilon", "releases", "noise", "truly good", *about)
+    heads = (*heads, "named poor", "of these wrong", "bound fails in all")
     yield f"| {' | '.join((*heads, *(f'alone: {words}' for words in about), 'measured off', 'best estimate off'))} |"
-    yield "|" + " --- |" * 16
-    for table, mechanism in dict.fromkeys((run["table"], run["mechanism"]) for run in runs):
-        some = [run for run in runs if (run["table"], run["mechanism"]) == (table, mechanism)]
+    yield "|" + " --- |" * 17
+    for point in dict.fromkeys((run["table"], run["mechanism"], run["epsilon"]) for run in runs):
+        some = [run for run in runs if (run["table"], run["mechanism"], run["epsilon"]) == point]
         total = {name: sum(run[name] for run in some) for name in some[0] if isinstance(some[0][name], int)}
         noise, every = statistics.fmean(run["noise"] for run in some), total["tables"]
         cells = [
-            *(table, mechanism, f"{len(some):,}", f"{noise:.1%}"),
+            *(*map(str, point), f"{len(some):,}", f"{noise:.1%}"),
             *(_share(total["truly_good"], every), _share(total["good"], every)),
             *(_share(total["good_wrong"], total["good"]), _share(total["good_bound_fails"], total["good"])),
             *(_share(total["poor"], every), _share(total["poor_wrong"], total["poor"]), _share(total["bound_fails"], every)),
