@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import combinations
 
@@ -49,7 +49,8 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Statements:
-    """What a release says about itself. rho: what the mechanism had; mechanism: its name. bounds: as `bounds.bounds` gives them."""
+    """What a release says about itself. rho: what the mechanism had; mechanism: its name. bounds: as `bounds.bounds` gives them.
+    swapped: by column, the one that may stand in its place, if all others are put in theirs too: those of two members of a household."""
 
     evidence: Evidence
     workload: Workload
@@ -58,6 +59,7 @@ class Statements:
     mechanism: str
     rho: float
     unit: Unit
+    swapped: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def measured(self) -> Certificate | None:
@@ -83,6 +85,12 @@ def marginal_table(statements: Zoned[Statements], truth: Truth | None = None) ->
     if truth is None:
         return combine(lambda s: _marginal_table(s, None), statements)
     return combine(_marginal_table, statements, truth)
+
+
+def of_kinds(table: Zoned[pd.DataFrame], kinds: Mapping[Clique, str]) -> Zoned[pd.DataFrame]:
+    """The same with the kind of each marginal, as these names say."""
+    named = {label(clique): kind for clique, kind in kinds.items()}
+    return combine(lambda frame: frame.assign(kind=frame["marginal"].map(named)), table)
 
 
 def _marginal_table(statements: Statements, truth: Mapping[Clique, NDArray[np.int64]] | None) -> pd.DataFrame:
@@ -344,6 +352,8 @@ def _pair_map(statements: Statements) -> pd.DataFrame:
     for a in domain.names:
         for b in domain.names:
             part = domain.clique({a, b})
+            if part not in smallest:
+                part = domain.clique(statements.swapped.get(name, name) for name in part)
             source = part if part in table else smallest.get(part)
             limit = math.nan if source is None else table[source]
             basis = "not asked for" if source is None else "asked for" if part == source else f"inside {label(source)}"

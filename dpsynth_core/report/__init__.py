@@ -42,8 +42,8 @@ DOMAIN, CODEBOOK = "domain.json", "codebook.csv"
 
 
 def evidence(release: Release) -> Zoned[Evidence]:
-    """What comparisons are made from. All of it is released by construction."""
-    return released(release.final.released)
+    """What comparisons are made from, in people. All of it is released by construction."""
+    return released(release.final.released.per(release.plan.records_each))
 
 
 def statements(release: Release) -> Zoned[Statements]:
@@ -57,6 +57,7 @@ def statements(release: Release) -> Zoned[Statements]:
             mechanism=plan.spec.mechanism.name,
             rho=plan.shares.mechanism,
             unit=plan.unit,
+            swapped=plan.link.swapped if plan.link else {},
         )
     )
 

@@ -15,7 +15,7 @@ from dpsynth_core.release.document import ROWS_CSV, ROWS_PARQUET, plain
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.tables import MEMBERS, is_name
 from dpsynth_core.report.facts import sentence
-from dpsynth_core.report.words import MISUSES, NOT_PROTECTED, READING, USES, assumptions, noise, odds, protected
+from dpsynth_core.report.words import MISUSES, READING, USES, assumptions, noise, not_protected, odds, protected
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.filled import Filled, RowColumn
 
@@ -68,7 +68,7 @@ def data_card(release: Release, headline: Headline, rows: Mapping[str, Digest]) 
         "distribution": [_file(file, rows[file]) for file in held],
         "recordSet": sets,
         "rai:dataUseCases": list(USES),
-        "rai:dataLimitations": [*MISUSES, *NOT_PROTECTED, *READING],
+        "rai:dataLimitations": [*MISUSES, *not_protected(release), *READING],
         "rai:dataBiases": [sentence(headline), noise(release)],
         "rai:dataCollection": f"Made with {release.spec.mechanism.name} from a private table of {release.spec.population}.",
         "rai:personalSensitiveInformation": protected(release),

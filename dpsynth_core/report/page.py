@@ -81,7 +81,7 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
         uses=_html_list("uses", [*([] if verdict is None else fit_for(verdict)), *words.USES]),
         misuses=_html_list("misuses", [*([] if verdict is None else unfit_for(verdict)), *words.MISUSES]),
         reading=_html_list("reading", words.READING),
-        limits=_html_list("limits", words.NOT_PROTECTED),
+        limits=_html_list("limits", words.not_protected(release)),
         checks=_html_list("checks", words.checks()),
         facts=f"<table>{told}</table>",
         tables=_html_tables(table),

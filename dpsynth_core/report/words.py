@@ -29,12 +29,18 @@ READING = (
     "them. Compare a group's size with the noise of its cells, and add cells up before you conclude.",
 )
 
-NOT_PROTECTED = (
-    "What is true of the whole population is learnt on purpose, and can be held against a member of it.",
-    "Facts about groups: the guarantee is for one person (see neighbouring tables), not for a family or a firm.",
-    "Other copies of the data, earlier releases elsewhere, and anything published without noise.",
-    "The domain, the workload and the budget: they are public.",
-)
+_OF_ONE = "one person (see neighbouring tables), not for a family or a firm"
+_OF_LINKED = "one household with all its members (see neighbouring tables), not for several households together"
+
+
+def not_protected(release: Release) -> tuple[str, ...]:
+    return (
+        "What is true of the whole population is learnt on purpose, and can be held against a member of it.",
+        f"Facts about groups: the guarantee is for {_OF_LINKED if release.plan.link else _OF_ONE}.",
+        "Other copies of the data, earlier releases elsewhere, and anything published without noise.",
+        "The domain, the workload and the budget: they are public.",
+    )
+
 
 USES = (
     "Tables of counts within the columns that were asked for, wherever their stated error is small enough for the purpose.",

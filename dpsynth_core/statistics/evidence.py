@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,15 @@ class Evidence:
     codes: NDArray[np.integer] | None
     measurements: Sequence[Measurement]
     total: float
+
+    def per(self, records: int) -> Evidence:
+        """In units of so many records, where that is what people are."""
+        if records == 1:
+            return self
+        smaller = [
+            replace(m, values=m.values / records, sigma=m.sigma / records, rounding=m.rounding / records**2) for m in self.measurements
+        ]
+        return replace(self, measurements=smaller, total=self.total / records)
 
     def published(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.float64]]:
         """Marginals as published, as fractions: the rows', or the noisy answers as fractions of the people where there are no rows. Without
