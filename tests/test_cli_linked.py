@@ -8,7 +8,6 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -20,25 +19,16 @@ from dpsynth_core.release import document as releases
 from dpsynth_core.store import chain
 from tests.bundle import pack
 from tests.bundle.bundles import failed, files
-
-HOUSEHOLDS = 500
-MOST = 3
+from tests.homes import HOUSEHOLDS, MOST, PEOPLE, tables
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with two tables: regions 0 and 1; couples of one sex each, whose children are young; and rows that do not count."""
     folder = tmp_path_factory.mktemp("linked")
-    rng = np.random.default_rng(0)
-    regions, sizes = rng.integers(0, 2, HOUSEHOLDS), rng.integers(0, MOST + 2, HOUSEHOLDS)
-    lines = [(key, place % 2, int(place < 2)) for key, size in enumerate(sizes) for place in range(size)]
-    members = pd.DataFrame([*lines, (HOUSEHOLDS + 7, 0, 0)], columns=["id", "sex", "adult"])
-    pd.DataFrame({"id": range(HOUSEHOLDS), "region": regions}).to_csv(folder / "homes.csv", index=False)
-    members.to_csv(folder / "people.csv", index=False)
+    tables(folder)
     (folder / "homes.json").write_text('{"region": 2}')
-    people = {"name": "sex", "kind": "categorical", "categories": ["0", "1"], "labels": ["woman", "man"], "other": False, "missing": False}
-    adult = {"name": "adult", "kind": "integer", "lower": 0, "upper": 1, "other": False, "missing": False}
-    (folder / "people.json").write_text(json.dumps({"version": 1, "attributes": [people, adult]}))
+    (folder / "people.json").write_text(json.dumps(PEOPLE))
     return folder
 
 

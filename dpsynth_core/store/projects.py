@@ -29,8 +29,8 @@ MAX_DRAFT_BYTES = 64 << 20
 MAX_UPLOAD_BYTES = 1 << 30
 """The limit of a file sent through the browser; larger data is named by its path."""
 
-Shelf = Literal["uploads", "public"]
-"""Private and public uploads are kept apart, so that neither can replace the other."""
+Shelf = Literal["uploads", "members", "public"]
+"""The private table, a second one that belongs to it, and public uploads are kept apart, so that none can replace another."""
 
 _CHUNK = 1 << 20
 _DOMAIN = "domain"
@@ -89,7 +89,7 @@ def save(owner: str, project: str, draft: Mapping[str, Any], revision: int | Non
         stored = owned(db, "project", owner, project)
         if revision is not None and stored["revision"] != revision:
             raise StaleDraft("project", "it was changed in another tab", "reload this page to continue from the newest state")
-        if json.loads(stored["draft"]).get(_DOMAIN) != draft.get(_DOMAIN):
+        if _domains(json.loads(stored["draft"])) != _domains(draft):
             looks.changed(db, project)
         db.execute("UPDATE projects SET draft = ?, revision = revision + 1, updated = ? WHERE id = ?", (text, now(), project))
         return _project(owned(db, "project", owner, project))
@@ -163,12 +163,18 @@ def remove_uploads(owner: str, project: str, but: Path | None = None, shelf: She
 def check_reach(owner: str, project: str, spec: Spec) -> None:
     """Files inside the tool's own directory may be used only as uploads of this very project. Raises InputError."""
     load(owner, project)
-    public = spec.public.path if spec.public else ""
-    for field, path, shelves in (("data.path", spec.data.path, ("uploads", "public")), ("public.path", public, ("public",))):
+    members, public = (table.path if table else "" for table in (spec.members, spec.public))
+    private = (("data.path", spec.data.path, ("uploads", "public")), ("members.path", members, ("members",)))
+    for field, path, shelves in (*private, ("public.path", public, ("public",))):
         place = Path(path).resolve()
         allowed = any(place.is_relative_to((project_folder(project) / shelf).resolve()) for shelf in shelves)
         if path and place.is_relative_to(home().resolve()) and not allowed:
             raise InputError(field, "there is no such file or folder", "upload the table again, or correct its path")
+
+
+def _domains(draft: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Of its table, and of the second one where there is one."""
+    return draft.get(_DOMAIN), (draft.get("members") or {}).get(_DOMAIN)
 
 
 def _project(row: sqlite3.Row) -> Project:

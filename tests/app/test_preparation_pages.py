@@ -654,7 +654,7 @@ def test_a_guessed_column_stays_guessed_when_it_is_edited_saved_and_loaded_again
     field(app, "text_area", "Values").set_value("F\nM\nX\n").run()
     assert (stored()["domain_origin"], stored()["domain"]["origin"]) == ("data", "data")
     saved = json.dumps(stored()["domain"]).encode()
-    again = upload_project(GUESSED)
+    again = open_page("domain", projects.list(LOCAL_OWNER)[0].id)
     field(again, "file_uploader", "Domain JSON").set_value(("domain.json", saved, "application/json")).run()
     assert stored()["domain_origin"] == "data"
     assert not can_continue(again, "domain")

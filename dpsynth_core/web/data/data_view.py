@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,7 +18,7 @@ from dpsynth_core.sources import demo
 from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.store import balance, projects
 from dpsynth_core.vocabulary import usual
-from dpsynth_core.web.data import database_view, project_table, public_view, reading_view
+from dpsynth_core.web.data import database_view, members_view, project_table, public_view, reading_view
 from dpsynth_core.web.data.project_table import Table
 from dpsynth_core.web.shell import curator, document, fields, frame, numbers, plan_first, session
 from dpsynth_core.web.shell.session import Current
@@ -63,6 +64,8 @@ def source(project: Current, beginning: Callable[[Current], None]) -> None:
             _chosen(project)
             if (there := plan_first.differences(project.draft)) is not None:
                 _compared(there)
+            if document.is_linked(project.draft):
+                members_view.chosen(project)
             records(project)
 
 
@@ -113,10 +116,11 @@ def _path(_: Current) -> None:
 
 def _take(look_at: Callable[[], Table]) -> None:
     def prepare() -> Callable[[document.Draft], None]:
-        table = look_at()
+        table, project = look_at(), session.current()
         if table.source != UPLOAD:
-            project = session.current()
             projects.remove_uploads(project.owner, project.id)
+        if not KINDS[table.section["kind"]].is_file:  # such a table has no second one
+            projects.remove_uploads(project.owner, project.id, shelf=members_view.SHELF)
         return lambda draft: project_table.adopt(draft, table)
 
     session.change_table(TABLE, "data", prepare)
@@ -127,13 +131,14 @@ def _remove(project: Current) -> None:
 
     def prepare() -> Callable[[document.Draft], None]:
         projects.remove_uploads(project.owner, project.id)
+        projects.remove_uploads(project.owner, project.id, shelf=members_view.SHELF)
         return project_table.disown
 
     session.change_table(TABLE, "data", prepare)
 
 
 def _chosen(project: Current) -> None:
-    data, columns, kind = project.draft["data"], document.columns(project.draft), KINDS[project.draft["data"]["kind"]]
+    columns, kind = document.columns(project.draft), KINDS[project.draft["data"]["kind"]]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f":green[:material/check_circle:] {code(project.draft['wizard']['label'])}", width="content")
         st.caption(f"{kind.label}, {len(columns)} columns", width="content")
@@ -141,9 +146,9 @@ def _chosen(project: Current) -> None:
         st.button("Remove", icon=":material/delete:", type="tertiary", key="remove_table", on_click=_remove, args=(project,), help=what)
     if kind.is_file:
         reading_view.doubts(project, partial(_again, project_table.reread))
-        reading_view.panel(project, data, partial(_again, project_table.reread))
+        reading_view.panel(project, partial(_again, project_table.reread))
     elif project_table.is_database(project.draft):
-        reading_view.texts_panel(project, data, partial(_again, project_table.restated))
+        reading_view.texts_panel(project, partial(_again, project_table.restated))
 
 
 def _again(read: Callable[..., Table], **changes: Any) -> None:
@@ -159,15 +164,9 @@ def _person(project: Current) -> None:
         parse = partial(numbers.whole, field="unit.max_rows_per_person", low=1, high=1_000_000)
         help = "Further rows of the same person are left out. Noise grows in proportion."
         most = fields.number("Rows each, at most", "unit.max_rows_per_person", parse, help=help)
-    look: dict[str, Any] = {"kind": "segmented", "help": _LEFT_OUT_HELP}
-    left_out = fields.choice("Rows beyond that, as far as you know", "wizard.left_out", list(_LEFT_OUT), _LEFT_OUT, **look)
-    if most and left_out in _MANY:
-        told = f"{_LEFT_OUT[left_out]} of the rows will be missing from the release: it tells of {most:,} of each person, not of all."
-        st.warning(f"{told} A higher limit keeps more of them, with more noise.", icon=":material/content_cut:")
+    members_view.left_out(most, "rows", _LEFT_OUT_HELP)
 
 
-UNKNOWN, _MANY = "unknown", ("half", "most")
-_LEFT_OUT = {UNKNOWN: "I do not know", "few": "None or a few", "half": "About half", "most": "Most"}
 _LEFT_OUT_HELP = "Your statement, from what you know of these people. It is never counted in the table, and it is not published."
 
 
@@ -191,6 +190,9 @@ def people(project: Current) -> None:
         shown = None if known is None else next((size for size in reversed(SIZES) if known >= size / 3), min(SIZES))
         look: dict[str, Any] = {"format_func": SIZES.get, "help": _PEOPLE_HELP}
         fields.remembered("about_how_many", shown, _about, st.pills, "About how many people?", list(SIZES), **look)
+        if document.is_linked(project.draft):
+            st.caption(_LINKED)
+            return
         ways = {False: "Every row is a different person", True: "A person may have several rows"}
         look = {"kind": "radio", "on_change": _forget_person, "label_visibility": "collapsed"}
         if fields.choice("Rows", "wizard.several", (False, True), ways, **look):
@@ -199,6 +201,10 @@ def people(project: Current) -> None:
             st.caption(f":orange[:material/help:] Can {names(numbered, 2)} be the same in two rows? Then a person may have several.")
 
 
+_LINKED = (
+    ":material/account_tree: A person here is a row of the first table with all that belongs to it in the second, such as a household: "
+    "say about how many of these there are."
+)
 SIZES = {
     300: "Hundreds",
     3_000: "Thousands",
@@ -239,7 +245,11 @@ def more(project: Current) -> None:
     copies = "" if str(draft.get("other_copies") or "").strip() else "other publications not named, "
     hidden = "hides whether a person is in it" if relation == ADD_REMOVE else "hides what a person’s record says"
     public = "with a public table" if "public" in draft else "no public table"
-    with st.expander(f"More: {limit}{copies}{hidden}, {public}", icon=":material/tune:", key=f"{project.id}:more"):
+    alone = not document.is_linked(draft)
+    second = ", no second table" if alone and "data" in draft and KINDS[draft["data"]["kind"]].is_file else ""
+    with st.expander(f"More: {limit}{copies}{hidden}, {public}{second}", icon=":material/tune:", key=f"{project.id}:more"):
+        if second:
+            members_view.part(project)
         parse, example = partial(numbers.optional, field="number of people", low=1, high=10**10), "only if publicly known, such as 32,000"
         fields.number("About how many people, more closely", "wizard.people", parse, "{:,}".format, placeholder=example)
         if limit:
@@ -252,9 +262,10 @@ def more(project: Current) -> None:
         fields.paragraph(title, "other_copies", placeholder=example, max_chars=10_000, help=_COPIES_HELP)
         title, look = "Licence, creators, contact, citation (optional)", {"placeholder": _ABOUT, "help": _ABOUT_HELP}
         fields.typed(st.text_area, title, "about", about_spec.read, about_spec.written, **look)
-        if "data" in draft:
-            public_view.part(project)
-            if KINDS[draft["data"]["kind"]].is_file:
+        if "data" in draft:  # two linked tables have neither of these; one that is chosen can be let go of
+            if alone or "public" in draft:
+                public_view.part(project)
+            if KINDS[draft["data"]["kind"]].is_file and (alone or draft["data"].get("engine")):
                 reading_view.engine(project)
 
 
@@ -281,20 +292,26 @@ def _new_limit() -> None:
 
 
 def records(project: Current) -> None:
-    """A look at the private table, when asked for; never kept. Lines that cannot be read are told without, where the table is small."""
+    """A look at the private tables, when asked for; never kept. Lines that cannot be read are told without, where a table is small."""
     simulated = project_table.is_simulated(project.draft)
     zone = Zone.PUBLIC if simulated else Zone.CURATOR
-    if not simulated and not project_table.is_database(project.draft) and project_table.is_small(project.draft):
-        _lines(project, silent=True)
+    tables = [replace(project, draft=dict(table)) for table in document.tables(project.draft)]
+    for table in tables:
+        if not simulated and not project_table.is_database(table.draft) and project_table.is_small(table.draft):
+            _lines(table, silent=True)
     with st.expander("Look at the records", icon=":material/table_rows:", key=f"{project.id}:records"):
         frame.zone_badge(zone)
         if project_table.is_database(project.draft):
             st.caption(database_view.NO_SURVEY)
         elif not simulated and st.toggle("Can every line be read?", key=f"{project.id}:survey"):
-            _lines(project)
+            for table in tables:
+                _lines(table)
+        if len(tables) > 1 and not simulated and st.toggle("Do their keys fit?", key=f"{project.id}:keys", help=_KEYS_HELP):
+            _keys(project)
         st.caption("These people are invented." if simulated else "Real records of real people: let no one else see this screen.")
         if st.toggle("Show the first rows", key=f"{project.id}:preview"):
-            _preview(project, zone)
+            for number, table in enumerate(tables, start=1):
+                _preview(table, zone, f"rows_{number}")
 
 
 def _lines(project: Current, silent: bool = False) -> None:
@@ -307,17 +324,38 @@ def _lines(project: Current, silent: bool = False) -> None:
         return
     if sentences:
         frame.zone_badge(Zone.CURATOR)
+    of = f"{code(project.draft['wizard']['label'])}: " if "place" in project.draft["wizard"] else ""
     for sentence in sentences:
-        st.warning(literal(sentence), icon=":material/report:")
+        st.warning(f"{of}{literal(sentence)}", icon=":material/report:")
     if not sentences and not silent:
-        st.caption(":green[:material/check_circle:] Every line has a value for each column.")
+        st.caption(f":green[:material/check_circle:] {of}Every line has a value for each column.")
 
 
-def _preview(project: Current, zone: Zone) -> None:
+_KEYS_HELP = "Exact counts of rows that would not count. What is chosen because of them is chosen after a look: the release says so."
+
+
+def _keys(project: Current) -> None:
+    """How many rows do not count because of their keys: exact counts, for the curator's eyes only."""
+    if (unclear := document.problem(project.draft, "data")) is not None:
+        frame.refused(unclear)
+        return
+    try:
+        curator.note("truth")
+        sentences = project_table.keys(project.draft).value.sentences()
+    except InputError as error:
+        frame.refused(error)
+        return
+    for sentence in sentences:
+        st.warning(literal(sentence), icon=":material/key:")
+    if not sentences:
+        st.caption(":green[:material/check_circle:] Every row of both tables counts.")
+
+
+def _preview(project: Current, zone: Zone, part: str) -> None:
     try:
         if zone is Zone.CURATOR:
             curator.note("rows")
-        with frame.watermark(zone):
+        with frame.watermark(zone, part):
             st.dataframe(project_table.preview(project.draft).value, hide_index=True, alt="First rows of the table")
     except InputError as error:
         frame.refused(error)

@@ -22,6 +22,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zoned, curator_only, public
 from dpsynth_core.planning.spec import DEMO
 from dpsynth_core.sources import demo, files, guess, outside
+from dpsynth_core.sources.check_link import LinkCheck, check_link
 from dpsynth_core.sources.check_records import RecordsCheck, check_records
 from dpsynth_core.sources.databases.address import is_address
 from dpsynth_core.sources.databases.connect import DatabaseTable
@@ -67,9 +68,9 @@ class Table:
     doubts: tuple[Doubt, ...] = ()
 
 
-def from_upload(owner: str, project: str, name: str, content: BinaryIO) -> Table:
+def from_upload(owner: str, project: str, name: str, content: BinaryIO, shelf: projects.Shelf = "uploads") -> Table:
     """Keep an uploaded file as the project's table, replacing an earlier one. Raises InputError and keeps nothing if it is no table."""
-    return projects.replace_upload(owner, project, name, content, lambda path: _inspect(path, "upload"))
+    return projects.replace_upload(owner, project, name, content, lambda path: _inspect(path, "upload"), shelf)
 
 
 def from_path(text: str, only_this_machine: bool) -> Table:
@@ -131,15 +132,56 @@ def adopt(draft: Draft, table: Table) -> None:
         wizard["people"] = demo.ROWS
     else:
         _forget_simulated(draft)
+    if not KINDS[table.section["kind"]].is_file:
+        unlink(draft)
     draft["data"] = table.section
-    wizard.pop("comparison", None)  # it was made, or declined, for another table: the Domain page asks again
+    _ask_again(draft)
+    _note(draft, table)
+
+
+def _ask_again(draft: Draft) -> None:
+    """What the Domain page was told of other tables."""
+    wizard = draft["wizard"]
+    wizard.pop("comparison", None)  # it was made, or declined, for another table
     wizard["passed"] = [step for step in wizard.get("passed", []) if step != "domain"]
-    wizard.update(source=table.source, label=table.label, columns=list(table.columns), declared=list(table.declared))
+
+
+def _note(draft: Draft, table: Table) -> None:
+    about = {"source": table.source, "label": table.label, "columns": list(table.columns), "declared": list(table.declared)}
+    draft["wizard"].update(about)
     document.note_doubts(draft, table.doubts)
+
+
+MOST_MEMBERS = 6
+"""That count, until the curator says otherwise."""
+
+
+def link(draft: Draft, table: Table) -> None:
+    """Make it the second table, whose rows belong to those of the first. A person is now a household: the column that both tables have is
+    its key where there is only one."""
+    there = draft.get("members")
+    draft["members"] = table.section | {"domain": there["domain"] if there else None}
+    draft["wizard"]["members"] = {"place": "members:"}
+    _note(document.second(draft), table)
+    if there is None:
+        shared = [name for name in document.columns(draft) if name in table.columns]
+        draft["unit"].update(person_column=shared[0] if len(shared) == 1 else None, max_rows_per_person=MOST_MEMBERS)
+        draft["wizard"].update(several=False, left_out=None)
+    _ask_again(draft)
+
+
+def unlink(draft: Draft) -> None:
+    """Without the second table; what was said of its columns stays on the Domain page for as long as they are there."""
+    if document.is_linked(draft):
+        del draft["members"], draft["wizard"]["members"]
+        draft["unit"].update(person_column=None, max_rows_per_person=1)
+        draft["wizard"].setdefault("typed", {}).pop("unit.max_rows_per_person", None)
+        _ask_again(draft)
 
 
 def disown(draft: Draft) -> None:
     _forget_simulated(draft)
+    unlink(draft)
     draft.pop("data", None)
     if planned := plan_first.planned(draft):
         plan_first.begin(draft, planned)
@@ -184,6 +226,12 @@ def survey(draft: Draft) -> Zoned[RecordsCheck]:
     return check_records(files.opened(*_table(draft)), columns, person if person in columns else None)
 
 
+def keys(draft: Draft) -> Zoned[LinkCheck]:
+    """Whether the keys of the draft's two tables fit each other: curator-only. Raises InputError if one cannot be read."""
+    first, second = (files.opened(*_table(table)) for table in document.tables(draft))
+    return check_link(first, second, draft["unit"]["person_column"], draft["unit"]["max_rows_per_person"])
+
+
 def is_small(draft: Draft) -> bool:
     """Whether the draft's table is there and can be looked through in no time."""
     if not KINDS[draft["data"]["kind"]].is_file:
@@ -222,9 +270,8 @@ def _fit_of_simulated(domain: Domain) -> tuple[ColumnFit, ...]:
 def state(draft: Draft, stated: Mapping[str, str]) -> None:
     """State how numbers or dates are written, where nothing else changes. Raises InputError for marks that do not go together."""
     left = document.doubts(draft, stated)
-    section = {**draft["data"], **stated}
-    TableFormat.of(section)
-    draft["data"] = section
+    TableFormat.of({**draft["data"], **stated})
+    draft["data"].update(stated)
     document.note_doubts(draft, left)
 
 

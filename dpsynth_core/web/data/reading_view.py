@@ -38,9 +38,14 @@ Reread = Callable[..., None]
 """Takes what is stated now, by the names of the draft's "data"."""
 
 
-def panel(project: Current, data: Mapping[str, Any], reread: Reread) -> None:
+def _key(project: Current, name: str) -> str:
+    """Of a field: one that no other table of the project has."""
+    return str(project.draft["wizard"].get("place", "")) + name
+
+
+def panel(project: Current, reread: Reread) -> None:
     """Everything that can be stated of this kind of file."""
-    form = TableFormat.of(data)
+    form = TableFormat.of(project.draft["data"])
     open_ones = {field for doubt in document.doubts(project.draft) for field in doubt.fields}
     with st.expander(_summary(form, open_ones), icon=":material/tune:"):
         st.caption("Suggested by the beginning of the file. By going on you state that it is written so; none of this is published.")
@@ -52,7 +57,8 @@ def panel(project: Current, data: Mapping[str, Any], reread: Reread) -> None:
                 _choice(project, "Fields are separated by", "delimiter", project_table.DELIMITER_NAMES, reread)
             with right:
                 _choice(project, "Text encoding", "encoding", project_table.ENCODING_NAMES, reread)
-            _choice(project, "Quotes", "quoting", project_table.QUOTING_NAMES, reread, _QUOTING_HELP)
+            quoting = {name: told for name, told in project_table.QUOTING_NAMES.items() if name != "standard" or _key(project, "") == ""}
+            _choice(project, "Quotes", "quoting", quoting, reread, _QUOTING_HELP)
         elif form.applies("encoding"):
             _choice(project, "Text encoding", "encoding", project_table.ENCODING_NAMES, reread)
         if form.kind in WRITTEN_AS_TEXT:
@@ -63,11 +69,11 @@ def panel(project: Current, data: Mapping[str, Any], reread: Reread) -> None:
                 count = len(document.columns(project.draft))
                 reread(names=[] if has_header else [f"column_{number}" for number in range(1, count + 1)])
 
-            fields.linked("header", not form.names, toggled, st.toggle, "The first line has the names of the columns")
+            fields.linked(_key(project, "header"), not form.names, toggled, st.toggle, "The first line has the names of the columns")
             if form.names:
                 named, title = "\n".join(form.names), "Names of the columns, one a line"
-                fields.linked("names", named, lambda text: reread(names=text.splitlines()), st.text_area, title)
-        _missing(data, reread)
+                fields.linked(_key(project, "names"), named, lambda text: reread(names=text.splitlines()), st.text_area, title)
+        _missing(project, reread)
 
 
 def _summary(form: TableFormat, open_ones: Collection[str]) -> str:
@@ -89,28 +95,30 @@ def _summary(form: TableFormat, open_ones: Collection[str]) -> str:
 def doubts(project: Current, reread: Reread) -> None:
     """What only the curator can tell of how the table is written, with a button for each answer."""
     for number, doubt in enumerate(document.doubts(project.draft)):
-        with st.container(border=True, key=f"doubt_{number}"):
+        key = _key(project, f"doubt_{number}")
+        with st.container(border=True, key=key):
             st.markdown(f":orange[:material/help:] **{literal(capital(doubt.question), 400)}.**")
             with st.container(horizontal=True, gap="small"):
                 for place, (label, stated) in enumerate(doubt.answers):
-                    st.button(label, key=f"doubt_{number}_{place}", type="primary", on_click=partial(reread, **stated))
+                    st.button(label, key=f"{key}_{place}", type="primary", on_click=partial(reread, **stated))
 
 
-def texts_panel(project: Current, data: Mapping[str, Any], restate: Reread) -> None:
+def texts_panel(project: Current, restate: Reread) -> None:
     """What can be stated of a table in a database: how its columns of text are written."""
     with st.expander("How texts in it are written", icon=":material/tune:"):
         st.caption(
             "Columns of numbers and dates need nothing said. By going on you state this of columns of text; none of it is published."
         )
         _values(project, restate, (_DATES,))
-        _missing(data, restate)
+        _missing(project, restate)
 
 
 def _values(project: Current, reread: Reread, stated: Sequence[tuple[str, str, Mapping[str, str], str | None]]) -> None:
     """Numbers and dates as text: what is written otherwise is missing, never another number."""
     form = TableFormat.of(project.draft["data"])
     now, look = (form.decimal, form.thousands), {"options": list(_SPELLINGS), "format_func": _SPELLINGS.get, "help": _MARKS_HELP}
-    fields.linked("marks", now, lambda one: reread(decimal=one[0], thousands=one[1]), st.selectbox, "Numbers are written like", **look)
+    take, title = lambda one: reread(decimal=one[0], thousands=one[1]), "Numbers are written like"
+    fields.linked(_key(project, "marks"), now, take, st.selectbox, title, **look)
     for first in range(0, len(stated), 2):  # four beside each other would cut what they say
         for place, (label, name, names, help) in zip(st.columns(2), stated[first : first + 2], strict=False):
             with place:
@@ -127,17 +135,17 @@ def _sheet(project: Current, reread: Reread) -> None:
     st.caption("Rows that are blank are no records.")
 
 
-def _missing(data: Mapping[str, Any], reread: Reread) -> None:
-    markers, help = list(data["missing_markers"]), "These texts count as a missing value in every column."
+def _missing(project: Current, reread: Reread) -> None:
+    markers, help = list(project.draft["data"]["missing_markers"]), "These texts count as a missing value in every column."
     look = {"format_func": lambda marker: marker or "(nothing)", "accept_new_options": True, "help": help}
     take, title = lambda stated: reread(missing_markers=sorted(stated)), "Codes that mean missing"
-    fields.linked("markers", markers, take, st.multiselect, title, sorted(markers), **look)
+    fields.linked(_key(project, "markers"), markers, take, st.multiselect, title, sorted(markers), **look)
 
 
 def _choice(project: Current, label: str, name: str, names: Mapping[str, str], reread: Reread, help: str | None = None) -> None:
     now = project.draft["data"].get(name, next(iter(names)))
     look: dict[str, Any] = {"options": list(dict.fromkeys([*names, now])), "format_func": lambda o: names.get(o, o), "help": help}
-    fields.linked(name, now, lambda chosen: reread(**{name: chosen}), st.selectbox, label, **look)
+    fields.linked(_key(project, name), now, lambda chosen: reread(**{name: chosen}), st.selectbox, label, **look)
 
 
 HERE, DASK = None, "dask"

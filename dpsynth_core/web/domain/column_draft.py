@@ -36,12 +36,14 @@ _NOTHING: tuple[Any, ...] = (None, "", [])
 class ColumnDraft(Column):
     """lower, upper, size, bins, width and edges may be texts as typed; options of the kind are. use: False drops the column. note: what to
     mind, in our own words. guessed: that its name alone filled in bounds or kind, and it is not confirmed. origin: one of
-    `domain.ORIGINS`, or "" while nothing is said about it."""
+    `domain.ORIGINS`, or "" while nothing is said about it. table: what the second of two linked tables is called, of its columns;
+    "" for those of the first."""
 
     use: bool = True
     note: str = ""
     guessed: bool = False
     origin: str = ""
+    table: str = ""
 
     @classmethod
     def of(cls, column: RowColumn) -> Self:

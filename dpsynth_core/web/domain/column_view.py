@@ -16,7 +16,7 @@ from dpsynth_core.vocabulary.recoding import other_is_missing, outside_rule
 from dpsynth_core.web.domain import draft_rows, origin_view
 from dpsynth_core.web.domain.column_draft import COUNT_AS, NEAREST, NEVER, OWN, ColumnDraft, read_listed, treated
 from dpsynth_core.web.domain.list_view import GROUPS_HELP, ORIGIN_NAMES
-from dpsynth_core.web.shell import fields
+from dpsynth_core.web.shell import document, fields
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import capital, literal, one_line
 
@@ -33,7 +33,7 @@ _SHORTEST, _LONGEST = 4, 10
 def panel(project: Current, draft: ColumnDraft) -> None:
     """All that can be said of the column."""
     with st.container(border=True, key="column_panel"):
-        _head(draft)
+        _head(project, draft)
         if not draft.use:
             return
         origin_view.suggestion(draft)
@@ -41,7 +41,9 @@ def panel(project: Current, draft: ColumnDraft) -> None:
         with kind:
             titles = {name: known.title for name, known in KINDS.items()}
             names = [name for name, known in KINDS.items() if known.learnable or not draft.most]
-            if draft.name == project.draft["unit"]["person_column"]:  # of what tells people apart no value is released
+            if document.is_linked(project.draft):  # whose rows have no identifiers but their keys
+                names = [name for name in names if KINDS[name].form is not Form.FILLED]
+            elif draft.name == project.draft["unit"]["person_column"]:  # of what tells people apart no value is released
                 names = list(dict.fromkeys([*of_form(Form.FILLED), draft.kind]))
             _choice(draft, "kind", draft.kind, "Kind", names, titles, KINDS[draft.kind].help)
         if not draft.is_filled:
@@ -104,7 +106,7 @@ def _released_as(draft: ColumnDraft) -> None:
         _choice(draft, "decimals", draft.decimals, "Digits after the point", digits, {None: "as many as a number has"}, _DECIMALS_HELP)
 
 
-def _head(draft: ColumnDraft) -> None:
+def _head(project: Current, draft: ColumnDraft) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="stretch"):
             st.subheader(literal(draft.name, 60), anchor=False, width="content")
@@ -115,7 +117,7 @@ def _head(draft: ColumnDraft) -> None:
         st.caption(f":material/info: {literal(draft.note)}")
     elif not draft.use:
         st.caption("It will not be in the release.")
-    if draft.offers_identifiers:
+    if draft.offers_identifiers and not document.is_linked(project.draft):
         help = "The synthetic rows get a column of this name that is counted up. Nothing is measured for it, and it costs nothing."
         look = {"key": f"identifiers_{draft.name}", "icon": ":material/tag:", "help": help}
         take = partial(draft_rows.change_column, draft.name, {"use": True, "note": draft.note})

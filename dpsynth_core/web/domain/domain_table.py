@@ -22,7 +22,7 @@ _UNNAMED = ("column_1", "column_2")
 _NOT_OF_THIS_TABLE = ("domain", "none of its columns is in the table", "check that it belongs to this table")
 EDITABLE = ("use", "kind", "lower", "upper", "bins", "missing", "other")
 MANY_VALUES = 1_000
-_BESIDE_VALUES = {"use": True, "note": "", "origin": "", "guessed": False, "label": ""}
+_BESIDE_VALUES = {"use": True, "note": "", "origin": "", "guessed": False, "label": "", "table": ""}
 """What may change while what a column can contain stays the same."""
 
 
@@ -94,10 +94,12 @@ def with_guesses(drafts: Sequence[ColumnDraft], guesses: Iterable[Guess]) -> lis
 
 
 def _replaced(drafts: Sequence[ColumnDraft], given: Mapping[str, ColumnDraft], misfit: tuple[str, str, str]) -> list[ColumnDraft]:
-    """The given drafts in place of those of the same columns; other columns are dropped. Raises InputError(*misfit) if no name fits."""
-    if not any(draft.name in given for draft in drafts):
+    """The given drafts in place of those of the same columns; other columns of their tables are dropped. Raises InputError(*misfit) if no
+    name fits."""
+    meant = {draft.table for draft in drafts if draft.name in given}
+    if not meant:
         raise InputError(*misfit)
-    return [given.get(draft.name, draft.changed(use=False)) for draft in drafts]
+    return [given.get(draft.name, draft.changed(use=draft.use and draft.table not in meant)) for draft in drafts]
 
 
 def with_pasted(drafts: Sequence[ColumnDraft], domain: Domain) -> list[ColumnDraft]:

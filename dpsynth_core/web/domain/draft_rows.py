@@ -36,13 +36,22 @@ _OLD = InputError("domain", "this project keeps its columns in an earlier form",
 
 
 def of(draft: Draft) -> list[ColumnDraft]:
-    """The columns as stored, fitted to those of the table; of a domain that was stated without them, as it says."""
+    """The columns of all tables as stored, fitted to those that there are; of a domain that was stated without them, as it says."""
     stored = _stored(draft)
-    columns = domain_table.fitted(stored or [], document.columns(draft), declared(draft))
+    columns = _of_tables(draft, domain_table.fitted(stored or [], list(document.every_column(draft)), declared(draft)))
     if stored is not None or document.problem(draft, "domain") is not None:
         return columns
-    domain, origin = document.domain(draft), draft.get("domain_origin", "")
-    return domain_table.with_codebook(columns, map(Column.of, domain.columns), domain.origin or ("" if origin == UNSTATED else origin))
+    origin = draft.get("domain_origin", "")
+    for domain in document.domains(draft):
+        said = domain.origin or ("" if origin == UNSTATED else origin)
+        columns = domain_table.with_codebook(columns, map(Column.of, domain.columns), said)
+    return _of_tables(draft, columns)
+
+
+def _of_tables(draft: Draft, columns: Sequence[ColumnDraft]) -> list[ColumnDraft]:
+    """Each with the table that it is of."""
+    there = document.every_column(draft)
+    return [column.changed(table="" if there[column.name] is draft else there[column.name]["wizard"]["label"]) for column in columns]
 
 
 def _stored(draft: Draft) -> list[ColumnDraft] | None:
@@ -52,8 +61,9 @@ def _stored(draft: Draft) -> list[ColumnDraft] | None:
 
 
 def declared(draft: Draft) -> list[Column]:
-    """What the table's file says of its columns besides their names."""
-    return list(map(Column.from_json, draft["wizard"].get("declared", ())))
+    """What the tables' files say of their columns besides their names."""
+    there = [(table, entry) for table in document.tables(draft) for entry in table["wizard"].get("declared", ())]
+    return [Column.from_json(entry) for table, entry in there if document.every_column(draft).get(entry["name"]) is table]
 
 
 def labelled(draft: Draft, only: str = "") -> list[Column]:
@@ -70,7 +80,7 @@ def prefill(project: Current) -> Current:
         save(lambda drafts: drafts)
     elif stored is None and project_table.is_simulated(project.draft):
         save(lambda _: domain_table.from_guesses(project_table.look(project.draft).value), "public")
-    elif {column.name for column in stored or ()} != set(document.columns(project.draft)):
+    elif {column.name for column in stored or ()} != document.every_column(project.draft).keys():
         save(lambda drafts: [_first(project.draft, column) for column in drafts])
     return session.current()
 
@@ -89,17 +99,24 @@ def save(change: Change, origin: str = "", rules: Callable[[], list[Rule]] | Non
 
     def apply(draft: Draft) -> None:
         before = of(draft)
-        columns = domain_table.with_origins(before, change(before), origin)
-        complete = any(column.use and not column.is_filled for column in columns) and not domain_table.problems(columns)
+        columns = _of_tables(draft, domain_table.with_origins(before, change(before), origin))
         draft["wizard"][_STORED] = [column.to_json() for column in columns]
         kept = zeros_table.rules_of(draft) if rules is None else rules()
-        draft["domain"] = domain_table.domain_of(columns).to_json() if complete else None
+        draft["domain"] = _meant([column for column in columns if not column.table])
+        if document.is_linked(draft):
+            draft["members"]["domain"] = _meant([column for column in columns if column.table])
         zeros_table.keep(draft, kept)
         draft["domain_origin"] = domain_table.origin_of(columns) or UNSTATED
         if origin == DATA or draft["domain_origin"] != DATA:  # a reason is for what was read, and for nothing that is read later
             draft["domain_justification"] = ""
 
     session.edit(apply)
+
+
+def _meant(columns: Sequence[ColumnDraft]) -> dict[str, Any] | None:
+    """The domain of a table as JSON; None while it is not complete."""
+    complete = any(column.use and not column.is_filled for column in columns) and not domain_table.problems(columns)
+    return domain_table.domain_of(columns).to_json() if complete else None
 
 
 def load(change: Change, origin: str, rules: Callable[[], list[Rule]] | None = None) -> None:
@@ -138,7 +155,8 @@ def read(name: str) -> None:
 
     def take(columns: list[ColumnDraft]) -> list[ColumnDraft]:
         curator.note("domain")
-        return domain_table.with_guess(columns, project_table.look(session.current().draft, [name]).value, name)
+        table = document.every_column(session.current().draft)[name]
+        return domain_table.with_guess(columns, project_table.look(table, [name]).value, name)
 
     refusals.attempt(PLACE, partial(save, take, DATA))
 

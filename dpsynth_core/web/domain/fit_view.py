@@ -9,13 +9,14 @@ A mend that takes values from the records makes the domain one that was read fro
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import is_reason
-from dpsynth_core.foundation.zones import Zone, Zoned, public
+from dpsynth_core.foundation.zones import Zone, Zoned, combine, public
 from dpsynth_core.planning.looks import COMPARED
 from dpsynth_core.sources.detect_notation import Marks, other_marks
 from dpsynth_core.sources.formats import TableFormat
@@ -62,14 +63,17 @@ def compared(project: Current) -> Comparison:
     if document.problem(project.draft, "domain") is not None or "data" not in project.draft:
         return None
     simulated = project_table.is_simulated(project.draft)
-    is_asked_for = fields.value(_DECISION) == _MADE and (st.session_state.get(_BUTTON) or project_table.is_small(project.draft))
+    small = all(map(project_table.is_small, document.tables(project.draft)))
+    is_asked_for = fields.value(_DECISION) == _MADE and (st.session_state.get(_BUTTON) or small)
     if not simulated and not is_asked_for:
         return None
     try:
         if not simulated:
             curator.note(COMPARED)
         with st.spinner("Reading the whole table …"):
-            return project_table.outside_of(project.draft, document.domain(project.draft))
+            there = zip(document.tables(project.draft), document.domains(project.draft), strict=True)
+            found = [project_table.outside_of(table, domain) for table, domain in there]
+            return combine(lambda *fits: tuple(chain.from_iterable(fits)), *found)
     except InputError as error:
         return error
 
@@ -138,7 +142,7 @@ def _columns(project: Current, rows: dict[str, ColumnDraft], fits: Sequence[Colu
 
 
 def _column(project: Current, draft: ColumnDraft, one: ColumnFit) -> None:
-    declared, form = draft.attribute(), TableFormat.of(project.draft["data"])
+    declared, form = draft.attribute(), TableFormat.of(document.every_column(project.draft)[one.column]["data"])
     spelled = other_marks(one.values, declared.lower, declared.upper, form.notation) if declared.kind in _NUMBERS and one.values else None
     st.markdown(f"{code(one.column)} {_in_words(one, other_is_missing(declared) and not spelled)}")
     if spelled:
@@ -149,11 +153,11 @@ def _column(project: Current, draft: ColumnDraft, one: ColumnFit) -> None:
             st.button(label, key=f"{project.id}:mend:{one.column}:{what}", on_click=do, args=arguments)
 
         if spelled:
-            mend("Read it so", "marks", _read_so, spelled)
+            mend("Read it so", "marks", _read_so, one.column, spelled)
         if one.missing and one.missing_to:
             mend("Give empty values a cell of their own", "missing", draft_rows.change_column, one.column, {"missing": True})
         for value in one.placeholders:
-            mend(f"{literal(value)} means missing", f"means_{value}", _means_missing, value)
+            mend(f"{literal(value)} means missing", f"means_{value}", _means_missing, one.column, value)
         if one.outside and one.outside_to:
             mend("Set those outside aside", "aside", draft_rows.change_column, one.column, {"other": True})
         frequent = [value for value, count in one.values if count >= FEWEST and value not in one.placeholders]
@@ -187,13 +191,14 @@ def _differently(spelled: Marks, now: Marks) -> str:
     return f"They look like numbers with {theirs}, as in {examples[0]}; the file is read with {ours}, as in {examples[1]}."
 
 
-def _read_so(marks: Marks) -> None:
-    session.edit(lambda draft: project_table.state(draft, {"decimal": marks[0], "thousands": marks[1]}))
+def _read_so(column: str, marks: Marks) -> None:
+    stated = {"decimal": marks[0], "thousands": marks[1]}
+    session.edit(lambda draft: project_table.state(document.every_column(draft)[column], stated))
 
 
-def _means_missing(value: str) -> None:
+def _means_missing(column: str, value: str) -> None:
     def change(draft: Draft) -> None:
-        markers = TableFormat.of(draft["data"]).notation.missing_markers
-        draft["data"]["missing_markers"] = sorted({*markers, value})
+        section = document.every_column(draft)[column]["data"]
+        section["missing_markers"] = sorted({*TableFormat.of(section).notation.missing_markers, value})
 
     session.edit(change)

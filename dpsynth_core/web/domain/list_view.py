@@ -51,6 +51,7 @@ def choices(project: Current, rows: Sequence[ColumnDraft], misfits: Zoned[Mappin
     with frame.watermark(zone, "list"), st.container(key="column_list", border=True):
         alike = len({draft.origin for draft in rows if draft.use}) == 1  # the panel says it
         told = [misfits.value.get(draft.name) or _remark(draft, draft.name in problems, alike) for draft in rows]
+        told = [f"{literal(draft.table, 24)} · {remark}" if draft.table else remark for draft, remark in zip(rows, told, strict=True)]
         look = {"format_func": lambda name: _line(rows[names.index(name)], name in problems), "label_visibility": "collapsed"}
         st.radio("Columns", names, key=widget, on_change=lambda: go_to(project, st.session_state[widget]), captions=told, **look)
 

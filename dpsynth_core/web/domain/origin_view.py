@@ -43,7 +43,8 @@ READING = (
 def choice(project: Current, draft: ColumnDraft) -> str:
     """The way that is chosen; choosing to learn, or the labels, is done at once."""
     ways = [TYPED, USUAL, *([LABELS] if draft_rows.labelled(project.draft, draft.name) else [])]
-    ways += [LEARN] if draft.most or KINDS[draft.kind].learnable or KINDS[draft.kind].form is Form.LISTED else []
+    learnable = KINDS[draft.kind].learnable or KINDS[draft.kind].form is Form.LISTED
+    ways += [LEARN] if draft.most or (learnable and not document.is_linked(project.draft)) else []
     ways += [READ] if "data" in project.draft and not project_table.is_simulated(project.draft) else []
     key = f"{project.id}:way:{draft.name}"
     origin = LEARN if draft.most else draft.origin if draft.origin in ways else TYPED

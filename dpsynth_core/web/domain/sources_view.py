@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -52,8 +53,9 @@ def loaders(project: Current, rows: list[ColumnDraft]) -> bool:
         if labelled := draft_rows.labelled(project.draft):
             what = "declared types" if project_table.is_database(project.draft) else "file’s labels"
             st.button(f"Take the {what} ({len(labelled)})", icon=":material/label:", key="take_labels", on_click=_take_labels)
-        with st.popover("Learn what I do not know", icon=":material/query_stats:", key=draft_rows.loader_key("load_learnt")):
-            origin_view.whole(project, rows)
+        if not document.is_linked(project.draft):
+            with st.popover("Learn what I do not know", icon=":material/query_stats:", key=draft_rows.loader_key("load_learnt")):
+                origin_view.whole(project, rows)
         with st.popover("More", icon=":material/more_horiz:", key=draft_rows.loader_key("load_more")):
             _public(project)
             _download(project)
@@ -82,15 +84,20 @@ def _public(project: Current) -> None:
 
 
 def _download(project: Current) -> None:
-    ready = bool(project.draft.get("domain")) and document.domain_zone(project.draft) is not Zone.CURATOR
+    _download_one(project, "Download the domain", "domain", project.draft.get("domain"))
+    if document.is_linked(project.draft):
+        _download_one(project, "Download that of the second table", "members", project.draft["members"]["domain"])
+
+
+def _download_one(project: Current, title: str, name: str, domain: Mapping[str, Any] | None) -> None:
+    ready = bool(domain) and document.domain_zone(project.draft) is not Zone.CURATOR
     why_not = None if ready else "Possible once every column is complete and, if it was read from the data, justified."
 
     def written() -> bytes:
-        whole = Zoned(document.domain_zone(project.draft), project.draft["domain"])
-        return json.dumps(publishable(whole, "the domain"), indent=1).encode()
+        return json.dumps(publishable(Zoned(document.domain_zone(project.draft), domain), "the domain"), indent=1).encode()
 
-    look = {"icon": ":material/download:", "disabled": not ready, "on_click": "ignore", "key": "download_domain", "help": why_not}
-    st.download_button("Download the domain", written if ready else b"", "domain.json", "application/json", **look)
+    look = {"icon": ":material/download:", "disabled": not ready, "on_click": "ignore", "key": f"download_{name}", "help": why_not}
+    st.download_button(title, written if ready else b"", f"{name}.json", "application/json", **look)
 
 
 def _load_codebook() -> None:

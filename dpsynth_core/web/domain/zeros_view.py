@@ -14,7 +14,7 @@ from dpsynth_core.vocabulary.kinds.dates import Days
 from dpsynth_core.web.domain import domain_table, zeros_table
 from dpsynth_core.web.domain.column_draft import ColumnDraft
 from dpsynth_core.web.domain.zeros_table import Cell, Rule
-from dpsynth_core.web.shell import frame, refusals, session
+from dpsynth_core.web.shell import document, frame, refusals, session
 from dpsynth_core.web.shell.fields import problem as quiet_problem
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal, names
@@ -37,6 +37,8 @@ def section(project: Current, rows: Sequence[ColumnDraft]) -> None:
     """The rules so far, and two ways to add one."""
     attributes = [attribute for attribute in domain_table.measured(rows) if not attribute.most]
     rules = zeros_table.rules_of(project.draft)
+    if document.is_linked(project.draft) and not rules:
+        return  # of two linked tables none can be kept yet
     days = [one.name for one in attributes if one.is_number and one.scale.axis == Days.axis]
     if len(days) > 1 and not any(ORDERS.keys() & rule.keys() for rule in rules):
         st.caption(f":orange[:material/help:] Can {names(days, 3)} come in any order? If not, say so below, or rows will have it so.")

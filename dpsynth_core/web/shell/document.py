@@ -1,7 +1,7 @@
 """The draft of a release: a spec that may still be incomplete, plus the wizard's own notes under "wizard".
 
-Keys as in `spec.Spec` (population, data, unit, domain, domain_origin, domain_justification, other_copies, about, workload, criteria,
-budget, models, mechanism, output), each present once it is known. `wizard` holds what only the pages need:
+Keys as in `spec.Spec` (population, data, members, unit, domain, domain_origin, domain_justification, other_copies, about, workload,
+criteria, budget, models, mechanism, output), each present once it is known. `wizard` holds what only the pages need:
 
     passed    names of the steps left through Continue
     source    "upload" | "path" | "database" | "demo" | "plan"; label: what to call the table on screen; columns: its column names
@@ -15,6 +15,7 @@ budget, models, mechanism, output), each present once it is known. `wizard` hold
     recommended  the mechanism that was taken because it is recommended; None once somebody chose one
     people    about how many people there are, as far as publicly known, or None
     rows      the columns of the domain page (`web.domain.column_draft.ColumnDraft`) in JSON
+    members   {"source", "label", "columns", "declared", "doubts", "place"} of a second table, as above; place: begins its fields' keys
     typed     texts that could not be read as a value, by field path, so that nothing typed is lost
 
 Plain functions over that dict; nothing here reads records.
@@ -37,6 +38,8 @@ from dpsynth_core.foundation.reasons import check_reason, is_reason
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.discovery.learning import Portion
+from dpsynth_core.mechanisms.graphical import households
+from dpsynth_core.mechanisms.graphical.households import Households
 from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.planning import about_spec, weakness
 from dpsynth_core.planning import plan as plans
@@ -54,6 +57,7 @@ from dpsynth_core.store import accounts, ledger
 from dpsynth_core.vocabulary import workload as workloads
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import DATA, Domain, column_field
+from dpsynth_core.vocabulary.link import Link
 from dpsynth_core.vocabulary.workload import Workload
 
 Draft = dict[str, Any]
@@ -112,8 +116,11 @@ def cap(draft: Mapping[str, Any]) -> tuple[float, float]:
 
 
 def unit(draft: Mapping[str, Any]) -> Unit:
-    """Raises InputError for rows per person that are no number."""
+    """What pages say of noise is in these units: people, or households where those are the people, which count once in every table. Raises
+    InputError for rows per person that are no number."""
     asked, kind = draft["unit"], KINDS[draft.get("data", {}).get("kind", "csv")]
+    if is_linked(draft):
+        return Unit(asked["relation"], rows_may_not_count=True)
     return Unit(asked["relation"], asked["max_rows_per_person"], asked["person_column"] is not None or kind.skips_rows)
 
 
@@ -128,6 +135,30 @@ def columns(draft: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(wizard(draft).get("columns", ()))
 
 
+def is_linked(draft: Mapping[str, Any]) -> bool:
+    """Whether a second table belongs to the draft's table."""
+    return "members" in draft
+
+
+def second(draft: Mapping[str, Any]) -> Draft:
+    """The second table as a draft of its own, for what is asked of one table at a time. What it holds is the draft's own: to change one is
+    to change the other."""
+    return {"data": draft["members"], "unit": draft["unit"], "wizard": draft["wizard"]["members"]}
+
+
+def tables(draft: Draft) -> tuple[Draft, ...]:
+    """The draft's table, and the second one where there is one."""
+    return (draft, second(draft)) if is_linked(draft) else (draft,)
+
+
+def every_column(draft: Draft) -> dict[str, Draft]:
+    """The columns of all tables, each with the table that it is of: the first one, where both have it."""
+    there: dict[str, Draft] = {}
+    for table in tables(draft):
+        there |= {name: table for name in columns(table) if name not in there}
+    return there
+
+
 def doubts(draft: Mapping[str, Any], stated: Mapping[str, Any] | None = None) -> tuple[Doubt, ...]:
     """What is open of how the table is written. stated: what is said now, which settles what is about it."""
     kept = (Doubt(question, tuple((label, fields) for label, fields in answers)) for question, answers in wizard(draft).get("doubts", ()))
@@ -139,15 +170,41 @@ def note_doubts(draft: Draft, open_ones: Sequence[Doubt]) -> None:
     draft.setdefault("wizard", {})["doubts"] = listed
 
 
-def domain(draft: Mapping[str, Any]) -> Domain:
-    """Raises InputError while the domain is missing or wrong."""
-    if not draft.get("domain"):
+def domains(draft: Mapping[str, Any]) -> tuple[Domain, ...]:
+    """Of each table. Raises InputError while one is missing or wrong."""
+    stated = [draft.get("domain"), *([draft["members"].get("domain")] if is_linked(draft) else [])]
+    if not all(stated):
         raise InputError("domain", "it is not complete yet", "finish the Domain page")
-    return _domain(_key(draft["domain"]))
+    return tuple(_domain(_key(one)) for one in stated)
+
+
+def domain(draft: Mapping[str, Any]) -> Domain:
+    """What the workload is over: of two linked tables, their pairs. Raises InputError while it is missing or wrong."""
+    return link(draft).domain if is_linked(draft) else domains(draft)[0]
+
+
+def link(draft: Mapping[str, Any]) -> Link:
+    """How the two tables of a draft belong together. Raises InputError as `domains`, and for what does not go together."""
+    domains(draft)
+    most = draft["unit"]["max_rows_per_person"]
+    _check_typed({"members of each": most})
+    return _link(_key(draft["domain"]), _key(draft["members"]["domain"]), most)
+
+
+def decided(draft: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The draft with what is no choice where two tables are linked: their mechanism, their tables, and no shares of the budget for what is
+    measured of one table alone. The draft keeps what was chosen for one."""
+    if not is_linked(draft):
+        return draft
+    budget = {name: share for name, share in draft["budget"].items() if name != "ranges"} | {"inside": 0.0, "means": 0.0}
+    mechanism = {"name": Households.card.name, "settings": {}}
+    return {**draft, "workload": workload(draft).to_json(), "mechanism": mechanism, "budget": budget}
 
 
 def workload(draft: Mapping[str, Any]) -> Workload:
     """Raises InputError while the workload is missing, wrong, or does not fit the domain."""
+    if is_linked(draft):
+        return _all_kinds(link(draft))
     if not draft.get("workload"):
         raise InputError("workload", "no marginals are chosen yet", "finish the Workload page")
     domain(draft)
@@ -200,7 +257,9 @@ def cost(draft: Mapping[str, Any]) -> Cost | InputError:
 
 
 def mechanism(draft: Mapping[str, Any]) -> Mechanism:
-    """The chosen mechanism with its settings. Raises InputError for settings that cannot be used."""
+    """The chosen mechanism with its settings, or that of two linked tables. Raises InputError for settings that cannot be used."""
+    if is_linked(draft):
+        return Households(link(draft))
     return registry.configured(registry.get(draft["mechanism"]["name"]), draft["mechanism"]["settings"])
 
 
@@ -222,6 +281,7 @@ def shares(draft: Mapping[str, Any]) -> Shares:
     """How the budget is divided when the chosen mechanism runs, as the sealed plan will have it. Raises InputError as `budget`."""
     if not draft.get("domain"):
         return budgeted(mechanism(draft), budget(draft), document=draft)
+    draft = decided(draft)
     data, columns, chosen = draft.get("data", {}), domain(draft), mechanism(draft)
     into = looked_into(chosen, columns, data.get("kind", "csv"), data.get("engine"))
     return budgeted(chosen, budget(draft), columns.unknown, draft, into)
@@ -255,9 +315,9 @@ def spec(draft: Mapping[str, Any], name: str, looks: tuple[Look, ...] | None = N
             raise error
     if not draft.get("data"):
         raise InputError("data", "no table is chosen yet", "choose it on the Data page; all else is decided")
-    stated = {key: value for key, value in draft.items() if key != "wizard"}
+    stated = {key: value for key, value in decided(draft).items() if key != "wizard"}
     if not needs_reason(draft):  # one that was written for a larger epsilon
-        stated["budget"] = {key: value for key, value in draft["budget"].items() if key != "reason"}
+        stated["budget"] = {key: value for key, value in stated["budget"].items() if key != "reason"}
     return Spec.from_json({"version": 1, "name": name} | stated | {"looks": looks})
 
 
@@ -273,9 +333,15 @@ def problem(draft: Mapping[str, Any], step: str) -> InputError | None:
 def _check_data(draft: Mapping[str, Any]) -> None:
     if not columns(draft) or not (draft.get("data") or wizard(draft).get("planned")):
         raise InputError("data", "no table is chosen yet", "upload one, give its path or database, take the demo, or begin with a codebook")
-    if doubts(draft):
+    if any(map(doubts, tables(dict(draft)))):
         raise InputError("table", "it can be read in more than one way", "answer the question above")
     person = draft["unit"]["person_column"]
+    if is_linked(draft):
+        if not all(person in columns(table) for table in (draft, second(draft))):
+            raise InputError("key", "it is not chosen", "choose the column of both tables that says whose a row is")
+        _check_typed({"members of each": draft["unit"]["max_rows_per_person"]})
+        if not KINDS[draft["data"]["kind"]].is_file or draft["data"].get("engine"):
+            raise InputError("second table", "two linked tables are files that this machine counts", "remove it, or choose a file")
     if wizard(draft).get("several") and person not in columns(draft):
         raise InputError("person column", "it is not chosen", "choose the column that tells people apart")
     _check_typed({"rows of each person": draft["unit"]["max_rows_per_person"], "limit ε": cap(draft)[0], "limit δ": cap(draft)[1]})
@@ -289,11 +355,12 @@ def _check_data(draft: Mapping[str, Any]) -> None:
 
 
 def _check_domain(draft: Mapping[str, Any]) -> None:
-    table_columns, stated = set(columns(draft)), domain(draft)
-    plans.check_person(stated, draft["unit"]["person_column"])
-    for name in stated.names:
-        if name not in table_columns:
-            raise InputError(column_field(name), "the table has no such column", "drop it, or choose the table it comes from")
+    for table, stated in zip(tables(dict(draft)), domains(draft), strict=True):
+        plans.check_person(stated, draft["unit"]["person_column"])
+        for name in stated.names:
+            if name not in columns(table):
+                raise InputError(column_field(name), "the table has no such column", "drop it, or choose the table it comes from")
+    domain(draft)
     if domain_zone(draft) is Zone.CURATOR:
         check_reason("justification", draft.get("domain_justification", ""), "why this domain, read from the private table, is harmless")
 
@@ -330,6 +397,14 @@ def _plan(text: str) -> Plan:
 @lru_cache(maxsize=128)
 def _domain(text: str) -> Domain:
     return Domain.from_json(json.loads(text))
+
+
+@lru_cache(maxsize=16)
+def _link(first_text: str, second_text: str, most: int) -> Link:
+    return Link(_domain(first_text), _domain(second_text), most)
+
+
+_all_kinds = lru_cache(maxsize=16)(households.workload)
 
 
 @lru_cache(maxsize=64)

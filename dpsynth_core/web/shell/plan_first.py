@@ -60,7 +60,7 @@ def differences(draft: Mapping[str, Any]) -> Changes | None:
     if not names or "data" not in draft:
         return None
     said = {entry["name"]: entry["categories"] for entry in draft["wizard"].get("declared", ()) if entry.get("categories")}
-    values = () if not draft.get("domain") else changes(document.domain(draft), (), said).values
+    values = () if not draft.get("domain") else changes(document.domains(draft)[0], (), said).values
     there = tuple(draft["wizard"]["columns"])
     return Changes(tuple(n for n in names if n not in there), tuple(n for n in there if n not in names), values)
 

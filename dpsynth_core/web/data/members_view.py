@@ -1,0 +1,104 @@
+"""The second table on the Data page: whose rows belong to those of the first, by which key, and how many of them count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from dpsynth_core.sources.registry import KINDS
+from dpsynth_core.store import projects
+from dpsynth_core.vocabulary.link import MOST
+from dpsynth_core.web.data import project_table, reading_view
+from dpsynth_core.web.data.project_table import Table
+from dpsynth_core.web.shell import document, fields, frame, numbers, session
+from dpsynth_core.web.shell.session import Current
+from dpsynth_core.web.shell.text import code, names
+
+SHELF: projects.Shelf = "members"
+_PLACE = "second table"
+_WHAT = (
+    "Such as the people of households, the visits of patients, the workers of firms. One release makes both tables, with keys that hold, "
+    "and protects a row of the first together with all that belongs to it."
+)
+_KEY_HELP = "Both tables have it; it says whose a row is. Its values are not released: rows get new keys."
+_MOST_HELP = "Rows of the second table that count for one key: the first in file order; others are left out. Up to 10."
+_LEFT_OUT_HELP = "Your statement, from what you know of these tables. It is never counted in them, and it is not published."
+
+
+def part(project: Current) -> None:
+    """Optional: choosing it."""
+    st.markdown("**A second table that belongs to it (optional)**", help=_WHAT)
+    owner, own = project.owner, project.id
+    fields.table_file("second_upload", lambda file: _take(lambda: project_table.from_upload(owner, own, file.name, file, SHELF)))
+    if session.only_this_machine():
+        example, label = "/data/persons.csv", "Or its path on this machine"
+        fields.text(label, "wizard.second_path", placeholder=example)
+        open_it = lambda: project_table.from_path(fields.value("wizard.second_path", ""), True)  # noqa: E731
+        st.button("Open it", icon=":material/folder_open:", key="open_second", on_click=_take, args=(open_it,))
+    frame.refused_at(_PLACE)
+
+
+def _take(look_at: Callable[[], Table]) -> None:
+    def prepare() -> Callable[[document.Draft], None]:
+        table = look_at()
+        return lambda draft: project_table.link(draft, table)
+
+    session.change_table(_PLACE, _PLACE, prepare)
+
+
+def remove(project: Current) -> None:
+    """Delete an uploaded one from this machine, and let go of one that was given by its path."""
+
+    def prepare() -> Callable[[document.Draft], None]:
+        projects.remove_uploads(project.owner, project.id, shelf=SHELF)
+        return project_table.unlink
+
+    session.change_table(_PLACE, _PLACE, prepare)
+
+
+def chosen(project: Current) -> None:
+    """How it is linked and read, and how to let go of it."""
+    second = replace(project, draft=document.second(project.draft))  # as if it were the only table
+    st.markdown("**A second table belongs to it**", help=_WHAT)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f":green[:material/check_circle:] {code(second.draft['wizard']['label'])}", width="content")
+        kind = KINDS[second.draft["data"]["kind"]].label
+        st.caption(f"{kind}, {len(document.columns(second.draft))} columns", width="content")
+        st.button("Remove", icon=":material/delete:", type="tertiary", key="remove_second", on_click=remove, args=(project,))
+    reading_view.doubts(second, _again)
+    shared = [name for name in document.columns(project.draft) if name in document.columns(second.draft)]
+    if not shared:
+        st.warning("The two tables have no column in common. Give their key the same name in both.", icon=":material/key_off:")
+    left, right = st.columns([3, 2])
+    with left:
+        fields.choice("Key of both tables", "unit.person_column", [None, *shared], {None: "Choose a column…"}, help=_KEY_HELP)
+    with right:
+        parse = partial(numbers.whole, field="unit.max_rows_per_person", low=1, high=MOST)
+        most = fields.number("Members of each, at most", "unit.max_rows_per_person", parse, help=_MOST_HELP)
+    left_out(most, "members", _LEFT_OUT_HELP)
+    if doubled := [name for name in shared if name != project.draft["unit"]["person_column"]]:
+        st.caption(f"Both tables have {names(doubled)}: those of the first are used. Rename them in one file to use both.")
+    reading_view.panel(second, _again)
+    frame.refused_at(_PLACE)
+
+
+def _again(**changes: Any) -> None:
+    _take(lambda: project_table.reread(document.second(session.current().draft), **changes))
+
+
+_MANY = ("half", "most")
+_LEFT_OUT = {"unknown": "I do not know", "few": "None or a few", "half": "About half", "most": "Most"}
+
+
+def left_out(most: int | None, what: str, help: str) -> None:
+    """Ask how many rows of people are beyond the limit, and say what that means. what: to call those rows."""
+    look: dict[str, Any] = {"kind": "segmented", "help": help}
+    said = fields.choice(f"{what.capitalize()} beyond that, as far as you know", "wizard.left_out", list(_LEFT_OUT), _LEFT_OUT, **look)
+    if most and said in _MANY:
+        whose, noise = ("household", "") if what == "members" else ("person", ", with more noise")
+        told = f"{_LEFT_OUT[said]} of the {what} will be missing from the release: it tells of {most:,} of each {whose}, not of all."
+        st.warning(f"{told} A higher limit keeps more of them{noise}.", icon=":material/content_cut:")
