@@ -15,6 +15,7 @@ from dpsynth_core.mechanisms.answers.residual_planner import ResidualPlanner
 from dpsynth_core.mechanisms.graphical import aim, independent, mst, mwem_pgm
 from dpsynth_core.mechanisms.graphical.aim_public import AimPublic
 from dpsynth_core.mechanisms.graphical.hdmm_pgm import HdmmPgm
+from dpsynth_core.mechanisms.graphical.households import Households
 from dpsynth_core.mechanisms.graphical.privbayes import PrivBayes
 from dpsynth_core.mechanisms.graphical.privmrf import PrivMrf
 from dpsynth_core.mechanisms.mechanism import Adaptive, Forecast, Mechanism
@@ -100,6 +101,11 @@ def get(name: str) -> Mechanism:
     if name not in MECHANISMS:
         raise InputError("mechanism", f"{name!r} is unknown", f"use one of {', '.join(MECHANISMS)}")
     return MECHANISMS[name]
+
+
+def title(name: str) -> str:
+    """What to call a mechanism, that of two linked tables among them. InputError as `get`."""
+    return Households.card.title if name == Households.card.name else get(name).card.title
 
 
 def purpose(name: str) -> Purpose:

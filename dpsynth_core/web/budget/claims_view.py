@@ -41,6 +41,10 @@ def cards(project: Current, workload: Workload, unit: Unit, shares: Shares) -> N
     conditions, predicted = (len(project.draft.get(part) or ()) for part in ("criteria", "models"))
     said = [f"{100 * fields.value(budget_view.CERTIFICATE, 0.0):g}% for a certificate"]
     said += [f"{conditions or 'no'} condition{'s' * (conditions != 1)}", f"{predicted or 'no'} prediction{'s' * (predicted != 1)}"]
+    if document.is_linked(project.draft) and not asked:
+        with st.expander(f"Checks: {said[0]}", icon=":material/rule:", key=f"{project.id}:claims_linked"):
+            CARDS[CERTIFICATE.name](project, workload, unit, shares)
+        return
     with st.expander(f"Checks: {', '.join(said)}", asked, icon=":material/rule:", key=f"{project.id}:claims_{asked}"):
         for card in CARDS.values():
             card(project, workload, unit, shares)

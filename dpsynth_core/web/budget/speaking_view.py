@@ -33,7 +33,7 @@ _HELP = (
 def fold(project: Current, workload: Workload, unit: Unit, sound: bool) -> None:
     """What ε would say, and which one gives a stated accuracy. sound: whether the budget can be used."""
     with st.expander("What ε would say", icon=":material/record_voice_over:", key=f"{project.id}:speaking"):
-        if sound:
+        if sound and not document.is_linked(project.draft):  # of whose pairs no people are invented
             _speak(project, workload, unit)
         budget_view.accuracy(project, workload, unit)
 

@@ -72,7 +72,8 @@ def run_name(run: Run) -> str:
     """Mechanism, epsilon, when it was made, and the beginning of its plan's digest."""
     made = (run.finished or run.created)[:16].replace("T", " ")
     plan = run.spec.mechanism
-    title = registry.configured(registry.get(plan.name), plan.settings).card.title
+    linked = run.spec.members is not None
+    title = registry.title(plan.name) if linked else registry.configured(registry.get(plan.name), plan.settings).card.title
     return f"{title} · ε {short(run.spec.budget.epsilon)} · {made} UTC · {run.digest[:8]}"
 
 

@@ -13,7 +13,7 @@ from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Forecast, Mechanism, UsesPublic
 from dpsynth_core.planning import recommendation
-from dpsynth_core.planning.plan import budgeted, divided, forecast, set_aside
+from dpsynth_core.planning.plan import Plan, budgeted, divided, forecast, set_aside
 from dpsynth_core.planning.recommendation import LARGEST, MEAN, Recommendation, Situation
 from dpsynth_core.planning.spec import PublicSpec
 from dpsynth_core.privacy.accountant import ZCDP
@@ -75,6 +75,15 @@ def card(project: Current, forecasts: Mapping[str, Forecast | InputError]) -> No
             plan_view.cards(forecasts, mechanism.card.name)
         else:
             plan_view.explained(mechanism.card.name)
+
+
+def only(plan: Plan) -> None:
+    """The mechanism of two linked tables, which is no choice."""
+    with frame.card("How are the rows made?", Zone.PUBLIC, plan.mechanism.card.privacy), st.container(key="mechanisms"):
+        st.markdown(f"#### {plan.mechanism.card.title}", width="content")
+        st.markdown(plan.mechanism.card.summary)
+        plan_view.fitting(plan.forecast)
+        st.caption("The mechanism for two linked tables: there is no other yet.")
 
 
 def _expected(chosen: str, recommended: tuple[Recommendation, ...]) -> None:

@@ -34,6 +34,9 @@ def light(project: Current) -> Plan | None:
 def shown(project: Current, plan: Plan) -> bool:
     """The light of a plan; whether it is known how many people there are. Nothing for a mechanism that makes no tables that are judged."""
     people, hope = document.people(project.draft), ways_view.outlook(project, plan)
+    if plan.link is not None:
+        _of_linked(project, plan, people)
+        return True
     if hope is not None:
         box, icon = _BOX[hope.light]
         box(f"**{hope.light.capitalize()}:** with about {numbers.count(people or 0)} people, {hope.told}", icon=icon)
@@ -44,3 +47,16 @@ def shown(project: Current, plan: Plan) -> bool:
         st.info(f"**No light:** about how many people are in the table?{known}", icon=":material/help:")
         return False
     return True
+
+
+def _of_linked(project: Current, plan: Plan, people: int | None) -> None:
+    """What is known of two linked tables: from how many households on a release can show at all that its tables are good."""
+    needed = power.people_needed(plan.shares, document.unit(project.draft), plan.workload.cliques)
+    fewest = numbers.count(float(f"{needed:.2g}"))
+    if people and people < needed:
+        told = f"about {numbers.count(people)} rows in the first table are too few: a release needs {fewest} to show that it is good."
+        st.error(f"**{Light.RED.capitalize()}:** {told}", icon=":material/block:")
+        return
+    known = f" A first table of fewer than about {fewest} rows would be too small to show it." if needed else ""
+    told = "how far off two linked tables will be is not estimated before a run" + ("; its certificate measures it." if needed else ".")
+    st.info(f"**No light:** {told}{known}", icon=":material/help:")

@@ -18,7 +18,7 @@ from dpsynth_core.mechanisms.parameters import Parameter, Setting
 from dpsynth_core.planning.feasibility import READABLE_GROUP, Feasibility, Outlook
 from dpsynth_core.planning.leaks import Leak, Severity
 from dpsynth_core.planning.spec import MAX_ROWS, MAX_TABLES, MAX_UNSTATED_ROWS
-from dpsynth_core.web.shell import fields, frame, guide, numbers, session
+from dpsynth_core.web.shell import document, fields, frame, guide, numbers, session
 from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.numbers import duration
 from dpsynth_core.web.shell.text import literal, one_line
@@ -166,7 +166,8 @@ def parameters(default: Mechanism, columns: Sequence[str] = ()) -> None:
         # a draft that asks for rows which its mechanism does not make: so that this can be taken back
         asks_for_rows = fields.value("output.rows") is not None or fields.value("output.tables", 1) > 1
         if mechanism.card.makes_rows or asks_for_rows:
-            for index, ask in enumerate((_rows, _tables), start=len(offered)):
+            several = fields.value("output.tables", 1) > 1 or not document.is_linked(session.current().draft)
+            for index, ask in enumerate((_rows, *([_tables] if several else [])), start=len(offered)):
                 with places[index % 3]:
                     ask()
 

@@ -3,7 +3,7 @@ is spent on a mechanism that needs a public table, a small run of its own can ch
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Literal
 
@@ -91,21 +91,26 @@ def planning(project: Current) -> None:
             choice_view.card(project, choice_view.forecasts(project.draft))
         plan_view.parameters(mechanism)
         return
-    forecasts = choice_view.forecasts(project.draft)
-    if choice_view.follow(project, forecasts):
+    forecasts: Mapping[str, Forecast | InputError]
+    if plan.link is not None:
+        mechanism, forecasts = plan.mechanism, {plan.mechanism.card.name: plan.forecast}
+    elif choice_view.follow(project, forecasts := choice_view.forecasts(project.draft)):
         planning(session.current())
         return
     light_view.light(project)
     ways_view.before(project, plan)
     spec, shares = plan.spec, plan.shares
     account = balance.spent(spec.population, shares.accountant, document.cap(project.draft))
-    choice_view.card(project, forecasts)
+    if plan.link is None:
+        choice_view.card(project, forecasts)
+    else:
+        choice_view.only(plan)
     elsewhere = _charged_before(spec.data, spec.population)
     was_private = _charged_before(DataSpec(path=spec.public.path)) if spec.public else ()
     plan_view.leaks(leaks.find(spec, account.releases, elsewhere, was_private, plan.condition))
     once = power.once(plan.workload, (mechanism.card.name,))
     people = document.people(project.draft)
-    plan_view.noise(feasibility.assess(plan.workload, shares.mechanism, plan.unit, people, once=once), people)
+    plan_view.noise(feasibility.assess(plan.workload, shares.mechanism, document.unit(project.draft), people, once=once), people)
     plan_view.parameters(mechanism, plan.domain.names)
     if spec.public is not None:
         check_card(project)

@@ -51,16 +51,17 @@ _NOTHING = (
 
 
 def outlook(project: Current, plan: Plan) -> Power | None:
-    """What the plan should come to; None without a number of people, or where it makes no tables that are judged."""
+    """What the plan should come to; None without a number of people, where it makes no tables that are judged, and for two linked tables:
+    there are no trials of such."""
     people = document.people(project.draft)
-    if not people or not plan.mechanism.card.publishes_tables:
+    if not people or plan.link is not None or not plan.mechanism.card.publishes_tables:
         return None
     return ways.expected(plan, Facts(people, choice_view.among(project.draft)))
 
 
 def before(project: Current, plan: Plan | None) -> None:
     """On Budget and Mechanism, below the light: nothing while it is green, or there is no plan."""
-    if plan is not None and (people := document.people(project.draft)):
+    if plan is not None and plan.link is None and (people := document.people(project.draft)):
         _card(plan, Facts(people, choice_view.among(project.draft), left=_left(project, plan)), "")
 
 
@@ -73,12 +74,15 @@ def after(verdict: Verdict, headline: Headline, run: Plan) -> None:
     """Below the verdict on a release that is not to be published because of its tables. Errors that were larger than was expected of its
     plan are expected again."""
     project = session.current()
-    if verdict.kind != WITHHOLD or not verdict.private or verdict.failed or verdict.unmeasured or not verdict.people >= 1:
+    judged = verdict.private and not verdict.failed and not verdict.unmeasured and verdict.people >= 1
+    if verdict.kind != WITHHOLD or not judged or run.link is not None:
         return
     try:
         plan = document.plan(project.draft, project.name)
     except InputError:
         return  # the banner above says that the plan is not complete
+    if plan.link is not None:
+        return
     people = round(verdict.people)
     was = ways.expected(run, Facts(people))
     worse = max(1.0, headline.mean_low / was.error) if headline.certified else 1.0

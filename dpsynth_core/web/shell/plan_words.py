@@ -64,5 +64,5 @@ def named(path: str) -> str:
 def valued(path: str, value: str) -> str:
     """What a part of the plan is set to, as text of a spec."""
     if path == "mechanism.name":
-        return registry.get(value).card.title
+        return registry.title(value)
     return "–" if value in _NOT_STATED else value

@@ -97,6 +97,8 @@ def titles(draft: Mapping[str, Any]) -> dict[str, str]:
 
 def problem(draft: Mapping[str, Any]) -> tuple[str, InputError] | None:
     """The first step that has to be finished before anything can be tried, and what is wrong there."""
+    if document.is_linked(draft):
+        return "mechanism", InputError("second table", "two linked tables cannot be tried out yet", "go on to the Mechanism page")
     for step, check in (("domain", document.domain), ("workload", document.workload), ("budget", document.shares)):
         try:
             check(draft)

@@ -26,7 +26,7 @@ from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.figures import show
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal
-from dpsynth_core.web.workload import purposes_view
+from dpsynth_core.web.workload import linked_view, purposes_view
 
 ALL, TARGET, RANGES, PICKED = "all", "target", "ranges", "marginals"
 WAYS = {
@@ -57,7 +57,10 @@ def prefill(project: Current) -> Current:
 
 
 def choice(project: Current) -> None:
-    """What is asked for: by its purpose, or table by table."""
+    """What is asked for: by its purpose, or table by table; of two linked tables there is no choice."""
+    if document.is_linked(project.draft):
+        linked_view.kinds_of_tables(document.link(project.draft))
+        return
     own = project.draft["wizard"].get("workloads", {}).get(PICKED) or _start(PICKED, project.draft)
     with frame.card("What will readers study?", Zone.PUBLIC, f"{_ABOUT} {purposes_view.COST_HELP}"):
         purposes_view.choice(project, own)
