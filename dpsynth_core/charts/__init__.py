@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpsynth_core.charts.against_bounds import ORDERS, against_bounds, bound_against_error, sortable
 from dpsynth_core.charts.budget import budget_used, coverage, noise_level, split, tradeoff
-from dpsynth_core.charts.marginal_errors import PAIR, marginals, means, overview, pair_map
+from dpsynth_core.charts.marginal_errors import PAIR, by_kind, marginals, means, overview, pair_map
 from dpsynth_core.charts.results import accuracy_by_value, breakdown, calibration, contest, one_way, two_way, two_way_difference
 from dpsynth_core.charts.theme import Drawing
 from dpsynth_core.charts.tradeoffs import TRIED, Marks, by_epsilon, by_tables, tables_of
@@ -12,4 +12,4 @@ from dpsynth_core.charts.tradeoffs import TRIED, Marks, by_epsilon, by_tables, t
 __all__ = ["PAIR", "TRIED", "Drawing", "Marks", "breakdown", "budget_used", "by_epsilon", "by_tables", "contest", "coverage"]
 __all__ += ["ORDERS", "against_bounds", "bound_against_error", "marginals", "means", "sortable"]
 __all__ += ["noise_level", "one_way", "overview", "pair_map", "split", "tables_of", "tradeoff", "two_way", "two_way_difference"]
-__all__ += ["accuracy_by_value", "calibration"]
+__all__ += ["accuracy_by_value", "by_kind", "calibration"]

@@ -6,6 +6,8 @@ Good enough or not is told by lightness, so that it needs no colour vision.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import altair as alt
 import pandas as pd
 
@@ -86,6 +88,25 @@ def marginals(zoned: Zoned[pd.DataFrame], threshold: float, *, show: int = 20) -
     worst = f" The worst {show} of {len(zoned.value):,}." if len(zoned.value) > show else ""
     caption = f"{_caption(zoned.value)} Dashed: your limit.{worst}"
     return finish(alt.layer(*layers), zoned, "How far off is each table?", caption, height=alt.Step(22))
+
+
+def by_kind(zoned: Zoned[pd.DataFrame], threshold: float, names: Mapping[str, str]) -> Drawing:
+    """Which kinds of tables are further off? Columns as in `overview`, and `kind`. names: what to call each kind, in order."""
+    frame = zoned.value[zoned.value["limit"].notna()]
+    frame = _with_readings(frame.assign(called=frame["kind"].map(dict(names))))
+    y = alt.Y("called:N", sort=list(names.values()), title=None, axis=alt.Axis(labelLimit=names_limit(150)))
+    reach = min(1.0, 1.05 * max(0.01, threshold, float(frame["limit"].max())))
+    axis = alt.Axis(format="~%", values=[tick for tick in _TICKS if tick <= reach], orient="top")
+    scale = alt.Scale(type="sqrt", domain=[0, reach], clamp=True, nice=False)
+    tooltip = hover(called="Kind", marginal="Table", told_error=_TOLD["error"], told_limit=_TOLD["limit"])
+    most = alt.Chart(frame).mark_tick(color=INK, opacity=0.5, thickness=1.5, size=18)
+    layers: list[Drawing] = [most.encode(y=y, x=alt.X("limit:Q", title=_ERROR, axis=axis, scale=scale), tooltip=tooltip)]
+    if frame["error"].notna().any():
+        dots = alt.Chart(frame).mark_point(filled=True, size=55, opacity=0.55, color=STRONG)
+        layers.append(dots.encode(y=y, x=alt.X("error:Q", scale=scale), tooltip=tooltip))
+    layers.append(limit(threshold).encode(x=alt.X("limit:Q", scale=scale)))
+    caption = "Each table: a dot where its error is estimated, a line where it is at most (95%)."
+    return finish(alt.layer(*layers), zoned, "Which kinds of tables are further off?", caption, height=alt.Step(34))
 
 
 def means(zoned: Zoned[pd.DataFrame]) -> Drawing:

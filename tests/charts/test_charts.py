@@ -84,6 +84,7 @@ def _tables() -> pd.DataFrame:
     return pd.DataFrame({"marginal": HOSTILE, "columns": 2, "cells": 12, "error": 0.1, "low": 0.05, "high": 0.2})
 
 
+_KINDS = {"first": HOSTILE[0], "second": HOSTILE[1]}
 CHARTS: dict[str, tuple[Callable[[Zoned[pd.DataFrame]], charts.Drawing], pd.DataFrame]] = {
     "tradeoff": (charts.tradeoff, pd.DataFrame({"false_positive": [0.0, 0.3, 1.0], "true_positive": [0.0, 0.7, 1.0]})),
     "coverage": (charts.coverage, _pairs()),
@@ -106,6 +107,8 @@ CHARTS: dict[str, tuple[Callable[[Zoned[pd.DataFrame]], charts.Drawing], pd.Data
     "bound_against_error": (charts.bound_against_error, _marginals()),
     "bound_against_error with truth": (charts.bound_against_error, _marginals(true=0.1)),
     "bound_against_error without certificate": (charts.bound_against_error, _marginals(error=np.nan, low=np.nan)),
+    "by_kind": (lambda z: charts.by_kind(z, 0.05, _KINDS), _marginals(kind="first")),
+    "by_kind without certificate": (lambda z: charts.by_kind(z, 0.05, _KINDS), _marginals(kind="second", error=np.nan)),
     "means": (charts.means, _means()),
     "pair_map": (charts.pair_map, _map()),
     "budget_used": (charts.budget_used, _steps()),

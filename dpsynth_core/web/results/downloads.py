@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import BinaryIO
 
@@ -64,6 +64,7 @@ def offers(release: Release) -> tuple[Offer, ...]:
     return (
         Offer(BUNDLE, "Release bundle", what, ".zip", "application/zip", lambda to: pack(release, to, home(), signer=signer(release))),
         *_rows(release.values, release.plan.row_domain, About.of(release.spec)),
+        *_of_members(release),
         *(
             Offer(f"table-{number}", f"Table {number} as CSV", drawn, f"-{number}.csv", "text/csv", partial(releases.write_csv, rows))
             for number, rows in enumerate(release.further, start=2)
@@ -81,6 +82,15 @@ def file_name(release: Release, offer: Offer) -> str:
 def signer(release: Release) -> Signer | None:
     """What signs its bundle. Raises InputError as `signing.signer`."""
     return signing.signer(release.ledger, release.spec.digest())
+
+
+def _of_members(release: Release) -> list[Offer]:
+    """The same of the second of two linked tables."""
+    if release.members is None:
+        return []
+    offered = _rows(release.members, release.plan.member_domain, About.of(release.spec))
+    named = [(one, one.name.replace("Rows", "Members", 1)) for one in offered]
+    return [replace(one, key=f"members-{one.key}", name=name, ending=f"-members{one.ending}") for one, name in named]
 
 
 def _rows(values: Rows | None, domain: Domain, about: About) -> list[Offer]:

@@ -14,6 +14,7 @@ from dpsynth_core.evaluation.against_bounds import against, drawable
 from dpsynth_core.evaluation.quality import GUESS, INFERRED, Headline
 from dpsynth_core.evaluation.verdict import LIMIT, PARTLY, PUBLISH, UNSHOWN, WITHHOLD, Verdict
 from dpsynth_core.foundation.zones import Zone, Zoned, combine
+from dpsynth_core.inference.households import kinds
 from dpsynth_core.release import tables as several
 from dpsynth_core.report import percent
 from dpsynth_core.report.facts import counted
@@ -24,6 +25,7 @@ from dpsynth_core.web.results.open_runs import OpenRun, curator_toggle, judged, 
 from dpsynth_core.web.shell import frame
 from dpsynth_core.web.shell.figures import show
 from dpsynth_core.web.shell.text import literal, names
+from dpsynth_core.web.workload import linked_view
 
 ERROR_HELP = "People in the wrong group: those who would have to move to another cell for the table to agree with the private one."
 VERDICT_HELP = (
@@ -54,6 +56,8 @@ def tables(opened: OpenRun) -> None:
     _rule(opened)
     if opened.release.further:
         st.caption(literal(several.explained(1 + len(opened.release.further)), 800))
+    if opened.release.plan.link is not None:
+        st.caption(literal(_members(opened), 800))
     judgement = judged(opened)
     if (verdict := judgement.value.verdict) is not None:
         lost = nothing_learnt(opened.release.domain)
@@ -65,7 +69,17 @@ def tables(opened: OpenRun) -> None:
     claims_view.real_models(opened)
     head, table = combine(lambda q: q.headline, judgement), combine(lambda q: q.table, judgement)
     _headline(head, table)
+    if (link := opened.release.plan.link) is not None:
+        names = {kind: title for kind, (title, _) in linked_view.KINDS.items()}
+        with frame.card("What are they of?", Zone.RELEASED):
+            show(charts.by_kind, quality.of_kinds(table, kinds(link)), LIMIT, names, name="by_kind")
     _every_table(opened, table)
+
+
+def _members(opened: OpenRun) -> str:
+    """How two linked tables, and what is stated of them, are to be read."""
+    made = opened.release.members
+    return several.explained_members(None if made is None else made.num_rows, opened.release.plan.records_each)
 
 
 def _every_table(opened: OpenRun, table: Zoned[pd.DataFrame]) -> None:

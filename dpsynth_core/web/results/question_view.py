@@ -55,6 +55,9 @@ _OF_MEANS, _OF_SHARES = "Means of a column", "Shares"
 
 
 def questions(opened: OpenRun) -> None:
+    if opened.release.plan.link is not None:
+        st.info("Questions about two linked tables are not answered yet. Columns and Pairs show what is known.", icon=":material/info:")
+        return
     if not can_answer(opened.release):
         st.info("This release has neither rows nor noisy tables that could be asked.", icon=":material/info:")
         return

@@ -29,6 +29,7 @@ from dpsynth_core.web.shell.text import WHOLE, literal, one_line
 
 _ROWS_SHOWN = 1000
 _TIMES_HELP = "Reading the records takes as long as they make it take. No release says how long that was: keep it to yourself."
+_TABLES = {True: "First table", False: "Second table"}
 _FIRST, _SECOND, _MAP = "results_first", "results_second", "results_map"
 
 
@@ -92,15 +93,19 @@ def _take_pair() -> None:
 
 
 def rows(opened: OpenRun) -> None:
-    values = opened.release.values
+    values, domain = opened.release.values, opened.release.plan.row_domain
     if values is None:
         st.info("This mechanism gives noisy tables and no rows. Take the noisy marginals from the downloads.", icon=":material/info:")
         return
+    if opened.release.members is not None:
+        look = {"format_func": _TABLES.get, "required": True, "key": "results_table", "label_visibility": "collapsed"}
+        if st.segmented_control("Table", list(_TABLES), default=True, **look) is False:
+            values, domain = opened.release.members, opened.release.plan.member_domain
     left, right = st.columns([1, 2])
     look = {"format_func": lambda name: one_line(name) or "no filter", "key": "results_filter"}
-    column = left.selectbox("Filter by", ["", *opened.release.domain.column_names], **look)
+    column = left.selectbox("Filter by", ["", *domain.names], **look)
     with right:
-        keep = _filter(values, opened.release.domain[column]) if column else None
+        keep = _filter(values, domain[column]) if column else None
     table, number = first_rows(values, column, keep, _ROWS_SHOWN)
     st.caption(f"{table.num_rows:,} of {number:,} rows shown. No row is a real person. Any resemblance is by chance.")
     st.dataframe(table.to_pandas(), hide_index=True, height=420)

@@ -27,7 +27,7 @@ def _fitted(opened: OpenRun) -> Refitted:
 
 
 def more_rows(opened: OpenRun) -> None:
-    if opened.release.row_seed is None:
+    if opened.release.row_seed is None or opened.release.plan.link is not None:  # of two linked tables no more rows are drawn yet
         return
     domain = opened.release.domain
     with st.expander("More rows, or rows of a group", icon=":material/playlist_add:", key="more_rows"):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.evaluation.comparison import Truth
 from dpsynth_core.evaluation.truth import of_own_cells, true_counts, true_records
-from dpsynth_core.foundation.zones import Zoned
+from dpsynth_core.foundation.zones import Zoned, combine
 from dpsynth_core.planning.looks import Look
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
@@ -46,6 +46,9 @@ def truth(spec: Spec, cliques: Collection[Clique]) -> Truth:
     """The exact marginals of a run's table as it was before any value was recoded: values that the domain has no cell for are in none.
     spec: as the run has it, with the path. Raises InputError if the table is gone."""
     plan = synthesis.plan(spec)
+    if plan.link is not None:  # whose members no cell is added for; in households, as what is released
+        pairs = true_counts(synthesis.open_source(plan), cliques)
+        return combine(lambda counts: {clique: count // plan.records_each for clique, count in counts.items()}, pairs)
     source = synthesis.open_source(replace(plan, domain=plan.domain.unfolded()))
     counts = of_own_cells(plan.domain, true_counts(source, cliques))
     return Zoned(counts.zone, counts.value)

@@ -1,0 +1,178 @@
+"""Two linked tables through the pages: the second is folded away, a key must hold in both, one list of columns, and what has no place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.store import looks, projects
+from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.vocabulary.link import NUMBER
+from dpsynth_core.web.data import members_view, project_table
+from dpsynth_core.web.domain import draft_rows
+from dpsynth_core.web.shell import document
+from tests.app.demo_project import finished_run, open_page, words
+from tests.app.test_preparation_pages import can_continue, field, first_visit, stored
+from tests.homes import MOST, PEOPLE, tables
+
+PASSED = ["data", "domain", "workload", "budget"]
+
+
+def linked(folder: Path, **fields: Any) -> str:
+    """A project over both tables, ready to run."""
+    homes, people = tables(folder)
+    draft = document.new() | {"population": "Homes", "budget": document.new()["budget"] | {"epsilon": 4.0}}
+    project_table.adopt(draft, project_table.from_path(str(homes), True))
+    project_table.link(draft, project_table.from_path(str(people), True))
+    draft["unit"]["max_rows_per_person"] = MOST
+    draft["domain"] = {"version": 1, "attributes": [{"name": "region", "kind": "coded", "size": 2}]}
+    draft["members"]["domain"] = PEOPLE
+    draft["wizard"] |= {"passed": PASSED, "people": 3000, "comparison": "declined"}
+    return projects.create(LOCAL_OWNER, "Homes", draft | fields).id
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> str:
+    return linked(tmp_path)
+
+
+def _second(app: AppTest, path: Path) -> AppTest:
+    field(app, "text_input", "Or its path").set_value(str(path)).run()
+    return app.button(key="open_second").click().run()
+
+
+def test_two_files_become_two_linked_tables_with_their_key_and_survive_a_reload(tmp_path: Path) -> None:
+    homes, people = tables(tmp_path)
+    app = first_visit()
+    app.file_uploader[0].set_value(("homes.csv", homes.read_bytes(), "text/csv")).run()
+    (fold,) = [one for one in app.expander if one.label.endswith("no second table")]
+    assert not fold.proto.expanded
+    field(app, "text_input", "Name of the population").set_value("Homes").run()
+    app = _second(app, people)
+    assert not app.exception
+    assert (stored()["unit"]["person_column"], stored()["unit"]["max_rows_per_person"]) == ("id", project_table.MOST_MEMBERS)
+    assert can_continue(app, "data"), words(app)
+    assert not [one for one in app.radio if one.label == "Rows"]  # a person is a household here
+    assert can_continue(open_page("data", projects.list(LOCAL_OWNER)[0].id), "data")
+    app.button(key="remove_second").click().run()
+    assert "members" not in stored()
+    assert stored()["unit"] == document.new()["unit"]
+
+
+def test_a_key_that_one_table_lacks_stops_the_page(tmp_path: Path) -> None:
+    homes, people = tables(tmp_path)
+    people.write_text(people.read_text().replace("id,", "home,", 1))
+    app = first_visit()
+    app.file_uploader[0].set_value(("homes.csv", homes.read_bytes(), "text/csv")).run()
+    field(app, "text_input", "Name of the population").set_value("Homes").run()
+    app = _second(app, people)
+    assert "no column in common" in words(app)
+    assert not can_continue(app, "data")
+
+
+@pytest.mark.parametrize("most", ["0", "11", "six"])
+def test_more_members_than_can_count_are_refused(place: str, most: str) -> None:
+    app = open_page("data", place)
+    field(app, "text_input", "Members of each").set_value(most).run()
+    assert not app.exception
+    assert not can_continue(app, "data")
+
+
+def test_keys_are_looked_at_when_asked_and_the_look_is_noted(place: str) -> None:
+    app = open_page("data", place)
+    assert "have a key that the first one lacks" not in words(app)
+    assert looks.of(LOCAL_OWNER, place) == ()
+    field(app, "toggle", "Do their keys fit?").set_value(True).run()
+    assert "1 row of the second table have a key" in words(app).replace("rows", "row")
+    assert looks.of(LOCAL_OWNER, place) == ("truth",)
+
+
+def test_one_list_has_the_columns_of_both_and_a_codebook_speaks_of_its_own_table(place: str) -> None:
+    app = open_page("domain", place)
+    assert not app.exception
+    (columns,) = [one for one in app.radio if one.label == "Columns"]
+    assert len(columns.options) == 4  # the key, of both, among them
+    rows = draft_rows.of(document.completed(stored()))
+    assert {row.name: row.table for row in rows} == {"id": "", "region": "", "sex": "people.csv", "adult": "people.csv"}
+    other = draft_rows.codebook_of(document.domains(stored())[1]).fill(rows)
+    assert [row.use for row in other] == [False, True, True, True]
+
+
+def test_both_tables_are_compared_with_their_domains(place: str) -> None:
+    draft = projects.load(LOCAL_OWNER, place).draft
+    narrow = {**PEOPLE, "attributes": [PEOPLE["attributes"][0] | {"categories": ["0", "7"]}, PEOPLE["attributes"][1]]}
+    wizard = draft["wizard"] | {"comparison": "made"}
+    projects.save(LOCAL_OWNER, place, {**draft, "wizard": wizard, "members": draft["members"] | {"domain": narrow}})
+    app = open_page("domain", place)
+    assert not app.exception
+    assert "` sex `" in words(app)
+    assert looks.of(LOCAL_OWNER, place) == ("compared",)
+    projects.save(LOCAL_OWNER, place, {**stored(), "members": draft["members"]})
+    assert looks.of(LOCAL_OWNER, place) == ("outside",)  # the domain of the second table was changed after it
+
+
+def test_the_workload_is_told_by_kind_and_the_plan_is_that_of_the_command_line(place: str) -> None:
+    app = open_page("workload", place)
+    for kind in ("Of households", "Of members", "Across", "Within"):
+        assert kind in words(app)
+    assert can_continue(app, "workload")
+    plan = document.plan(stored(), "Homes")
+    assert plan.link is not None
+    assert plan.mechanism.card.name == "households"
+    assert (NUMBER, "adult") in plan.workload.weights
+    assert set(dict(plan.shares.aside)) == {"certificate"}
+    assert Plan.of(plan.spec).domain == plan.domain
+
+
+@pytest.mark.parametrize("page", ["budget", "mechanism", "tradeoffs", "compare"])
+def test_every_page_of_the_plan_is_drawn(place: str, page: str) -> None:
+    app = open_page(page, place)
+    assert not app.exception
+    assert "No light" in words(app) or page in ("tradeoffs", "compare")
+
+
+def test_too_few_households_are_said_before_anything_is_spent(place: str) -> None:
+    draft = projects.load(LOCAL_OWNER, place).draft
+    projects.save(LOCAL_OWNER, place, {**draft, "wizard": draft["wizard"] | {"people": 30}})
+    assert "Red:" in words(open_page("budget", place))
+
+
+def test_another_table_lets_go_of_the_second_one_where_it_has_none(place: str) -> None:
+    app = open_page("data", place)
+    app.button(key="remove_table").click().run()
+    assert "members" not in stored()
+    app.button(key="use_demo").click().run()
+    assert app.title[0].value == "Domain"
+
+
+def test_a_draft_of_another_project_cannot_name_its_second_table(place: str, tmp_path: Path) -> None:
+    kept = projects.upload(LOCAL_OWNER, place, "people.csv", [b"id,sex,adult\n1,0,1\n"], shelf=members_view.SHELF)
+    theirs = linked(tmp_path)
+    draft = projects.load(LOCAL_OWNER, theirs).draft
+    projects.save(LOCAL_OWNER, theirs, {**draft, "members": draft["members"] | {"path": str(kept)}})
+    with pytest.raises(Exception, match="there is no such file or folder"):
+        finished_run(theirs)
+
+
+def test_results_have_both_tables_every_kind_of_error_and_no_questions(place: str) -> None:
+    assert finished_run(place).state == "done"
+    app = open_page("results", place)
+    assert not app.exception
+    assert "rows under the keys of" in words(app)
+    for view in ("columns", "pairs", "ask", "rows", "downloads", "about"):
+        app = open_page("results", place, view=view)
+        assert not app.exception, view
+        if view == "ask":
+            assert "not answered yet" in words(app)
+        if view == "columns":
+            app = field(app, "toggle", "Show true values").set_value(True).run()
+            assert not app.exception
+        if view == "rows":
+            assert list(app.dataframe[0].value.columns) == ["id", "region"]
+            app = app.button_group(key="results_table").set_value(False).run()
+            assert list(app.dataframe[0].value.columns) == ["id", "sex", "adult"]
+    assert not open_page("compare", place).exception
