@@ -19,14 +19,14 @@ from pathlib import Path
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import made_once
-from dpsynth_core.store import head
+from dpsynth_core.store import head, upgrading
 from dpsynth_core.store.faults import FIELD, BooksLost, explained
 from dpsynth_core.store.head import GENESIS, Head
 from dpsynth_core.store.home import home, key_file
 from dpsynth_core.store.tables import TABLES
 
 DATABASE = "dpsynth.sqlite"
-_VERSION = 2
+_VERSION = 3
 _BUSY_SECONDS = 30.0
 
 _LEDGER = f"""
@@ -35,7 +35,8 @@ CREATE TABLE ledger (
     at TEXT NOT NULL,
     curator TEXT NOT NULL,
     population TEXT NOT NULL,
-    kind TEXT NOT NULL CHECK (kind IN ('population', 'cap', 'reserve', 'touch', 'return', 'restore')),
+    kind TEXT NOT NULL CHECK (kind IN ('population', 'cap', 'reserve', 'touch', 'return', 'restore',
+        'demand', 'approve plan', 'approve release', 'look', 'download', 'delete', 'token', 'revoke')),
     run TEXT NOT NULL,
     spec TEXT NOT NULL,
     relation TEXT NOT NULL,
@@ -204,7 +205,7 @@ def schema_of(db: sqlite3.Connection) -> frozenset[tuple[str, str, str, str]]:
 
 
 def _check_version(connection: sqlite3.Connection) -> None:
-    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    version = upgrading.to(_VERSION, connection, schema())
     if version == 0:  # it appears with its schema or not at all
         raise BooksLost("its database is empty")
     if version != _VERSION:

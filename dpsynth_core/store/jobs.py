@@ -28,11 +28,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from dpsynth_core.store import ledger, processes
+from dpsynth_core.store import approvals, chain, ledger, processes, roles
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.folders import new_id, run_folder
 from dpsynth_core.store.home import now
 from dpsynth_core.store.ledger import Charge
+from dpsynth_core.store.roles import Act
 from dpsynth_core.store.times import age
 
 RELEASE, SWEEP, COMMAND = "release", "sweep", "command"
@@ -80,7 +81,9 @@ class Job:
 
 
 def submit(db: sqlite3.Connection, job: Job, charge: Charge | None) -> None:
-    """Reserve what it charges and let it wait, both or neither. Raises CapExceeded, UnitDiffers and BooksLost."""
+    """Reserve what it charges and let it wait, both or neither. Raises CapExceeded, UnitDiffers, BooksLost, and InputError for an
+    owner who may not run it."""
+    roles.check(db, job.owner, Act.RUN)
     if charge is not None:
         ledger.reserve(db, job.owner, charge)
     db.execute(
@@ -179,12 +182,14 @@ def take(job: str) -> int | None:
 
 
 def touch(job: str) -> None:
-    """Make the charge final, before the first record is read. Raises NotMine if the job may not go on."""
+    """Make the charge final, before the first record is read. Raises NotMine if the job may not go on, and InputError if its plan has to
+    be approved first."""
     with transaction() as db:
         row = _job_of(db, job)
         if row["state"] != "active":
             raise NotMine
         if row["charged"] and not row["touched"]:
+            approvals.check(chain.entries_in(db), job, approvals.PLAN)
             db.execute("UPDATE jobs SET touched = 1 WHERE id = ?", (job,))
             ledger.touch(db, job)
 
@@ -333,6 +338,8 @@ def _start_next(db: sqlite3.Connection, runs: int) -> Row | None:
         busy = db.execute("SELECT COUNT(*) FROM workers JOIN jobs ON jobs.id = job WHERE kind = ?", (job["kind"],)).fetchone()[0]
         room = runs if job["kind"] == RELEASE else job["workers"]
         if busy < room and len(_workers(db, job["id"])) < min(job["workers"], _open_points(db, job["id"])):
+            if job["charged"] and not job["touched"] and approvals.lacks(chain.entries_in(db), job["id"], approvals.PLAN):
+                continue
             db.execute("INSERT INTO workers (id, job, started) VALUES (?, ?, ?)", (new_id(), job["id"], now()))
             return job
     return None

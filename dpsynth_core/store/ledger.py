@@ -24,7 +24,7 @@ from dpsynth_core.foundation.reasons import check_reason
 from dpsynth_core.planning.unit_spec import UNNAMED, UnitSpec
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.budget import check_budget
-from dpsynth_core.store import accounts, chain, seals
+from dpsynth_core.store import accounts, chain, roles, seals
 from dpsynth_core.store.accounts import DEFAULT_CAP, Cap, Standing
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.database import transaction
@@ -65,6 +65,7 @@ def change_cap(owner: str, name: str, cap: tuple[float, float], note: str) -> No
     check_budget(*cap)
     check_reason("reason", note, "why the cap changes (it is kept in the ledger)")
     with transaction() as db:
+        roles.check(db, owner, roles.Act.CAP)
         books = chain.whole_in(db)
         if not accounts.cap_of(books, name):
             raise InputError(f"population {name!r}", "it does not exist", "open it first")
@@ -93,22 +94,15 @@ def reserve(db: sqlite3.Connection, owner: str, charge: Charge) -> Entry:
     wanted = Standing(charge.unit, charge.rho, charge.own_delta, charge.accountant)
     cap = accounts.cap_of(books, charge.population) or Cap(*DEFAULT_CAP)
     accounts.check_fits(charge.population, cap, accounts.charges_of(books, charge.population), wanted)
+    unit, shared = charge.unit, {name: value for name, value in vars(charge).items() if name not in ("unit", "fingerprint")}
     entry = Entry(
         curator=owner,
         kind="reserve",
-        population=charge.population,
-        run=charge.run,
-        spec=charge.spec,
-        relation=charge.unit.relation,
-        person_column=charge.unit.person_column,
-        max_rows=charge.unit.max_rows_per_person,
-        rho=charge.rho,
-        own_delta=charge.own_delta,
-        accountant=charge.accountant,
-        epsilon=charge.epsilon,
-        delta=charge.delta,
+        relation=unit.relation,
+        person_column=unit.person_column,
+        max_rows=unit.max_rows_per_person,
         fingerprint=seals.seal(charge.fingerprint, charge.run),
-        note=charge.note,
+        **shared,
     )
     return chain.append(db, books, entry)
 
@@ -152,6 +146,7 @@ def check_plan(run: str, digest: str) -> None:
 
 
 def _open(db: sqlite3.Connection, books: Sequence[Entry], owner: str, name: str, cap: tuple[float, float], note: str) -> Entry:
+    roles.check(db, owner, roles.Act.CAP)
     check_budget(*cap)
     check_name(name)
     if alike := [other for other in accounts.names(books) if _plain(other) == _plain(name)]:

@@ -18,10 +18,11 @@ from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.private_files import private_directory, private_file
 from dpsynth_core.planning.looks import Look
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import jobs, looks, spools
+from dpsynth_core.store import jobs, looks, roles, spools
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.folders import new_id, project_folder
 from dpsynth_core.store.home import home, now
+from dpsynth_core.store.roles import Act
 from dpsynth_core.store.tables import owned
 from dpsynth_core.store.upkeep import forget_deleted
 
@@ -66,6 +67,7 @@ def create(owner: str, name: str, draft: Mapping[str, Any] | None = None, looked
     project = Project(new_id(), owner, _checked_name(name), {}, 0, now(), now())
     text = _draft_text(draft or {})
     with transaction() as db:
+        roles.check(db, owner, Act.PREPARE)
         db.execute(
             "INSERT INTO projects (id, owner, name, draft, revision, created, updated) VALUES (?, ?, ?, ?, 0, ?, ?)",
             (project.id, owner, project.name, text, project.created, project.updated),
@@ -86,6 +88,7 @@ def save(owner: str, project: str, draft: Mapping[str, Any], revision: int | Non
     """Replace the draft. With `revision`, only if it is still the stored one; otherwise raises StaleDraft and changes nothing."""
     text = _draft_text(draft)
     with transaction() as db:
+        roles.check(db, owner, Act.PREPARE)
         stored = owned(db, "project", owner, project)
         if revision is not None and stored["revision"] != revision:
             raise StaleDraft("project", "it was changed in another tab", "reload this page to continue from the newest state")
@@ -122,7 +125,9 @@ def upload(
     owner: str, project: str, name: str, content: BinaryIO | Iterable[bytes], limit: int = MAX_UPLOAD_BYTES, shelf: Shelf = "uploads"
 ) -> Path:
     """Keep a file under the project, replacing one of the same name. Raises CapacityError above `limit` bytes and keeps nothing."""
-    load(owner, project)
+    with reading() as db:
+        roles.check(db, owner, Act.PREPARE)
+        owned(db, "project", owner, project)
     target = private_directory(project_folder(project) / shelf) / _safe_name(name)
     size = 0
     with private_file(target) as stream:

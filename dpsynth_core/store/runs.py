@@ -23,9 +23,10 @@ from dpsynth_core.release import document as releases
 from dpsynth_core.release import times
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.times import Times
-from dpsynth_core.store import charging, fingerprints, jobs, looks, projects, spools
+from dpsynth_core.store import approvals, chain, charging, fingerprints, jobs, ledger, looks, projects, roles, spools
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.folders import new_id, run_folder
+from dpsynth_core.store.roles import Act
 from dpsynth_core.store.tables import owned
 from dpsynth_core.store.upkeep import forget_deleted
 
@@ -171,6 +172,25 @@ def release(owner: str, run: str) -> Release:
     return releases.load(_result(owner, run))
 
 
+def to_take_away(owner: str, run: str) -> Release:
+    """The same, for a download. Raises InputError also where it needs a reason or an approval first, and where the owner may not."""
+    made = release(owner, run)
+    if made.withheld:
+        remedy = "write on the Results page why it is published all the same"
+        raise InputError("release", "a condition that must be met is not, or was not measured", remedy)
+    with reading() as db:
+        roles.check(db, owner, Act.DOWNLOAD)
+        approvals.check(chain.entries_in(db), run, approvals.RELEASE)
+    return made
+
+
+def approve(owner: str, run: str, stage: str, reason: str) -> None:
+    """As `approvals.approve`. A release that needs a reason to be published is approved with it. Raises InputError."""
+    if stage == approvals.RELEASE and release(ledger.reservation(run).curator, run).withheld:
+        raise InputError(stage, "its curator has to write first why it is published all the same", "come back when that is done")
+    approvals.approve(owner, run, stage, reason)
+
+
 def explain(owner: str, run: str, reason: str) -> None:
     """Keep why the release of a run is published although a criterion that must be met is not, or was not measured: it becomes part of the
     release.
@@ -179,6 +199,8 @@ def explain(owner: str, run: str, reason: str) -> None:
     """
     folder = _result(owner, run)
     kept = releases.load(folder)
+    if approvals.is_approved(run, approvals.RELEASE):
+        raise InputError("reason", "a second person has approved the release as it is", "publish it as it is")
     if not kept.needs_reason:
         raise InputError("reason", "every criterion that must be met was measured, and none is known to fail", "publish it as it is")
     check_reason("reason", reason, "why the release is published all the same")

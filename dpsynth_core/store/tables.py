@@ -1,4 +1,4 @@
-"""The tables of projects, runs and sweeps, and whose they are. No charge is in them."""
+"""The tables of projects, runs, sweeps and people, and what is whose. No charge is in them."""
 
 from __future__ import annotations
 
@@ -18,6 +18,20 @@ CREATE TABLE projects (
     updated TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX projects_of_owner ON projects (owner, updated);
+
+CREATE TABLE people (
+    owner TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    roles TEXT NOT NULL,
+    seen TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE tokens (
+    hash TEXT PRIMARY KEY,
+    owner TEXT NOT NULL,
+    name TEXT NOT NULL,
+    created TEXT NOT NULL
+) WITHOUT ROWID;
 
 CREATE TABLE looks (
     project TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dpsynth_core.store import balance, ledger, runs, signing
+from dpsynth_core.store import balance, ledger, roles, runs, signing
 from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.store.roles import Role
 from dpsynth_core.web.shell import document
 from tests.app.demo_project import draft, open_page, project, words
 
@@ -89,6 +90,7 @@ def test_a_ledger_that_is_not_whole_shows_no_sums(charged: str, home: Path) -> N
 
 
 def test_populations_of_other_owners_are_shown_without_what_they_call_their_runs(charged: str) -> None:
+    roles.greet("bob", "bob@example.org", [Role.CURATOR])
     theirs = runs.projects.create("bob", "Secret project", draft()).id
     runs.submit("bob", theirs, document.spec(draft(), "Secret project"))
     app = open_page("ledger", charged)
@@ -96,7 +98,7 @@ def test_populations_of_other_owners_are_shown_without_what_they_call_their_runs
     assert app.metric[3].value == "2"
     assert "Secret" not in words(app) + table.to_string()
     assert table["release"].tolist() == ["", "Trial", ""]
-    assert [who.split(" (")[0] for who in table["who"]] == ["another curator", "you", "you"]
+    assert [who.split(" (")[0] for who in table["who"]] == ["bob@example.org", "you", "you"]
 
 
 def test_a_lost_end_of_the_chain_is_announced(charged: str, home: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import transcript
-from dpsynth_core.store import jobs, projects, runs, spools
+from dpsynth_core.store import jobs, projects, roles, runs, spools
 from dpsynth_core.vocabulary.measurement import Measurement
 from tests.patience import SECONDS
 
@@ -46,6 +46,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("DPSYNTH_HOME", str(place))
     monkeypatch.delenv("DPSYNTH_CONCURRENT_RUNS", raising=False)
     return place
+
+
+@pytest.fixture(autouse=True)
+def everybody_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The people of these tests have every role; what each role may do, tests/store/test_roles.py asks."""
+    monkeypatch.setattr(roles, "of", lambda *_: roles.EVERY)
 
 
 @pytest.fixture

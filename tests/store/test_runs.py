@@ -350,7 +350,7 @@ def test_no_store_function_shows_another_owner_anything(make_spec: Make, project
     path = projects.upload("ann", project, "a.csv", iter([b"x"]))
     run = runs.submit("ann", project, make_spec())
     given = {"project": project, "run": run, "population": "people", "name": "people", "draft": {}, "content": iter([b"y"])}
-    given |= {"spec": make_spec(), "look_at": repr, "reason": "Only the teaching of students needs it."}
+    given |= {"stage": "plan", "spec": make_spec(), "look_at": repr, "reason": "Only the teaching of students needs it."}
     makes_own = {"create"}
     for module in (projects, runs):
         for name, function in inspect.getmembers(module, inspect.isfunction):

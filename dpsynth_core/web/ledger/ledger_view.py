@@ -9,10 +9,12 @@ import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.store import accounts, auditing, balance, chain, ledger, runs, signing
+from dpsynth_core.store import accounts, approvals, auditing, balance, chain, ledger, roles, runs, signing
 from dpsynth_core.store.balance import Spent
 from dpsynth_core.store.chain import Entry
-from dpsynth_core.web.shell import frame, numbers
+from dpsynth_core.store.roles import Act
+from dpsynth_core.web.ledger import approvals_view
+from dpsynth_core.web.shell import frame, numbers, session
 from dpsynth_core.web.shell.text import capital, literal, one_line
 
 _KINDS = {
@@ -22,11 +24,21 @@ _KINDS = {
     "touch": "the run opened the records: final",
     "return": "given back: the run read nothing",
     "restore": "a person accepted the ledger as it was",
+    "demand": "what a second person must approve",
+    "approve plan": "plan approved",
+    "approve release": "release approved",
+    "look": "true values looked at",
+    "download": "release downloaded",
+    "delete": "deleted",
+    "token": "token for programs made",
+    "revoke": "token for programs revoked",
 }
 
 
 def charges(owner: str) -> None:
-    """Every account with its entries, and the key that signs releases."""
+    """Every account with its entries, and the key that signs releases; in an office, what waits for a second person."""
+    if session.in_office():
+        approvals_view.waiting(owner)
     names = balance.populations()
     if not names:
         st.info("Nothing is charged yet. The first run, or the Data page, opens a population.", icon=":material/receipt_long:")
@@ -81,8 +93,11 @@ def account_of(owner: str, account: Spent) -> None:
     places[3].metric("Releases", f"{account.releases:,}", help="Runs that stand charged, also those that failed or were cancelled late.")
     if account.unit is not None:
         st.caption(f"Its releases protect {literal(account.unit.words)}. Others do not add up with them and are refused.")
-    with st.expander("Change the limit", icon=":material/edit:"):
-        _change_cap(owner, account)
+    if session.in_office():
+        approvals_view.demand(owner, account.population, approvals.demanded(chain.entries(), account.population))
+    if roles.may(owner, Act.CAP):
+        with st.expander("Change the limit", icon=":material/edit:"):
+            _change_cap(owner, account)
 
 
 def _change_cap(owner: str, account: Spent) -> None:
@@ -124,7 +139,7 @@ def entries(owner: str, names: tuple[str, ...]) -> None:
 
 
 def _table(entries: list[Entry], owner: str) -> pd.DataFrame:
-    names = {run.id: run.spec.name for run in runs.list(owner)}
+    names, people = {run.id: run.spec.name for run in runs.list(owner)}, roles.names()
     columns = {
         "number": [e.number for e in entries],
         "at (UTC)": [e.at[:19].replace("T", " ") for e in entries],
@@ -134,7 +149,7 @@ def _table(entries: list[Entry], owner: str) -> pd.DataFrame:
         "ρ in": [e.accountant if e.kind in ("reserve", "return") else "" for e in entries],
         "ε": [e.epsilon or None for e in entries],
         "δ": [e.delta or None for e in entries],
-        "who": ["you" if e.curator == owner else f"another curator ({e.curator[:8]})" for e in entries],
+        "who": ["you" if e.curator == owner else people.get(e.curator) or f"another curator ({e.curator[:8]})" for e in entries],
         "release": [names.get(e.run, "") for e in entries],
         "protects": [accounts.unit_of(e).words if e.relation else "" for e in entries],
         "note": [e.note for e in entries],

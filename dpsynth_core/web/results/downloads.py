@@ -147,9 +147,9 @@ def address_of(run: str, offer: Offer) -> str:
 
 def _answer(request: Request) -> Response:
     door = doors.chosen()
-    if not (owner := door.owner(request.cookies)):  # the door has let no stranger pass; a server started without it serves nothing either
-        return page.for_stranger(request, door.refusal)
     try:
+        if not (owner := doors.admitted(request.cookies)):  # no stranger has passed the door; a server started without it serves nothing
+            return page.for_stranger(request, door.refusal)
         with faults.explained():
             release, offer = _asked_for(owner, request.path_params["run"], request.path_params["key"])
     except InputError as error:
@@ -183,10 +183,7 @@ class _Download(StreamingResponse):
 
 def _asked_for(owner: str, run: str, key: str) -> tuple[Release, Offer]:
     """Raises InputError for what is not there, what belongs to somebody else, and what may not be published."""
-    release = runs.release(owner, run)
-    if release.withheld:
-        remedy = "write on the Results page why it is published all the same"
-        raise InputError("release", "a condition that must be met is not, or was not measured", remedy)
+    release = runs.to_take_away(owner, run)
     for offer in offers(release):
         if offer.key == key:
             if key == BUNDLE:

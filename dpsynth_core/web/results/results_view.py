@@ -16,7 +16,7 @@ from dpsynth_core.evaluation.comparison import DIFFERENCE, MEASURED, PRIVATE, SY
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning import precision
 from dpsynth_core.release.rows import Rows
-from dpsynth_core.store import runs
+from dpsynth_core.store import approvals, runs
 from dpsynth_core.store.runs import Run
 from dpsynth_core.vocabulary.domain import Attribute
 from dpsynth_core.vocabulary.recoding import other_is_missing
@@ -129,7 +129,7 @@ def _filter(values: Rows, attribute: Attribute) -> Filter | None:
 
 def take_away(opened: OpenRun) -> None:
     """Everything that may leave: built from public and released values only. First what to publish, then its parts."""
-    if claims_view.withheld(opened):
+    if claims_view.withheld(opened) or _unapproved(opened):
         return
     _, *single = downloads.offers(opened.release)
     with frame.card("The whole release"):
@@ -144,8 +144,18 @@ def take_away(opened: OpenRun) -> None:
     st.caption("Every chart can be saved as PNG or SVG from its own toolbar (top right of the chart, when the pointer is on it).")
 
 
+def _unapproved(opened: OpenRun) -> bool:
+    """Say that a reviewer has to approve the release first, where that is so."""
+    waits = approvals.awaited(opened.run.id, approvals.RELEASE)
+    if waits:
+        st.info("A reviewer has to approve this release before it can be downloaded.", icon=":material/how_to_reg:")
+    return waits
+
+
 def whole_release(opened: OpenRun) -> None:
     """What to publish, as one file. Not for a release that needs a reason first."""
+    if _unapproved(opened):
+        return
     whole, *_ = downloads.offers(opened.release)
     with st.container(key=f"offer_{whole.key}"), st.container(horizontal=True, gap="small"):
         _button(opened, whole, "Download the release bundle", primary=True)

@@ -16,7 +16,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release.release import Progress
 from dpsynth_core.statistics.evidence import label
-from dpsynth_core.store import jobs, runs
+from dpsynth_core.store import approvals, jobs, runs
 from dpsynth_core.store.runs import Run
 from dpsynth_core.store.times import age, seconds_between
 from dpsynth_core.web.shell import frame, refusals
@@ -84,6 +84,8 @@ def _live(run: Run) -> None:
     if run.state == "queued":
         before = runs.queue_position(run.owner, run.id)
         now = f"{before} run{'s' * (before > 1)} before this one" if before else "next in line"
+        if approvals.awaited(run.id, approvals.PLAN):
+            now = "a reviewer has to approve its plan first"
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(f"{icon} **{words}** · {now}", width="content")
         if run.state != "cancelling" and st.button("Cancel", icon=":material/stop:", key=f"cancel_{run.id}"):

@@ -23,7 +23,7 @@ from dpsynth_core.store import runs
 from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.web.shell import brand, document, refusals, session, sidebar, steps
 from dpsynth_core.web.shell.session import Current
-from dpsynth_core.web.shell.steps import ALWAYS, STEPS, State, Step
+from dpsynth_core.web.shell.steps import ALWAYS, REFERENCE, STEPS, State, Step
 
 _CURATOR_HELP = "Exact private values. On this screen only: never in a download, a report or a log. Do not photograph or share."
 _ZONE_LOOK = {
@@ -66,25 +66,30 @@ def _route() -> None:
     project = session.begin(own)
     owned_runs = runs.list(project.owner)
     state = steps.states(project.draft, [run.state for run in owned_runs if run.project == project.id])
-    pages = {step.name: _page(step, state[step.name]) for step in (*STEPS, *ALWAYS)}
+    offered = (*STEPS, *ALWAYS) if own else REFERENCE
+    pages = {step.name: _page(step, state[step.name], offered[0]) for step in offered}
     sections: dict[str, list[st.Page]] = {}
-    for step in (*STEPS, *ALWAYS):
+    for step in offered:
         sections.setdefault(step.section, []).append(pages[step.name])
-    sections[STEPS[0].section].append(st.Page(_to_the_first, url_path=STEPS[0].name, title=STEPS[0].title, visibility="hidden"))
+    first = offered[0]
+    sections[first.section].append(st.Page(_to_the_first, url_path=first.name, title=first.title, visibility="hidden"))
     chosen = st.navigation(sections, position="sidebar", expanded=True)
-    st.query_params[session.PARAMETER] = project.id
+    if own:
+        st.query_params[session.PARAMETER] = project.id
     st.session_state[_PAGES], st.session_state[_STATES] = pages, state
     with st.sidebar:
         if any(run.active for run in owned_runs):
             sidebar.run_badge(project.owner, pages["mechanism"])
-        sidebar.show(project, own, pages[STEPS[0].name])
+        if own:
+            sidebar.show(project, own, pages[first.name])
+        sidebar.visitor()
     with session.routing():
         chosen.run()
 
 
 def _to_the_first() -> None:
-    """The first step has the address of the wizard itself; its own name leads there."""
-    go(STEPS[0].name)
+    """The first page has the address of the wizard itself; its own name leads there."""
+    go(next(iter(st.session_state[_PAGES])))
 
 
 def require(name: str) -> Current:
@@ -182,7 +187,8 @@ def nav_checked(name: str, error: InputError | None, why: str = "") -> None:
 
 
 def go(name: str) -> None:
-    st.switch_page(st.session_state[_PAGES][name], query_params={session.PARAMETER: session.current().id})
+    project = session.current().id
+    st.switch_page(st.session_state[_PAGES][name], query_params={session.PARAMETER: project} if project else None)
 
 
 def link(name: str, label: str) -> None:
@@ -190,12 +196,12 @@ def link(name: str, label: str) -> None:
     st.page_link(st.session_state[_PAGES][name], label=label, icon=_step(name).icon)
 
 
-def _page(step: Step, state: State) -> st.Page:
+def _page(step: Step, state: State, root: Step) -> st.Page:
     number = f"{STEPS.index(step) + 1}. " if step.numbered else ""
     icons = {State.DONE: ":material/check_circle:", State.LOCKED: ":material/lock:", State.RUNNING: "spinner"}
     hint = {State.DONE: " Done.", State.LOCKED: " Locked until the steps before it are done.", State.RUNNING: " A run is under way."}
     look = {"title": number + step.title, "icon": icons.get(state, step.icon), "help": step.help + hint.get(state, "")}
-    first = step is STEPS[0]
+    first = step is root
     return st.Page(f"pages/{step.name}.py", url_path=_ROOT if first else step.name, default=first, **look)
 
 

@@ -17,8 +17,9 @@ import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.looks import Look
-from dpsynth_core.store import projects, runs
+from dpsynth_core.store import projects, roles, runs
 from dpsynth_core.store.projects import Project
+from dpsynth_core.store.roles import Act
 from dpsynth_core.web.shell import document, refusals
 from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.door import address, doors
@@ -41,7 +42,7 @@ class Current:
 
 def admitted() -> bool:
     """Whether the door knows who is looking. It has let them in already; a server started without the door serves nothing either."""
-    st.session_state[_OWNER] = doors.chosen().owner(st.context.cookies)
+    st.session_state[_OWNER] = doors.admitted(st.context.cookies)
     return bool(st.session_state[_OWNER])
 
 
@@ -50,19 +51,32 @@ def signed_in_as() -> str:
     return doors.chosen().name(st.context.cookies)
 
 
+def in_office() -> bool:
+    """Whether people sign in here, so that there are roles and others who may approve."""
+    return not doors.chosen().one_person
+
+
 def only_this_machine() -> bool:
     """Whether the only user is the person who runs the server, at this machine: they may open any file that they can read anyway."""
     return doors.chosen().one_person and address.only_this_machine()
 
 
 def own_projects() -> tuple[Project, ...]:
-    """The projects of the visitor, the last changed first; a new one where there is none. Only after `admitted`."""
+    """The projects of the visitor, the last changed first; a new one where there is none. None of a visitor who prepares no releases. Only
+    after `admitted`."""
     owner = st.session_state[_OWNER]
+    if not roles.may(owner, Act.PREPARE):
+        return ()
     return projects.list(owner) or (projects.create(owner, FIRST_NAME, document.new()),)
 
 
 def begin(own: Sequence[Project]) -> Current:
-    """Open the project that the address names, else the one changed last. own: as `own_projects` read them."""
+    """Open the project that the address names, else the one changed last. own: as `own_projects` read them; where there is none, an empty
+    one that is not stored."""
+    if not own:
+        st.session_state[_CURRENT] = ""
+        st.session_state[_LOADED] = Current(st.session_state[_OWNER], "", "", document.completed(document.new()))
+        return current()
     wanted = st.session_state.get(_CURRENT) or st.query_params.get(PARAMETER)
     if st.session_state.get(_CURRENT) and wanted not in [p.id for p in own]:
         st.toast("That project was deleted in another tab.", icon=":material/delete:")

@@ -25,7 +25,7 @@ _PROJECT = "project"
 
 
 def show(project: Current, own: Sequence[Project], first_page: st.Page) -> None:
-    """The projects, and who has signed in. first_page: where a new project begins."""
+    """The projects. first_page: where a new project begins."""
     labels: dict[str, str] = {}  # a select box tells its options apart by what they are called, so equal names are numbered
     for one in sorted(own, key=lambda p: p.created):
         number = 1 + sum(p.name == one.name and p.id in labels for p in own)
@@ -45,6 +45,10 @@ def show(project: Current, own: Sequence[Project], first_page: st.Page) -> None:
             _rename(project)
         if st.button("Delete", key="project_delete", type="tertiary"):
             _delete(project)
+
+
+def visitor() -> None:
+    """Who has signed in."""
     if name := session.signed_in_as():
         st.caption(f"Signed in as {literal(name)}")
         st.button("Sign out", icon=":material/logout:", key="sign_out", type="tertiary", on_click=st.logout)

@@ -12,6 +12,7 @@ attacker's may point here as well, and then their page has our origin.
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import PlainTextResponse, Response
@@ -19,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.store import roles
 from dpsynth_core.web.shell.door import address, page, sign_in
 from dpsynth_core.web.shell.door.personal import Personal
 from dpsynth_core.web.shell.door.sign_in import SignIn
@@ -39,6 +41,15 @@ def chosen() -> Door:
     door: Door = sign_in.from_secrets() if signing_in else Personal()
     address.answer_to(address.configured() or door.origin(""))
     return door
+
+
+def admitted(cookies: Mapping[str, str]) -> str:
+    """The owner id of a visitor, whose name and roles the store knows from then on; "" for a stranger."""
+    door = chosen()
+    owner = door.owner(cookies)
+    if owner and isinstance(door, SignIn):
+        roles.greet(owner, door.name(cookies), door.roles(cookies))
+    return owner
 
 
 _FOR_OTHERS = (

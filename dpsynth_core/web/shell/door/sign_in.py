@@ -11,7 +11,7 @@ import hashlib
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 from urllib.parse import urlencode, urlsplit
 
@@ -23,11 +23,12 @@ from streamlit.runtime.secrets import secrets_singleton
 from streamlit.web.server.starlette import starlette_websocket
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 
-from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.errors import InputError, shown
+from dpsynth_core.store.roles import EVERY, Role
 from dpsynth_core.web.shell.door import address, page
 
 SECTION = "auth"
-_OWN_SECTION, _PEOPLE, _GROUPS = "dpsynth", "people", "groups"
+_OWN_SECTION, _PEOPLE, _GROUPS, _ROLES = "dpsynth", "people", "groups", "roles"
 _CALLBACK = "oauth2callback"
 _SECRET_LENGTH = 32
 _OWNER_DIGITS = 32
@@ -39,11 +40,13 @@ _GROUP = "group:"
 @dataclass(frozen=True)
 class SignIn:
     """Owner: issuer and subject of who signed in. people: e-mail addresses, @domain, or group:NAME, of those who may; empty for all of
-    them. groups: the claim with the names of a person's groups."""
+    them. groups: the claim with the names of a person's groups. given: who has which role, by the same names; empty where everybody has
+    every one."""
 
     public_origin: str
     people: frozenset[str] = frozenset()
     groups: str = "groups"
+    given: Mapping[Role, frozenset[str]] = field(default_factory=dict)
     one_person: ClassVar[bool] = False
 
     @property
@@ -87,9 +90,17 @@ class SignIn:
         return claims if named and claims.get("is_logged_in") is True and claims.get("origin") == self.public_origin else {}
 
     def _may_enter(self, claims: Mapping[str, Any]) -> bool:
-        return bool(claims) and (not self.people or bool(self.known_as(claims) & self.people))
+        known = bool(claims) and (not self.people or bool(self._known_as(claims) & self.people))
+        return known and bool(self._roles(claims))
 
-    def known_as(self, claims: Mapping[str, Any]) -> frozenset[str]:
+    def roles(self, cookies: Mapping[str, str]) -> frozenset[Role]:
+        """Of a person who may come in."""
+        return self._roles(self.claims(cookies))
+
+    def _roles(self, claims: Mapping[str, Any]) -> frozenset[Role]:
+        return frozenset(role for role, people in self.given.items() if self._known_as(claims) & people) if self.given else EVERY
+
+    def _known_as(self, claims: Mapping[str, Any]) -> frozenset[str]:
         """What names this person in a list of people: the groups, and the e-mail address with its domain if the provider has checked it."""
         groups = claims.get(self.groups)
         named = {f"{_GROUP}{group}".lower() for group in groups if isinstance(group, str)} if isinstance(groups, list) else set()
@@ -137,7 +148,11 @@ def from_secrets() -> SignIn:
     claim = own.get(_GROUPS, SignIn.groups)
     if not isinstance(claim, str) or not claim:
         raise InputError(f"secrets.toml, [{_OWN_SECTION}] {_GROUPS}", "this is not the name of a claim", 'write "groups"')
-    return SignIn(origin, _listed(own.get(_PEOPLE, []), f"secrets.toml, [{_OWN_SECTION}] {_PEOPLE}"), claim)
+    given, place = own.get(_ROLES, {}), f"secrets.toml, [{_OWN_SECTION}.{_ROLES}]"
+    if unknown := sorted(set(given) - set(Role)):
+        raise InputError(place, f"{shown(unknown[0])} is no role", f"take of {', '.join(Role)}")
+    roles = {Role(name): _listed(people, f"{place} {name}") for name, people in given.items()}
+    return SignIn(origin, _listed(own.get(_PEOPLE, []), f"secrets.toml, [{_OWN_SECTION}] {_PEOPLE}"), claim, roles)
 
 
 def _listed(people: Any, place: str) -> frozenset[str]:

@@ -1,0 +1,111 @@
+"""Two pairs of eyes: what a population demands before a plan runs or a release leaves, who approved it, and what waits for that.
+
+Demands and approvals are entries of the ledger. Nobody approves their own. A plan without its approval waits, and reads no record: the
+worker asks right before it would (`jobs.touch`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.reasons import check_reason
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.store import accounts, chain, roles
+from dpsynth_core.store.chain import Entry
+from dpsynth_core.store.database import reading, transaction
+from dpsynth_core.store.roles import Act
+
+PLAN, RELEASE = "plan", "release"
+STAGES = (PLAN, RELEASE)
+DEMAND, _APPROVE = "demand", "approve "
+_NOTHING = "nothing"
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """What no second person has approved yet. what: PLAN or RELEASE. owner: who made it. plan: as a release would publish it. charge: its
+    entry of the ledger."""
+
+    run: str
+    what: str
+    owner: str
+    plan: Mapping[str, Any]
+    charge: Entry
+
+
+def demanded(books: Sequence[Entry], population: str) -> tuple[str, ...]:
+    """What must be approved of a population's releases: some of `STAGES`."""
+    newest = next((entry for entry in reversed(books) if entry.kind == DEMAND and entry.population == population), None)
+    return tuple(stage for stage in STAGES if newest is not None and stage in newest.note.split())
+
+
+def demand(owner: str, population: str, what: Collection[str]) -> None:
+    """What must be approved from now on, also of runs that wait and of releases that are there. Raises InputError."""
+    with transaction() as db:
+        roles.check(db, owner, Act.DEMAND)
+        books = chain.whole_in(db)
+        if not accounts.cap_of(books, population):
+            raise InputError(f"population {population!r}", "it does not exist", "open it first")
+        chain.append(db, books, Entry(owner, DEMAND, population, note=" ".join(s for s in STAGES if s in what) or _NOTHING))
+
+
+def lacks(books: Sequence[Entry], run: str, stage: str) -> bool:
+    """Whether the charged run needs an approval of its plan or release and has none."""
+    charge = next((entry for entry in books if entry.kind == "reserve" and entry.run == run), None)
+    return charge is not None and stage in demanded(books, charge.population) and not _is_approved(books, run, stage)
+
+
+def check(books: Sequence[Entry], run: str, stage: str) -> None:
+    """Raises InputError for what has to be approved first."""
+    if lacks(books, run, stage):
+        problem = "its population demands that a second person approves it, and none has"
+        raise InputError(stage, problem, "ask a reviewer, to whom the Ledger page shows it")
+
+
+def approve(owner: str, run: str, stage: str, reason: str) -> None:
+    """Approve the plan of a run that waits, or its release. Raises InputError for one's own, without a reason, and for what waits for
+    none."""
+    check_reason("reason", reason, "why it may go on (it is kept in the ledger)")
+    with transaction() as db:
+        roles.check(db, owner, Act.APPROVE)
+        books = chain.whole_in(db)
+        if not lacks(books, run, stage):
+            raise InputError(stage, "it waits for no approval", "choose one that does")
+        charge = accounts.reservation(books, run)
+        if charge.curator == owner:
+            raise InputError(stage, "you made it yourself", "ask another reviewer")
+        chain.append(db, books, Entry(owner, _APPROVE + stage, charge.population, run, charge.spec, note=reason.strip()))
+
+
+def awaited(run: str, stage: str) -> bool:
+    """Whether the plan of a run, or its release, has to be approved first."""
+    return lacks(chain.entries(), run, stage)
+
+
+def is_approved(run: str, stage: str) -> bool:
+    """Whether a second person approved it, demanded or not any more."""
+    return _is_approved(chain.entries(), run, stage)
+
+
+def _is_approved(books: Sequence[Entry], run: str, stage: str) -> bool:
+    return any(entry.kind == _APPROVE + stage and entry.run == run for entry in books)
+
+
+def waiting() -> tuple[Waiting, ...]:
+    """Everything that waits, of all owners, the oldest first."""
+    with reading() as db:
+        books = chain.entries_in(db)
+        if not any(entry.kind == DEMAND for entry in books):
+            return ()
+        states = {row["id"]: row for row in db.execute("SELECT id, owner, spec, state, touched FROM runs")}
+    found = []
+    for charge in accounts.standing(books):
+        row = states.get(charge.run)
+        stage = None if row is None else RELEASE if row["state"] == "done" else PLAN if row["state"] == "queued" else None
+        if row is not None and stage is not None and lacks(books, charge.run, stage):
+            found.append(Waiting(charge.run, stage, row["owner"], Spec.from_json(json.loads(row["spec"])).published(), charge))
+    return tuple(found)

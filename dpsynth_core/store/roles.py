@@ -1,0 +1,95 @@
+"""Who may do what: one table of roles and acts, asked by everything in the store that acts for a person.
+
+Which roles a person has is the door's to say, each time it lets the person in (`greet`). The person who runs the installation, with the
+token or on the command line, has all of them; an owner whom no door has greeted has none.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Mapping
+from enum import StrEnum
+from types import MappingProxyType
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.store.database import reading, transaction
+from dpsynth_core.store.home import LOCAL_OWNER, now
+from dpsynth_core.store.times import age
+
+
+class Role(StrEnum):
+    CURATOR = "curator"
+    OFFICER = "officer"
+    REVIEWER = "reviewer"
+    AUDITOR = "auditor"
+    ADMINISTRATOR = "administrator"
+
+
+class Act(StrEnum):
+    """What a role is needed for. Everybody who may come in reads the ledger, the guide, and what waits for approval."""
+
+    PREPARE = "prepare a release"
+    LOOK = "look at private records"
+    RUN = "run a plan"
+    DOWNLOAD = "take a release away"
+    CAP = "open a population or change its limit"
+    APPROVE = "approve what another person made"
+    DEMAND = "say what must be approved"
+
+
+MAY: Mapping[Role, frozenset[Act]] = MappingProxyType(
+    {
+        Role.CURATOR: frozenset({Act.PREPARE, Act.LOOK, Act.RUN, Act.DOWNLOAD}),
+        Role.OFFICER: frozenset({Act.CAP}),
+        Role.REVIEWER: frozenset({Act.APPROVE}),
+        Role.AUDITOR: frozenset(),
+        Role.ADMINISTRATOR: frozenset({Act.DEMAND}),
+    }
+)
+EVERY = frozenset(Role)
+_FRESH_SECONDS = 600.0
+"""A person who comes in again within it is not noted anew."""
+
+
+def greet(owner: str, name: str, roles: Collection[Role]) -> None:
+    """Note who was let in: what to call the person (hostile text), and with which roles. Raises StoreFault."""
+    text = " ".join(sorted(roles))
+    with reading() as db:
+        known = db.execute("SELECT name, roles, seen FROM people WHERE owner = ?", (owner,)).fetchone()
+    if known is None or (known["name"], known["roles"]) != (name, text) or age(known["seen"]) > _FRESH_SECONDS:
+        with transaction() as db:
+            db.execute("INSERT OR REPLACE INTO people (owner, name, roles, seen) VALUES (?, ?, ?, ?)", (owner, name, text, now()))
+
+
+def may(owner: str, act: Act) -> bool:
+    """Whether a role of the person is enough."""
+    if owner == LOCAL_OWNER:  # without a look at the disk: pages ask at every view
+        return True
+    with reading() as db:
+        return allowed(db, owner, act)
+
+
+def allowed(db: sqlite3.Connection, owner: str, act: Act) -> bool:
+    """The same as this connection sees it."""
+    return any(act in MAY[role] for role in of(db, owner))
+
+
+def check(db: sqlite3.Connection, owner: str, act: Act) -> None:
+    """Raises InputError unless a role of the person is enough."""
+    if not allowed(db, owner, act):
+        needed = " or ".join(role for role in Role if act in MAY[role])
+        raise InputError("role", f"yours does not let you {act}", f"ask a person who has the role {needed}")
+
+
+def of(db: sqlite3.Connection, owner: str) -> frozenset[Role]:
+    """The roles of a person."""
+    if owner == LOCAL_OWNER:
+        return EVERY
+    row = db.execute("SELECT roles FROM people WHERE owner = ?", (owner,)).fetchone()
+    return frozenset(map(Role, row["roles"].split())) if row else frozenset()
+
+
+def names() -> Mapping[str, str]:
+    """What to call the people who have come in, by owner (hostile text)."""
+    with reading() as db:
+        return {row["owner"]: row["name"] for row in db.execute("SELECT owner, name FROM people")}

@@ -1,0 +1,401 @@
+"""An office through the app: what each role may do and no more, whose things are whose, and that nobody approves their own."""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+from starlette.applications import Starlette
+from streamlit import config
+from streamlit.runtime.context import ContextProxy
+from streamlit.runtime.secrets import secrets_singleton
+from streamlit.testing.v1 import AppTest
+from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.store import approvals, balance, chain, jobs, ledger, looks, projects, roles, runs, worker
+from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.store.roles import MAY, Act, Role
+from dpsynth_core.web.results import downloads
+from dpsynth_core.web.shell import document
+from dpsynth_core.web.shell.door import doors
+from tests.app.demo_project import FIRST, draft, open_page, words
+from tests.web.door.visits import exchange
+
+ORIGIN, SECRET, PEOPLE = "https://studio.example.org", "c" * 40, "Invented people"
+_chosen = doors.chosen
+"""The real one, before the tests of one person put theirs in its place."""
+
+
+class Office:
+    """A server whose people are called by their roles (`curator@example.org`). visitor: the cookies of who looks at the app."""
+
+    def __init__(self) -> None:
+        self.visitor: Mapping[str, str] = {}
+
+    def enter(self, name: str) -> str:
+        """From now on the app is looked at by this person; the owner id."""
+        claims: dict[str, object] = {"iss": "https://login.example.org", "sub": name, "email": f"{name}@example.org"}
+        claims |= {"email_verified": True, "is_logged_in": True, "origin": ORIGIN, "iat": int(time.time())}
+        signed = create_signed_value(SECRET, "_streamlit_user", json.dumps(claims))
+        self.visitor = {"_streamlit_user": signed.decode()}
+        return doors.admitted(self.visitor)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"cookie": "; ".join(f"{name}={value}" for name, value in self.visitor.items()), "host": "studio.example.org"}
+
+
+@pytest.fixture
+def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: None) -> Iterator[Office]:  # noqa: ARG001 - whose door this replaces
+    """With one person for each role, a second curator (ben), and a reviewer who is a curator too (rick)."""
+    given = {role: [f"{role}@example.org"] for role in Role}
+    given[Role.CURATOR] += ["ben@example.org", "rick@example.org"]
+    given[Role.REVIEWER] += ["rick@example.org"]
+    signing = {
+        "redirect_uri": f"{ORIGIN}/oauth2callback",
+        "cookie_secret": SECRET,
+        "client_id": "studio",
+        "client_secret": "s",
+        "server_metadata_url": "https://login.example.org/.well-known/openid-configuration",
+    }
+    lines = ["[auth]", *(f"{key} = {json.dumps(value)}" for key, value in signing.items())]
+    lines += ["[dpsynth.roles]", *(f"{role} = {json.dumps(people)}" for role, people in given.items())]
+    (tmp_path / "secrets.toml").write_text("\n".join(lines), encoding="utf-8")
+    config.set_option("secrets.files", [str(tmp_path / "secrets.toml")])
+    secrets_singleton._reset()
+    _chosen.cache_clear()
+    here = Office()
+    monkeypatch.setattr(doors, "chosen", _chosen)
+    monkeypatch.setattr(ContextProxy, "cookies", property(lambda _: here.visitor))
+    ledger.open_population(LOCAL_OWNER, PEOPLE)
+    yield here
+    config.set_option("secrets.files", [])
+    secrets_singleton._reset()
+    _chosen.cache_clear()
+
+
+def work(run: str) -> None:
+    """Be the worker of a run, as far as it may go on."""
+    with patch.object(jobs, "_launch", lambda *_: None):
+        jobs.pump()
+        worker.work(jobs.claim(run))
+
+
+def submitted(owner: str) -> str:
+    place = projects.create(owner, "Trial", draft()).id
+    return runs.submit(owner, place, document.spec(draft(), "Trial"))
+
+
+def open_ledger() -> AppTest:
+    """The Ledger page; of who prepares no releases it is the first, at the app's own address."""
+    app = open_page(FIRST, "")
+    return app if app.title[0].value == "Ledger" else open_page("ledger", "")
+
+
+def press(app: AppTest, label: str) -> AppTest | None:
+    """The page after the button was pressed; None where there is no such button."""
+    found = [button for button in app.button if label in button.label]
+    return found[0].click().run() if found else None
+
+
+def downloaded(office: Office, run: str) -> int:
+    started, *_ = exchange(Starlette(routes=downloads.routes()), f"/download/{run}/csv", office.headers)
+    return int(started["status"])
+
+
+# An attempt is made by the person who looks at the app, on what somebody else has prepared, and says whether it succeeded.
+
+
+def prepares(owner: str) -> bool:
+    app = open_page("data", "")
+    assert not app.exception
+    return bool(projects.list(owner))
+
+
+def looks_at_records(owner: str) -> bool:
+    if not roles.may(owner, Act.PREPARE):
+        return "Look at the records" in str(open_page("data", projects.list(curator())[0].id))
+    place = projects.create(owner, "Table", draft()).id
+    path = projects.upload(owner, place, "people.csv", io.BytesIO(b"age,sex,region,health\n1,1,1,1\n" * 50))
+    projects.save(owner, place, draft(data={"path": str(path), "kind": "csv"}))
+    app = open_page("data", place)
+    app = next(toggle for toggle in app.toggle if toggle.label == "Show the first rows").set_value(True).run()
+    return looks.of(owner, place) == ("rows",)
+
+
+def runs_a_plan(owner: str) -> bool:
+    own = [projects.create(owner, "Trial", draft()).id] if roles.may(owner, Act.PREPARE) else [p.id for p in projects.list(curator())]
+    before = len(chain.entries())
+    app = press(open_page("mechanism", own[0]), "Lock")
+    if app is not None:
+        press(app, "Spend ε 1 and run")
+    return len(chain.entries()) > before
+
+
+def changes_the_limit(owner: str) -> bool:  # noqa: ARG001
+    app = open_ledger()
+    fields = {field.label: field for field in app.text_input}
+    if "New limit, ε" not in fields:
+        return False
+    fields["New limit, ε"].input("20")
+    next(field for field in app.text_input if field.label == "Reason" and "approve" not in str(field.key)).input("decided by the board")
+    press(app, "Change the limit")
+    return balance.spent(PEOPLE).cap_epsilon == 20
+
+
+def approves(owner: str) -> bool:  # noqa: ARG001
+    app = open_ledger()
+    (waits,) = approvals.waiting()
+    if not any(button.label == "Approve" for button in app.button):
+        return False
+    app.text_input(key=f"approve_reason_{waits.run}").input("as the protocol says")
+    press(app, "Approve")
+    return approvals.waiting() == ()
+
+
+def demands(owner: str) -> bool:  # noqa: ARG001
+    app = open_ledger()
+    found = [field for field in app.multiselect if field.label == "A second person approves"]
+    if not found:
+        return False
+    found[0].set_value(["plan", "release"]).run()
+    return approvals.demanded(chain.entries(), PEOPLE) == ("plan", "release")
+
+
+def curator() -> str:
+    return next(owner for owner, name in roles.names().items() if name == "curator@example.org")
+
+
+IN_THE_APP: dict[Act, Callable[[str], bool]] = {
+    Act.PREPARE: prepares,
+    Act.LOOK: looks_at_records,
+    Act.RUN: runs_a_plan,
+    Act.CAP: changes_the_limit,
+    Act.APPROVE: approves,
+    Act.DEMAND: demands,
+}
+
+
+@pytest.mark.parametrize("role", Role)
+def test_each_role_does_in_the_app_what_the_table_says_and_nothing_else(office: Office, role: Role) -> None:
+    approvals.demand(LOCAL_OWNER, PEOPLE, ["plan"])
+    made = submitted(office.enter("curator"))
+    owner = office.enter(role)
+    done = {act for act, attempt in IN_THE_APP.items() if act is not Act.APPROVE and attempt(owner)}
+    with chain.reading() as db:
+        roles_of_it = roles.of(db, owner)
+    assert roles_of_it == {role}
+    approvals.demand(LOCAL_OWNER, PEOPLE, ["plan"])
+    for run in runs.list(owner):  # of its own, which it could not approve
+        runs.cancel(owner, run.id)
+    if role is Role.CURATOR:
+        made = submitted(office.enter("ben"))
+        office.enter(role)
+    assert [waits.run for waits in approvals.waiting()] == [made]
+    done |= {Act.APPROVE} if approves(owner) else set()
+    approvals.demand(LOCAL_OWNER, PEOPLE, [])
+    maker = runs.get(office.enter("ben" if role is Role.CURATOR else "curator"), made).owner
+    work(made)
+    assert downloaded(office, made) == 200
+    office.enter(role)
+    assert downloaded(office, made) == 404, "it is another person's"
+    if role is Role.CURATOR:
+        own = submitted(owner)
+        work(own)
+        done |= {Act.DOWNLOAD} if downloaded(office, own) == 200 else set()
+    assert done == MAY[role]
+    assert maker != owner
+
+
+STORE: dict[Act, Callable[[str, str, str], object]] = {
+    Act.PREPARE: lambda owner, _place, _run: projects.create(owner, "Mine", {}),
+    Act.LOOK: lambda owner, place, _run: looks.record(owner, place, "rows"),
+    Act.RUN: lambda owner, place, _run: runs.submit(owner, place, document.spec(draft(), "Trial")),
+    Act.DOWNLOAD: lambda owner, _place, run: runs.to_take_away(owner, run),
+    Act.CAP: lambda owner, _place, _run: ledger.change_cap(owner, PEOPLE, (20.0, 1e-9), "decided by the whole board"),
+    Act.APPROVE: lambda owner, _place, run: runs.approve(owner, run, "plan", "decided by the whole board"),
+    Act.DEMAND: lambda owner, _place, _run: approvals.demand(owner, PEOPLE, []),
+}
+
+
+@pytest.mark.parametrize("act", Act)
+def test_the_store_itself_refuses_who_has_no_role_for_it(office: Office, act: Act) -> None:
+    """Also where the thing is the person's own: the role was withdrawn since."""
+    owner = office.enter("curator")
+    run = submitted(owner)
+    (place,) = projects.list(owner)
+    if act is Act.DOWNLOAD:
+        work(run)
+    else:
+        approvals.demand(LOCAL_OWNER, PEOPLE, ["plan"])
+    roles.greet(owner, "curator", [role for role in Role if act not in MAY[role]])
+    before = chain.entries()
+    with pytest.raises(InputError, match="does not let you") as refused:
+        STORE[act](owner, place.id, run)
+    assert refused.value.field == "role"
+    with pytest.raises(InputError):
+        STORE[act]("nobody has greeted this owner", place.id, run)
+    assert chain.entries() == before
+
+
+def test_every_role_reads_the_ledger_and_auditors_find_nothing_to_press(office: Office) -> None:
+    approvals.demand(LOCAL_OWNER, PEOPLE, ["plan"])
+    submitted(office.enter("curator"))
+    for role in Role:
+        office.enter(role)
+        app = open_ledger()
+        assert not app.exception
+        assert "A plan before it runs" in words(app)
+        assert len(app.dataframe[0].value) == 3
+    office.enter("auditor")
+    app = open_ledger()
+    assert [button.label for button in app.button] == ["Sign out"]
+    assert [field.label for field in app.text_input] == []
+    for name in ("data", "domain", "results", "mechanism", "compare", "tradeoffs"):
+        page = open_page(name, projects.list(curator())[0].id)
+        assert not page.exception
+        assert page.title[0].value == "Ledger", "there is no such page for an auditor"
+        assert "Trial" not in words(page)
+
+
+def test_nobody_reaches_anything_of_another_person(office: Office) -> None:
+    ann = office.enter("curator")
+    place = projects.create(ann, "Secret project", draft()).id
+    projects.upload(ann, place, "people.csv", io.BytesIO(b"a\n1\n"))
+    run = runs.submit(ann, place, document.spec(draft(), "Secret project"))
+    work(run)
+    ben = office.enter("ben")
+    for name in ("data", "results", "compare"):
+        assert "Secret" not in words(open_page(name, place))
+    attempts: list[Callable[[], object]] = [
+        lambda: projects.load(ben, place),
+        lambda: projects.save(ben, place, {}),
+        lambda: projects.uploads(ben, place),
+        lambda: projects.upload(ben, place, "people.csv", io.BytesIO(b"")),
+        lambda: projects.delete(ben, place),
+        lambda: runs.submit(ben, place, document.spec(draft(), "Trial")),
+        lambda: runs.get(ben, run),
+        lambda: runs.release(ben, run),
+        lambda: runs.cancel(ben, run),
+        lambda: runs.delete(ben, run),
+        lambda: looks.record(ben, place, "rows"),
+    ]
+    for attempt in attempts:
+        with pytest.raises(InputError, match="does not exist"):
+            attempt()
+    assert downloaded(office, run) == 404
+    office.visitor = {}
+    assert downloaded(office, run) == 403, "signed out"
+    office.visitor = {"_streamlit_user": create_signed_value("d" * 40, "_streamlit_user", "{}").decode()}
+    assert downloaded(office, run) == 403, "a cookie that this server did not sign"
+    office.enter("curator")
+    assert downloaded(office, run) == 200
+
+
+def test_a_plan_waits_for_another_person_and_reads_nothing_before(office: Office) -> None:
+    approvals.demand(LOCAL_OWNER, PEOPLE, ["plan", "release"])
+    rick = office.enter("rick")
+    run = submitted(rick)
+    (place,) = projects.list(rick)
+    jobs.pump()
+    with pytest.raises(jobs.NotMine):
+        jobs.claim(run)
+    assert "a reviewer has to approve its plan first" in words(open_page("mechanism", place.id))
+    mine = open_page("ledger", place.id)
+    assert "You made it: another person has to approve it." in words(mine)
+    assert press(mine, "Approve") is None
+    with pytest.raises(InputError, match="you made it yourself"):
+        runs.approve(rick, run, "plan", "it is mine")
+    office.enter("reviewer")
+    assert approves("")
+    work(run)
+    assert runs.get(rick, run).state == "done"
+    office.enter("rick")
+    results = open_page("results", place.id)
+    assert "A reviewer has to approve this release" in words(results)
+    assert downloaded(office, run) == 404
+    with pytest.raises(InputError, match="you made it yourself"):
+        runs.approve(rick, run, "release", "it is mine")
+    reviewer = office.enter("reviewer")
+    shown = open_ledger()
+    assert [button.label for button in shown.get("download_button")][:1] == ["Read its report"]
+    with pytest.raises(InputError, match="there is no reason"):
+        runs.approve(reviewer, run, "release", " ")
+    assert approves("")
+    with pytest.raises(InputError, match="it waits for no approval"):
+        runs.approve(reviewer, run, "release", "approved once more by mistake")
+    office.enter("rick")
+    assert downloaded(office, run) == 200
+    kinds = [entry.kind for entry in chain.entries() if entry.curator == reviewer]
+    assert kinds == ["approve plan", "approve release"]
+    assert chain.verify().ok
+
+
+def test_a_worker_that_was_started_all_the_same_reads_nothing_of_a_plan_that_nobody_approved(office: Office) -> None:
+    run = submitted(office.enter("curator"))
+    with patch.object(jobs, "_launch", lambda *_: None):
+        jobs.pump()
+    job = jobs.claim(run)
+    approvals.demand(LOCAL_OWNER, PEOPLE, ["plan"])
+    worker.work(job)
+    ended = runs.get(office.enter("curator"), run)
+    assert (ended.state, ended.touched) == ("failed", False)
+    assert balance.spent(PEOPLE).releases == 0, "its budget was given back"
+
+
+def test_a_release_that_needs_a_reason_is_approved_with_it_and_does_not_change_afterwards(office: Office) -> None:
+    approvals.demand(LOCAL_OWNER, PEOPLE, ["release"])
+    ann = office.enter("curator")
+    fields = draft(criteria=[{"kind": "tables", "limit": 0.00001}])
+    place = projects.create(ann, "Trial", fields).id
+    run = runs.submit(ann, place, document.spec(fields, "Trial"))
+    work(run)
+    reviewer = office.enter("reviewer")
+    with pytest.raises(InputError, match="write first why"):
+        runs.approve(reviewer, run, "release", "the report looks fine to us")
+    runs.explain(ann, run, "the tables that matter are good")
+    runs.approve(reviewer, run, "release", "the report looks fine to us")
+    with pytest.raises(InputError, match="approved the release as it is"):
+        runs.explain(ann, run, "another reason altogether")
+    assert runs.to_take_away(ann, run).despite == "the tables that matter are good"
+
+
+def test_a_curator_neither_raises_a_limit_nor_opens_a_population_with_one(office: Office) -> None:
+    ann = office.enter("curator")
+    with pytest.raises(InputError, match="the role officer"):
+        ledger.open_population(ann, "the same people under another name", (100.0, 1e-9))
+    place = projects.create(ann, "Trial", draft(population="others")).id
+    with pytest.raises(InputError, match="officer"):
+        runs.submit(ann, place, document.spec(draft(population="others"), "Trial"))
+    assert "Change the limit" not in str(open_page("ledger", place))
+    assert balance.populations() == (PEOPLE,)
+    officer = office.enter("officer")
+    ledger.open_population(officer, "others", (1.0, 1e-9))
+    runs.submit(ann, place, document.spec(draft(population="others"), "Trial"))
+
+
+def test_who_has_no_role_does_not_come_in_and_without_roles_everybody_has_all(office: Office, tmp_path: Path) -> None:
+    assert office.enter("stranger") == ""
+    secrets = tmp_path / "secrets.toml"
+    secrets.write_text(secrets.read_text().partition("[dpsynth.roles]")[0])
+    secrets_singleton._reset()
+    _chosen.cache_clear()
+    owner = office.enter("stranger")
+    with chain.reading() as db:
+        assert roles.of(db, owner) == roles.EVERY
+
+
+@pytest.mark.parametrize(("line", "problem"), [('boss = ["a@b"]', "'boss' is no role"), ('curator = "a@b"', "not a list of e-mail")])
+def test_a_table_of_roles_that_makes_no_sense_is_refused(office: Office, tmp_path: Path, line: str, problem: str) -> None:  # noqa: ARG001
+    secrets = tmp_path / "secrets.toml"
+    secrets.write_text(f"{secrets.read_text().partition('[dpsynth.roles]')[0]}[dpsynth.roles]\n{line}\n")
+    secrets_singleton._reset()
+    _chosen.cache_clear()
+    with pytest.raises(InputError, match=problem):
+        doors.chosen()
