@@ -12,6 +12,7 @@ try:
     if __name__ == "__main__":
         from dpsynth_core.web.shell import frame
     else:
+        from dpsynth_core.web.ledger import programs
         from dpsynth_core.web.results import downloads
         from dpsynth_core.web.shell import security
 except ImportError as error:
@@ -25,4 +26,4 @@ else:
     security.check_settings()
     security.describe_exceptions()
     security.forbid_legacy_pages()
-    app = st.App(__file__, lifespan=security.lifespan, routes=downloads.routes(), middleware=security.MIDDLEWARE)
+    app = st.App(__file__, lifespan=security.lifespan, routes=[*downloads.routes(), *programs.routes()], middleware=security.MIDDLEWARE)

@@ -1,13 +1,15 @@
-"""Charge the ledger for a release that is made in this process, without a project or a worker: what the command line does."""
+"""Charge the ledger, here or in an office, for a release that is made in this process, without a project or a worker: what the command
+line does."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 from dpsynth_core.foundation.errors import ChargedError, InputError
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.store import balance, fingerprints, jobs, ledger
+from dpsynth_core.store import balance, elsewhere, fingerprints, jobs, ledger
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.store.folders import new_id
@@ -47,6 +49,10 @@ def charged(
     reservation could not be given back.
     """
     run, spec = new_id(), plan.spec
+    if (office := elsewhere.configured()) is not None:
+        office.reserve(charge_of(plan, run, fingerprints.of_data(spec.data)))
+        _carry_out(run, execute, office.touch, office.give_back)
+        return
     job = jobs.Job(run, LOCAL_OWNER, None, jobs.COMMAND, spec.model_dump_json(), spec.digest(), spec.population, plan.shares.rho)
     try:
         charge = charge_of(plan, run, fingerprints.of_data(spec.data))
@@ -60,30 +66,47 @@ def charged(
             jobs.work_here(db, run)
     except StoreFault as error:
         raise StoreFault(error.field, error.problem, f"{error.remedy}; {_FREE}") from error
-    touched = False
-
-    def touch() -> None:
-        nonlocal touched
-        jobs.touch(run)
-        touched = True
-
     with jobs.beating(run, on_loss=lambda: None):
-        try:
-            execute(run, touch)
-        except BaseException as error:
-            if not touched:
-                _give_back(run, error)
-            raise
+        _carry_out(run, execute, jobs.touch, _give_back)
     with suppress(StoreFault):  # the release is complete; the next one that looks finds a job without a process
         jobs.remove(run)
 
 
-def _give_back(run: str, reason: BaseException) -> None:
-    """End a run that had a reason to end before it read anything. Raises ChargedError where its reservation could not be given back."""
+def citation(run: str, plan: str) -> dict[str, Any]:
+    """What a release says of the ledger that was charged for it. plan: its digest. Raises PlanDiffers, and StoreFault where the ledger does
+    not know the run or cannot be asked."""
+    if (office := elsewhere.configured()) is not None:
+        return office.cite(run, plan)
+    ledger.check_plan(run, plan)
+    return balance.citation(run)
+
+
+def _carry_out(
+    run: str, execute: Callable[[str, Callable[[], None]], None], touch: Callable[[str], None], give_back: Callable[[str], None]
+) -> None:
+    """Execute a run whose budget is reserved, which is given back where it ends before it read anything. Raises ChargedError where that
+    could not be done."""
+    touched = False
+
+    def touching() -> None:
+        nonlocal touched
+        touch(run)
+        touched = True
+
     try:
-        with suppress(jobs.NotMine):
-            jobs.give(run, 0, "failed")
-        jobs.remove(run)
-    except StoreFault as error:
-        cause = reason if isinstance(reason, InputError) else error
-        raise ChargedError(cause.field, f"{cause.problem}, and the reserved budget could not be given back", cause.remedy) from error
+        execute(run, touching)
+    except BaseException as reason:
+        if not touched:
+            try:
+                give_back(run)
+            except InputError as error:
+                cause = reason if isinstance(reason, InputError) else error
+                problem = f"{cause.problem}, and the reserved budget could not be given back"
+                raise ChargedError(cause.field, problem, cause.remedy) from error
+        raise
+
+
+def _give_back(run: str) -> None:
+    with suppress(jobs.NotMine):
+        jobs.give(run, 0, "failed")
+    jobs.remove(run)

@@ -23,7 +23,7 @@ from dpsynth_core.release.making import HandOver
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.spool import Kept, Spool
 from dpsynth_core.release.times import Times
-from dpsynth_core.store import balance, charging, failures, ledger, signing, spools
+from dpsynth_core.store import charging, failures, signing, spools
 from dpsynth_core.store.faults import FIELD as HOME
 from dpsynth_core.store.faults import StoreFault
 
@@ -122,8 +122,7 @@ def _cited(run: str, of: Plan | Kept, told: Told) -> dict[str, Any]:
     if not run:
         return {}
     try:
-        ledger.check_plan(run, of.spec.digest())
-        cited = balance.citation(run)
+        cited = charging.citation(run, of.spec.digest())
     except StoreFault:
         told.note("warning: the ledger does not know this run, and the release does not cite it")
         return {}

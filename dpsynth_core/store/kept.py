@@ -53,4 +53,4 @@ def earlier(plan: Plan) -> Path | None:
 
 def _run(made: Release) -> str:
     """The ledger's name for the run; a new one where none was charged."""
-    return next((entry.run for entry in chain.entries() if entry.number == made.ledger["entry"]), new_id()) if made.ledger else new_id()
+    return next((entry.run for entry in chain.entries() if entry.hash == made.ledger["hash"]), new_id()) if made.ledger else new_id()

@@ -35,6 +35,7 @@ class Act(StrEnum):
     CAP = "open a population or change its limit"
     APPROVE = "approve what another person made"
     DEMAND = "say what must be approved"
+    REVOKE = "revoke a token of another person"
 
 
 MAY: Mapping[Role, frozenset[Act]] = MappingProxyType(
@@ -43,7 +44,7 @@ MAY: Mapping[Role, frozenset[Act]] = MappingProxyType(
         Role.OFFICER: frozenset({Act.CAP}),
         Role.REVIEWER: frozenset({Act.APPROVE}),
         Role.AUDITOR: frozenset(),
-        Role.ADMINISTRATOR: frozenset({Act.DEMAND}),
+        Role.ADMINISTRATOR: frozenset({Act.DEMAND, Act.REVOKE}),
     }
 )
 EVERY = frozenset(Role)

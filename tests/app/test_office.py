@@ -18,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.store import approvals, balance, chain, jobs, ledger, looks, projects, roles, runs, worker
+from dpsynth_core.store import approvals, balance, chain, jobs, ledger, looks, projects, roles, runs, tokens, worker
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.store.roles import MAY, Act, Role
 from dpsynth_core.web.results import downloads
@@ -168,6 +168,16 @@ def demands(owner: str) -> bool:  # noqa: ARG001
     return approvals.demanded(chain.entries(), PEOPLE) == ("plan", "release")
 
 
+def revokes(owner: str) -> bool:
+    """Another person's token."""
+    key = next(token.key for token in tokens.listed(curator()) if token.owner == curator())
+    app = open_ledger()
+    if owner == curator() or not any(button.key == f"revoke_{key}" for button in app.button):
+        return False
+    app.button(key=f"revoke_{key}").click().run()
+    return key not in [token.key for token in tokens.listed(curator())]
+
+
 def curator() -> str:
     return next(owner for owner, name in roles.names().items() if name == "curator@example.org")
 
@@ -179,6 +189,7 @@ IN_THE_APP: dict[Act, Callable[[str], bool]] = {
     Act.CAP: changes_the_limit,
     Act.APPROVE: approves,
     Act.DEMAND: demands,
+    Act.REVOKE: revokes,
 }
 
 
@@ -186,6 +197,7 @@ IN_THE_APP: dict[Act, Callable[[str], bool]] = {
 def test_each_role_does_in_the_app_what_the_table_says_and_nothing_else(office: Office, role: Role) -> None:
     approvals.demand(LOCAL_OWNER, PEOPLE, ["plan"])
     made = submitted(office.enter("curator"))
+    tokens.make(curator(), "a notebook")
     owner = office.enter(role)
     done = {act for act, attempt in IN_THE_APP.items() if act is not Act.APPROVE and attempt(owner)}
     with chain.reading() as db:
@@ -221,6 +233,7 @@ STORE: dict[Act, Callable[[str, str, str], object]] = {
     Act.CAP: lambda owner, _place, _run: ledger.change_cap(owner, PEOPLE, (20.0, 1e-9), "decided by the whole board"),
     Act.APPROVE: lambda owner, _place, run: runs.approve(owner, run, "plan", "decided by the whole board"),
     Act.DEMAND: lambda owner, _place, _run: approvals.demand(owner, PEOPLE, []),
+    Act.REVOKE: lambda owner, _place, _run: tokens.revoke(owner, "0" * 64),
 }
 
 
@@ -399,3 +412,19 @@ def test_a_table_of_roles_that_makes_no_sense_is_refused(office: Office, tmp_pat
     _chosen.cache_clear()
     with pytest.raises(InputError, match=problem):
         doors.chosen()
+
+
+def test_a_token_is_shown_once_and_its_maker_revokes_it(office: Office) -> None:
+    owner = office.enter("curator")
+    place = projects.create(owner, "Trial", draft()).id
+    app = open_page("ledger", place)
+    next(field for field in app.text_input if field.label == "Where the new one is used").input("My <b>notebook</b>")
+    app = press(app, "Make a token") or app
+    (shown,) = [code.value for code in app.code if "DPSYNTH_LEDGER_TOKEN=" in code.value]
+    with chain.reading() as db:
+        assert tokens.owner_of(db, shown.partition("=")[2]) == owner
+    app = open_page("ledger", place)
+    assert "DPSYNTH_LEDGER_TOKEN=" not in str([code.value for code in app.code])
+    assert "<b>" not in words(app)
+    press(app, "Revoke")
+    assert tokens.listed(owner) == ()

@@ -13,7 +13,7 @@ from dpsynth_core.store import accounts, approvals, auditing, balance, chain, le
 from dpsynth_core.store.balance import Spent
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.roles import Act
-from dpsynth_core.web.ledger import approvals_view
+from dpsynth_core.web.ledger import approvals_view, tokens_view
 from dpsynth_core.web.shell import frame, numbers, session
 from dpsynth_core.web.shell.text import capital, literal, one_line
 
@@ -39,6 +39,7 @@ def charges(owner: str) -> None:
     """Every account with its entries, and the key that signs releases; in an office, what waits for a second person."""
     if session.in_office():
         approvals_view.waiting(owner)
+        tokens_view.card(owner)
     names = balance.populations()
     if not names:
         st.info("Nothing is charged yet. The first run, or the Data page, opens a population.", icon=":material/receipt_long:")

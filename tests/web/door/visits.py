@@ -68,6 +68,7 @@ def exchange(
     query: str = "",
     kind: str = "http",
     extra: tuple[tuple[str, str], ...] = (),
+    content: bytes = b"",
 ) -> list[dict[str, Any]]:
     """What an app behind the middleware sends in answer to one request, message by message."""
     sent: list[dict[str, Any]] = []
@@ -76,7 +77,7 @@ def exchange(
         sent.append(message)
 
     async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": b"", "more_body": False}
+        return {"type": "http.request", "body": content, "more_body": False}
 
     named = [*{"host": HOST, **(headers or {})}.items(), *extra]
     scope = {

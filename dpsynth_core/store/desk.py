@@ -1,0 +1,119 @@
+"""The ledger for programs on other machines: what a person's token lets them ask of it, and nothing else.
+
+    reserve   charge a run to its population; the same run again is the same charge, for an answer may be lost on the way
+    touch     the run is about to read records: its charge is final
+    return    give back what was never touched
+    cite      what a release of the run says of the ledger
+
+Everything that is sent is public: a plan's digest, price and unit, the population's name, a keyed hash of the table. What a program spends
+is its own word, as what it publishes is.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sqlite3
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.privacy.accountant import named
+from dpsynth_core.privacy.budget import check_budget
+from dpsynth_core.store import accounts, approvals, balance, chain, ledger, roles, tokens
+from dpsynth_core.store.chain import Entry
+from dpsynth_core.store.database import reading, transaction
+from dpsynth_core.store.ledger import Charge
+from dpsynth_core.store.roles import Act
+from dpsynth_core.store.times import age
+
+FORGOTTEN_SECONDS = 86_400.0
+"""What was reserved and not touched for so long is given back: its program was killed before it read anything, and may not touch it now."""
+_RUN, _DIGEST = re.compile(r"[0-9a-f]{16}"), re.compile(r"[0-9a-f]{64}")
+_CHARGE = TypeAdapter(Charge)
+_OTHER = InputError("request", "it is none that this server knows", "use the version of the program that the office's server has")
+
+
+def answer(token: str, act: str, asked: Any) -> dict[str, Any]:
+    """What the program gets. Raises NotAdmitted, CapExceeded, UnitDiffers, StoreFault and other InputErrors; then nothing was changed."""
+    if act not in ("reserve", *_ACTS) or not isinstance(asked, dict):
+        raise _OTHER
+    with reading() as db:  # who has no token never holds the lock
+        owner = tokens.owner_of(db, token)
+        roles.check(db, owner, Act.RUN)
+    with transaction() as db:
+        if act == "reserve":
+            return _reserve(db, owner, asked)
+        run = asked.get("run")
+        books = chain.entries_in(db)
+        charge = next((entry for entry in books if entry.kind == "reserve" and entry.run == run and entry.curator == owner), None)
+        if charge is None:
+            raise InputError("run", "the ledger has no charge of yours for it", "reserve its budget first")
+        return _ACTS[act](db, charge, {entry.kind for entry in books if entry.run == run})
+
+
+def _reserve(db: sqlite3.Connection, owner: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+    charge = _read(asked)
+    for entry in chain.entries_in(db):
+        if entry.kind == "reserve" and entry.run == charge.run:
+            same = (entry.curator, entry.population, entry.spec, entry.rho) == (owner, charge.population, charge.spec, charge.rho)
+            if same:
+                return {"entry": entry.number}
+            raise InputError("run", "there is another one of this name", "start it again")
+    _free_forgotten(db)
+    return {"entry": ledger.reserve(db, owner, charge).number}
+
+
+def _read(asked: Mapping[str, Any]) -> Charge:
+    try:
+        charge = _CHARGE.validate_json(json.dumps(asked), strict=True)
+        named(charge.accountant)
+    except (ValidationError, ValueError, KeyError):
+        raise _OTHER from None
+    check_budget(charge.epsilon, charge.delta)
+    ledger.check_name(charge.population)
+    amounts = math.isfinite(charge.rho) and charge.rho > 0 and 0 <= charge.own_delta < 1
+    texts = len(charge.note) <= 200 and charge.note.isprintable() and _DIGEST.fullmatch(charge.fingerprint)
+    if not (amounts and texts and _RUN.fullmatch(charge.run) and _DIGEST.fullmatch(charge.spec)):
+        raise _OTHER
+    return charge
+
+
+def _free_forgotten(db: sqlite3.Connection) -> None:
+    """What the wizard and the command line reserve here has a job as long as it waits, and is none of this."""
+    books = chain.entries_in(db)
+    kept = {entry.run for entry in books if entry.kind == "touch"} | {row["id"] for row in db.execute("SELECT id FROM jobs")}
+    for entry in accounts.standing(books):
+        if entry.run not in kept and age(entry.at) > FORGOTTEN_SECONDS:
+            ledger.give_back(db, entry.run, "a program elsewhere never read a record for it")
+
+
+def _touch(db: sqlite3.Connection, charge: Entry, done: set[str]) -> dict[str, Any]:
+    if "return" in done:
+        raise InputError("run", "its budget was given back meanwhile", "start it again")
+    if "touch" not in done:
+        approvals.check(chain.entries_in(db), charge.run, approvals.PLAN)
+        ledger.touch(db, charge.run)
+    return {}
+
+
+def _return(db: sqlite3.Connection, charge: Entry, done: set[str]) -> dict[str, Any]:
+    if "touch" in done:
+        raise InputError("run", "it may have read records, so that it stays charged", "make its release")
+    if "return" not in done:
+        ledger.give_back(db, charge.run, "it ended before any record was read")
+    return {}
+
+
+def _cite(db: sqlite3.Connection, charge: Entry, done: set[str]) -> dict[str, Any]:  # noqa: ARG001
+    return {"spec": charge.spec, "cited": balance.citation(charge.run)}
+
+
+_ACTS: Mapping[str, Callable[[sqlite3.Connection, Entry, set[str]], dict[str, Any]]] = {
+    "touch": _touch,
+    "return": _return,
+    "cite": _cite,
+}

@@ -1,0 +1,96 @@
+"""An office's ledger in place of the one in DPSYNTH_HOME: the other end of `desk`, for the command line and for Python programs.
+
+`DPSYNTH_LEDGER` is the address of the office's server, and `DPSYNTH_LEDGER_TOKEN` the person's token for it. No redirect is followed: the
+token goes to that server alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.store.faults import StoreFault
+from dpsynth_core.store.ledger import Charge, PlanDiffers
+
+VARIABLE, _TOKEN = "DPSYNTH_LEDGER", "DPSYNTH_LEDGER_TOKEN"
+_PLACE = "books"
+_SECONDS, _MOST_BYTES = 30, 1 << 20
+_HERE = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True)
+class Office:
+    """Its methods raise InputError with the server's own words, and StoreFault where it cannot be asked."""
+
+    url: str
+    token: str = field(repr=False)
+
+    def reserve(self, charge: Charge) -> None:
+        self._ask("reserve", {**vars(charge), "unit": charge.unit.model_dump()})
+
+    def touch(self, run: str) -> None:
+        self._ask("touch", {"run": run})
+
+    def give_back(self, run: str) -> None:
+        self._ask("return", {"run": run})
+
+    def cite(self, run: str, plan: str) -> dict[str, Any]:
+        """As `balance.citation`. Raises PlanDiffers where the run was charged for another plan than the one with this digest."""
+        try:
+            told = self._ask("cite", {"run": run})
+        except InputError as error:
+            raise StoreFault(error.field, error.problem, error.remedy) from error
+        if told.get("spec") != plan:
+            raise PlanDiffers("plan", "it is another one than the office's ledger was charged for", "put back what the run kept")
+        return dict(told["cited"])
+
+    def _ask(self, act: str, asked: dict[str, Any]) -> dict[str, Any]:
+        headers = {"authorization": f"Bearer {self.token}", "content-type": "application/json"}
+        request = urllib.request.Request(f"{self.url}/{_PLACE}/{act}", json.dumps(asked).encode(), headers, method="POST")
+        try:
+            with _opener.open(request, timeout=_SECONDS) as stream:
+                told = json.loads(stream.read(_MOST_BYTES))
+        except urllib.error.HTTPError as refused:
+            raise _refusal(refused) from None
+        except (OSError, ValueError):
+            problem = "the office's server does not answer, or not as one"
+            raise StoreFault(VARIABLE, problem, "check the address and the network, and try again") from None
+        return told if isinstance(told, dict) else {}
+
+
+def configured() -> Office | None:
+    """The office whose ledger is charged; None for the one here. Raises InputError for settings that would not protect."""
+    url = os.environ.get(VARIABLE, "").rstrip("/")
+    if not url:
+        return None
+    parts = urlsplit(url)
+    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in _HERE):
+        raise InputError(VARIABLE, "it is no address that begins with https://", "write it like https://studio.example.org")
+    token = os.environ.get(_TOKEN, "").strip()
+    if not token.isascii() or not token.isprintable() or not token:
+        raise InputError(_TOKEN, "there is no token in it", "make one on the Ledger page of the office's server")
+    return Office(url, token)
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+_opener = urllib.request.build_opener(_NoRedirect)
+
+
+def _refusal(refused: urllib.error.HTTPError) -> InputError:
+    """The server's words; for what has none, such as a proxy's page, what to look at."""
+    try:
+        told = json.loads(refused.read(_MOST_BYTES))
+        parts = [str(told[name]) for name in ("field", "problem", "remedy")]
+    except (OSError, ValueError, KeyError, TypeError):
+        return StoreFault(VARIABLE, f"the server there answered {refused.code}, and not as an office's", "check the address")
+    return StoreFault(*parts) if refused.code >= 500 else InputError(*parts)

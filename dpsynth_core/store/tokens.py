@@ -1,0 +1,89 @@
+"""Personal tokens, with which programs on other machines charge the ledger for a person (`desk`). Only their hashes are kept.
+
+A token has 192 random bits, so that its plain hash cannot be guessed. It counts for 90 days, and only while its person has been here within
+30: who is withdrawn at the provider cannot come in, and an administrator revokes the token at once.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+from dataclasses import dataclass
+from hashlib import sha256
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.store import chain, roles
+from dpsynth_core.store.chain import Entry
+from dpsynth_core.store.database import reading, transaction
+from dpsynth_core.store.home import LOCAL_OWNER, now
+from dpsynth_core.store.roles import Act
+from dpsynth_core.store.times import age
+
+PREFIX, _BYTES = "dpsynth_", 24
+DAYS, ABSENT_DAYS = 90, 30
+_DAY = 86_400.0
+_MOST = 20
+
+
+@dataclass(frozen=True)
+class Token:
+    """What is known of one. key: its hash, which opens nothing."""
+
+    key: str
+    owner: str
+    name: str
+    created: str
+
+
+class NotAdmitted(InputError):
+    """A token that opens nothing, for whatever reason; the same words for each."""
+
+    def __init__(self) -> None:
+        super().__init__("token", "it opens nothing here, or no longer", "make one on the Ledger page of the office's server")
+
+
+def make(owner: str, name: str) -> str:
+    """A new token of a person who may run plans, which is shown this once. name: what it is for. Raises InputError."""
+    if not name.strip() or len(name) > 80 or not name.isprintable():
+        raise InputError("name", "it is empty, too long or has control characters", "say in a few words where the token is used")
+    token = PREFIX + secrets.token_hex(_BYTES)
+    with transaction() as db:
+        roles.check(db, owner, Act.RUN)
+        if db.execute("SELECT COUNT(*) FROM tokens WHERE owner = ?", (owner,)).fetchone()[0] >= _MOST:
+            raise InputError("token", f"you have {_MOST} already", "revoke one that is not used")
+        db.execute("INSERT INTO tokens (hash, owner, name, created) VALUES (?, ?, ?, ?)", (_hash(token), owner, name.strip(), now()))
+        chain.append(db, chain.whole_in(db), Entry(owner, "token", note=_hash(token)[:8]))
+    return token
+
+
+def revoke(owner: str, key: str) -> None:
+    """End one's own token, or, as an administrator, anybody's. Raises InputError."""
+    with transaction() as db:
+        row = db.execute("SELECT owner FROM tokens WHERE hash = ?", (key,)).fetchone()
+        if row is None or row["owner"] != owner:
+            roles.check(db, owner, Act.REVOKE)
+        if db.execute("DELETE FROM tokens WHERE hash = ?", (key,)).rowcount:
+            chain.append(db, chain.whole_in(db), Entry(owner, "revoke", note=key[:8]))
+
+
+def listed(owner: str) -> tuple[Token, ...]:
+    """One's own tokens; everybody's for an administrator. The oldest first."""
+    with reading() as db:
+        every = roles.allowed(db, owner, Act.REVOKE)
+        rows = db.execute("SELECT * FROM tokens WHERE owner = ? OR ? ORDER BY created", (owner, every))
+        return tuple(Token(row["hash"], row["owner"], row["name"], row["created"]) for row in rows)
+
+
+def owner_of(db: sqlite3.Connection, token: str) -> str:
+    """Whose token it is. Raises NotAdmitted."""
+    row = db.execute("SELECT owner, created FROM tokens WHERE hash = ?", (_hash(token),)).fetchone()
+    if row is None or age(row["created"]) > DAYS * _DAY:
+        raise NotAdmitted
+    person = db.execute("SELECT seen FROM people WHERE owner = ?", (row["owner"],)).fetchone()
+    if row["owner"] != LOCAL_OWNER and (person is None or age(person["seen"]) > ABSENT_DAYS * _DAY):
+        raise NotAdmitted
+    return str(row["owner"])
+
+
+def _hash(token: str) -> str:
+    return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

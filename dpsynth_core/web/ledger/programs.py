@@ -1,0 +1,55 @@
+"""The ledger's route for programs of people with a token (`store.desk`). Cookies decide nothing here, so that no page can use it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.store import desk, faults, tokens
+from dpsynth_core.web.shell.door import address, doors, page
+
+_MOST_BYTES = 1 << 16
+
+
+def routes() -> list[Route]:
+    """For the server, beside Streamlit's own."""
+    return [Route(address.path(f"{doors.FOR_PROGRAMS}/{{act}}"), _answer, methods=["POST"])]
+
+
+async def _answer(request: Request) -> Response:
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
+    try:
+        if kind.lower() != "bearer":
+            raise tokens.NotAdmitted
+        asked = await _asked(request)
+        return JSONResponse(await run_in_threadpool(_told, token.strip(), request.path_params["act"], asked), headers=page.NOT_KEPT)
+    except InputError as error:
+        status = 401 if isinstance(error, tokens.NotAdmitted) else 503 if isinstance(error, faults.StoreFault) else 409
+        parts = {"field": error.field, "problem": error.problem, "remedy": error.remedy}
+        return JSONResponse(parts, status, headers=page.NOT_KEPT)
+
+
+def _told(token: str, act: str, asked: Any) -> dict[str, Any]:
+    with faults.explained():
+        return desk.answer(token, act, asked)
+
+
+async def _asked(request: Request) -> Any:
+    """The JSON of a request. Raises InputError for what is too long or none."""
+    content = b""
+    async for part in request.stream():
+        content += part
+        if len(content) > _MOST_BYTES:
+            break
+    try:
+        if len(content) <= _MOST_BYTES:
+            return json.loads(content)
+    except (ValueError, RecursionError):
+        pass
+    raise InputError("request", "it is no JSON of this size", "use the version of the program that the office's server has")

@@ -1,0 +1,201 @@
+"""Programs elsewhere charge the office's ledger with a token: nothing without one, each their own, never above the cap."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.store import approvals, balance, chain, database, desk, ledger, roles, tokens
+from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.store.roles import Role
+from dpsynth_core.web.ledger import programs
+from dpsynth_core.web.shell.door import doors
+from dpsynth_core.web.shell.door.sign_in import SignIn
+from tests.web.door.visits import exchange, headers_of
+
+ORIGIN, PEOPLE = "https://studio.example.org", "people"
+RUN, OTHER = "0" * 16, "1" * 16
+
+
+def charge(**changed: Any) -> dict[str, Any]:
+    unit = {"relation": "add-remove", "person_column": None, "max_rows_per_person": 1}
+    stated = {"population": PEOPLE, "run": RUN, "spec": "a" * 64, "unit": unit, "rho": 0.02, "epsilon": 1.0, "delta": 1e-9}
+    return stated | {"fingerprint": "b" * 64, "note": "a release with AIM", "own_delta": 0.0, "accountant": "zCDP"} | changed
+
+
+@pytest.fixture(autouse=True)
+def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An office with a population that holds some such charges; ann and ben are curators."""
+    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path))
+    door = SignIn(ORIGIN)
+    monkeypatch.setattr(doors, "chosen", lambda: door)
+    doors.address.answer_to(ORIGIN)
+    for name in ("ann", "ben"):
+        roles.greet(name, f"{name}@example.org", [Role.CURATOR])
+    ledger.open_population(LOCAL_OWNER, PEOPLE, (3.0, 1e-9))
+    return tmp_path
+
+
+def ask(token: str, act: str, asked: Any, **headers: str) -> tuple[int, dict[str, Any]]:
+    named = {"host": "studio.example.org", "authorization": f"Bearer {token}"} | {key.replace("_", "-"): v for key, v in headers.items()}
+    content = asked if isinstance(asked, bytes) else json.dumps(asked).encode()
+    started, *rest = exchange(Starlette(routes=programs.routes()), f"/books/{act}", named, method="POST", content=content)
+    body = b"".join(part.get("body", b"") for part in rest)
+    assert headers_of(started)["cache-control"] == "no-store"
+    return started["status"], json.loads(body) if body.startswith(b"{") else {"text": body.decode()}
+
+
+def test_a_charge_is_reserved_touched_and_cited_in_the_persons_name() -> None:
+    token = tokens.make("ann", "my notebook")
+    status, told = ask(token, "reserve", charge())
+    assert (status, told) == (200, {"entry": 3})
+    assert ask(token, "reserve", charge()) == (200, {"entry": 3}), "the answer may have been lost on the way"
+    assert ask(token, "touch", {"run": RUN})[0] == 200
+    assert ask(token, "touch", {"run": RUN})[0] == 200
+    status, told = ask(token, "cite", {"run": RUN})
+    assert told["spec"] == "a" * 64
+    assert told["cited"] == balance.citation(RUN)
+    entries = [(entry.curator, entry.kind) for entry in chain.entries()]
+    assert entries == [(LOCAL_OWNER, "population"), ("ann", "token"), ("ann", "reserve"), ("ann", "touch")]
+    assert balance.spent(PEOPLE).rho == 0.02
+    assert chain.verify().ok
+
+
+def test_what_was_not_touched_is_given_back_and_what_was_stays() -> None:
+    token = tokens.make("ann", "my notebook")
+    ask(token, "reserve", charge())
+    assert ask(token, "return", {"run": RUN}) == ask(token, "return", {"run": RUN}) == (200, {})
+    assert balance.spent(PEOPLE).rho == 0
+    assert ask(token, "touch", {"run": RUN})[1]["problem"] == "its budget was given back meanwhile"
+    ask(token, "reserve", charge(run=OTHER))
+    ask(token, "touch", {"run": OTHER})
+    status, told = ask(token, "return", {"run": OTHER})
+    assert status == 409
+    assert "stays charged" in told["problem"]
+    assert balance.spent(PEOPLE).rho == 0.02
+
+
+def test_nobody_exceeds_the_cap_together() -> None:
+    held = [tokens.make(name, "laptop") for name in ("ann", "ben")]
+    fits = int(balance.spent(PEOPLE, cap=(3.0, 1e-9)).cap_rho / 0.02)
+    answers = [ask(held[number % 2], "reserve", charge(run=f"{number:016x}")) for number in range(fits + 2)]
+    assert [status for status, _ in answers] == [200] * fits + [409] * 2
+    assert "above its cap of 3" in answers[-1][1]["problem"]
+    assert balance.spent(PEOPLE).releases == fits
+
+
+def test_another_persons_run_is_no_run_of_mine() -> None:
+    ann, ben = tokens.make("ann", "a"), tokens.make("ben", "b")
+    ask(ann, "reserve", charge())
+    for act in ("touch", "return", "cite"):
+        status, told = ask(ben, act, {"run": RUN})
+        assert (status, told["problem"]) == (409, "the ledger has no charge of yours for it")
+    assert ask(ben, "reserve", charge())[0] == 409
+    assert balance.spent(PEOPLE).releases == 1
+
+
+@pytest.mark.parametrize("token", ["", "dpsynth_", f"dpsynth_{'0' * 48}", "\x00", "Bearer", "é" * 60])
+def test_a_token_that_is_none_gets_the_same_words_and_no_lock(token: str) -> None:
+    status, told = ask(token, "reserve", charge())
+    assert (status, told["problem"]) == (401, "it opens nothing here, or no longer")
+    assert len(chain.entries()) == 1
+
+
+def test_tokens_end_when_revoked_when_old_when_the_person_is_gone_and_with_the_role(office: Path) -> None:
+    token = tokens.make("ann", "laptop")
+    (kept,) = tokens.listed("ann")
+    assert tokens.listed("ben") == ()
+    with closing(sqlite3.connect(office / database.DATABASE)) as db:
+        assert token not in "".join(db.iterdump()), "its hash alone is kept"
+    assert token not in str(kept)
+
+    def status(change: str) -> int:
+        with closing(sqlite3.connect(office / database.DATABASE)) as db:
+            db.execute(change)
+            db.commit()
+        return ask(token, "cite", {"run": RUN})[0]
+
+    assert status("SELECT 1") == 409, "it opens"
+    assert status("UPDATE people SET seen = '2020-01-01T00:00:00.000+00:00' WHERE owner = 'ann'") == 401
+    roles.greet("ann", "ann@example.org", [Role.CURATOR])
+    assert status("SELECT 1") == 409
+    assert status("UPDATE tokens SET created = '2020-01-01T00:00:00.000+00:00'") == 401
+    token = tokens.make("ann", "laptop")
+    roles.greet("ann", "ann@example.org", [Role.AUDITOR])
+    assert status("SELECT 1") == 409
+    assert ask(token, "reserve", charge())[1]["problem"] == "yours does not let you run a plan"
+    roles.greet("ann", "ann@example.org", [Role.CURATOR])
+    with pytest.raises(InputError, match="does not let you revoke"):
+        tokens.revoke("ben", tokens.listed("ann")[-1].key)
+    tokens.revoke("ann", tokens.listed("ann")[-1].key)
+    assert status("SELECT 1") == 401
+    assert [entry.kind for entry in chain.entries() if entry.curator == "ann"] == ["token", "token", "revoke"]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        charge(rho=0.0), charge(rho=-1.0), charge(rho="0.02"), charge(rho=float("nan")), charge(rho=float("inf")), charge(own_delta=-1e-9),
+        charge(run="r"), charge(run="../etc/passwd"), charge(spec=""), charge(spec="a" * 10_000), charge(accountant="mine"),
+        charge(unit={"relation": "x"}), charge(unit={"rows": 1}), charge(epsilon=0.0),
+        charge(delta=1.0), charge(population=""), charge(population="P" * 300),
+        charge(note="\n"), charge(note="n" * 300), charge(fingerprint="table.csv"), {}, [], None, 1, b"", b"{", b"[" * 50_000,
+        b" " * 70_000,
+    ],
+)  # fmt: skip
+def test_what_is_no_charge_is_refused_in_words_and_changes_nothing(asked: Any) -> None:
+    token = tokens.make("ann", "laptop")
+    before = chain.entries()
+    status, told = ask(token, "reserve", asked)
+    assert status == 409
+    assert set(told) == {"field", "problem", "remedy"}
+    assert chain.entries() == before
+
+
+def test_a_page_and_a_cookie_reach_nothing() -> None:
+    token = tokens.make("ann", "laptop")
+    assert ask(token, "reserve", charge(), origin="https://evil.example")[0] == 403
+    assert ask(token, "reserve", charge(), origin=ORIGIN)[0] == 403, "no page of ours does this"
+    assert ask(token, "reserve", charge(), host="evil.example")[0] == 403
+    assert ask("", "reserve", charge(), authorization="Basic YTpi", cookie=f"token={token}")[0] == 401
+    assert ask(token, "elsewhere", charge())[0] == 409
+    assert len(chain.entries()) == 2
+
+
+def test_a_server_of_one_person_has_no_such_route(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dpsynth_core.web.shell.door.personal import Personal
+
+    token = tokens.make("ann", "laptop")
+    door = Personal()
+    monkeypatch.setattr(doors, "chosen", lambda: door)
+    assert ask(token, "reserve", charge())[0] == 403
+
+
+def test_a_plan_that_has_to_be_approved_is_touched_afterwards_alone() -> None:
+    approvals.demand(LOCAL_OWNER, PEOPLE, ["plan"])
+    token = tokens.make("ann", "laptop")
+    ask(token, "reserve", charge())
+    assert ask(token, "touch", {"run": RUN})[1]["field"] == "plan"
+    roles.greet("rita", "rita@example.org", [Role.REVIEWER])
+    approvals.approve("rita", RUN, "plan", "checked with the protocol")
+    assert ask(token, "touch", {"run": RUN})[0] == 200
+
+
+def test_what_a_killed_program_reserved_is_given_back_after_a_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    token = tokens.make("ann", "laptop")
+    ask(token, "reserve", charge())
+    ask(token, "reserve", charge(run=OTHER))
+    ask(token, "touch", {"run": OTHER})
+    monkeypatch.setattr(desk, "FORGOTTEN_SECONDS", -1.0)
+    ask(token, "reserve", charge(run="2" * 16))
+    assert balance.spent(PEOPLE).releases == 2
+    assert ask(token, "touch", {"run": RUN})[0] == 409
+    assert "never read a record" in next(entry.note for entry in chain.entries() if entry.kind == "return")
