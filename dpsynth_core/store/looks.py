@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 
 from dpsynth_core.planning.looks import CHANGED, COMPARED, Look, ordered
-from dpsynth_core.store import roles
+from dpsynth_core.store import acts, roles
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.home import now
 from dpsynth_core.store.roles import Act
@@ -24,6 +24,7 @@ def record(owner: str, project: str, look: Look) -> None:
         return
     with transaction() as db:
         owned(db, "project", owner, project)
+        acts.record(db, owner, acts.LOOK, f"{look}, in project {project}")
         add(db, project, look)
 
 

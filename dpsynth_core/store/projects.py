@@ -10,6 +10,7 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, TypeVar
@@ -18,8 +19,9 @@ from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.private_files import private_directory, private_file
 from dpsynth_core.planning.looks import Look
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import jobs, looks, roles, spools
+from dpsynth_core.store import acts, jobs, looks, roles, spools
 from dpsynth_core.store.database import reading, transaction
+from dpsynth_core.store.faults import BooksLost
 from dpsynth_core.store.folders import new_id, project_folder
 from dpsynth_core.store.home import home, now
 from dpsynth_core.store.roles import Act
@@ -113,6 +115,8 @@ def delete(owner: str, project: str) -> None:
     for job in of_project:
         jobs.stop(job)
     with transaction() as db:
+        with suppress(BooksLost):  # that the books are damaged keeps nobody from deleting
+            acts.record(db, owner, acts.DELETE, f"project {project}")
         db.execute("DELETE FROM jobs WHERE project = ?", (project,))
         db.execute("DELETE FROM projects WHERE id = ? AND owner = ?", (project, owner))
     shutil.rmtree(project_folder(project), ignore_errors=True)

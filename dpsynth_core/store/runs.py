@@ -9,6 +9,7 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -23,8 +24,9 @@ from dpsynth_core.release import document as releases
 from dpsynth_core.release import times
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.times import Times
-from dpsynth_core.store import approvals, chain, charging, fingerprints, jobs, ledger, looks, projects, roles, spools
+from dpsynth_core.store import acts, approvals, chain, charging, fingerprints, jobs, ledger, looks, projects, roles, spools
 from dpsynth_core.store.database import reading, transaction
+from dpsynth_core.store.faults import BooksLost
 from dpsynth_core.store.folders import new_id, run_folder
 from dpsynth_core.store.roles import Act
 from dpsynth_core.store.tables import owned
@@ -136,6 +138,8 @@ def delete(owner: str, run: str) -> None:
     ended = get(owner, run)
     if ended.active:
         raise InputError("run", "it has not ended", "cancel it first")
+    with transaction() as db, suppress(BooksLost):
+        acts.record(db, owner, acts.DELETE, f"run {run}", ended.population, ended.digest)
     jobs.remove(run)
     shutil.rmtree(run_folder(ended.project, run), ignore_errors=True)
     spools.spool_file(run).unlink(missing_ok=True)
@@ -182,6 +186,13 @@ def to_take_away(owner: str, run: str) -> Release:
         roles.check(db, owner, Act.DOWNLOAD)
         approvals.check(chain.entries_in(db), run, approvals.RELEASE)
     return made
+
+
+def note_download(owner: str, run: str, what: str) -> None:
+    """Keep in the ledger that the person takes a file of the release. what: its kind, such as "bundle". Raises StoreFault."""
+    about = get(owner, run)
+    with transaction() as db:
+        acts.record(db, owner, acts.DOWNLOAD, f"{what} of run {run}", about.population, about.digest)
 
 
 def approve(owner: str, run: str, stage: str, reason: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -19,6 +20,7 @@ from streamlit.web.server.starlette.starlette_app_utils import create_signed_val
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store import approvals, balance, chain, jobs, ledger, looks, projects, roles, runs, tokens, worker
+from dpsynth_core.store.faults import BooksLost
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.store.roles import MAY, Act, Role
 from dpsynth_core.web.results import downloads
@@ -428,3 +430,44 @@ def test_a_token_is_shown_once_and_its_maker_revokes_it(office: Office) -> None:
     assert "<b>" not in words(app)
     press(app, "Revoke")
     assert tokens.listed(owner) == ()
+
+
+def test_what_people_did_is_in_the_chain_before_it_is_done_and_names_no_project(office: Office) -> None:
+    owner = office.enter("curator")
+    assert looks_at_records(owner)
+    (table,) = projects.list(owner)
+    run = submitted(owner)
+    work(run)
+    assert downloaded(office, run) == 200
+    office.enter("ben")
+    assert downloaded(office, run) == 404, "which is no download"
+    runs.delete(owner, run)
+    projects.delete(owner, table.id)
+    done = [(entry.kind, entry.note) for entry in chain.entries() if entry.kind in ("look", "download", "delete")]
+    assert done == [
+        ("look", f"rows, in project {table.id}"),
+        ("download", f"csv of run {run}"),
+        ("delete", f"run {run}"),
+        ("delete", f"project {table.id}"),
+    ]
+    assert {entry.curator for entry in chain.entries() if entry.kind == "look"} == {owner}
+    assert "Table" not in json.dumps([vars(entry) for entry in chain.entries()])
+    assert chain.verify().ok
+    office.enter("auditor")
+    assert "true values looked at" in open_ledger().dataframe[0].value["what"].tolist()
+
+
+def test_where_the_books_are_damaged_nothing_is_shown_or_taken_and_what_is_deleted_goes(office: Office, home: Path) -> None:
+    owner = office.enter("curator")
+    run = submitted(owner)
+    work(run)
+    (place,) = projects.list(owner)
+    with sqlite3.connect(home / "dpsynth.sqlite") as db:
+        db.execute("DROP TRIGGER ledger_is_never_changed")
+    with pytest.raises(BooksLost):
+        looks.record(owner, place.id, "rows")
+    assert looks.of(owner, place.id) == ()
+    assert downloaded(office, run) == 503
+    runs.delete(owner, run)
+    projects.delete(owner, place.id)
+    assert projects.list(owner) == ()

@@ -341,7 +341,7 @@ def test_an_active_run_is_not_deleted_a_finished_one_is(make_spec: Make, project
     runs.delete("ann", run)
     assert runs.list("ann") == ()
     assert [p for p in home.rglob("*") if run in str(p)] == []
-    assert len(chain.entries()) == 3
+    assert [entry.kind for entry in chain.entries()] == ["population", "reserve", "return", "delete"]
 
 
 @pytest.mark.usefixtures("no_workers")
@@ -350,7 +350,7 @@ def test_no_store_function_shows_another_owner_anything(make_spec: Make, project
     path = projects.upload("ann", project, "a.csv", iter([b"x"]))
     run = runs.submit("ann", project, make_spec())
     given = {"project": project, "run": run, "population": "people", "name": "people", "draft": {}, "content": iter([b"y"])}
-    given |= {"stage": "plan", "spec": make_spec(), "look_at": repr, "reason": "Only the teaching of students needs it."}
+    given |= {"stage": "plan", "what": "bundle", "spec": make_spec(), "look_at": repr, "reason": "Only the teaching of students needs it."}
     makes_own = {"create"}
     for module in (projects, runs):
         for name, function in inspect.getmembers(module, inspect.isfunction):

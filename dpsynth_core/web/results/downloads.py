@@ -152,6 +152,8 @@ def _answer(request: Request) -> Response:
             return page.for_stranger(request, door.refusal)
         with faults.explained():
             release, offer = _asked_for(owner, request.path_params["run"], request.path_params["key"])
+            if request.method != "HEAD":
+                runs.note_download(owner, request.path_params["run"], offer.key)
     except InputError as error:
         status = 503 if isinstance(error, faults.StoreFault) else 404
         return PlainTextResponse(f"{error}\n", status, page.NOT_KEPT)

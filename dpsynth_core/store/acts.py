@@ -1,0 +1,20 @@
+"""What people of an office did, in the ledger beside charges, caps and approvals: views of true values, downloads, deletions.
+
+Only of people who signed in: the person who runs the installation could leave them out. An entry has ids, never a project's name.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from dpsynth_core.store import chain
+from dpsynth_core.store.chain import Entry
+from dpsynth_core.store.home import LOCAL_OWNER
+
+LOOK, DOWNLOAD, DELETE = "look", "download", "delete"
+
+
+def record(db: sqlite3.Connection, owner: str, kind: str, note: str, population: str = "", spec: str = "") -> None:
+    """Write the act inside the transaction that does it, or before it is done. spec: digest of the plan. Raises BooksLost."""
+    if owner != LOCAL_OWNER:
+        chain.append(db, chain.whole_in(db), Entry(owner, kind, population, spec=spec, note=note))
