@@ -61,9 +61,9 @@ def _report(waits: Waiting) -> bytes:
 def demand(owner: str, population: str, now: tuple[str, ...]) -> None:
     """Say what must be approved; change it, for those who may. now: what is demanded."""
     words = {PLAN: "plans before they run", RELEASE: "releases before they are downloaded"}
-    if now:
-        st.caption(f"A second person approves {' and '.join(words[stage] for stage in now)}.")
     if not roles.may(owner, Act.DEMAND):
+        if now:
+            st.caption(f"A second person approves {' and '.join(words[stage] for stage in now)}.")
         return
     place = f"demand_{population}"
 

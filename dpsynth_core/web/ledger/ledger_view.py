@@ -12,6 +12,7 @@ from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.store import accounts, approvals, auditing, balance, chain, ledger, roles, runs, signing
 from dpsynth_core.store.balance import Spent
 from dpsynth_core.store.chain import Entry
+from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.store.roles import Act
 from dpsynth_core.web.ledger import approvals_view, tokens_view
 from dpsynth_core.web.shell import frame, numbers, session
@@ -140,7 +141,7 @@ def entries(owner: str, names: tuple[str, ...]) -> None:
 
 
 def _table(entries: list[Entry], owner: str) -> pd.DataFrame:
-    names, people = {run.id: run.spec.name for run in runs.list(owner)}, roles.names()
+    names, people = {run.id: run.spec.name for run in runs.list(owner)}, {LOCAL_OWNER: "who runs the server", **roles.names()}
     columns = {
         "number": [e.number for e in entries],
         "at (UTC)": [e.at[:19].replace("T", " ") for e in entries],

@@ -7,7 +7,6 @@ from functools import partial
 import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.store import roles, tokens
 from dpsynth_core.store.roles import Act
 from dpsynth_core.web.shell import frame, refusals
@@ -21,8 +20,8 @@ def card(owner: str) -> None:
     makes, listed = roles.may(owner, Act.RUN), tokens.listed(owner)
     if not makes and not roles.may(owner, Act.REVOKE):
         return
-    help = f"The command line and Python programs charge this ledger with DPSYNTH_LEDGER and a token; {tokens.DAYS} days long."
-    with frame.card("Tokens for programs", Zone.PUBLIC, help):
+    help = f"With DPSYNTH_LEDGER and a token, command line and Python programs charge this ledger. A token counts for {tokens.DAYS} days."
+    with frame.card("Tokens for programs", help=help):
         frame.refused_at(_PLACE)
         names = roles.names()
         for token in listed:

@@ -57,6 +57,22 @@ def test_it_serves_nobody_without_the_token_and_says_how_to_come_in(tmp_path: Pa
     assert token not in printed
 
 
+def test_the_office_of_compose_is_the_container_and_keeps_what_it_says() -> None:
+    text = (ROOT / "compose.yaml").read_text(encoding="utf-8")
+    port, url = re.search(r"^EXPOSE (\d+)$", DOCKERFILE, flags=re.MULTILINE), re.search(r"DPSYNTH_URL: (\S+)", text)
+    assert port is not None
+    assert url is not None
+    assert f"--to studio:{port[1]}" in text
+    assert f"--from {url[1].removeprefix('https://')} " in text
+    assert "studio:/data" in text and 'VOLUME ["/data"]' in DOCKERFILE  # noqa: PT018
+    assert "uid 10001" in text and "--uid 10001" in DOCKERFILE  # noqa: PT018
+    assert "/app/.streamlit/secrets.toml:ro" in text and "WORKDIR /app" in DOCKERFILE  # noqa: PT018
+    listed = (ROOT / "docs" / "guide" / "operations.md").read_text(encoding="utf-8")
+    assert all(f"`{name}`" in listed for name in re.findall(r"DPSYNTH_[A-Z_]+", text))
+    published = re.findall(r"ports: (.*)", text)
+    assert published == ['["80:80", "443:443"]'], "the server itself is reached through the proxy alone"
+
+
 @pytest.mark.parametrize("package", ["pydantic", "opendp"], ids=["loaded at once", "loaded for the pages"])
 def test_a_package_that_is_missing_is_named_with_its_remedy(package: str, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(f"import sys; sys.modules[{package!r}] = None\n")
