@@ -24,11 +24,10 @@ CLASSES = 3
 """Sizes of households that tables of pairs tell apart: one, two, three and more."""
 MOST_TABLES, MOST_CELLS = 400, 2_000_000
 """Tables that members are refined to, and cells of them together; the smallest first."""
+RAKES, TINY = 10, 1e-9
+"""How often tables of pairs are scaled to single members' tables, and what is added up to less counts as this."""
 HEAVY = 5.0
 """What the number of members weighs beside other tables when households are drawn."""
-LIKE = 12
-"""Households that are looked at for one whose second member joins another household."""
-
 
 
 class Model(Protocol):
@@ -73,57 +72,75 @@ class LinkedCodes:
         return owners, self.members[owners, places(self.sizes)]
 
 
-def draw(model: Model, link: Link, n: int, rng: np.random.Generator) -> LinkedCodes:
-    """n households with their members."""
-    asked = kinds(link)
+def draw(one: Model, two: Model, link: Link, n: int, rng: np.random.Generator) -> LinkedCodes:
+    """n households with their members. one: of a household and a member. two: of two members of one household."""
+    asked = {clique: kind for clique, kind in kinds(link).items() if kind != WITHIN}
     many = Counter(asked.values())
     weights = {clique: (HEAVY if kind == PARENTS else 1.0) / many[kind] for clique, kind in asked.items()} | {(NUMBER,): HEAVY}
-    pairs = model.rows(n, weights, rng).astype(np.int64)
+    rows = one.rows(n, weights, rng).astype(np.int64)
     columns, own = len(link.households), len(link.members)
-    households, sizes = pairs[:, :columns], pairs[:, columns]
-    pair = pairs[:, columns + 1 :].reshape(n, 2, own)
-    members = np.zeros((n, max(2, link.most), own), dtype=np.int64)
-    members[:, :2] = _somebody(link, sizes, pair, rng)
-    _further(sizes, members, rng)
+    households, sizes = rows[:, :columns], rows[:, columns]
+    members = np.zeros((n, link.most, own), dtype=np.int64)
+    members[:, 0] = _somebody(link, households, sizes, rows[:, columns + 1 :], rng)
+    _further(link, two.rows(n, _of_two(link), rng).astype(np.int64), sizes, members, rng)
     house = np.column_stack([households, sizes, np.array(classes(link))[sizes]])
-    targets = _few(list(_targets(model, link, n, columns)))
+    targets = _few(list(_targets(one, two, link, n, columns)))
     values = [attribute.size for attribute in link.members]
-    return LinkedCodes(households, sizes, refine_members(house, sizes, members[:, : link.most], values, targets, rng))
+    return LinkedCodes(households, sizes, refine_members(house, sizes, members, values, targets, rng))
 
 
-def _somebody(link: Link, sizes: Ints, pair: Ints, rng: np.random.Generator) -> Ints:
-    """Two members whose values are values: what says nobody, where somebody must be, is drawn anew. A single member comes first."""
-    nobody = np.array([attribute.size for attribute in link.members])
-    absent = (pair == nobody).sum(axis=2)
-    pair = np.where(((sizes == 1) & (absent[:, 0] > absent[:, 1]))[:, None, None], pair[:, ::-1], pair).copy()
-    for place in range(2):
-        here = sizes > place
-        for column, none in enumerate(nobody):
-            wrong = here & (pair[:, place, column] == none)
-            right = pair[here & ~wrong, place, column]
-            pair[wrong, place, column] = rng.choice(right, wrong.sum()) if len(right) else rng.integers(none, size=wrong.sum())
-            pair[~here, place, column] = 0
-    return pair
+def _of_two(link: Link) -> dict[Clique, float]:
+    return {clique: 1.0 for clique, kind in kinds(link).items() if kind == WITHIN} | {(NUMBER,): HEAVY}
 
 
-def _further(sizes: Ints, members: Ints, rng: np.random.Generator) -> None:
-    """The third member and all later ones: of some households of the same size, the second member of the one whose first is most like."""
-    for size in range(3, members.shape[1] + 1):
+def _present(link: Link, members: Ints) -> NDArray[np.bool_]:
+    """Whether all of a member's values are values. members: shape (..., columns)."""
+    return np.asarray((members != np.array([attribute.size for attribute in link.members])).all(axis=-1))
+
+
+def _somebody(link: Link, households: Ints, sizes: Ints, members: Ints, rng: np.random.Generator) -> Ints:
+    """A member of each household that has any. Where the row says nobody, the one of some household of its size that is most like."""
+    members, there = members.copy(), _present(link, members)
+    for size in range(1, link.most + 1):
+        here = sizes == size
+        rows, others = np.flatnonzero(here & ~there), np.flatnonzero(here & there)
+        others = others if len(others) else np.flatnonzero(there)
+        members[rows] = members[others[_alike(households[rows], households[others], rng)]] if len(others) else 0
+    return np.where((sizes > 0)[:, None], members, 0)
+
+
+def _further(link: Link, pairs: Ints, sizes: Ints, members: Ints, rng: np.random.Generator) -> None:
+    """The second member and all later ones: of some pairs in households of the same size, the second of the one whose first is most like.
+    pairs: codes of the number of members, a member, another one."""
+    own = members.shape[2]
+    two = pairs[:, 1:].reshape(len(pairs), 2, own)
+    there = _present(link, two).all(axis=1)
+    for size in range(2, link.most + 1):
         rows = np.flatnonzero(sizes == size)
-        for place in range(2, size if len(rows) else 2):
-            others = rng.choice(rows, (len(rows), LIKE))
-            turned = rng.random(others.shape) < 0.5
-            first, second = (np.where(turned[..., None] == flag, members[others, 1], members[others, 0]) for flag in (True, False))
-            alike = (first == members[rows, place % 2][:, None]).sum(axis=2) + 0.5 * rng.random(others.shape)
-            members[rows, place] = second[np.arange(len(rows)), alike.argmax(axis=1)]
+        some = there & (pairs[:, 0] == size)
+        chosen = two[some if some.any() else there]
+        first, second = np.concatenate([chosen, chosen[:, ::-1]]).transpose(1, 0, 2)
+        for place in range(1, size):
+            if len(chosen):
+                members[rows, place] = second[_alike(members[rows, (place - 1) % 2], first, rng)]
+            else:
+                members[rows, place] = members[rows, 0]
 
 
-def _targets(model: Model, link: Link, n: int, columns: int) -> Iterator[Target]:
+def _alike(wanted: Ints, codes: Ints, rng: np.random.Generator) -> Ints:
+    """For each row the number of another that is like it: both in the order of their codes, each other one about as often as any."""
+    mine, others = (np.lexsort((rng.random(len(rows)), *rows.T[::-1])) for rows in (wanted, codes))
+    found = np.empty(len(wanted), dtype=np.int64)
+    found[mine] = others[(np.arange(len(wanted)) * len(codes)) // max(1, len(wanted))]
+    return found
+
+
+def _targets(one: Model, two: Model, link: Link, n: int, columns: int) -> Iterator[Target]:
     """Tables of two columns of a member, alone and with each column of the household, of one with each, and of pairs by class of size."""
     mine = link.members.names
     place = {name: number for number, name in enumerate((*link.households.names, NUMBER))}
     number = {name: i for i, name in enumerate(mine)}
-    read = _Reading(model, link, n)
+    read, within = _Reading(one, link, n), _Reading(two, link, n)
     asked: list[tuple[str, Clique, Clique, Clique]] = [(CHILDREN, (), pair, ()) for pair in combinations(mine, 2)]
     asked += [(ACROSS, (a,), (b,), ()) for a, b in product(place, mine)]
     asked += [("across two", (a,), pair, ()) for a, pair in product(link.households.names, combinations(mine, 2))]
@@ -133,7 +150,7 @@ def _targets(model: Model, link: Link, n: int, columns: int) -> Iterator[Target]
         yield Target(tuple(map(place.__getitem__, house)), tuple(map(number.__getitem__, member)), (), values, _weight(values, many[kind]))
     pairs = list(combinations_with_replacement(mine, 2))
     for a, b in pairs:
-        values = read.pairs(a, b)
+        values = _raked(within.pairs(a, b), read.paired(a), read.paired(b))
         yield Target((columns + 1,), (number[a],), (number[b],), values, _weight(values, len(pairs)))
 
 
@@ -163,6 +180,12 @@ class _Reading:
         whole = table * _along(np.where(sizes == 1, 2, sizes), table)  # one of a single member's two records has nobody first
         return whole if NUMBER in house else whole.sum(axis=0)
 
+    def paired(self, mine: str) -> NDArray[np.float64]:
+        """In how many ordered pairs of members of one household the first has each value, by class of its size."""
+        numbers = self.members((NUMBER,), (mine,)) * np.maximum(np.arange(self.link.most + 1) - 1, 0)[:, None]
+        groups = np.array(classes(self.link))
+        return np.stack([numbers[groups == group].sum(axis=0) for group in range(CLASSES)])
+
     def pairs(self, mine: str, another: str) -> NDArray[np.float64]:
         """How many ordered pairs of members of one household have each pair of values, by class of its size."""
         table, sizes = self._by_size((mine, self.link.other(another))), np.arange(self.link.most + 1)
@@ -176,6 +199,14 @@ class _Reading:
         table = np.maximum(self.model.marginal(clique), 0.0).transpose([clique.index(name) for name in (NUMBER, *names)])
         table = table * (self.n / max(table.sum(), 1e-9))
         return table[(slice(None), *(slice(-1) if name in self.link.swapped else slice(None) for name in names))]
+
+
+def _raked(pairs: NDArray[np.float64], first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Pairs of values by class, with the first and the second as often as these say: of one member the other model knows more."""
+    for _ in range(RAKES):
+        pairs = pairs * (first / np.maximum(pairs.sum(axis=2), TINY))[:, :, None]
+        pairs = pairs * (second / np.maximum(pairs.sum(axis=1), TINY))[:, None, :]
+    return pairs
 
 
 def _along(numbers: NDArray[np.int64], table: NDArray[np.float64]) -> NDArray[np.int64]:

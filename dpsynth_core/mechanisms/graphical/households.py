@@ -8,21 +8,23 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.inference.estimation import Stopping, estimate
 from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.households import LinkedCodes, classes, draw, kinds
-from dpsynth_core.inference.households import Model as PairModel
+from dpsynth_core.inference.households import Model as RowModel
+from dpsynth_core.inference.low_rank import shrunk
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.inference.smoothing import smooth_columns
 from dpsynth_core.mechanisms.graphical.grouping import OfColumns
-from dpsynth_core.mechanisms.graphical.models import BETWEEN, FINAL, Capacity, Choice, Selections, apart, choose, columns_too_large, fit
+from dpsynth_core.mechanisms.graphical.models import BETWEEN, FINAL, Answers, Capacity, Choice, Selections, apart, choose, columns_too_large
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
-from dpsynth_core.mechanisms.rounds import RoundBudget, fitted, least_error_shares, measure, sigma_for
+from dpsynth_core.mechanisms.rounds import RoundBudget, fitted, least_error_shares, measure, sigma_for, total_from
 from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.privacy.interface import Kernel
@@ -36,6 +38,7 @@ COLUMNS, MEASURING, RESERVE, ROUNDS, CAPACITY_MB, MERGE_BELOW = 0.12, 0.9, 8, 60
 """Share of the budget for single columns, and of a round's for measuring; rounds that stay affordable; as how many the first are paid; how
 large the model may become; below how many standard deviations of its noise a value is one with others."""
 TOGETHER = 6
+OFFSET = 0.5
 """A round measures one table for each so many before it."""
 WEIGHTS = {"households": 0.5, "members": 1.0, "across": 2.5, "within": 1.2}
 """Of a kind of table, all its tables together."""
@@ -50,21 +53,19 @@ def workload(link: Link) -> Workload:
 
 @dataclass(frozen=True, eq=False)
 class HouseholdModel:
-    """A model of pairs, and two tables from it. records: how many of them a household is."""
+    """Two models, and two tables from them. one: of a household and a random member. two: of two members of one household."""
 
     link: Link
-    pairs: PairModel
+    one: RowModel
+    two: RowModel
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]:
-        return self.pairs.marginal(clique)
-
-    def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.int32]:
-        """Of pairs; `tables` draws what a release has."""
-        return self.pairs.rows(n, marginals, rng)
+        """Of tables of the four kinds."""
+        return (self.two if set(clique) & set(map(self.link.other, self.link.members.names)) else self.one).marginal(clique)
 
     def tables(self, n: int, rng: np.random.Generator) -> LinkedCodes:
         """n households with their members."""
-        return draw(self.pairs, self.link, n, rng)
+        return draw(self.one, self.two, self.link, n, rng)
 
 
 @dataclass(frozen=True)
@@ -104,12 +105,11 @@ class Households:
         sizes = Groups(f"{NUMBER} (classes)", NUMBER, classes(link))
         kernel = kernel.grouped([sizes]) if sizes.size > 1 else kernel
         both = _Both(link, kernel.domain)
+        parts = [_Part(kernel, names, both.of(measured)) for names in _parts(link, sizes.name)]
+        yield fitted(kernel, 0, "first models from single columns")
         candidates = {_by_class(kernel.domain, link, clique, sizes.name): weight for clique, weight in workload.weights.items()}
-        folding, columns = Folding.of(kernel.domain, both.of(measured), MERGE_BELOW), smooth_columns(kernel.domain, both.of(measured))
-        capacity = Capacity(folding.model, CAPACITY_MB)
+        home = {clique: next(part for part in parts if part.holds(clique)) for clique in candidates}
         budget = RoundBudget.spending(kernel.rho_left / ROUNDS, MEASURING, kernel.unit.marginal_l2, kernel.selection_price)
-        model = fit(kernel, both.of(measured), stopping=FINAL, folding=folding, columns=columns)
-        yield fitted(kernel, 0, "first model from single columns")
         number, last, record = 0, not candidates, Selections()
         while not last:
             number += 1
@@ -117,24 +117,72 @@ class Households:
             for _ in range(max(1, len(measured) // TOGETHER)):
                 budget, last = budget.affordable(kernel, MEASURING)
                 spent = (kernel.rho_spent + budget.rho) / kernel.rho_total
-                pool = capacity.allowed({m.clique for m in both.of(measured)}, pool, spent)
+                pool = [clique for part in parts for clique in part.allowed((r for r in pool if home[r] is part), spent)]
                 if not pool:
                     break
-                choices.append(_chosen(kernel, model, {r: candidates[r] for r in pool}, budget))
-                measured += yield from measure(kernel, number, [choices[-1].clique], budget.sigma)
+                answers = {clique: answer for part in parts for clique, answer in part.answers(r for r in pool if home[r] is part)}
+                choices.append(_chosen(kernel, answers, candidates, budget))
+                chosen = choices[-1].clique
+                measured += yield from measure(kernel, number, [chosen], budget.sigma)
                 record.add(choices[-1], measured[-1])
-                pool = apart(choices[-1].clique, pool)
+                told = both.of(measured[-1:], answers[chosen] if home[chosen] is parts[0] else None)
+                for part in parts:
+                    part.take(told, spent)
+                pool = apart(chosen, pool)
                 if last:
                     break
-            stopping = FINAL if last or not choices else BETWEEN
-            model = fit(kernel, both.of(measured), model, stopping, folding=folding, columns=columns)
+            for part in parts:
+                part.fit(kernel, FINAL if last or not choices else BETWEEN)
             yield fitted(kernel, number, f"measured {', '.join(' x '.join(choice.clique) for choice in choices)}")
             last = last or not choices
-            if 2 * sum(choice.taught_little(model) for choice in choices) >= len(choices):
+            if 2 * sum(choice.taught_little(home[choice.clique].model) for choice in choices) >= len(choices):
                 budget = budget.annealed(kernel.rho_left, RESERVE)
-        details = {"rounds": number, "model_size_mb": capacity.used_mb({m.clique for m in both.of(measured)})}
+        details = {"rounds": number, "model_size_mb": sum(part.used_mb for part in parts)}
         considered = {r: seen for r, seen in record.considered.items() if sizes.name not in r}
-        yield Finished(HouseholdModel(link, OfColumns(model, domain)), model.total, details, tuple(record.selections), considered)
+        models = (OfColumns(part.model, domain.keep(set(part.domain.names) - {sizes.name})) for part in parts)
+        yield Finished(HouseholdModel(link, *models), parts[0].model.total, details, tuple(record.selections), considered)
+
+
+def _parts(link: Link, sizes: str) -> tuple[set[str], set[str]]:
+    """The columns of a household and a member; of its size and two members."""
+    mine = link.members.names
+    return {*link.households.names, NUMBER, *mine}, {NUMBER, sizes, *mine, *map(link.other, mine)}
+
+
+class _Part:
+    """A model of some of the columns, and what it is fitted to."""
+
+    def __init__(self, kernel: Kernel, names: Collection[str], told: Sequence[Measurement]) -> None:
+        self.domain = kernel.domain.keep(set(names).intersection(kernel.domain.names))
+        self._told = [one for one in told if self.holds(one.clique)]
+        self._folding, self._columns = Folding.of(self.domain, self._told, MERGE_BELOW), smooth_columns(self.domain, self._told)
+        self._capacity = Capacity(self._folding.model, CAPACITY_MB)
+        self.model = self._fitted(kernel, None, FINAL)
+
+    def holds(self, clique: Clique) -> bool:
+        return set(clique) <= set(self.domain.names)
+
+    def allowed(self, cliques: Iterable[Clique], fraction: float) -> list[Clique]:
+        return self._capacity.allowed({one.clique for one in self._told}, cliques, fraction)
+
+    def answers(self, cliques: Iterable[Clique]) -> Iterable[tuple[Clique, NDArray[np.float64]]]:
+        return self.model.marginals(list(cliques)).items()
+
+    def take(self, told: Sequence[Measurement], fraction: float) -> None:
+        """What is of its columns, as long as the model does not become too large."""
+        self._told += [one for one in told if self.holds(one.clique) and self.allowed([one.clique], fraction)]
+
+    def fit(self, kernel: Kernel, stopping: Stopping) -> None:
+        self.model = self._fitted(kernel, self.model, stopping)
+
+    def _fitted(self, kernel: Kernel, earlier: GraphicalModel | None, stopping: Stopping) -> GraphicalModel:
+        measured = [one for one in self._told if one not in self._columns.measured]
+        total = total_from(kernel, self._told)
+        return estimate(self.domain, measured, total, earlier, stopping, self._folding, self._columns.believed)
+
+    @property
+    def used_mb(self) -> float:
+        return self._capacity.used_mb({one.clique for one in self._told})
 
 
 def _by_class(domain: Domain, link: Link, clique: Clique, sizes: str) -> Clique:
@@ -144,10 +192,9 @@ def _by_class(domain: Domain, link: Link, clique: Clique, sizes: str) -> Clique:
     return domain.clique((*clique, sizes)) if any(members) and any(others) and NUMBER not in clique else clique
 
 
-def _chosen(kernel: Kernel, model: GraphicalModel, weights: Mapping[Clique, float], budget: RoundBudget) -> Choice:
-    answers = model.marginals(list(weights))
-    offsets = {r: HALF_NORMAL * budget.sigma * model.folding.model.possible_cells(r) for r in weights}
-    return choose(kernel, answers, weights, offsets, budget.eps)
+def _chosen(kernel: Kernel, answers: Answers, weights: Mapping[Clique, float], budget: RoundBudget) -> Choice:
+    offsets = {r: OFFSET * HALF_NORMAL * budget.sigma * answer.size for r, answer in answers.items()}
+    return choose(kernel, answers, {r: weights[r] for r in answers}, offsets, budget.eps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,16 +204,17 @@ class _Both:
     link: Link
     domain: Domain
 
-    def of(self, measured: Sequence[Measurement]) -> list[Measurement]:
+    def of(self, measured: Sequence[Measurement], before: NDArray[np.float64] | None = None) -> list[Measurement]:
+        """before: what a model said of the only one, from which it differs in few patterns."""
         every = list[Measurement]()
         for one in measured:
             names = self.link.mirrored(one.clique)
             mirrored = self.domain.clique(names)
-            values = one.values.transpose([names.index(name) for name in mirrored])
-            if mirrored != one.clique:
-                every += [one, replace(one, clique=mirrored, values=values)]
-            elif names == mirrored:  # of households alone
-                every.append(one)
-            else:  # each number and its counterpart are one number, measured twice but for those of equal members
-                every.append(replace(one, values=(one.values + values) / 2, sigma=one.sigma / math.sqrt(2)))
+            order, itself = [names.index(name) for name in mirrored], mirrored == one.clique
+            told = one
+            if itself and names != mirrored:  # a number and its counterpart are one, measured twice but for those of equal members
+                told = replace(one, values=(one.values + one.values.transpose(order)) / 2, sigma=one.sigma / math.sqrt(2))
+            if before is not None:
+                told = replace(told, values=shrunk(told.values, before, told.sigma))
+            every += [told] if itself else [told, replace(told, clique=mirrored, values=told.values.transpose(order))]
         return every
