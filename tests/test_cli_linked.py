@@ -68,6 +68,26 @@ def test_members_belong_together(home: Path) -> None:
     assert people.groupby("id")["adult"].sum().gt(2).mean() < 0.1
 
 
+def test_rules_hold_in_every_household(home: Path) -> None:
+    """Rules that the data break: two in five couples of the data have no man, and families of the data live in region 0 too."""
+    alone = {"if": {"members": ["1"]}, "then": {"region": ["1"]}}
+    couple = {"never": {"sex": ["woman"], "adult": ["1"], "sex of another": ["woman"], "adult of another": ["1"]}}
+    rules = [{"members_with": {"adult": ["1"]}, "exactly": 2, "note": "two adults"}, alone, couple]
+    (home / "rules.json").write_text(json.dumps(rules))
+    assert synthesize(home, "ruled", "--rules", str(home / "rules.json")) == 0
+    homes, people = pd.read_csv(home / "ruled" / "synthetic.csv"), pd.read_csv(home / "ruled" / "members.csv")
+    sizes = people.groupby("id").size()
+    assert (people.groupby("id")["adult"].sum() == sizes.clip(upper=2)).all()
+    assert set(homes.set_index("id")["region"][sizes.index[sizes == 1]]) <= {1}
+    assert people[(people["adult"] == 1) & (people["sex"] == 0)].groupby("id").size().max() == 1
+    assert cli.main(["verify", str(home / "ruled" / "release.zip")]) == 0
+    assert json.loads((home / "ruled" / "release.json").read_text())["spec"]["members"]["rules"] == rules
+    held = files((home / "ruled" / "release.zip").read_bytes())
+    held["members.csv"] = people.assign(adult=0).to_csv(index=False).encode()
+    held[pack.MANIFEST] = pack.manifest({name: content for name, content in held.items() if name not in (pack.MANIFEST, "SIGNATURE.json")})
+    assert "Are impossible combinations absent?" in failed(pack.zipped(held))
+
+
 def test_the_release_says_what_was_protected(released: Path) -> None:
     document = json.loads((released / "release.json").read_text())
     assert "a person is a household, a value of the column 'id' with all its rows in both tables" in document["statement"]

@@ -73,6 +73,8 @@ def add(commands: Commands) -> None:
     make.add_argument("--members", metavar="FILE", type=Path, help=second)
     make.add_argument("--members-domain", metavar="DOMAIN.json", type=Path, help="of the second table: its columns without the key")
     make.add_argument("--key", metavar="NAME", help="of two linked tables: the column of both that says whose a row is")
+    held = "of two linked tables: what holds in every household, a list of rules"
+    make.add_argument("--rules", metavar="RULES.json", type=Path, help=held)
     make.add_argument("--max-members", metavar="M", help="of two linked tables: further rows of a key are not used; from 1 to 10")
     copies = "what else is published about the same people, in your words; published with the release"
     make.add_argument("--other-copies", metavar="TEXT", default="", help=copies)
@@ -173,6 +175,8 @@ def _linked(options: argparse.Namespace, domain: Domain) -> dict[str, Any]:
             remedy = f"state --members and {option} together, or neither"
             raise InputError(option, "it goes with a second table, and a second table goes with it", remedy)
     if options.members is None:
+        if options.rules is not None:
+            raise InputError("--rules", "it is of two linked tables", "state rules about one table in its domain")
         return {}
     one_table = {"--person-column": options.person_column, "--public": options.public, "--model": options.model}
     one_table |= {"--max-rows-per-person": options.max_rows_per_person != "1"}
@@ -180,13 +184,16 @@ def _linked(options: argparse.Namespace, domain: Domain) -> dict[str, Any]:
     one_table |= {"--workload": options.workload != ALL_TRIPLES, "--mechanism": options.mechanism != "aim", "--set": options.set}
     for option in (option for option, value in one_table.items() if value):
         raise InputError(option, "two linked tables do not go with it yet", "leave it out")
-    from dpsynth_core.foundation.documents import read_document
+    from dpsynth_core.foundation.documents import parse_json, read_document
     from dpsynth_core.mechanisms.graphical.households import Households, workload
     from dpsynth_core.sources.detect import detect_without_doubt
     from dpsynth_core.vocabulary.codebook import parse_domain
     from dpsynth_core.vocabulary.link import Link
 
     members = parse_domain(read_document(options.members_domain, "--members-domain"))
+    rules = [] if options.rules is None else parse_json(read_document(options.rules, "--rules"), "--rules")
+    if not isinstance(rules, list):
+        raise InputError("--rules", "it is not a list", "write the rules between square brackets")
     if (most := whole(str(options.max_members))) is None:
         raise InputError("--max-members", f"{shown(options.max_members)} is no whole number", "give a number from 1 to 10")
     try:
@@ -194,9 +201,9 @@ def _linked(options: argparse.Namespace, domain: Domain) -> dict[str, Any]:
     except InputError as error:  # it says of a table that it is the data
         raise InputError("--members", error.problem, error.remedy) from error
     return {
-        "members": section | {"domain": members.to_json()},
+        "members": section | {"domain": members.to_json(), "rules": rules},
         "unit": {"relation": options.relation, "person_column": options.key, "max_rows_per_person": most},
-        "workload": workload(Link(domain, members, most)).to_json(),
+        "workload": workload(Link.ruled(domain, members, most, rules)).to_json(),
         "mechanism": {"name": Households.card.name},
     }
 

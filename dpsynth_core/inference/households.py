@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.inference.keeping import Rules
 from dpsynth_core.inference.members import Ints, Target, refine_members
 from dpsynth_core.vocabulary.link import NUMBER, Link, places
 from dpsynth_core.vocabulary.measurement import Clique
@@ -83,10 +84,12 @@ def draw(one: Model, two: Model, link: Link, n: int, rng: np.random.Generator) -
     members = np.zeros((n, link.most, own), dtype=np.int64)
     members[:, 0] = _somebody(link, households, sizes, rows[:, columns + 1 :], rng)
     _further(link, two.rows(n, _of_two(link), rng).astype(np.int64), sizes, members, rng)
+    rules = Rules(link)
+    rules.keep(households, sizes, members, rng)
     house = np.column_stack([households, sizes, np.array(classes(link))[sizes]])
-    targets = _few(list(_targets(one, two, link, n, columns)))
+    targets = [*_few(list(_targets(one, two, link, n, columns))), *rules.targets()]
     values = [attribute.size for attribute in link.members]
-    return LinkedCodes(households, sizes, refine_members(house, sizes, members, values, targets, rng))
+    return LinkedCodes(households, sizes, refine_members(house, sizes, members, values, targets, rng, limits=rules.limits(sizes)))
 
 
 def _of_two(link: Link) -> dict[Clique, float]:

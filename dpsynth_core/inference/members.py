@@ -29,13 +29,24 @@ EXCHANGES, UNHAPPY = 6, 0.3
 @dataclass(frozen=True, eq=False)
 class Target:
     """What a table should be. household, member, other: numbers of columns of the household, of a member and of another one of the same
-    household; without those of another it counts members, with them ordered pairs. values: counts, axes in that order. weight: c_t > 0."""
+    household; without those of another it counts members, with them ordered pairs. values: counts, axes in that order. weight: c_t, of
+    the table or of each cell, 0 or more."""
 
     household: tuple[int, ...]
     member: tuple[int, ...]
     other: tuple[int, ...]
     values: NDArray[np.float64]
-    weight: float
+    weight: float | NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Limit:
+    """column: of members. inside: whether each of its codes counts. least, most: members of each household that may have one that does."""
+
+    column: int
+    inside: NDArray[np.bool_]
+    least: Ints
+    most: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +63,8 @@ class _Tables:
     """The tables of some households as they are now. surplus: counts minus targets of all cells, one after the other, and a last cell that
     stands for no table. members: changed in place."""
 
-    def __init__(self, households: Ints, sizes: Ints, members: Ints, targets: Sequence[Target]) -> None:
-        self.households, self.sizes, self.members = households, sizes, members
+    def __init__(self, households: Ints, sizes: Ints, members: Ints, targets: Sequence[Target], limits: Sequence[Limit]) -> None:
+        self.households, self.sizes, self.members, self.limits = households, sizes, members, limits
         self.tables: list[_Table] = []
         first = 0
         for target in targets:
@@ -63,7 +74,7 @@ class _Tables:
             self.tables.append(_Table(first, *({c: next(named) for c in cs} for cs in (target.household, target.member, target.other))))
             first += target.values.size
         self.nowhere = first
-        self.weight = np.concatenate([*(np.full(t.values.size, t.weight) for t in targets), [0.0]]).astype(np.float32)
+        self.weight = np.concatenate([*(np.broadcast_to(t.weight, t.values.shape).ravel() for t in targets), [0.0]]).astype(np.float32)
         surplus = np.concatenate([*(-t.values.ravel() for t in targets), [0.0]])
         for place in range(members.shape[1]):
             here = np.flatnonzero(sizes > place)
@@ -128,6 +139,14 @@ class _Tables:
                     cells.append(np.where(there, own + self._sum(theirs, self.members[rows, another]), self.nowhere))
         return np.array(cells, dtype=np.int64).reshape(len(cells), len(rows))
 
+    def forbidden(self, rows: Ints, place: int, column: int) -> Iterator[NDArray[np.bool_]]:
+        """For each limit on a column, the codes that these members may not get, shape (rows, codes)."""
+        for limit in (limit for limit in self.limits if limit.column == column):
+            there = np.arange(self.members.shape[1]) < self.sizes[rows, None]
+            there[:, place] = False
+            held = (limit.inside[self.members[rows, :, column]] & there).sum(axis=1)[:, None] + limit.inside
+            yield (held < limit.least[rows, None]) | (held > limit.most[rows, None])
+
     def moved(self, left: Ints, entered: Ints) -> None:
         np.add.at(self.surplus, left.reshape(-1), np.float32(-1))
         np.add.at(self.surplus, entered.reshape(-1), np.float32(1))
@@ -142,13 +161,15 @@ def refine_members(
     targets: Sequence[Target],
     rng: np.random.Generator,
     passes: int = 2,
+    limits: Sequence[Limit] = (),
 ) -> Ints:
     """A copy of `members` whose tables are at least as close to the targets in weighted L1.
 
     households: codes, shape (n, columns). sizes: shape (n,). members: codes, shape (n, most, columns); what is beyond a household's size
     stays. values: how many codes each column of members has. passes: sweeps over all members; most of the gain comes with the first.
+    limits: what `members` keep to, and so do those that are returned.
     """
-    tables = _Tables(households, sizes, members.copy(), targets)
+    tables = _Tables(households, sizes, members.copy(), targets, limits)
     for _ in range(passes if targets else 0):
         for block in np.array_split(rng.permutation(len(sizes)), max(1, len(sizes) // BLOCK)):
             for place in rng.permutation(members.shape[1]):
@@ -174,6 +195,8 @@ def _improve(tables: _Tables, rows: Ints, place: int, column: int, values: int) 
     held = first + step * old
     gains += one_less(tables.surplus[held], tables.weight[held]).sum(axis=0)[:, None]
     gains[np.arange(len(rows)), old] = np.inf
+    for wrong in tables.forbidden(rows, place, column):
+        gains[wrong] = np.inf
     new, gain = gains.argmin(axis=1), gains.min(axis=1)
     number = max(1, int(SHORTLIST * len(rows)))
     best = np.argpartition(gain, min(number, len(rows) - 1))[:number]
@@ -204,6 +227,8 @@ def _exchange(tables: _Tables, rows: Ints, rng: np.random.Generator) -> None:
     stays = left == entered
     left, entered = np.where(stays, tables.nowhere, left).T, np.where(stays, tables.nowhere, entered).T
     gain = _change(tables, left, entered)
+    for limit in tables.limits:  # numbers stay as they are
+        gain[np.not_equal(*limit.inside[members[:, :, limit.column]])] = np.inf
     best = np.argsort(gain, kind="stable")
     best = best[gain[best] < -LEAST_GAIN]
     before = earlier(left[best]), earlier(entered[best])

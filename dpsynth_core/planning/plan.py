@@ -26,7 +26,7 @@ from dpsynth_core.mechanisms.graphical.independent import Independent
 from dpsynth_core.mechanisms.mechanism import Conditional, Forecast, Learner, Mechanism, UsesPublic
 from dpsynth_core.mechanisms.parameters import Setting, parameters
 from dpsynth_core.planning import origins, weakness
-from dpsynth_core.planning.spec import DEFAULT_DISCOVERY, MAX_ROWS, STANDIN, BudgetSpec, Spec
+from dpsynth_core.planning.spec import DEFAULT_DISCOVERY, MAX_ROWS, STANDIN, BudgetSpec, MembersSpec, Spec
 from dpsynth_core.privacy.accountant import Accountant, in_force
 from dpsynth_core.privacy.budget import check_budget
 from dpsynth_core.privacy.unit import Unit
@@ -163,7 +163,7 @@ class Plan:
         if spec.protects:
             weakness.check(spec.budget)
         domain = Domain.from_json(spec.domain)
-        link = None if spec.members is None else _linked(spec, domain, Domain.from_json(spec.members.domain))
+        link = None if spec.members is None else _linked(spec, domain, spec.members)
         if link is None:
             mechanism = registry.configured(registry.get(spec.mechanism.name), spec.mechanism.settings)
         else:
@@ -274,9 +274,9 @@ def forecast(mechanism: Mechanism, workload: Workload, unit: Unit, shares: Share
     return replace(needed, fits=not why, reason=why)
 
 
-def _linked(spec: Spec, households: Domain, members: Domain) -> Link:
+def _linked(spec: Spec, households: Domain, second: MembersSpec) -> Link:
     """How two tables belong together. Raises InputError for what goes with one table alone."""
-    key = spec.unit.person_column
+    key, members = spec.unit.person_column, Domain.from_json(second.domain)
     if key is None:
         raise InputError("unit.person_column", "two linked tables need a key", "name the column of both tables that says whose a row is")
     check_person(members, key)
@@ -287,7 +287,7 @@ def _linked(spec: Spec, households: Domain, members: Domain) -> Link:
         raise InputError(field, "two linked tables do not go with it yet", "leave it out")
     if spec.mechanism.name != Households.card.name or spec.mechanism.settings:
         raise InputError("mechanism", "two linked tables have a mechanism of their own", f"name {Households.card.name!r}, without settings")
-    return Link(households, members, spec.unit.max_rows_per_person)
+    return Link.ruled(households, members, spec.unit.max_rows_per_person, second.rules)
 
 
 def check_person(domain: Domain, person: str | None) -> None:

@@ -129,12 +129,14 @@ class DataSpec(TableSpec):
 
 class MembersSpec(TableSpec):
     """The second of two linked tables: of the members of households, whose key is the column that tells people apart. domain: of its
-    columns, as Domain JSON, without the key. Its cells have no line breaks: what such a file assumes is stated of one table alone."""
+    columns, as Domain JSON, without the key. rules: what holds in every household (`vocabulary.link`). Its cells have no line breaks: what
+    such a file assumes is stated of one table alone."""
 
     quoting: Literal["lines", "none"] = "lines"
     path: Annotated[str, AfterValidator(_usable_path)] = Field(min_length=1)
     kind: Annotated[str, _one_of([name for name in KINDS if KINDS[name].is_file])] = "csv"
     domain: dict[str, Any]
+    rules: list[dict[str, Any]] = Field(default_factory=list)
 
 
 class PublicSpec(TableSpec):
@@ -264,7 +266,7 @@ class Spec(Part):
             del obj["about"]
         del obj["members"]
         if self.members is not None:
-            obj["members"] = {"path": base_name(self.members.path), "kind": self.members.kind, "domain": self.members.domain}
+            obj["members"] = self.members.model_dump(include={"kind", "domain", "rules"}) | {"path": base_name(self.members.path)}
         if self.public is not None:
             obj["public"]["path"] = base_name(self.public.path)
         return obj

@@ -5,14 +5,14 @@ one. With k members each of the k (k - 1) ordered pairs is as many equal records
 in half of the records each; a household without members is as many records of nobody and nobody. So members are exchangeable, a household
 has one weight in every table, and what one household changes is what one person with `whole` rows changes (Proposition 24).
 
-Public: domains and a limit. It says how codes of two tables become records, and knows no table.
+Public: domains, rules (`across`) and a limit. It says how codes of two tables become records, and knows no table.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import permutations
 
@@ -20,9 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.vocabulary import across
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain, column_field
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.zeros import StructuralZeros
 
 NUMBER = "members"
 """The column that says how many members a household has."""
@@ -42,7 +44,8 @@ def whole(most: int) -> int:
 
 @dataclass(frozen=True)
 class Link:
-    """households, members: the columns of the two tables, without the key. most: members of a household that count.
+    """households, members: the columns of the two tables, without the key. most: members of a household that count. rules, numbers: what
+    holds in every household.
 
     Raises InputError for what two tables cannot have yet.
     """
@@ -50,13 +53,23 @@ class Link:
     households: Domain
     members: Domain
     most: int
+    rules: tuple[StructuralZeros, ...] = ()
+    numbers: tuple[across.Number, ...] = ()
+
+    @classmethod
+    def ruled(cls, households: Domain, members: Domain, most: int, rules: Sequence[object]) -> Link:
+        """With these rules, as JSON (`across`). Raises InputError."""
+        others = [replace(one, name=cls.other(one.name)) for one in members]
+        zeros, numbers = across.read(rules, [*households, Attribute.coded(NUMBER, most + 1), *members, *others], members)
+        alone = [StructuralZeros((n.column, cls.other(n.column)), ((n.codes, n.codes),)) for n in numbers if n.most == 1 < most]
+        return cls(households, members, most, (*zeros, *alone), numbers)
 
     def __post_init__(self) -> None:
         whole(self.most)
         for domain in (self.households, self.members):
             for wrong, what in ((domain.impossible, "combinations that cannot occur"), (domain.unknown, "values that are to be learnt")):
                 if wrong:
-                    raise InputError("domain", f"of two linked tables, one has {what}", "list all values, and leave rules out")
+                    raise InputError("domain", f"of two linked tables, one has {what}", "list all values, and state rules across")
             if domain.filled:
                 raise InputError(column_field(domain.filled[0].name), "it is filled in, which linked tables have not", "leave it out")
         for name in self.members.names:
@@ -73,7 +86,9 @@ class Link:
         """Of the pairs. The last cell of a member's column is nobody's."""
         one = [_with_nobody(attribute, attribute.name) for attribute in self.members]
         another = [_with_nobody(attribute, self.other(attribute.name)) for attribute in self.members]
-        return Domain((*self.households.attributes, Attribute.coded(NUMBER, self.most + 1), *one, *another))
+        swapped = [replace(rule, attributes=self.mirrored(rule.attributes)) for rule in self.rules]
+        rules = dict.fromkeys((*self.rules, *(rule for rule in swapped if self.most > 1)))
+        return Domain((*self.households.attributes, Attribute.coded(NUMBER, self.most + 1), *one, *another), tuple(rules))
 
     @property
     def whole(self) -> int:

@@ -103,7 +103,9 @@ def _same_column(theirs: pa.ChunkedArray, ours: pa.ChunkedArray) -> bool:
 
 def possible_rows(opened: Opened) -> str:
     zeros, orders = opened.release.domain.zeros, opened.release.domain.orders
-    if not zeros and not orders:
+    link = opened.plan.link
+    numbers = () if link is None else link.numbers
+    if not zeros and not orders and not numbers:
         raise Nothing("no combination was declared impossible")
     if opened.codes is None:
         raise Nothing(NO_ROWS)
@@ -115,7 +117,12 @@ def possible_rows(opened: Opened) -> str:
         for rows in (opened.rows, *opened.further):
             broken = sum(disordered(opened.release.domain, batch) for batch in rows.batches())
             expect(not broken, f"{broken:,} rows of {rows.name} break an order of columns")
-    return f"no row has any of the impossible combinations ({len(opened.release.domain.impossible):,} rules)"
+    if link is not None and opened.rows is not None and opened.members is not None:
+        sizes, members = link.slots(opened.rows.num_rows, opened.owners, opened.members.codes())
+        for rule in numbers:
+            broken = int((rule.broken(sizes, members[:, :, link.members.position(rule.column)]) > 0).sum())
+            expect(not broken, f"{broken:,} households have too many or too few members with a value of {named((rule.column,))}")
+    return f"no row has any of the impossible combinations ({len(opened.release.domain.impossible) + len(numbers):,} rules)"
 
 
 def _check_possible(domain: Domain, codes: NDArray[np.integer]) -> None:

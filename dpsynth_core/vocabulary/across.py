@@ -1,0 +1,73 @@
+"""Rules that hold in every household of two linked tables: public knowledge, like those of one table (`zeros`).
+
+They speak of the columns of both tables, of the number of `members` and of columns `of another` member; what holds of two members holds in
+both orders. To the forms of rules of one table, but for orders of columns, come numbers of members:
+
+    {"members_with": {"role": ["head"]}, "exactly": 1}      so many members of each household, or all where it has fewer
+    {"members_with": {"work": ["full", "part"]}, "at_most": 2}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.zeros import StructuralZeros, cells_named, from_json
+
+MEMBERS_WITH = "members_with"
+
+
+@dataclass(frozen=True)
+class Number:
+    """How many members of a household have one of some codes of a column: at most so many; exactly: so many, or all where it has fewer."""
+
+    column: str
+    codes: tuple[int, ...]
+    most: int
+    exactly: bool
+
+    def bounds(self, sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The least and the most in households of these sizes."""
+        most = np.minimum(sizes, self.most)
+        return (most if self.exactly else np.zeros_like(most)), most
+
+    def broken(self, sizes: NDArray[np.int64], codes: NDArray[np.integer]) -> NDArray[np.int64]:
+        """By how many members each household is off. codes: of the column, shape (households, places)."""
+        held = (np.isin(codes, self.codes) & (np.arange(codes.shape[1]) < sizes[:, None])).sum(axis=1)
+        least, most = self.bounds(sizes)
+        return np.asarray(np.maximum(least - held, 0) + np.maximum(held - most, 0))
+
+
+def read(
+    rules: Sequence[object], attributes: Sequence[Attribute], members: Domain
+) -> tuple[tuple[StructuralZeros, ...], tuple[Number, ...]]:
+    """What the JSON says of combinations and of numbers. attributes: that rules may speak of. members: whose values may be counted."""
+    zeros, numbers = list[StructuralZeros](), list[Number]()
+    for place, rule in enumerate(rules):
+        field = f"members.rules {place + 1}"
+        if isinstance(rule, Mapping) and MEMBERS_WITH in rule:
+            numbers.append(_number(rule, members, field))
+            continue
+        zeros.append(from_json(rule, attributes, place))
+        if zeros[-1].order is not None:
+            raise InputError(field, "two linked tables have no orders of columns", "write “never”, or “if” and “then”")
+    return tuple(zeros), tuple(numbers)
+
+
+def _number(rule: Mapping[str, Any], members: Domain, field: str) -> Number:
+    kind = "exactly" if "exactly" in rule else "at_most"
+    most = rule.get(kind)
+    if set(rule) - {"note"} != {MEMBERS_WITH, kind} or type(most) is not int or most < 0:
+        raise InputError(field, "it does not say how many", f"give “{MEMBERS_WITH}”, and a whole number for “exactly” or “at_most”")
+    named = cells_named(members.attributes, rule[MEMBERS_WITH], field)
+    if len(named) != 1:
+        raise InputError(field, "it is of more than one column", "name one column of members")
+    ((column, codes),) = named.items()
+    return Number(column, codes, most, kind == "exactly")
