@@ -207,7 +207,7 @@ def _improve(tables: _Tables, rows: Ints, place: int, column: int, values: int) 
             return
         left, entered = ((first[:, best] + step[:, best] * codes[best]).T for codes in (old, new))  # a move a row, the best first
         # those that pay off even after all before them have been made
-        good = _change(tables, left, entered, earlier(left), earlier(entered)) < -LEAST_GAIN
+        good = _change(tables, left, entered, _before(left), _before(entered)) < -LEAST_GAIN
         tables.moved(left[good], entered[good])
         tables.members[rows[best[good]], place, column] = new[best[good]]
         best = best[~good]
@@ -231,10 +231,15 @@ def _exchange(tables: _Tables, rows: Ints, rng: np.random.Generator) -> None:
         gain[np.not_equal(*limit.inside[members[:, :, limit.column]])] = np.inf
     best = np.argsort(gain, kind="stable")
     best = best[gain[best] < -LEAST_GAIN]
-    before = earlier(left[best]), earlier(entered[best])
+    before = _before(left[best]), _before(entered[best])
     good = best[_change(tables, left[best], entered[best], *before) < -LEAST_GAIN]
     tables.moved(left[good], entered[good])
     tables.members[pair[:, good], place[:, good]] = members[::-1][:, good]
+
+
+def _before(cells: Ints) -> Floats:
+    """How often the same cell was there before, move by move."""
+    return earlier(cells.reshape(-1)).reshape(cells.shape)
 
 
 def _change(tables: _Tables, left: Ints, entered: Ints, left_before: Floats | int = 0, entered_before: Floats | int = 0) -> Floats:

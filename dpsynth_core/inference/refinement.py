@@ -30,8 +30,8 @@ BLOCK_ROWS = 1000
 """Rows in a block. With fewer rows the tables are more up to date and the overhead is larger."""
 MOST_ROWS = 100_000
 """Rows in one pass, which bounds its time; a longer table has less sampling error from the start."""
-PASS_LINES = 500_000_000
-"""Lines of prices in one pass, one for each row, marginal and attribute of it: what its time follows."""
+MOST_LINES = 500_000_000
+"""Lines of prices in all passes, one for each row, marginal and attribute of it: what the time follows."""
 SHORTLIST = 0.2
 """Share of a block whose moves are considered for one attribute; the best ones enter the same few cells."""
 ATTEMPTS = 3
@@ -100,10 +100,11 @@ def refine(
         weights = {labels: 0.0, **weights}
     refined = codes.copy()
     tables = _tables(codes, targets, weights, sizes)
-    most = min(len(codes), MOST_ROWS, max(BLOCK_ROWS, PASS_LINES // max(1, sum(map(len, targets)))))
-    blocks = math.ceil(most / BLOCK_ROWS)
+    left = max(BLOCK_ROWS, MOST_LINES // max(1, sum(map(len, targets))))  # rows that there is time for
     for _ in range(passes):
-        for rows in np.array_split(rng.permutation(len(codes))[:most], blocks):
+        most = min(len(codes), MOST_ROWS, left)
+        left -= most
+        for rows in np.array_split(rng.permutation(len(codes))[:most], math.ceil(most / BLOCK_ROWS)) if most else ():
             held = refined[rows].T.astype(np.int64)
             for attribute in rng.permutation(len(sizes)):
                 axis = tables.axes[attribute]
@@ -240,15 +241,16 @@ def _gains(lines: Cells, cells: Cells, old: Cells, axis: _Axis, tables: _Tables)
 
 
 def earlier(cells: Cells) -> NDArray[np.float32]:
-    """For each entry, how many entries before it (row by row) are the same cell."""
-    bits = cells.size.bit_length()
-    positions = np.arange(cells.size)
-    keys = np.sort((cells.reshape(-1) << bits) | positions)  # numbers are sorted faster than their positions
-    order, ordered = keys & ((1 << bits) - 1), keys >> bits
-    starts = np.maximum.accumulate(np.where(np.r_[True, ordered[1:] != ordered[:-1]], positions, 0))
-    count = np.empty(cells.size, dtype=np.float32)
-    count[order] = positions - starts
-    return count.reshape(cells.shape)
+    """For each entry, how many entries before it along the last axis are the same cell."""
+    bits, beyond = cells.shape[-1].bit_length(), cells - cells[..., :1]
+    number = np.int64 if int(np.abs(beyond).max(initial=0)) >> (31 - bits) else np.int32  # small numbers are sorted faster
+    positions = np.arange(cells.shape[-1], dtype=number)
+    keys = np.sort(beyond.astype(number) << bits | positions)  # numbers are sorted faster than their positions
+    ordered, starts = keys >> bits, np.zeros_like(keys)
+    np.multiply(ordered[..., 1:] != ordered[..., :-1], positions[1:], out=starts[..., 1:])
+    count = np.empty(cells.shape, dtype=np.float32)
+    np.put_along_axis(count, keys & ((1 << bits) - 1), positions - np.maximum.accumulate(starts, axis=-1), axis=-1)
+    return count
 
 
 def _change(cells: Cells, copies: Cells, step: float, axis: _Axis, tables: _Tables) -> None:

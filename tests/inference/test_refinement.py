@@ -83,7 +83,7 @@ def test_no_rows_and_no_targets_are_fine() -> None:
 
 def test_of_many_marginals_few_rows_are_moved(monkeypatch) -> None:
     monkeypatch.setattr(refinement, "BLOCK_ROWS", 10)
-    monkeypatch.setattr(refinement, "PASS_LINES", 20 * 40)
+    monkeypatch.setattr(refinement, "MOST_LINES", 20 * 40)
     codes = np.zeros((500, 5), dtype=np.int32)
     targets = {r: np.full((3, 3), 1 / 9) for r in itertools.combinations(range(5), 2)}  # 10 pairs: 20 lines a row
     weights = dict.fromkeys(targets, 1.0)

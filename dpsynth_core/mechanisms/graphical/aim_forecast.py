@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from dpsynth_core.inference.junction_tree import adjacency, cells_of, eliminate, mask_of, maximal
 from dpsynth_core.inference.model import labels_of
-from dpsynth_core.inference.refinement import MOST_ROWS, PASS_LINES
+from dpsynth_core.inference.refinement import MOST_LINES, MOST_ROWS
 from dpsynth_core.mechanisms.graphical.aim_strategies import COLUMNS_ALONE, MEASURED_FOR_ONE_MORE, AimParameters
 from dpsynth_core.mechanisms.graphical.grouping import tables_with_groups
 from dpsynth_core.mechanisms.graphical.models import BYTES_PER_CELL, MEGABYTE, columns_too_large
@@ -48,7 +48,7 @@ _START_MB, _TABLE_BYTES, _CELL_BYTES, _MODEL_CELL_BYTES, _MODEL_ROOT_BYTES, _VAL
 
 MEASURED_A_COLUMN = 3.5
 """Of wide tables: marginals for each column."""
-_WIDE_FIT, _WIDE_CANDIDATE, _WIDE_TABLE, _WIDE_LINE = 5e-3, 3e-6, 5e-3, 1e-7
+_WIDE_FIT, _WIDE_CANDIDATE, _WIDE_TABLE, _WIDE_LINE = 5e-3, 3e-6, 5e-3, 5e-8
 """Of wide tables: seconds of a fit for each column, of each candidate for a selection, of each table for counting and documents, and of
 each line of prices for refining rows (`inference.refinement`); fitted to 100 and 300 columns (benchmarks/wide.py)."""
 _WIDE_MB, _COUNTED_MB, _TABLE_MB = 330.0, 0.035, 0.015
@@ -103,7 +103,7 @@ def _forecast_wide(aim: AimParameters, workload: Workload, columns: int, rho: fl
     """Of as many rounds for every number of people; how many rows are refined depends on them."""
     tables, measured = workload.closure_tables, min(aim.rounds_per_attribute, MEASURED_A_COLUMN) * len(workload.domain)
     fits = MEASURED_FOR_ONE_MORE * math.log1p(measured / columns)
-    lines = min(PASS_LINES, min(people, MOST_ROWS) * sum(map(len, workload.aim_weights())))
+    lines = min(MOST_LINES, 2 * min(people, MOST_ROWS) * sum(map(len, workload.aim_weights())))
     seconds = fits * _WIDE_FIT * columns + tables * (_WIDE_TABLE + measured * _WIDE_CANDIDATE) + lines * _WIDE_LINE
     model_mb = min(aim.capacity_mb(columns), workload.domain.cells(workload.domain.names) * BYTES_PER_CELL // int(MEGABYTE) + 1)
     tables_mb = min(TABLE_BYTES / MEGABYTE, _COUNTED_MB * tables) + _TABLE_MB * tables
