@@ -99,6 +99,38 @@ class _Waiting:
         return np.bincount(self._columns[numbers].ravel(), minlength=len(self._sizes) + 1)[:-1]
 
 
+def sums(domain: Domain, cliques: Collection[Clique], home: Mapping[Clique, Clique]) -> list[tuple[Clique, Clique]]:
+    """Which table each clique is summed from, in an order in which that one is there: a block, what is left of it without some columns, or
+    the smallest other clique that has all of its columns. home: of the maximal cliques, their blocks."""
+    inside: dict[Clique, list[Clique]] = {}
+    for clique, block in home.items():
+        inside.setdefault(block, []).append(clique)
+    steps = [step for block, some in inside.items() for step in _halfway(block, some)]
+    done = set(home)
+    for clique in sorted(set(cliques).difference(home), key=lambda clique: (-len(clique), clique)):
+        by_one_more = (domain.clique((*clique, name)) for name in domain.names if name not in clique)
+        near = [c for c in by_one_more if c in done]
+        steps.append((clique, min(near or [c for c in done if set(clique).issubset(c)], key=lambda c: (domain.cells(c), c))))
+        done.add(clique)
+    return steps
+
+
+def _halfway(table: Clique, cliques: Sequence[Clique]) -> Iterator[tuple[Clique, Clique]]:
+    """Cliques of k columns at most each lack one of k + 1 groups of columns: many are summed from a table without a group, which is far
+    smaller."""
+    groups, left = max(map(len, cliques)) + 1, list(cliques)
+    if len(cliques) <= groups or len(table) <= groups:
+        yield from ((clique, table) for clique in cliques)
+        return
+    for number in range(groups):
+        kept = tuple(name for place, name in enumerate(table) if place % groups != number)
+        some = [clique for clique in left if set(clique).issubset(kept)]
+        if some:
+            yield kept, table
+            yield from _halfway(kept, some)
+            left = [clique for clique in left if not set(clique).issubset(kept)]
+
+
 def table_bytes(domain: Domain, cliques: Collection[Clique]) -> int:
     """What the tables take in which these cliques are counted together."""
     return sum(8 * domain.cells(block) for block in set(plan(domain, cliques).values()))

@@ -11,7 +11,7 @@ from itertools import takewhile
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.vocabulary.blocks import BLOCK_CELLS, plan
+from dpsynth_core.vocabulary.blocks import BLOCK_CELLS, plan, sums
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import project
 from dpsynth_core.vocabulary.measurement import Clique
@@ -87,24 +87,11 @@ class Tally:
             path = block
 
     def counts(self) -> dict[Clique, NDArray[np.int64]]:
-        """Tables of all cliques, each summed from the smallest requested superset, or from its block. Call it once, at the end."""
-        blocks = {block: table.reshape(self.domain.sizes(block)) for block, table in self._tables.items()}
-        tables: dict[Clique, NDArray[np.int64]] = {}
-        for clique in sorted(dict.fromkeys(self._cliques), key=len, reverse=True):
-            superset, table = self._smallest_superset(clique, tables, blocks)
-            tables[clique] = project(table, superset, clique)
+        """Tables of all cliques, summed from their blocks. Call it once, at the end."""
+        tables = {block: table.reshape(self.domain.sizes(block)) for block, table in self._tables.items()}
+        for clique, superset in sums(self.domain, self._cliques, self._home):
+            tables[clique] = project(tables[superset], superset, clique)
         return {clique: tables[clique] for clique in self._cliques}
-
-    def _smallest_superset(
-        self, clique: Clique, tables: Mapping[Clique, NDArray[np.int64]], blocks: Mapping[Clique, NDArray[np.int64]]
-    ) -> tuple[Clique, NDArray[np.int64]]:
-        if clique in self._home:
-            return self._home[clique], blocks[self._home[clique]]
-        by_one_more = (self.domain.clique((*clique, name)) for name in self.domain.names if name not in clique)
-        near = [c for c in by_one_more if c in tables]
-        supersets = near or [c for c in tables if set(clique).issubset(c)]
-        superset = min(supersets, key=lambda c: tables[c].size)
-        return superset, tables[superset]
 
 
 def _shared(first: Clique, second: Clique) -> int:
