@@ -16,6 +16,8 @@ from dpsynth_core.inference.growth import growth, members, pair_growth, within
 
 ATTRIBUTES_TRIED = 32
 """Up to so many attributes, a new order of elimination is tried for a candidate that does not fit the present one."""
+MORE_EDGES = 1.1
+"""With more attributes, an order is kept until a graph has so many times as many edges."""
 
 
 def bits(mask: int) -> Iterator[int]:
@@ -76,16 +78,22 @@ def eliminate(graph: Sequence[int], sizes: Sequence[int], by_fill: bool = False)
         a = min(left, key=lambda v: (costs[v], v))
         neighbours = graph[a]
         order.append(a)
-        clusters.append(neighbours | 1 << a)
+        clusters.append(_take_out(graph, a))
         left.discard(a)
         del costs[a]
-        for b in bits(neighbours):
-            graph[b] = (graph[b] | neighbours) & ~(1 << b) & ~(1 << a)
         # Filling edges among the neighbours also changes the fill-in of attributes two steps away.
         touched = functools.reduce(lambda m, b: m | graph[b], bits(neighbours), neighbours) if by_fill else neighbours
         for b in bits(touched):
             costs[b] = cost(b)
     return Elimination(tuple(order), tuple(clusters))
+
+
+def _take_out(graph: list[int], a: int) -> int:
+    """Join the neighbours of an attribute and take it out of the graph; the cluster of it and them."""
+    neighbours = graph[a]
+    for b in bits(neighbours):
+        graph[b] = (graph[b] | neighbours) & ~(1 << b) & ~(1 << a)
+    return neighbours | 1 << a
 
 
 def maximal(masks: Iterable[int]) -> list[int]:
@@ -157,6 +165,7 @@ class SizeOracle:
     def __init__(self, sizes: Sequence[int]) -> None:
         self._sizes = tuple(sizes)
         self._by_order: dict[tuple[tuple[int, ...], bool], _Solved] = {}
+        self._kept: tuple[int, _Solved] | None = None  # for many attributes, with the number of edges of its graph
         self._latest: tuple[tuple[int, ...], tuple[int, ...]] = ((), (0,) * len(sizes))
 
     def cells(self, cliques: Iterable[int]) -> int:
@@ -200,6 +209,15 @@ class SizeOracle:
         return any(self._solved(graph, by_fill).cells <= limit for by_fill in (False, True))
 
     def _solve(self, graph: tuple[int, ...]) -> _Solved:
+        """Of many attributes, in the order of an earlier graph with about as many edges."""
+        edges = sum(map(int.bit_count, graph))
+        if len(graph) > ATTRIBUTES_TRIED and self._kept is not None and self._kept[0] <= edges <= MORE_EDGES * self._kept[0]:
+            left, order = list(graph), self._kept[1].elimination.order
+            return _Solved.of(Elimination(order, tuple(_take_out(left, a) for a in order)), self._sizes)
+        self._kept = edges, self._solved_anew(graph)
+        return self._kept[1]
+
+    def _solved_anew(self, graph: tuple[int, ...]) -> _Solved:
         return min((self._solved(graph, by_fill) for by_fill in (False, True)), key=lambda solved: solved.cells)
 
     def _solved(self, graph: tuple[int, ...], by_fill: bool) -> _Solved:
