@@ -64,6 +64,8 @@ def _feed(update: Callable[[bytes], object], value: object) -> None:
         update(repr([part.shape for part in value]).encode())
         for start in range(0, len(value), _TOGETHER):
             _feed(update, np.concatenate([part.ravel() for part in value[start : start + _TOGETHER]]))
+    elif isinstance(value, list | tuple) and value and all(type(part) is float for part in value):
+        update(f"[{len(value)}{''.join(f'{part:.9g};' for part in value)}".encode())
     elif isinstance(value, list | tuple):
         update(f"[{len(value)}".encode())
         for part in value:
