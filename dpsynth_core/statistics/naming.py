@@ -26,14 +26,20 @@ LIMIT = 0.1
 MOSTLY = 0.8
 """A group of tables is good enough if this share of them is."""
 _STEPS = 30
+_TOGETHER = 64
+"""Distances that are looked at together: as many as a processor's nearest caches hold."""
 _PRECISION = 1e-9
 """Of a quantile, in standard deviations."""
 
 
 def surely_below(measured: Array, sigma: float, folded: Array | float, failure: float) -> Array:
     """For each measured distance the smallest that it excludes, with all above it. Above 0, and never below the bound of one alone."""
+    if len(measured) > _TOGETHER:
+        some = [slice(start, start + _TOGETHER) for start in range(0, len(measured), _TOGETHER)]
+        beside = [folded[part] if isinstance(folded, np.ndarray) else folded for part in some]
+        return np.concatenate([surely_below(measured[i], sigma, off, failure) for i, off in zip(some, beside, strict=True)])
     off, mass = _beside(folded)
-    perfect = scipy.special.logsumexp(scipy.special.log_ndtr((measured[:, None] - off) / sigma), b=mass, axis=-1)
+    perfect = _log_mean(scipy.special.log_ndtr((measured[:, None] - off) / sigma), mass)
     return np.asarray(measured - _quantiles(perfect + math.log(failure), sigma, off, mass))
 
 
@@ -48,13 +54,18 @@ def _quantiles(log_probability: Array, sigma: float, off: Array, mass: Array) ->
     z = np.asarray(sigma * scipy.special.ndtri_exp(log_probability))
     for _ in range(_STEPS if off.any() else 0):
         scaled = (z[:, None] + off) / sigma
-        terms = scipy.special.log_ndtr(scaled), -(scaled**2) / 2
-        value, density = (scipy.special.logsumexp(one, b=mass, axis=-1) for one in terms)
+        value, density = _log_mean(scipy.special.log_ndtr(scaled), mass), _log_mean(-(scaled**2) / 2, mass)
         step = (value - log_probability) * np.exp(value - density) * math.sqrt(2 * math.pi) * sigma
         z = z - step
         if np.abs(step).max(initial=0.0) <= _PRECISION * sigma:
             break
     return z
+
+
+def _log_mean(logs: Array, mass: Array) -> Array:
+    """ln of the mean over the last axis, of what the logarithms are given of: several times as fast as SciPy's `logsumexp`."""
+    top = logs.max(axis=-1, keepdims=True)
+    return np.asarray(np.log(np.exp(logs - top) @ mass) + top[..., 0])
 
 
 def _beside(folded: Array | float) -> tuple[Array, Array]:
