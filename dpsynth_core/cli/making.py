@@ -139,8 +139,10 @@ def told(lines: Sequence[str] = (), privately: bool = False) -> Told:
         for line in lines:
             print_message(line)
 
-    def kept(answers: int, name: str) -> None:
-        print_message(f"kept: {answers:,} answers; nothing is spent again by: python -m dpsynth_core recover {name} --out DIR")
+    def kept(answers: int, name: str, goes_on: bool) -> None:
+        again = "what was charged stays charged, and the same command goes on from there" if goes_on else "it cannot go on"
+        recover = f"; nothing is spent again by: python -m dpsynth_core recover {name} --out DIR" if answers else ""
+        print_message(f"kept: {answers:,} answers; {again}{recover}")
 
     def warn(line: str) -> None:
         if privately:

@@ -221,7 +221,7 @@ class Plan:
         """Make the release. From the first record on, what it costs is spent, also if it is interrupted or fails.
 
         The release is kept in DPSYNTH_HOME. Where the ledger knows that this plan was carried out on this very table, that release is
-        returned and nothing is spent; where such a run was interrupted, it is refused, for `recover` finishes it and spends nothing.
+        returned and nothing is spent; where such a run was interrupted, or its process was killed, it goes on from its last answer.
 
         Parameters
         ----------

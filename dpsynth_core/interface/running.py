@@ -12,12 +12,14 @@ from dpsynth_core.foundation import interrupts, threads
 from dpsynth_core.foundation.causes import explained_imports
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.visible import visible
+from dpsynth_core.foundation.zones import Zoned
 from dpsynth_core.interface.frames import Given, pandas_of
 from dpsynth_core.interface.release import Release, opened
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release import making, spool
 from dpsynth_core.release import release as releases
 from dpsynth_core.release.release import Progress
+from dpsynth_core.release.times import Times
 from dpsynth_core.store import in_process, kept, ledger, signing, spools
 from dpsynth_core.store.folders import new_id
 from dpsynth_core.store.in_process import Told
@@ -30,21 +32,25 @@ def run(plan: Plan, table: Given, charged: bool, progress: bool, again: bool) ->
         ledger.check_name(plan.spec.population)
         signing.check()
     if not charged or again:
-        return _run(plan, table, charged, progress)
+        return _run(plan, table, charged, progress, again)
     with kept.one_at_a_time(plan):
         if (path := kept.earlier(plan)) is None:
-            return _run(plan, table, charged, progress)
+            return _run(plan, table, charged, progress, again)
     print("note: this plan was carried out on this very table before; here is that release, and nothing is spent", file=sys.stderr)
     return opened(path, table.back)
 
 
-def _run(plan: Plan, table: Given, charged: bool, progress: bool) -> Release:
+def _run(plan: Plan, table: Given, charged: bool, progress: bool, anew: bool) -> Release:
     spools.check_room(plan)
     making.findings(plan)  # what cannot be read to its end is refused while that costs nothing
     made: list[Release] = []
     with _working(progress) as told:
         place = None if charged else spools.spool_file(new_id())
-        in_process.make(plan, place, told, lambda one, _: made.append(Release(one, kept.keep(one, told.note), table.back)))
+
+        def hand_over(one: releases.Release, _: Zoned[Times]) -> None:
+            made.append(Release(one, kept.keep(one, told.note), table.back))
+
+        in_process.make(plan, place, told, hand_over, anew=anew)
     return made[0]
 
 
@@ -88,11 +94,13 @@ def _working(progress: bool) -> Iterator[Told]:
             bar(f"{progress.done:4.0%}  {progress.message or f'measured {what}'}")
 
     def note(line: str) -> None:
-        if line.startswith("warning"):
+        if line.startswith(("warning", "note")):
             print(line, file=sys.stderr)
 
-    def interrupted(answers: int, run: str) -> None:
-        print(f"kept: {answers:,} answers; recover({Path(run).stem!r}) makes of them what it can, and spends nothing", file=sys.stderr)
+    def interrupted(answers: int, run: str, goes_on: bool) -> None:
+        again = "what was charged stays charged, and run() goes on from there" if goes_on else "it cannot go on"
+        recover = f"; recover({Path(run).stem!r}) makes of them what it can, and spends nothing" if answers else ""
+        print(f"kept: {answers:,} answers; {again}{recover}", file=sys.stderr)
 
     with interrupts.deferring(), threads.one_thread():
         try:

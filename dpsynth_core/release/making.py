@@ -33,26 +33,28 @@ def make(
     begin: Callable[[], None],
     on_event: Callable[[Progress], None],
     hand_over: HandOver,
-    on_kept: Callable[[int], None] = lambda _: None,
+    on_kept: Callable[[Spool], None] = lambda _: None,
+    goes_on: bool = False,
 ) -> None:
     """Make a release and hand it over, with how long it took.
 
-    spool_for: opens the spool, and is told whether the noise is private. on_event may raise to stop. on_kept: told how many answers the
-    spool keeps if this raises; it goes if there are none.
+    spool_for: opens the spool, and is told whether the noise is private. on_event may raise to stop. on_kept: told of the spool that stays
+    if this raises: one with answers, or of a run that can go on from `begin` on.
 
     Raises what `spool_for` and `begin` raise: then nothing was read. Afterwards whatever goes wrong.
     """
     noise = synthesis.noise_for(plan.spec)
-    spool = spool_for(noise.private)
+    spool, begun = spool_for(noise.private), False
     try:
         begin()
+        begun = True
         stopwatch = Stopwatch()
         made = synthesis.synthesize(plan, synthesis.open_source(plan), noise, on_event, spool, stopwatch)
         hand_over(made, stopwatch.times())
     except BaseException:
-        if spool.answers:
+        if spool.answers or (begun and goes_on):
+            on_kept(spool)
             spool.close()
-            on_kept(spool.answers)
         else:
             spool.discard()
         raise

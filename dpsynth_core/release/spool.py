@@ -3,6 +3,9 @@
 One JSON text per line: first the sealed plan, then an answer and what it was charged, as they come. A line that a crash cut off holds an
 answer that was never used. Nothing in it but public and released values; it is private all the same, because the plan names a path.
 The process that holds the file open holds its lock, so that a run that is still under way is not recovered.
+
+A run of which everything that was paid for is here can go on (Proposition 25). Where an error ended it between a charge and its answer's
+line, the file becomes read-only: the answer may have been the error's reason, and must not be drawn again until it suits.
 """
 
 from __future__ import annotations
@@ -11,11 +14,12 @@ import fcntl
 import json
 import os
 import shutil
+import stat
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, Self
 
 from dpsynth_core.foundation.errors import ChargedError, InputError
 from dpsynth_core.foundation.private_files import private_directory, sync_directory
@@ -24,7 +28,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.events import Event
 from dpsynth_core.release import document, transcript
-from dpsynth_core.release.transcript import RecordedAnswer
+from dpsynth_core.release.transcript import Given, RecordedAnswer
 
 _BYTES_PER_CELL, _MOST_FOR_CELLS = 40, 64 << 20
 _BYTES_PER_VALUE = 40
@@ -32,6 +36,7 @@ _BYTES_PER_VALUE = 40
 MAX_BYTES = 2 << 30
 """Of a spool: noisy tables of hundreds of millions of cells."""
 _LEAST_ROOM = 4 << 20
+_UNDER_WAY = "it is still under way", "wait for its end, or stop it"
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,15 +51,15 @@ class Kept:
 
 
 class Spool:
-    """A new spool at `path`. Raises FileExistsError where there is one, and OSError where it cannot be written."""
+    """A new spool at `path`. Raises FileExistsError where there is one, and OSError where it cannot be written.
+
+    given: the answers of a run that goes on, and what they were charged. answers, paid: how many of each are on disk.
+    """
+
+    given: Given = ((), ())
 
     def __init__(self, path: Path, run: str, plan: Plan, private: bool) -> None:
-        self.path = path
-        self.answers = 0
-        self._accountant = plan.shares.accountant
-        private_directory(path.parent)
-        self._stream = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
-        fcntl.flock(self._stream, fcntl.LOCK_EX)
+        self._begin(path, plan, os.O_CREAT | os.O_EXCL)
         try:
             self._write({"run": run, "spec": plan.spec.model_dump(mode="json"), "private": private})
             sync_directory(path.parent)
@@ -62,8 +67,49 @@ class Spool:
             self.discard()
             raise
 
+    @classmethod
+    def again(cls, path: Path, run: str, plan: Plan) -> Self:
+        """The spool of a run that goes on. Raises InputError where it cannot."""
+        spool, field = cls.__new__(cls), f"run {run!r}"
+        try:
+            if not path.stat().st_mode & stat.S_IWUSR:
+                raise InputError(field, "an answer that was paid for is lost, so that it cannot go on", "recover it, which spends nothing")
+            spool._begin(path, plan, 0)
+        except OSError as error:
+            raise InputError(field, f"what it kept cannot be opened ({error.strerror})", "make that possible first") from None
+        try:
+            kept, whole = _content(spool._stream, field)
+            if (kept.run, kept.spec.digest()) != (run, plan.spec.digest()):
+                raise InputError(field, "what it kept is of another plan", "put back what the run kept, or recover it")
+            if not kept.private:  # its noise comes again from the beginning
+                spool._stream.seek(0)
+                kept, whole = replace(kept, answers=(), paid=()), len(spool._stream.readline())
+            spool._stream.seek(whole)
+            spool._stream.truncate()
+        except BaseException:
+            spool.close()
+            raise
+        spool.given, spool._repeated = (kept.answers, kept.paid), len(kept.answers)
+        spool.answers, spool.paid = len(kept.answers), len(kept.paid)
+        return spool
+
+    def _begin(self, path: Path, plan: Plan, flags: int) -> None:
+        self.path = path
+        self.answers = self.paid = self._repeated = 0
+        self._accountant = plan.shares.accountant
+        private_directory(path.parent)
+        self._stream = os.fdopen(os.open(path, os.O_RDWR | flags, 0o600), "r+b")
+        try:
+            fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._stream.close()
+            raise InputError(f"run {path.stem!r}", *_UNDER_WAY) from None
+
     def keep(self, answer: RecordedAnswer, paid: Sequence[Event]) -> None:
         """On disk when this returns."""
+        if self._repeated:
+            self._repeated -= 1
+            return
         (entry,) = transcript.to_json([answer], [])
         try:
             self._write({"answer": entry, "paid": [document.charge_json(event, self._accountant) for event in paid]})
@@ -71,6 +117,16 @@ class Spool:
             problem = f"what is measured can no longer be kept ({error.strerror})"
             raise ChargedError("disk", problem, "make room, then recover the run") from error
         self.answers += 1
+        self.paid += len(paid)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the run can go on."""
+        return bool(os.fstat(self._stream.fileno()).st_mode & stat.S_IWUSR)
+
+    def close_for_good(self) -> None:
+        """It can be recovered from now on, and not go on. Needs no room on the disk."""
+        os.fchmod(self._stream.fileno(), 0o400)
 
     def close(self) -> None:
         with suppress(OSError):  # a full disk takes the rest of a line no better at the end
@@ -92,17 +148,23 @@ def read(path: Path) -> Kept:
     try:
         with path.open("rb") as stream:
             fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            size = os.fstat(stream.fileno()).st_size
-            if not 0 < size <= MAX_BYTES:
-                raise InputError(field, "it is empty, or too large to be what a run kept", "name a run that was interrupted")
-            lines = stream.read(size).split(b"\n")[:-1]
+            return _content(stream, field)[0]
     except BlockingIOError:
-        raise InputError(field, "it is still under way", "wait for its end, or stop it") from None
+        raise InputError(field, *_UNDER_WAY) from None
     except OSError:
         raise InputError(field, "there is nothing to recover", "name a run that was interrupted") from None
+
+
+def _content(stream: BinaryIO, field: str) -> tuple[Kept, int]:
+    """What a spool holds, and the length of its lines that are whole. Raises InputError."""
+    size = os.fstat(stream.fileno()).st_size
+    if not 0 < size <= MAX_BYTES:
+        raise InputError(field, "it is empty, or too large to be what a run kept", "name a run that was interrupted")
+    content = stream.read(size)
+    lines = content.split(b"\n")
     try:
-        first, *others = map(json.loads, lines)
-        return Kept(
+        first, *others = map(json.loads, lines[:-1])
+        kept = Kept(
             run=first["run"],
             spec=Spec.from_json(first["spec"]),
             private=first["private"],
@@ -111,6 +173,7 @@ def read(path: Path) -> Kept:
         )
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError):
         raise InputError(field, "its spool is damaged", "nothing of it can be recovered") from None
+    return kept, size - len(lines[-1])
 
 
 def check_room(plan: Plan, folder: Path, field: str) -> None:

@@ -46,7 +46,7 @@ from dpsynth_core.release.rows import Rows
 from dpsynth_core.release.spool import Spool
 from dpsynth_core.release.statement import brands, public_details, row_policy, statement, unmeasured_brands
 from dpsynth_core.release.times import Stopwatch
-from dpsynth_core.release.transcript import Keep, RecordedAnswer, recording
+from dpsynth_core.release.transcript import Given, Keep, RecordedAnswer, recording
 from dpsynth_core.sources import public as public_tables
 from dpsynth_core.sources.check_records import RecordsCheck
 from dpsynth_core.sources.decoding import DrawnRows, as_written
@@ -175,12 +175,20 @@ def synthesize(
 ) -> Release:
     """Run the mechanism against the records and make the release. on_event is called with each step as it happens and may raise to stop.
 
-    spool: where each answer of the kernel is kept before anybody acts on it; None for a release that is neither paid for nor missed.
+    spool: where each answer of the kernel is kept before anybody acts on it, behind those of a run that now goes on; None for a release
+    that is neither paid for nor missed.
     stopwatch: what is told how long everything takes, for a curator who wants to know; the release does not say.
     """
     shares = plan.shares
     kernel = PrivacyKernel(source, plan.unit, shares.rho, noise, shares.delta, shares.accountant)
-    return carry_out(plan, kernel, noise.private, on_event, stopwatch, None if spool is None else spool.keep)
+    if spool is None:
+        return carry_out(plan, kernel, noise.private, on_event, stopwatch)
+    try:
+        return carry_out(plan, kernel, noise.private, on_event, stopwatch, spool.keep, spool.given)
+    except Exception:
+        if len(kernel.events) > spool.paid:  # what ended the run may have been the answer itself, which nobody may ask for again
+            spool.close_for_good()
+        raise
 
 
 def carry_out(
@@ -190,9 +198,10 @@ def carry_out(
     on_event: Callable[[Progress], None],
     stopwatch: Stopwatch | None = None,
     keep: Keep | None = None,
+    given: Given = ((), ()),
 ) -> Release:
     """Everything that follows from the answers of a kernel: the private table's, or `transcript.replaying`, which repeats them. private:
-    whether the noise cannot be repeated. keep: takes each answer before anybody acts on it."""
+    whether the noise cannot be repeated. keep: takes each answer before anybody acts on it. given: those of a run that now goes on."""
     answers: list[RecordedAnswer] = []
 
     def kept(answer: RecordedAnswer, paid: Sequence[Charge]) -> None:
@@ -201,7 +210,7 @@ def carry_out(
         answers.append(answer)
 
     created, journal = today(), Journal(on_event, stopwatch)
-    plan, kernel = learnt(plan, recording(kernel, kept), journal)
+    plan, kernel = learnt(plan, recording(kernel, kept, given), journal)
     found, kernel = looked_inside(plan, kernel, journal)
     finished = run_mechanism(plan, kernel, journal)
     row_seed = transcript.row_seed(answers) if plan.spec.output.seed is None else plan.spec.output.seed

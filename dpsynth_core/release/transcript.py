@@ -1,9 +1,10 @@
 """The transcript of a run: every answer of the kernel, in order, and a kernel that gives the same answers again.
 
 A mechanism is a function of the kernel's answers. With them it can be run once more without the private table: that is what
-`Replay` is for, and why a release can be reproduced from what is published. Answers were paid for and are released; a transcript
-holds nothing else. The seed of the rows follows from them too, so that it cannot be chosen. It knows no mechanism and no operation by name:
-all that a kernel is asked is recorded with its answer. What an answer must have cost is looked up in `privacy.registry`.
+`Replay` is for, and why a release can be reproduced from what is published, and a run that was interrupted goes on (Proposition 25).
+Answers were paid for and are released; a transcript holds nothing else. The seed of the rows follows from them too, so that it cannot be
+chosen. It knows no mechanism and no operation by name: all that a kernel is asked is recorded with its answer. What an answer must have
+cost is looked up in `privacy.registry`.
 """
 
 from __future__ import annotations
@@ -61,9 +62,17 @@ Keep = Callable[[RecordedAnswer, Sequence[Event]], None]
 """Takes an answer and what it was charged, before anybody acts on it."""
 
 
-def recording(kernel: SealedKernel, keep: Keep) -> SealedKernel:
-    """The same kernel, whose answers are kept in order before they are given; so are those of its parts."""
-    return cast(SealedKernel, _Recorder(kernel, keep))
+Given = tuple[Sequence[RecordedAnswer], Sequence[Event]]
+"""Answers, and what they were charged together."""
+
+
+def recording(kernel: SealedKernel, keep: Keep, given: Given = ((), ())) -> SealedKernel:
+    """The same kernel, whose answers are kept in order before they are given; so are those of its parts.
+
+    given: what a run that now goes on was answered before. That is repeated and charged, and the kernel answers what comes after. Raises
+    as `replaying`.
+    """
+    return cast(SealedKernel, _Recorder(kernel, keep, _Given(given)))
 
 
 def replaying(domain: Domain, unit: Unit, shares: Shares, answers: Sequence[RecordedAnswer], paid: Sequence[Event]) -> SealedKernel:
@@ -76,22 +85,23 @@ def replaying(domain: Domain, unit: Unit, shares: Shares, answers: Sequence[Reco
 class _Recorder:
     """Any operation of a kernel is recorded, by whatever name: mypy cannot see that, so only `recording` makes one."""
 
-    def __init__(self, kernel: SealedKernel, keep: Keep, group: _Group = ()) -> None:
+    def __init__(self, kernel: SealedKernel, keep: Keep, given: _Given, group: _Group = ()) -> None:
         self.__kernel = kernel
         self.__keep = keep
+        self.__given = given
         self.__group = group
 
     def part(self, rho: float) -> _Recorder:
-        return _Recorder(self.__kernel.part(rho), self.__keep, self.__group)
+        return _Recorder(self.__kernel.part(rho), self.__keep, self.__given, self.__group)
 
     def over(self, domain: Domain, known: Sequence[MarginalCounts] = ()) -> _Recorder:
-        return _Recorder(self.__kernel.over(domain, known), self.__keep, self.__group)
+        return _Recorder(self.__kernel.over(domain, known), self.__keep, self.__given, self.__group)
 
     def among(self, cells: Mapping[str, tuple[int, ...]]) -> _Recorder:
-        return _Recorder(self.__kernel.among(cells), self.__keep, (questions.among(cells),))
+        return _Recorder(self.__kernel.among(cells), self.__keep, self.__given, (questions.among(cells),))
 
     def grouped(self, groups: Sequence[Groups]) -> _Recorder:
-        return _Recorder(self.__kernel.grouped(groups), self.__keep, self.__group)
+        return _Recorder(self.__kernel.grouped(groups), self.__keep, self.__given, self.__group)
 
     def __getattr__(self, name: str) -> Any:
         attribute = getattr(self.__kernel, name)
@@ -100,13 +110,41 @@ class _Recorder:
 
         def call(*arguments: Any, **options: Any) -> Any:
             interrupts.check()  # before more is paid for
-            before = len(self.__kernel.events)
-            value = attribute(*arguments, **options)
+            question, before = _identifying(name, arguments, options, self.__group), len(self.__kernel.events)
+            given = self.__given.answer(self.__kernel._public, name, question)
+            if given is None:
+                value = attribute(*arguments, **options)
+            else:
+                value, event = given
+                if event is not None:
+                    self.__kernel._charge(event)
             paid = self.__kernel.events[before:]
-            self.__keep(RecordedAnswer(name, _identifying(name, arguments, options, self.__group), len(paid), _copied(value)), paid)
+            self.__keep(RecordedAnswer(name, question, len(paid), _copied(value)), paid)
             return value
 
         return call
+
+
+class _Given:
+    """Answers that were given before, in order."""
+
+    def __init__(self, given: Given) -> None:
+        self._answers, self._paid = iter(given[0]), iter(given[1])
+
+    def answer(self, public: Asked, operation: str, question: tuple[Any, ...]) -> tuple[Any, Event | None] | None:
+        """What was answered then and what it costs; None where no answer is left. Raises InputError as `replaying` says."""
+        answer = next(self._answers, None)
+        if answer is None:
+            return None
+        if answer.operation != operation or len(answer.arguments) != len(question) or not all(map(_same, answer.arguments, question)):
+            raise InputError("transcript", "the mechanism asked for something else than it did then", "use the versions that it names")
+        if isinstance(answer.value, Unrecorded):
+            raise InputError("transcript", f"it does not hold the answers of {operation}", "this mechanism cannot be reproduced")
+        if isinstance(answer.value, Measurement):  # what the kernel decides of it: which values its groups have, the kind of its noise
+            groups = tuple(public.groups[name] for name in answer.value.clique if name in public.groups)
+            if answer.value.groups != groups or not answer.value.is_rounded_normal:
+                raise InputError("transcript", "a noisy table is not as the kernel measures", "do not rely on this release")
+        return answer.value, _paid(Call(public.unit, public.domain, operation, question, answer.value), answer.charges, self._paid)
 
 
 class _Replay(SealedKernel):
@@ -115,8 +153,7 @@ class _Replay(SealedKernel):
     def __init__(self, domain: Domain, unit: Unit, meter: Meter, answers: Sequence[RecordedAnswer], paid: Sequence[Event]) -> None:
         super().__init__(Asked(unit, domain), meter)
         self.__group: _Group = ()
-        self.__answers = iter(answers)
-        self.__paid = iter(paid)
+        self.__given = _Given((answers, paid))
 
     def over(self, domain: Domain, known: Sequence[MarginalCounts] = ()) -> Self:
         return self._turned(Asked(self.unit, domain), known)
@@ -137,22 +174,13 @@ class _Replay(SealedKernel):
         """Nothing to read."""
 
     def _ask(self, operation: str, *arguments: object, **options: object) -> object:
-        question = _identifying(operation, arguments, options, self.__group)
-        answer = next(self.__answers, None)
-        if answer is None:
+        given = self.__given.answer(self._public, operation, _identifying(operation, arguments, options, self.__group))
+        if given is None:
             raise AnswersEnd
-        if answer.operation != operation or len(answer.arguments) != len(question) or not all(map(_same, answer.arguments, question)):
-            raise InputError("transcript", "the mechanism asked for something else than it did then", "use the versions that it names")
-        if isinstance(answer.value, Unrecorded):
-            raise InputError("transcript", f"it does not hold the answers of {operation}", "this mechanism cannot be reproduced")
-        if isinstance(answer.value, Measurement):  # what the kernel decides of it: which values its groups have, the kind of its noise
-            groups = tuple(self._public.groups[name] for name in answer.value.clique if name in self._public.groups)
-            if answer.value.groups != groups or not answer.value.is_rounded_normal:
-                raise InputError("transcript", "a noisy table is not as the kernel measures", "do not rely on this release")
-        paid = _paid(Call(self.unit, self.domain, operation, question, answer.value), answer.charges, self.__paid)
-        if paid is not None:
-            self._charge(paid)
-        return answer.value
+        value, event = given
+        if event is not None:
+            self._charge(event)
+        return value
 
 
 def check_paid(domain: Domain, unit: Unit, answers: Sequence[RecordedAnswer], paid: Sequence[Event]) -> None:

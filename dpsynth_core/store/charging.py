@@ -3,19 +3,17 @@ line does."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from dpsynth_core.foundation.errors import ChargedError, InputError
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.store import balance, elsewhere, fingerprints, jobs, ledger
+from dpsynth_core.store import balance, chain, elsewhere, fingerprints, jobs, ledger, seals
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.store.folders import new_id
 from dpsynth_core.store.home import LOCAL_OWNER
-
-_FREE = "nothing was read and nothing charged"
 
 
 def charge_of(plan: Plan, run: str, fingerprint: str) -> ledger.Charge:
@@ -36,11 +34,30 @@ def charge_of(plan: Plan, run: str, fingerprint: str) -> ledger.Charge:
     )
 
 
+@contextmanager
+def _costing_nothing() -> Iterator[None]:
+    """What the books refuse in the body is refused before anything is read or charged, and says so."""
+    try:
+        yield
+    except StoreFault as error:
+        raise StoreFault(error.field, error.problem, f"{error.remedy}; nothing was read and nothing charged") from error
+
+
+@_costing_nothing()
+def charged_before(plan: Plan) -> list[str]:
+    """The runs that were charged for this very plan and this very table and began to read it, the last first. Raises StoreFault."""
+    books, digest = chain.whole(), plan.spec.digest()
+    touched = {entry.run for entry in books if entry.kind == "touch"}
+    runs = [entry for entry in books if entry.kind == "reserve" and entry.spec == digest and entry.run in touched]
+    ours = seals.seals(fingerprints.of_data(plan.spec.data), [entry.run for entry in runs]) if runs else []
+    return [entry.run for entry, seal in zip(runs, ours, strict=True) if entry.fingerprint == seal][::-1]
+
+
 def charged(
     plan: Plan, execute: Callable[[str, Callable[[], None]], None], warn: Callable[[str], None], warn_privately: Callable[[str], None]
 ) -> None:
     """Reserve the plan's budget and call `execute` with the run's name in the ledger and with what it has to call right before it reads
-    the first record. It ends when the release is complete; if it raises after it has read something, the run can be recovered.
+    the first record. It ends when the release is complete; if it raises after it has read something, the run can go on or be recovered.
 
     It is a job like those of the app (`jobs`): if it ends before that, the reservation is given back, by the next one that looks if this
     process was killed. warn: is told that the clock is behind the ledger. warn_privately: that the same file was charged to
@@ -54,7 +71,7 @@ def charged(
         _carry_out(run, execute, office.touch, office.give_back)
         return
     job = jobs.Job(run, LOCAL_OWNER, None, jobs.COMMAND, spec.model_dump_json(), spec.digest(), spec.population, plan.shares.rho)
-    try:
+    with _costing_nothing():
         charge = charge_of(plan, run, fingerprints.of_data(spec.data))
         for name in () if spec.data.simulated else balance.same_file_elsewhere(charge.fingerprint, spec.population):
             warn_privately(f"the same table was charged to the population {name!r}: these are the same people, and their losses add up")
@@ -64,8 +81,6 @@ def charged(
             jobs.reconcile(db)
             jobs.submit(db, job, charge)
             jobs.work_here(db, run)
-    except StoreFault as error:
-        raise StoreFault(error.field, error.problem, f"{error.remedy}; {_FREE}") from error
     with jobs.beating(run, on_loss=lambda: None):
         _carry_out(run, execute, jobs.touch, _give_back)
     with suppress(StoreFault):  # the release is complete; the next one that looks finds a job without a process

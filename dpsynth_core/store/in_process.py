@@ -23,7 +23,7 @@ from dpsynth_core.release.making import HandOver
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.spool import Kept, Spool
 from dpsynth_core.release.times import Times
-from dpsynth_core.store import charging, failures, signing, spools
+from dpsynth_core.store import charging, failures, jobs, signing, spools
 from dpsynth_core.store.faults import FIELD as HOME
 from dpsynth_core.store.faults import StoreFault
 
@@ -35,18 +35,19 @@ BUNDLE = "release.zip"
 class Told:
     """Who hears what. begins: called once nothing stands in the way any more, before the first record is read; may raise. note: takes lines
     that anybody may read. privately: takes those for the curator alone, which depend on records. step: takes each step, and may raise to
-    end the run. kept: takes how many answers an interrupted run has, and the name by which it can be recovered."""
+    end the run. kept: takes how many answers an interrupted run has, the name by which it can be recovered, and whether it goes on where
+    the same plan is made again for the same table."""
 
     begins: Callable[[], None]
     note: Callable[[str], None]
     privately: Callable[[str], None]
     step: Callable[[Progress], None]
-    kept: Callable[[int, str], None]
+    kept: Callable[[int, str, bool], None]
 
 
-def make(plan: Plan, place: Path | None, told: Told, hand_over: HandOver, field: str = HOME) -> None:
+def make(plan: Plan, place: Path | None, told: Told, hand_over: HandOver, field: str = HOME, anew: bool = False) -> None:
     """Make the release of a feasible plan and hand it over. place: of what it measures until then, and what errors call it; None where the
-    plan's population is charged, which has a place of its own.
+    plan's population is charged, which has a place of its own. anew: charge it also where a run of it was interrupted and could go on.
 
     Raises InputError where nothing was read, so that nothing is spent, and ChargedError afterwards.
     """
@@ -54,6 +55,10 @@ def make(plan: Plan, place: Path | None, told: Told, hand_over: HandOver, field:
         _make(plan, place, "", lambda: None, told, hand_over, field)
         return
     spools.check_room(plan)
+    if not anew and (begun := _interrupted(plan)) is not None:
+        _make(plan, spools.spool_file(begun), begun, lambda: None, told, hand_over, goes_on=True)
+        spools.settle(begun)
+        return
 
     def execute(run: str, touch: Callable[[], None]) -> None:
         _make(plan, spools.spool_file(run), run, touch, told, hand_over)
@@ -61,10 +66,30 @@ def make(plan: Plan, place: Path | None, told: Told, hand_over: HandOver, field:
     charging.charged(plan, execute, lambda line: told.note(f"warning: {line}"), told.privately)
 
 
-def _make(plan: Plan, place: Path, run: str, touch: Callable[[], None], told: Told, hand_over: HandOver, field: str = HOME) -> None:
+def _interrupted(plan: Plan) -> str | None:
+    """The run of this plan and table that was charged last, began to read and has no release yet. Runs of the app are not meant."""
+    there = (run for run in charging.charged_before(plan) if spools.spool_file(run).exists())
+    return next((run for run in there if jobs.kind_of(run) != jobs.RELEASE), None)
+
+
+def _make(
+    plan: Plan,
+    place: Path,
+    run: str,
+    touch: Callable[[], None],
+    told: Told,
+    hand_over: HandOver,
+    field: str = HOME,
+    goes_on: bool = False,
+) -> None:
+    """run: "" where no ledger is charged. goes_on: it was interrupted, and what it kept is at `place`."""
     begun = False
 
     def spool_for(private: bool) -> Spool:
+        if goes_on:
+            spool = Spool.again(place, run, plan)
+            told.note("note: goes on with the run of this plan and table that was interrupted; nothing is charged again")
+            return spool
         try:
             return Spool(place, run, plan, private)
         except FileExistsError:
@@ -76,7 +101,11 @@ def _make(plan: Plan, place: Path, run: str, touch: Callable[[], None], told: To
     def begin() -> None:
         nonlocal begun
         told.begins()
-        interrupts.check()
+        try:
+            interrupts.check()
+        except KeyboardInterrupt:
+            told.note("note: nothing was read, and nothing is charged")
+            raise
         touch()
         begun = True
 
@@ -84,8 +113,11 @@ def _make(plan: Plan, place: Path, run: str, touch: Callable[[], None], told: To
         interrupts.check()
         hand_over(replace(made, ledger=_cited(run, plan, told)), taken)
 
+    def kept(spool: Spool) -> None:
+        told.kept(spool.answers, run or str(place), bool(run) and spool.goes_on)
+
     try:
-        making.make(plan, spool_for, begin, told.step, finish, lambda answers: told.kept(answers, run or str(place)))
+        making.make(plan, spool_for, begin, told.step, finish, kept, bool(run))
     except Exception as error:
         if begun:
             raise _after_the_charge(error) from error

@@ -8,11 +8,10 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from dpsynth_core.bundle.pack import pack
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import alone, private_directory, private_file
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release.release import Release
-from dpsynth_core.store import chain, fingerprints, in_process, seals, spools
+from dpsynth_core.store import chain, charging, in_process, spools
 from dpsynth_core.store.faults import explained
 from dpsynth_core.store.folders import new_id
 from dpsynth_core.store.home import home
@@ -34,20 +33,13 @@ def one_at_a_time(plan: Plan) -> AbstractContextManager[None]:
 
 
 def earlier(plan: Plan) -> Path | None:
-    """The newest release of this very plan for this very table that was charged and kept. Raises InputError where there is none but a run
-    that was interrupted, which can be finished for nothing. Reads the table once where the plan was charged before."""
-    digest = plan.spec.digest()
-    runs = [entry for entry in chain.entries() if entry.kind == "reserve" and entry.spec == digest]
-    if not runs:
-        return None
-    ours = seals.seals(fingerprints.of_data(plan.spec.data), [entry.run for entry in runs])
-    same = [entry.run for entry, seal in zip(runs, ours, strict=True) if entry.fingerprint == seal]
-    for run in reversed(same):
+    """The release of this very plan for this very table that was charged last and kept. None where there is none, or where the last run
+    was interrupted, and goes on if the plan is made again. Reads the table once where the plan was charged before."""
+    for run in charging.charged_before(plan):
         if (path := home() / "releases" / f"{run}.zip").exists():
             return path
-        if spools.holds_answers(run):
-            remedy = f"finish it with recover({run!r}), which spends nothing; or spend once more, with run(again=True)"
-            raise InputError("run", "a run of this plan was charged for this table, and was interrupted", remedy)
+        if spools.spool_file(run).exists():
+            return None
     return None
 
 

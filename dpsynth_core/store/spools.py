@@ -33,13 +33,13 @@ def holds_answers(run: str) -> bool:
 
 
 def unfinished() -> tuple[str, ...]:
-    """The runs that have one, the last begun first."""
+    """The runs that measured something and have no release, the last begun first."""
     files = sorted((home() / "spools").glob("*.jsonl"), key=lambda file: -file.stat().st_mtime_ns)
-    return tuple(file.stem for file in files)
+    return tuple(file.stem for file in files if holds_answers(file.stem))
 
 
 def settle(run: str) -> None:
-    """Delete the spool of a command whose release was recovered, and its job. A run of the app stays: its page recovers it."""
+    """Delete the spool of a command whose release was made after all, and its job. A run of the app stays: its page recovers it."""
     if jobs.kind_of(run) != jobs.RELEASE:
         spool_file(run).unlink(missing_ok=True)
         with suppress(StoreFault):  # a home that is full is no reason to call the release unfinished

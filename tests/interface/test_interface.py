@@ -325,11 +325,10 @@ def test_an_interrupted_run_is_recovered_and_spends_nothing_again(
         with pytest.raises(KeyboardInterrupt):
             plan.run(progress=False)
     (run,) = spools.unfinished()
-    assert f"kept: 2 answers; recover('{run}')" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "kept: 2 answers; " in said
+    assert f"recover('{run}') makes of them what it can, and spends nothing" in said
     spent = balance.spent("Patients 2026").rho
-    if population is not None:
-        with pytest.raises(dps.InputError, match=rf"recover\('{run}'\)"):
-            plan.run(progress=False)
     release = dps.recover(progress=False)
     assert release.rows is None
     assert any("interrupted" in sentence or "ended early" in sentence for sentence in release.warnings)

@@ -1,0 +1,205 @@
+"""A run that was interrupted goes on where it stopped: with the answers that it had, on the budget that is left, for no further charge."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpsynth_core as dps
+from dpsynth_core.bundle.verdicts import INCONSISTENT
+from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.privacy.seeded_noise import SeededNoise
+from dpsynth_core.release import document, synthesis
+from dpsynth_core.release.spool import Spool
+from dpsynth_core.store import auditing, balance, chain, jobs, ledger, spools
+
+PEOPLE = "Patients 2026"
+COLUMNS = {"age": (0, 99), "sex": ["f", "m"], "region": ["north", "south"]}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+def people(seed: int = 5) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    sex, region = rng.choice(["f", "m"], 400), rng.choice(["north", "south"], 400)
+    return pd.DataFrame({"age": rng.integers(0, 100, 400), "sex": sex, "region": region})
+
+
+def planned(data: Any = None, **options: Any) -> dps.Plan:
+    fixed: dict[str, Any] = {"epsilon": 3, "tables": 2, "mechanism": "aim", "settings": {"rounds_per_attribute": 2}, "population": PEOPLE}
+    return dps.plan(people() if data is None else data, COLUMNS, **fixed | options)
+
+
+class OneStream(SeededNoise):
+    """Noise that a run and the one that goes on draw from together, as if it had never stopped."""
+
+    private = True
+
+
+@pytest.fixture
+def stream(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    def begin() -> None:
+        noise = OneStream(11)
+        monkeypatch.setattr(synthesis, "noise_for", lambda _: noise)
+
+    return begin
+
+
+def stopped(plan: dps.Plan, answers: int, error: type[BaseException] = KeyboardInterrupt, lost: bool = False) -> str:
+    """Run it until so many answers are on disk, and end before the next question; or after it, so that its answer is lost."""
+    left, check, keep = iter(range(answers)), PrivacyKernel._ask, Spool._write
+
+    def ask(kernel: PrivacyKernel, *arguments: Any, **options: Any) -> object:
+        if next(left, None) is None:
+            raise error
+        return check(kernel, *arguments, **options)
+
+    def write(spool: Spool, content: Any) -> None:
+        if "answer" in content and next(left, None) is None:
+            raise error
+        keep(spool, content)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(*((Spool, "_write", write) if lost else (PrivacyKernel, "_ask", ask)))
+        with pytest.raises(dps.ChargedError if issubclass(error, Exception) else error):
+            plan.run(progress=False)
+    (run,) = [entry.run for entry in chain.entries() if entry.kind == "reserve"][-1:]
+    return run
+
+
+def contents(release: dps.Release) -> dict[str, Any]:
+    """A release as a document, without what names the population."""
+    written = json.loads(json.dumps(document.to_json(release.made), default=document.plain))
+    return {name: value for name, value in written.items() if name not in ("ledger", "spec", "spec_sha256")}
+
+
+def test_it_ends_with_the_release_that_it_would_have_had_wherever_it_stopped(stream: Callable[[], None]) -> None:
+    stream()
+    whole = planned().run(progress=False)
+    assert len(whole.made.transcript) > 8
+    for answers in range(0, len(whole.made.transcript), 4):
+        plan = planned(population=f"{PEOPLE}, {answers}")
+        stream()
+        run = stopped(plan, answers)
+        charged = chain.entries()
+        release = plan.run(progress=False)
+        assert chain.entries() == charged
+        assert release.rows.equals(whole.rows)
+        assert contents(release) == contents(whole)
+        assert release.made.ledger["entry"] == ledger.reservation(run).number
+        assert not spools.spool_file(run).exists()
+        assert jobs.kind_of(run) is None
+
+
+def test_a_run_that_stops_again_and_again_still_ends(stream: Callable[[], None], capsys: pytest.CaptureFixture[str]) -> None:
+    stream()
+    whole, plan = planned().run(progress=False), planned(population="others")
+    stream()
+    for _ in whole.made.transcript[1:]:  # one more answer in each attempt
+        before = answered()
+        stopped(plan, 1)
+        assert answered() == before + 1
+        assert "run() goes on from there" in capsys.readouterr().err
+    release = plan.run(progress=False)
+    assert release.rows.equals(whole.rows)
+    assert "nothing is charged again" in capsys.readouterr().err
+    assert balance.spent("others").rho == balance.spent(PEOPLE).rho
+
+
+def answered() -> int:
+    return sum(len(spools.spool_file(run).read_bytes().splitlines()) - 1 for run in spools.unfinished())
+
+
+def test_what_goes_on_spends_what_is_left_and_no_more() -> None:
+    """With the noise of real runs. The charges of the whole run are within its budget, and each is the price of its answer."""
+    plan = planned()
+    run = stopped(plan, 5)
+    kept = [json.loads(line) for line in spools.spool_file(run).read_bytes().splitlines()[1:]]
+    release = plan.run(progress=False)
+    assert sum(len(line["paid"]) for line in kept) < len(release.made.charges)
+    assert release.made.rho_spent <= release.made.rho
+    assert sum(answer.charges for answer in release.made.transcript) == len(release.made.charges)
+    assert release.verify().verdict != INCONSISTENT  # which asks each answer what it must have cost
+    assert not auditing.audit().problem
+
+
+def test_a_run_with_a_seed_begins_its_noise_again_and_ends_the_same() -> None:
+    whole = dps.testing.seeded(planned(), 3).run(progress=False)
+    plan = dps.testing.seeded(planned(population="others"), 3)
+    stopped(plan, 6)
+    charged = chain.entries()
+    assert plan.run(progress=False).rows.equals(whole.rows)
+    assert chain.entries() == charged
+
+
+def test_another_table_is_another_run() -> None:
+    stopped(planned(), 4)
+    spent = balance.spent(PEOPLE).rho
+    planned(people(6)).run(progress=False)
+    assert balance.spent(PEOPLE).rho == pytest.approx(2 * spent)
+    assert len(spools.unfinished()) == 1
+
+
+@pytest.mark.parametrize("error", [OSError, MemoryError, ValueError])
+def test_an_answer_that_may_have_been_the_reason_of_the_end_is_not_drawn_again(
+    error: type[BaseException], capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = planned()
+    run = stopped(plan, 4, error, lost=True)
+    assert "it cannot go on; recover(" in capsys.readouterr().err
+    spent = balance.spent(PEOPLE).rho
+    with pytest.raises(dps.InputError, match="cannot go on; recover it, which spends nothing"):
+        plan.run(progress=False)
+    assert dps.recover(run, progress=False).rows is None
+    assert balance.spent(PEOPLE).rho == spent
+    plan.run(progress=False, again=True)
+    assert balance.spent(PEOPLE).rho == pytest.approx(2 * spent)
+
+
+def test_whoever_wants_another_release_of_an_interrupted_plan_says_so() -> None:
+    plan = planned()
+    stopped(plan, 4)
+    spent = balance.spent(PEOPLE).rho
+    plan.run(progress=False, again=True)
+    assert balance.spent(PEOPLE).rho == pytest.approx(2 * spent)
+
+
+def cheaper(line: bytes) -> bytes:
+    return re.sub(rb'"sigma": ([0-9.]+)', lambda sigma: b'"sigma": %f' % (3 * float(sigma[1])), line)
+
+
+def free(line: bytes) -> bytes:
+    return re.sub(rb'"charges": 1', b'"charges": 0', re.sub(rb'"paid": \[.*\]', b'"paid": []', line))
+
+
+@pytest.mark.parametrize(
+    ("what", "changed", "problem"),
+    [
+        ("a price is lower", cheaper, "charged"),
+        ("a price is missing", free, "charged"),
+        ("it is another question", lambda line: line.replace(b'"measure_marginal"', b'"measure_total"'), "transcript"),
+    ],
+    ids=lambda value: value.replace(" ", "-") if isinstance(value, str) else "",
+)
+def test_what_was_altered_on_disk_does_not_go_on(what: str, changed: Callable[[bytes], bytes], problem: str) -> None:
+    plan = planned()
+    run = stopped(plan, 5)
+    file = spools.spool_file(run)
+    first, *others = file.read_bytes().splitlines(keepends=True)
+    altered = [changed(line) for line in others]
+    assert altered != others, what
+    file.write_bytes(first + b"".join(altered))
+    with pytest.raises(dps.InputError, match=problem):
+        plan.run(progress=False)
+    assert file.exists()
