@@ -52,7 +52,7 @@ def make(
         made = synthesis.synthesize(plan, synthesis.open_source(plan), noise, on_event, spool, stopwatch)
         hand_over(made, stopwatch.times())
     except BaseException:
-        if spool.answers or (begun and goes_on):
+        if spool.answers or (begun and goes_on and spool.goes_on):
             on_kept(spool)
             spool.close()
         else:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
-from dpsynth_core.foundation.errors import ChargedError, InputError
+from dpsynth_core.foundation.errors import ChargedError, InputError, shown
 from dpsynth_core.foundation.private_files import private_directory, sync_directory
 from dpsynth_core.planning import machine
 from dpsynth_core.planning.plan import Plan
@@ -73,7 +73,8 @@ class Spool:
         spool, field = cls.__new__(cls), f"run {run!r}"
         try:
             if not path.stat().st_mode & stat.S_IWUSR:
-                raise InputError(field, "an answer that was paid for is lost, so that it cannot go on", "recover it, which spends nothing")
+                remedy = f"recover it, which spends nothing, or delete {shown(path)} to be charged once more"
+                raise InputError(field, "an answer that was paid for is lost, so that it cannot go on", remedy)
             spool._begin(path, plan, 0)
         except OSError as error:
             raise InputError(field, f"what it kept cannot be opened ({error.strerror})", "make that possible first") from None

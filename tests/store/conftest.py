@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pytest
@@ -19,8 +19,12 @@ from dpsynth_core.store import jobs, projects, roles, runs, spools
 from dpsynth_core.vocabulary.measurement import Measurement
 from tests.patience import SECONDS
 
-Driver = Callable[[Path, str, str, int], int]
-"""Be the worker of a run, or one of a sweep, of this home until right before the given step; its exit status."""
+
+class Driver(Protocol):
+    """Be a caller in this home, and meet a fault right before the given step; the exit status (see `crash_driver`)."""
+
+    def __call__(self, home: Path, caller: str, name: str, step: int, fault: str = "kill") -> int: ...
+
 
 
 @pytest.fixture(scope="module")
@@ -29,10 +33,10 @@ def driver() -> Iterator[Driver]:
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
 
-    def work(home: Path, kind: str, name: str, step: int) -> int:
+    def work(home: Path, caller: str, name: str, step: int, fault: str = "kill") -> int:
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(f"{home} {kind} {name} {step}\n")
+        process.stdin.write(f"{home} {caller} {name} {step} {fault}\n")
         process.stdin.flush()
         return int(process.stdout.readline())
 

@@ -355,7 +355,7 @@ def test_a_run_that_waits_while_the_books_are_lost_reads_nothing(
 ) -> None:
     run = runs.submit("ann", project, make_spec())
     delete_head(home)
-    assert driver(home, "job", run, 0) == 0
+    assert driver(home, "worker", run, 0) == 0
     restored = runs.get("ann", run)
     assert (restored.state, restored.touched) == ("failed", False)
     assert "ledger.head" in restored.error

@@ -106,7 +106,7 @@ def test_killed_at_every_durable_step_a_sweep_goes_on_where_it_was(
         step += 1
         assert step < 30
         sweep = sweeps.submit("ann", project, make_sweep())
-        status = driver(home, "job", no_workers[-1], step)
+        status = driver(home, "worker", no_workers[-1], step)
         jobs.pump()  # judges the dead and starts another one, if there is something left to do
         before = {p.number: p for p in sweeps.points("ann", sweep) if p.state == "done"}
         finished_before.add(len(before))
