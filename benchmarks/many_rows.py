@@ -33,10 +33,12 @@ from dpsynth_core.foundation.content import stored
 from dpsynth_core.inference.rows import in_random_order
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.steps import Finished, RowModel
+from dpsynth_core.planning.about_spec import AboutSpec
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.release.document import write_csv, write_parquet
+from dpsynth_core.release.about import About
+from dpsynth_core.release.row_files import FORMATS
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.decoding import DrawnRows
 from dpsynth_core.sources.demo import demo_domain, simulate
@@ -106,9 +108,10 @@ def measured(table: str, rows: int, written: int, epsilon: float, folder: str) -
     with cost.of("their marginals"):
         Evidence(domain, codes, (), float(rows)).published(workload.cliques)
     values = DrawnRows(domain, codes, rng.bit_generator.state, 1)
-    for step, write in (("CSV", write_csv), ("Parquet", write_parquet)):
+    about = About("0" * 64, 1.0, 1e-9, protects=False, stated=AboutSpec())
+    for step in ("CSV", "Parquet"):
         with cost.of(step), (place / step).open("wb") as stream:
-            write(values, stream)
+            FORMATS[step.lower()].write(values, domain, stream, about)
     with cost.of("hashes and ZIP"), (place / "release.zip").open("wb") as stream:
         zipped({step: stored(place / step) for step in ("CSV", "Parquet")}, stream)
     return cost

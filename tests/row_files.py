@@ -8,8 +8,10 @@ import pyarrow as pa
 
 from dpsynth_core.planning.about_spec import AboutSpec
 from dpsynth_core.release.about import About
+from dpsynth_core.release.document import write_parquet
+from dpsynth_core.release.release import Release
 from dpsynth_core.release.row_files import FORMATS
-from dpsynth_core.release.rows import HeldRows
+from dpsynth_core.release.rows import HeldRows, Rows
 from dpsynth_core.vocabulary.domain import Domain
 
 ABOUT = About("0123456789abcdef" * 4, 1.0, 1e-9, protects=True, stated=AboutSpec(licence="CC-BY-4.0", creators=("Statistics Office",)))
@@ -19,4 +21,13 @@ def row_file(name: str, table: pa.Table, domain: Domain) -> bytes:
     """A table in one of the formats of rows."""
     out = io.BytesIO()
     FORMATS[name].write(HeldRows(table), domain, out, ABOUT)
+    return out.getvalue()
+
+
+def parquet_of(release: Release, rows: Rows | None = None) -> bytes:
+    """synthetic.parquet of a release, with other rows perhaps."""
+    given = rows or release.values
+    assert given is not None
+    out = io.BytesIO()
+    write_parquet(given, release.plan.row_domain, out, About.of(release.spec))
     return out.getvalue()

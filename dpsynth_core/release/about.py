@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 from dataclasses import dataclass
 
+import pyarrow as pa
+
 from dpsynth_core.planning.about_spec import AboutSpec
 from dpsynth_core.planning.spec import Spec
+from dpsynth_core.vocabulary.domain import Domain
+
+_OF_PANDAS = "PANDAS_ATTRS"
+"""What pandas reads as the `attrs` of a frame."""
 
 
 @dataclass(frozen=True)
@@ -42,3 +49,16 @@ class About:
             "How far off they are is in release.json of their bundle.",
             *(line for name, text in self.stated.facts() for line in textwrap.wrap(f"{name}: {text}", 80)),
         )
+
+    def described(self, schema: pa.Schema, domain: Domain) -> pa.Schema:
+        """The schema of Arrow and Parquet files with what a file says of itself, and of each column its label and those of its values."""
+        texts = {c.name: c.label for c in domain.columns if c.label}
+        values = {c.name: dict(zip(c.categories, c.labels, strict=True)) for c in domain.columns if c.labels}
+        said: dict[str, dict[str, str]] = {name: {"label": text} for name, text in texts.items()}
+        for name, labels in values.items():
+            said[name] = said.get(name, {}) | {"value_labels": json.dumps(labels, ensure_ascii=False)}
+        about = {"title": self.label, "description": " ".join(self.lines)}
+        facts = {"synthetic": True, "plan_sha256": self.seal, "epsilon": self.epsilon, "delta": self.delta, "private": self.protects}
+        attrs = about | facts | dict(self.stated.facts()) | {"labels": texts, "value_labels": values}
+        fields = [field.with_metadata(said[field.name]) if field.name in said else field for field in schema]
+        return pa.schema(fields, metadata=about | {_OF_PANDAS: json.dumps(attrs, ensure_ascii=False)})

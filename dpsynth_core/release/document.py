@@ -40,6 +40,7 @@ from dpsynth_core.privacy.events import Event
 from dpsynth_core.privacy.registry import event_named
 from dpsynth_core.release import tables
 from dpsynth_core.release import transcript as transcripts
+from dpsynth_core.release.about import About
 from dpsynth_core.release.release import Brand, Progress, Release
 from dpsynth_core.release.rows import HeldRows, Rows, StoredRows, in_groups
 from dpsynth_core.statistics.distances import IN_WRONG_CELL
@@ -204,11 +205,11 @@ def write_csv(rows: Rows, stream: BinaryIO, for_spreadsheets: bool = False) -> N
         pcsv.write_csv(table, stream, pcsv.WriteOptions(include_header=number == 0))
 
 
-def write_parquet(rows: Rows, stream: BinaryIO) -> None:
-    """The rows as Parquet, types kept, one group after the other."""
+def write_parquet(rows: Rows, domain: Domain, stream: BinaryIO, about: About) -> None:
+    """The rows as Parquet, types kept, one group after the other, with labels and what is said about them."""
     groups = in_groups(rows)
     first = next(groups)
-    with pq.ParquetWriter(stream, first.schema) as writer:
+    with pq.ParquetWriter(stream, about.described(first.schema, domain)) as writer:
         for group in chain((first,), groups):
             writer.write_table(group)
 
@@ -222,7 +223,7 @@ def content_of(rows: Rows, write: Callable[[Rows, BinaryIO], None]) -> bytes:
 def row_writers(release: Release) -> dict[str, Writer]:
     if (values := release.values) is None:
         return {}
-    writers: dict[str, Writer] = {ROWS_CSV: partial(write_csv, values), ROWS_PARQUET: partial(write_parquet, values)}
+    writers: dict[str, Writer] = {ROWS_CSV: partial(write_csv, values), ROWS_PARQUET: partial(_write_kept, release, values)}
     if release.members is not None:
         writers[tables.MEMBERS] = partial(write_csv, release.members)
     return writers | {tables.name(number): partial(write_csv, rows) for number, rows in enumerate(release.further, start=2)}
@@ -244,14 +245,18 @@ def save(release: Release, directory: Path) -> None:
         with private_file(directory / CODES) as stream:
             np.save(stream, release.codes, allow_pickle=False)
         with private_file(directory / ROWS_PARQUET) as stream:
-            write_parquet(release.values, stream)
+            _write_kept(release, release.values, stream)
         for number, rows in enumerate(release.further, start=2):
             with private_file(directory / _kept(number)) as stream:
-                write_parquet(rows, stream)
+                _write_kept(release, rows, stream)
         if release.members is not None:
             with private_file(directory / MEMBERS) as stream:
-                write_parquet(release.members, stream)
+                write_parquet(release.members, release.plan.member_domain, stream, About.of(release.spec))
     write_document(release, directory)
+
+
+def _write_kept(release: Release, rows: Rows, stream: BinaryIO) -> None:
+    write_parquet(rows, release.plan.row_domain, stream, About.of(release.spec))
 
 
 def load(directory: Path) -> Release:

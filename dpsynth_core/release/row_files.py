@@ -9,9 +9,10 @@ from __future__ import annotations
 import io
 import json
 import re
+import struct
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
@@ -42,6 +43,8 @@ _YES_NO = {0: "false", 1: "true"}
 _EXCEL_FORMATS = {"date": "yyyy-mm-dd", "timestamp": "yyyy-mm-dd hh:mm:ss", "time": "hh:mm:ss", "duration": "[h]:mm:ss"}
 _Columns = Mapping[str, RowColumn]
 """By the names that a statistical program allows."""
+_CHARACTERISTICS = 8
+"""The place of this part in Stata's map."""
 _STATA_DATES = {"date": "td", "timestamp": "tc", "time": "tc"}
 
 
@@ -87,12 +90,9 @@ def _at_once(write: Callable[[pa.Table, Domain, About], bytes]) -> Callable[[Row
 
 
 def _feather(rows: Rows, domain: Domain, stream: BinaryIO, about: About) -> None:
-    """Labels of columns are in their metadata."""
     batches = rows.batches()
     first = next(batches)
-    labels = {column.name: column.label for column in domain.columns if column.label}
-    named = [field.with_metadata({"label": labels[field.name]}) if field.name in labels else field for field in first.schema]
-    schema = pa.schema(named, metadata={"title": about.label, "description": " ".join(about.lines)})
+    schema = about.described(first.schema, domain)
     with pa.ipc.new_file(stream, schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
         for batch in chain((first,), batches):
             writer.write_table(batch.cast(schema), _FEATHER_ROWS)
@@ -130,7 +130,8 @@ def _xlsx(table: pa.Table, domain: Domain, about: About) -> bytes:
                     write(row, place, value)
         if any(attribute.label or attribute.labels for attribute in domain.columns):
             _add_codebook(book.add_worksheet("codebook"), domain)
-        sheet = book.add_worksheet("about")  # behind the rows, for programs read the first one
+        sheet = book.add_worksheet("about")  # behind the rows, for programs read the first one; people see it first
+        sheet.activate()
         for row, line in enumerate(about.lines):
             sheet.write_string(row, 0, line)
     return out.getvalue()
@@ -212,6 +213,7 @@ def _dta(table: pa.Table, domain: Domain, about: About) -> bytes:
     frame.to_stata(
         out,
         version=118,
+        byteorder="<",
         write_index=False,
         time_stamp=_THEN,
         data_label=about.label,
@@ -219,7 +221,22 @@ def _dta(table: pa.Table, domain: Domain, about: About) -> bytes:
         variable_labels=counts | _labels(columns, 80),
         value_labels=_value_labels(columns, 32_000, texts=False),
     )
-    return out.getvalue()
+    return _with_notes(out.getvalue(), about.lines)
+
+
+def _with_notes(content: bytes, notes: Sequence[str]) -> bytes:
+    """A file of Stata's format 118 with notes: characteristics of the data set, which pandas leaves out. Behind its beginning the file
+    has a map of 14 numbers that say where its parts begin; those behind the characteristics move."""
+    texts = {"note0": str(len(notes)), **{f"note{number}": note for number, note in enumerate(notes, start=1)}}
+    said = b"".join(
+        b"<ch>" + struct.pack("<I129s129s", 258 + len(text) + 1, b"_dta", name.encode()) + text + b"\0</ch>"
+        for name, text in ((name, text.encode()) for name, text in texts.items())
+    )
+    start = content.index(b"<map>") + len(b"<map>")
+    places = struct.unpack_from("<14Q", content, start)
+    after = places[_CHARACTERISTICS] + len(b"<characteristics>")
+    moved = [place + len(said) * (number > _CHARACTERISTICS) for number, place in enumerate(places)]
+    return content[:start] + struct.pack("<14Q", *moved) + content[start + 14 * 8 : after] + said + content[after:]
 
 
 def _xpt(table: pa.Table, domain: Domain, about: About) -> bytes:
@@ -333,7 +350,7 @@ _STATA = _Program(_stata_time, {})
 FORMATS: Mapping[str, RowFormat] = {
     "csv": RowFormat(".csv", "text/csv", "CSV", "For programs: exact values, UTF-8.", lambda rows, _, out, __: write_csv(rows, out)),
     "parquet": RowFormat(
-        ".parquet", "application/vnd.apache.parquet", "Parquet", "Types kept, small.", lambda rows, _, out, __: write_parquet(rows, out)
+        ".parquet", "application/vnd.apache.parquet", "Parquet", "Types and labels kept, small.", write_parquet
     ),
     "xlsx": RowFormat(
         ".xlsx",

@@ -87,6 +87,7 @@ def described(path: Location, form: TableFormat) -> tuple[Column, ...]:
             label=_decoded(label or "", form).strip(),
             labels=_labels(meta, name, form),
             decimals=_decimals(str(meta.original_variable_types.get(name))),
+            ordered=meta.variable_measure.get(name) == "ordinal",
         )
         for name, shown, label in zip(meta.column_names, _names(meta, form), meta.column_labels, strict=True)
     )

@@ -22,6 +22,7 @@ from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
 from tests.bundle import pack
 from tests.bundle.bundles import edited, files, made, packed, repacked, run, spec
+from tests.row_files import parquet_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -30,7 +31,7 @@ def test_rows_bounds_and_certificate_are_the_same_to_the_last_bit() -> None:
     again = reproduce(unpack.read_bytes(packed()))
     assert not again.different
     assert releases.content_of(again.made.values, releases.write_csv) == files()["synthetic.csv"]
-    assert releases.content_of(again.made.values, releases.write_parquet) == files()["synthetic.parquet"]
+    assert parquet_of(again.made) == files()["synthetic.parquet"]
 
 
 def test_the_private_table_is_not_needed(monkeypatch: pytest.MonkeyPatch) -> None:

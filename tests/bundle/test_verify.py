@@ -28,6 +28,7 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.release.rows import HeldRows
 from tests.bundle import pack
 from tests.bundle.bundles import edited, failed, files, made, packed, repacked, run, spec, verified
+from tests.row_files import parquet_of
 
 
 def test_a_bundle_as_it_was_made_is_consistent_and_nothing_is_left_unchecked() -> None:
@@ -75,7 +76,7 @@ def csv(change: Callable[[pd.DataFrame], None]) -> Callable[[dict[str, bytes]], 
         change(frame)
         table = releases.pa.Table.from_pandas(frame, schema=kinds, preserve_index=False)
         held["synthetic.csv"] = releases.content_of(HeldRows(table), releases.write_csv)
-        held["synthetic.parquet"] = releases.content_of(HeldRows(table), releases.write_parquet)
+        held["synthetic.parquet"] = parquet_of(made(), HeldRows(table))
 
     return apply
 

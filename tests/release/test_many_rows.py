@@ -26,7 +26,7 @@ from dpsynth_core.release.rows import whole
 from dpsynth_core.sources import decoding
 from dpsynth_core.web.results import results_view
 from tests.bundle.pack import pack
-from tests.row_files import row_file
+from tests.row_files import parquet_of, row_file
 
 SPEC = {
     "population": "invented people",
@@ -76,7 +76,7 @@ def test_identifiers_go_on_from_batch_to_batch(made: Release) -> None:
 
 def test_files_hold_all_batches(made: Release) -> None:
     assert (made.values, made.table) != (None, None)
-    csv, parquet = (releases.content_of(made.values, write) for write in (releases.write_csv, releases.write_parquet))
+    csv, parquet = releases.content_of(made.values, releases.write_csv), parquet_of(made)
     assert csv == releases.csv_bytes(made.table)
     assert pacsv.read_csv(io.BytesIO(csv)).num_rows == 250
     assert pq.read_table(io.BytesIO(parquet)).equals(made.table)

@@ -24,6 +24,7 @@ from dpsynth_core.release.release import Brand, Progress, Release
 from dpsynth_core.release.rows import HeldRows
 from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.measurement import Measurement
+from tests.row_files import parquet_of
 
 CERTIFIED = Certified(("a", "b"), error=-0.1, likely=0.02, low95=0.0, bound95=0.2, simultaneous95=0.3)
 
@@ -194,7 +195,7 @@ def test_a_csv_for_programs_is_left_as_it_is() -> None:
 
 
 def test_parquet_keeps_types(release: Release) -> None:
-    assert pq.read_table(io.BytesIO(releases.content_of(release.values, releases.write_parquet))).equals(release.table)
+    assert pq.read_table(io.BytesIO(parquet_of(release))).equals(release.table)
 
 
 def test_write_leaves_the_document_and_nothing_else(release: Release, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import time
 import zipfile
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pyreadstat
 import pytest
 from hypothesis import HealthCheck, assume, given
@@ -110,28 +112,56 @@ def test_labels_travel(tmp_path: Path, name: str) -> None:
 def test_a_file_that_lost_its_bundle_says_what_it_is(tmp_path: Path) -> None:
     """As the programs show it that people open such files with. CSV and JSON lines have no place for it."""
     told = {}
-    for name in ("sav", "dta", "xpt", "xlsx", "feather"):
+    for name in ("sav", "dta", "xpt", "xlsx", "feather", "parquet"):
         (tmp_path / f"rows.{name}").write_bytes(row_file(name, rows(LABELLED)[1], LABELLED))
     _, spss = pyreadstat.read_sav(tmp_path / "rows.sav")
     told["sav"] = f"{spss.file_label} {' '.join(spss.notes)}"
     assert spss.variable_measure["age"] == "scale"
-    with pd.read_stata(tmp_path / "rows.dta", iterator=True) as stata:
-        told["dta"] = stata.data_label
+    stata = pyreadstat.read_dta(tmp_path / "rows.dta")[1]
+    told["dta"] = f"{stata.file_label} {' '.join(stata.notes)}"
     told["xpt"] = pyreadstat.read_xport(tmp_path / "rows.xpt")[1].file_label
     sheets = pd.read_excel(tmp_path / "rows.xlsx", sheet_name=None, engine="calamine", header=None)
     assert list(sheets) == ["rows", "codebook", "about"]
     told["xlsx"] = " ".join(sheets["about"][0])
-    schema = pa.ipc.open_file(tmp_path / "rows.feather").schema
-    told["feather"] = f"{schema.metadata[b'title'].decode()} {schema.metadata[b'description'].decode()}"
-    assert schema.field("age").metadata == {b"label": b"Age in years"}
+    for name, schema in (
+        ("feather", pa.ipc.open_file(tmp_path / "rows.feather").schema),
+        ("parquet", pq.read_schema(tmp_path / "rows.parquet")),
+    ):
+        told[name] = f"{schema.metadata[b'title'].decode()} {schema.metadata[b'description'].decode()}"
+        assert schema.field("age").metadata[b"label"] == b"Age in years"
+        assert json.loads(schema.field("sex").metadata[b"value_labels"]) == {"1": "männlich", "2": "weiblich"}
     for name, text in told.items():
         assert ABOUT.label in text or name == "xlsx", name
-        if name in ("sav", "xlsx", "feather"):
+        if name != "xpt":
             assert "nobody in them is a real person" in text
             assert "epsilon 1, delta 1e-09" in text
             assert ABOUT.seal[:32] in text
+            assert "Licence: CC-BY-4.0" in text
     assert len(ABOUT.label) <= 40
     assert max(map(len, ABOUT.lines)) <= 80
+
+
+def test_pandas_finds_in_parquet_what_the_rows_are(tmp_path: Path) -> None:
+    (tmp_path / "rows.parquet").write_bytes(row_file("parquet", rows(LABELLED)[1], LABELLED))
+    said = pd.read_parquet(tmp_path / "rows.parquet").attrs
+    assert (said["synthetic"], said["plan_sha256"], said["epsilon"], said["delta"]) == (True, ABOUT.seal, 1.0, 1e-9)
+    assert said["labels"]["sex"] == "Geschlecht der Person"
+    assert said["value_labels"]["region"] == {"n": "north", "s": "south"}
+
+
+def test_stata_has_the_rows_behind_the_notes() -> None:
+    """The parts of its file that begin behind them are where its map says, whatever the notes hold."""
+    domain = Domain((Attribute.categorical("texts", ["<map>", "b" * 3000]),))
+    table = pa.table({"texts": ["<map>", "b" * 3000, "<map>"]})  # long texts and their labels stand in parts of their own
+    assert pd.read_stata(io.BytesIO(row_file("dta", table, domain)))["texts"].tolist() == table["texts"].to_pylist()
+
+
+def test_spss_keeps_that_an_order_is_one(tmp_path: Path) -> None:
+    domain = Domain((Attribute.categorical("health", ["1", "2"], ordered=True, dtype="int64", labels=["poor", "good"]),))
+    (tmp_path / "rows.sav").write_bytes(row_file("sav", rows(domain)[1], domain))
+    assert pyreadstat.read_sav(tmp_path / "rows.sav")[1].variable_measure == {"health": "ordinal"}
+    (column,) = statistical_file.described(tmp_path / "rows.sav", detect_format(tmp_path / "rows.sav"))
+    assert column.kind == "ordinal"
 
 
 def test_other_programs_see_the_types(tmp_path: Path) -> None:
