@@ -24,6 +24,7 @@ from dpsynth_core.foundation.zones import Zone, Zoned, combine, public, publisha
 from dpsynth_core.release import document as releases
 from dpsynth_core.release.release import Release
 from dpsynth_core.report.croissant import data_card
+from dpsynth_core.report.datapackage import PACKAGE, data_package
 
 FORMAT = 1
 MANIFEST, CARD, SCRIPT = "MANIFEST.json", "data_card.json", "reproduce.py"
@@ -78,6 +79,8 @@ def contents(release: Release, rows: Mapping[str, Digest]) -> dict[str, bytes]:
     parts[SCRIPT] = public(_SCRIPT.encode())
     files = {name: publishable(part, name) for name, part in parts.items()}
     files[CARD] = publishable(combine(lambda judged: data_card(release, judged.headline, rows), report.quality_of(release)), CARD)
+    if rows:
+        files[PACKAGE] = publishable(released(data_package(release, rows)), PACKAGE)
     return files | {MANIFEST: manifest({**rows, **{name: held(content).digest for name, content in files.items()}})}
 
 

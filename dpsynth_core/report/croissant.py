@@ -11,10 +11,12 @@ from typing import Any
 
 from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.foundation.content import Digest
+from dpsynth_core.planning.about_spec import AboutSpec
 from dpsynth_core.release.document import ROWS_CSV, ROWS_PARQUET, plain
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.tables import MEMBERS, is_name
-from dpsynth_core.report.facts import sentence
+from dpsynth_core.report.citation import about, sentence, version
+from dpsynth_core.report.facts import sentence as quality
 from dpsynth_core.report.words import MISUSES, READING, USES, assumptions, noise, not_protected, odds, protected
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.filled import Filled, RowColumn
@@ -22,7 +24,11 @@ from dpsynth_core.vocabulary.filled import Filled, RowColumn
 CROISSANT, RESPONSIBLE = "http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"
 GUARANTEE_VERSION = 1
 
-_OF_CROISSANT = ("citeAs", "column", "extract", "field", "fileObject", "format", "isLiveDataset", "key", "recordSet", "source")
+_OF_CROISSANT = (
+    *("citeAs", "column", "equivalentProperty", "extract", "field", "fileObject", "fileProperty", "fileSet", "format", "includes"),
+    *("isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet", "references", "regex", "repeated", "replace"),
+    *("samplingRate", "separator", "source", "subField", "transform"),
+)
 _CONTEXT = {
     "@language": "en",
     "@vocab": "https://schema.org/",
@@ -34,6 +40,7 @@ _CONTEXT = {
     "conformsTo": "dct:conformsTo",
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "data": {"@id": "cr:data", "@type": "@json"},
+    "examples": {"@id": "cr:examples", "@type": "@json"},
     **{name: f"cr:{name}" for name in _OF_CROISSANT},
 }
 _TYPES = {
@@ -61,20 +68,31 @@ def data_card(release: Release, headline: Headline, rows: Mapping[str, Digest]) 
         "@type": "sc:Dataset",
         "conformsTo": [CROISSANT, RESPONSIBLE],
         "name": name,
-        "description": " ".join(filter(None, [f"{count:,} synthetic rows." if count else "Noisy tables, no rows.", sentence(headline)])),
+        "description": " ".join(filter(None, [f"{count:,} synthetic rows." if count else "Noisy tables, no rows.", quality(headline)])),
         "datePublished": release.created,
-        "version": release.spec.digest()[:12],
+        "version": version(release),
+        "citeAs": sentence(release),
+        **_stated(about(release)),
         "isLiveDataset": False,
         "distribution": [_file(file, rows[file]) for file in held],
         "recordSet": sets,
         "rai:dataUseCases": list(USES),
         "rai:dataLimitations": [*MISUSES, *not_protected(release), *READING],
-        "rai:dataBiases": [sentence(headline), noise(release)],
+        "rai:dataBiases": [quality(headline), noise(release)],
         "rai:dataCollection": f"Made with {release.spec.mechanism.name} from a private table of {release.spec.population}.",
         "rai:personalSensitiveInformation": protected(release),
         "dp:guarantee": _guarantee(release, headline),
     }
     return (json.dumps(card, indent=1, ensure_ascii=False, allow_nan=False, default=plain) + "\n").encode()
+
+
+def _stated(about: AboutSpec) -> dict[str, Any]:
+    """What the curator says, as far as schema.org has words for it."""
+    creators = [
+        {"@type": "sc:Person" if ", " in creator else "sc:Organization", "name": creator} for creator in about.creators
+    ]
+    pairs = {"license": about.licence_address or about.licence, "creator": creators}
+    return {name: value for name, value in (pairs | {"temporalCoverage": about.period, "spatialCoverage": about.place}).items() if value}
 
 
 def _file(name: str, content: Digest) -> dict[str, Any]:

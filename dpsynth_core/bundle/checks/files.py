@@ -18,6 +18,7 @@ from dpsynth_core.bundle.unpack import DAMAGE, Bundle, parsed
 from dpsynth_core.claims.outcome import Nothing, Open, Wrong, expect, some
 from dpsynth_core.foundation.content import Content, digest_written, held
 from dpsynth_core.release import document as releases
+from dpsynth_core.report.ddi import DDI, is_plain
 from dpsynth_core.report.explore import EXPLORE, is_framed
 
 PROGRAMS = (SCRIPT, report.NOTEBOOK)
@@ -59,6 +60,8 @@ def safe_pages(opened: Opened) -> str:
         content = opened.bundle.files[name].read()
         if name == EXPLORE:
             expect(is_framed(content), f"{name} runs another script than this program writes: do not open it")
+        elif name == DDI:
+            expect(is_plain(content), f"{name} holds more than elements of DDI: do not open it in a browser")
         else:
             problem = active_part(content)
             expect(not problem, f"{name[:60]} holds {problem}: do not open it")

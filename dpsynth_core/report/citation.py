@@ -1,0 +1,64 @@
+"""How a release is cited: as a sentence, and as CITATION.cff (Citation File Format 1.2.0), which software of archives reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from dpsynth_core.planning.about_spec import AboutSpec
+from dpsynth_core.release.release import Release
+
+CITATION = "CITATION.cff"
+
+
+def about(release: Release) -> AboutSpec:
+    return release.spec.about or AboutSpec()
+
+
+def version(release: Release) -> str:
+    """A release never changes, so it is the first version of itself; behind the plus, its plan."""
+    return f"1.0.0+{release.spec.digest()[:12]}"
+
+
+def sentence(release: Release) -> str:
+    """The curator's words, or what the rest of them gives."""
+    stated, seal = about(release), release.spec.digest()
+    by = f"{'; '.join(stated.creators)} " if stated.creators else ""
+    return stated.citation or f"{by}({release.created[:4]}). {release.spec.name} [synthetic data]. Plan {seal}."
+
+
+def cff(release: Release) -> bytes:
+    """YAML whose texts are written as in JSON, which YAML reads the same. Of a release that states creators, which the format needs."""
+    return "".join(f"{line}\n" for line in _lines(release)).encode()
+
+
+def _lines(release: Release) -> Iterator[str]:
+    stated = about(release)
+    yield "cff-version: 1.2.0"
+    yield f"message: {_text(f'To cite these synthetic rows: {sentence(release)}')}"
+    yield "type: dataset"
+    yield f"title: {_text(release.spec.name)}"
+    yield "authors:"
+    for creator in stated.creators:
+        family, comma, given = creator.partition(", ")
+        yield f"  - family-names: {_text(family)}" if comma else f"  - name: {_text(creator)}"
+        if comma:
+            yield f"    given-names: {_text(given)}"
+    if stated.contact:
+        yield "contact:"
+        yield f"  - name: {_text(stated.contact)}"
+        if stated.email:
+            yield f"    email: {_text(stated.email)}"
+    if stated.licence_address:
+        yield f"license-url: {_text(stated.licence_address)}"
+    yield f"version: {_text(version(release))}"
+    yield f"date-released: {_text(release.created)}"
+    yield "identifiers:"
+    yield "  - type: other"
+    yield f"    value: {_text(f'sha256:{release.spec.digest()}')}"
+    yield '    description: "SHA-256 of the plan, which release.json names too"'
+    yield 'keywords: ["synthetic data", "differential privacy"]'
+
+
+def _text(text: str) -> str:
+    return json.dumps(text)

@@ -1,0 +1,94 @@
+"""datapackage.json: the files of rows as a Frictionless Data Package, so that programs read columns with their types, labels and limits."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from dpsynth_core.foundation.content import Digest
+from dpsynth_core.release.about import About
+from dpsynth_core.release.release import Release
+from dpsynth_core.release.tables import FIRST, MEMBERS, is_name
+from dpsynth_core.report.citation import about, sentence, version
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.filled import TYPED, RowColumn
+
+PACKAGE = "datapackage.json"
+_TYPES = {
+    "string": {"type": "string"},
+    "int64": {"type": "integer"},
+    "float64": {"type": "number"},
+    "bool": {"type": "boolean"},
+    "date": {"type": "date"},
+    "timestamp": {"type": "datetime", "format": "any"},
+    "time": {"type": "time", "format": "any"},
+    "duration": {"type": "string"},
+}
+
+
+def data_package(release: Release, rows: Mapping[str, Digest]) -> bytes:
+    """The package. rows: the files of rows, of which those in CSV are described."""
+    stated, said = about(release), About.of(release.spec)
+    contributors = [{"title": creator, "role": "author"} for creator in stated.creators]
+    if stated.contact:
+        contributors.append({"title": stated.contact, "role": "contact"} | ({"email": stated.email} if stated.email else {}))
+    described = {
+        "profile": "data-package",
+        "name": f"release-{said.seal[:12]}",
+        "id": said.seal,
+        "title": release.spec.name,
+        "description": " ".join([*said.lines, f"Cite as: {sentence(release)}"]),
+        "version": version(release),
+        "created": f"{release.created}T00:00:00Z",
+        "keywords": ["synthetic data", "differential privacy"],
+        **({"licenses": [_licence(stated.licence, stated.licence_address)]} if stated.licence else {}),
+        **({"contributors": contributors} if contributors else {}),
+        **({"temporal": stated.period} if stated.period else {}),
+        **({"spatial": stated.place} if stated.place else {}),
+        "resources": [_resource(release, name, rows[name]) for name in sorted(rows) if name == FIRST or is_name(name)],
+    }
+    return (json.dumps(described, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def _licence(licence: str, address: str) -> dict[str, str]:
+    """A name of the form that the standard allows, and the curator's own as title."""
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", licence)
+    return {"name": name, "title": licence} | ({"path": address} if address else {})
+
+
+def _resource(release: Release, name: str, content: Digest) -> dict[str, Any]:
+    domain = release.plan.member_domain if name == MEMBERS else release.plan.row_domain
+    return {
+        "name": name.removesuffix(".csv"),
+        "path": name,
+        "profile": "tabular-data-resource",
+        "format": "csv",
+        "mediatype": "text/csv",
+        "encoding": "utf-8",
+        "bytes": content.size,
+        "hash": f"sha256:{content.sha256}",
+        "schema": _schema(domain),
+    }
+
+
+def _schema(domain: Domain) -> dict[str, Any]:
+    return {"fields": [_field(column) for column in domain.columns], "missingValues": [""]}
+
+
+def _field(column: RowColumn) -> dict[str, Any]:
+    field: dict[str, Any] = {"name": column.name, **_TYPES[column.dtype], **({"description": column.label} if column.label else {})}
+    if not isinstance(column, Attribute):
+        return field | {"constraints": {"required": True}}
+    limits: dict[str, Any] = {} if column.missing or (column.other and column.dtype != "string") else {"required": True}
+    if column.kind in ("integer", "numeric", "date"):
+        limits |= {"minimum": column.scale.stated(column.lower), "maximum": column.scale.stated(column.upper)}
+    elif column.is_listed and column.dtype in ("string", "int64"):
+        values = [TYPED[column.dtype](category) for category in column.categories]
+        limits["enum"] = [*values, *([column.other_text] if column.other and column.dtype == "string" else [])]
+        if column.labels:
+            pairs = zip(values, column.labels, strict=True)
+            field["categories"] = [{"value": value, "label": label} for value, label in pairs]
+    return field | ({"constraints": limits} if limits else {})
