@@ -16,8 +16,8 @@ VENV := .venv
 PY   := $(VENV)/bin/python
 PEER := .venv-dpmm
 
-# Hashes of every file are checked, and nothing is ever compiled on this machine.
-PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --no-input --require-hashes --only-binary :all:
+# Hashes of every file are checked, locks are complete, and nothing is ever compiled on this machine.
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --no-input --require-hashes --no-deps --only-binary :all:
 # `make lock UPGRADE=--upgrade` moves to the newest versions that requirements*.in allow; without it, pins stay.
 UV_COMPILE  := $(PY) -m uv pip compile --quiet --python-version 3.11 --generate-hashes --annotation-style line \
                --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(UPGRADE)
@@ -69,7 +69,7 @@ bench: $(VENV)/.run-ready $(PEER)/.ready ## Measure ours and dpmm on Adult, hour
 	$(PY) -m benchmarks.compare $(BENCH)
 
 lock: $(VENV)/.test-ready ## Write the lock files anew from requirements.in, requirements-dev.in and benchmarks/dpmm.in
-	$(UV_COMPILE) --universal requirements-dev.in --output-file requirements-dev.txt
+	$(UV_COMPILE) --universal --no-emit-package jsonpath-rw requirements-dev.in --output-file requirements-dev.txt
 	$(UV_COMPILE) --universal --constraints requirements-dev.txt requirements.in --output-file requirements.txt
 	$(UV_COMPILE) benchmarks/dpmm.in --output-file benchmarks/dpmm.txt
 

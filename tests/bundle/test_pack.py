@@ -36,6 +36,8 @@ PROMISED = {
     "spec.json",
     "domain.json",
     "codebook.csv",
+    "codebook.xml",
+    "datapackage.json",
     "analysis.ipynb",
     "release.json",
     "synthetic.csv",

@@ -476,6 +476,24 @@ def test_a_text_of_a_notebook_that_may_load_something_is_found_whatever_versions
     assert [check.question for check in report.checks if check.verdict == FAILED] == ["Are its pages safe to open?"]
 
 
+@pytest.mark.parametrize(
+    "part",
+    [
+        b'<?xml-stylesheet href="//a.example"?>',
+        b'<!DOCTYPE a SYSTEM "//a.example">',
+        b'<x:script xmlns:x="http://www.w3.org/1999/xhtml">alert(1)</x:script>',
+        b'<script xmlns="http://www.w3.org/1999/xhtml">alert(1)</script>',
+        b'<html:img src="//a.example" />',
+    ],
+)
+def test_a_codebook_that_a_browser_would_run_is_found_whatever_versions_it_names(part: bytes) -> None:
+    def change(held: dict[str, bytes], _: object) -> None:
+        held["codebook.xml"] = held["codebook.xml"].replace(b"<dataDscr>", part + b"<dataDscr>")
+
+    report = in_other_versions(change)
+    assert [check.question for check in report.checks if check.verdict == FAILED] == ["Are its pages safe to open?"]
+
+
 SHOWN = {"output_type": "display_data", "metadata": {}, "data": {"text/html": "<b>All criteria are met.</b>"}}
 
 
