@@ -85,6 +85,20 @@ def other_sex(frame: pd.DataFrame) -> None:
     frame.loc[0, "sex"] = {"female": "male", "male": "female"}[frame.loc[0, "sex"]]
 
 
+def with_a_note(held: dict[str, bytes], _: object = None) -> None:
+    """Something hidden in the description of the rows in Parquet."""
+    table, out = pq.read_table(io.BytesIO(held["synthetic.parquet"])), io.BytesIO()
+    pq.write_table(table.replace_schema_metadata({**(table.schema.metadata or {}), "note": "1,237 records"}), out)
+    held["synthetic.parquet"] = out.getvalue()
+
+
+def test_nothing_can_be_hidden_in_what_parquet_says_of_its_rows() -> None:
+    assert "Do both tables of rows agree?" in failed(repacked(with_a_note))
+    elsewhere = in_other_versions(with_a_note)
+    assert "Do both tables of rows agree?" in elsewhere.unchecked
+    assert in_other_versions(with_a_note, ("numpy",)).verdict == INCONSISTENT
+
+
 @pytest.mark.parametrize("manifest", [False, True])
 def test_one_changed_row_is_found(manifest: bool) -> None:
     wrong = failed(repacked(csv(other_sex), manifest))
