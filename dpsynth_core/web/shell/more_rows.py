@@ -1,0 +1,41 @@
+"""More rows of a release, or rows of a group, from its model: as asked for alike on Results and Verify."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import streamlit as st
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.web.shell import frame
+from dpsynth_core.web.shell.text import WHOLE, literal
+
+Group = TypeVar("Group")
+_MOST_ROWS = 100_000
+"""That are held for a browser; the command line writes as many as there may be."""
+_SAMPLE = "sampled"
+"""In the session: what was asked for and what came of it."""
+
+
+def more_rows(
+    release: str, file: str, whom: Callable[[], Group | None], draw: Callable[[int, Group], tuple[str, bytes | Callable[[], bytes]]]
+) -> None:
+    """release: tells it apart. file: name of what is downloaded. whom: shows the fields of a group; None for one that is not stated to its
+    end. draw: so many rows of the group, as what is known of their errors and as CSV; may raise InputError."""
+    with st.expander("More rows, or rows of a group", icon=":material/playlist_add:", key="more_rows"):
+        st.caption("From what was released, at no cost: nothing is charged, and no record is read.")
+        left, right = st.columns([1, 3])
+        rows = int(left.number_input("Rows", 1, _MOST_ROWS, 1000, key="sampled_rows"))
+        with right:
+            group = whom()
+        if st.button("Draw these rows", key="draw_rows", icon=":material/casino:", disabled=group is None) and group is not None:
+            try:
+                st.session_state[_SAMPLE] = (release, rows, group), *draw(rows, group)
+            except InputError as error:
+                frame.refused(error)
+                return
+        asked, errors, content = st.session_state.get(_SAMPLE, (None, "", b""))
+        if asked == (release, rows, group):
+            st.write(literal(errors, WHOLE))
+            st.download_button(f"Download {rows:,} rows as CSV", content, file, "text/csv", icon=":material/download:")
