@@ -103,6 +103,17 @@ def test_the_budget_that_pages_show_is_the_one_that_is_sealed(name: str, setting
         assert (shares.mechanism, shares.of("certificate")) == pytest.approx((rho - certificate - means, certificate), rel=1e-12)
 
 
+@pytest.mark.parametrize("name", ["mst", "independent", "gaussian"])
+def test_another_mechanism_is_foreseen_with_what_the_plan_would_leave_it(name: str) -> None:
+    numbers = {"version": 1, "attributes": [{"name": name, "kind": "integer", "lower": 0, "upper": 99, "bins": 4} for name in "ab"]}
+    budget = {"epsilon": 1.0, "delta": 1e-9, "certificate": 0.05, "inside": 0.1, "means": 0.03}
+    draft = drafts.complete() | {"domain": numbers, "budget": budget}
+    draft["wizard"]["columns"] = ["a", "b"]
+    foreseen = document.shares(draft, registry.get(name))
+    assert foreseen == Plan.of(document.spec(draft | {"mechanism": {"name": name, "settings": {}}}, "Trial")).shares
+    assert (foreseen.of("inside") > 0) == registry.get(name).card.makes_rows
+
+
 def test_a_domain_read_from_the_data_is_curator_only_until_justified() -> None:
     assert document.domain_zone(spoilt(lambda d: d.update(domain_origin="data"))) is Zone.CURATOR
     assert document.domain_zone(spoilt(lambda d: d.update(domain_origin="data", domain_justification="it is a public form"))) is Zone.PUBLIC

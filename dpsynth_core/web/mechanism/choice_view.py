@@ -13,7 +13,7 @@ from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Forecast, Mechanism, UsesPublic
 from dpsynth_core.planning import recommendation
-from dpsynth_core.planning.plan import Plan, budgeted, divided, forecast, set_aside
+from dpsynth_core.planning.plan import Plan, forecast
 from dpsynth_core.planning.recommendation import LARGEST, MEAN, Recommendation, Situation
 from dpsynth_core.planning.spec import PublicSpec
 from dpsynth_core.privacy.accountant import ZCDP
@@ -116,8 +116,8 @@ def ranked(project: Current, forecasts: Forecasts, by: str = MEAN) -> tuple[Reco
     if not people:
         return ()
     workload, unit = document.workload(project.draft), document.unit(project.draft)
-    aside = set_aside(registry.get("aim"), budget, project.draft)
-    rho = divided(ZCDP, budget, aside).mechanism  # trials were counted in zCDP, whichever it is
+    shares = document.shares(project.draft, registry.get("aim"))
+    rho = ZCDP.rho_from(budget.epsilon, budget.delta) * shares.mechanism / shares.rho  # trials were counted in zCDP, whichever it is
     fitting = {name: f for name, f in forecasts.items() if isinstance(f, Forecast)}
     return recommendation.recommend(Situation.of(workload, rho, unit, people), fitting, measure=by).value
 
@@ -153,13 +153,14 @@ def shortlist(project: Current, forecasts: Forecasts) -> None:
 def forecasts(draft: document.Draft) -> Mapping[str, Forecast | InputError]:
     """What each mechanism would need for this plan, the chosen one with its own settings; or why it cannot run."""
     parts = {part: draft.get(part) for part in ("domain", "workload", "unit", "budget", "mechanism", "public", "criteria", "models")}
+    parts["data"] = {part: (draft.get("data") or {}).get(part, default) for part, default in (("kind", "csv"), ("engine", None))}
     return _forecasts(json.dumps(parts, sort_keys=True), document.people(draft))
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
 def _forecasts(text: str, people: int | None) -> dict[str, Forecast | InputError]:
     draft = json.loads(text)
-    workload, unit, budget, chosen = document.workload(draft), document.unit(draft), document.budget(draft), draft["mechanism"]
+    workload, unit, chosen = document.workload(draft), document.unit(draft), draft["mechanism"]
     public = None if draft["public"] is None else PublicSpec.model_validate_json(json.dumps(draft["public"]))
 
     def expected(mechanism: Mechanism) -> Forecast | InputError:
@@ -167,7 +168,7 @@ def _forecasts(text: str, people: int | None) -> dict[str, Forecast | InputError
             configured = registry.configured(mechanism, chosen["settings"] if mechanism.card.name == chosen["name"] else {})
             if public is not None and isinstance(configured, UsesPublic):
                 configured = configured.informed_by(synthesis.public_table(public, workload.domain))
-            return forecast(configured, workload, unit, budgeted(configured, budget, document=draft), people)
+            return forecast(configured, workload, unit, document.shares(draft, configured), people)
         except InputError as error:
             return error
 

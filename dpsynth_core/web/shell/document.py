@@ -277,12 +277,14 @@ def needs_reason(draft: Mapping[str, Any]) -> bool:
     return real and epsilon is not None and weakness.is_weak(epsilon)
 
 
-def shares(draft: Mapping[str, Any]) -> Shares:
-    """How the budget is divided when the chosen mechanism runs, as the sealed plan will have it. Raises InputError as `budget`."""
+def shares(draft: Mapping[str, Any], other: Mechanism | None = None) -> Shares:
+    """How the budget is divided when the chosen mechanism runs, or another one, as the sealed plan will have it. Raises InputError as
+    `budget`."""
+    chosen = other or mechanism(draft)
     if not draft.get("domain"):
-        return budgeted(mechanism(draft), budget(draft), document=draft)
+        return budgeted(chosen, budget(draft), document=draft)
     draft = decided(draft)
-    data, columns, chosen = draft.get("data", {}), domain(draft), mechanism(draft)
+    data, columns = draft.get("data") or {}, domain(draft)
     into = looked_into(chosen, columns, data.get("kind", "csv"), data.get("engine"))
     return budgeted(chosen, budget(draft), columns.unknown, draft, into)
 

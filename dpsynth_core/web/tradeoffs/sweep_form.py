@@ -19,7 +19,6 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Mechanism, UsesPublic
-from dpsynth_core.planning.plan import budgeted
 from dpsynth_core.planning.spec import STANDIN, Spec
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.sources import simulated
@@ -76,7 +75,7 @@ def chosen_table(draft: Mapping[str, Any]) -> str:
 
 def offered(draft: Mapping[str, Any]) -> tuple[str, ...]:
     """Mechanisms that answer tables and, without a public table to learn from, do not need one. The draft has a workload and a budget."""
-    workload, budget = document.workload(draft), document.budget(draft)
+    workload = document.workload(draft)
     informed = chosen_table(draft) == PRIVATE and bool(draft.get("public"))
 
     def can(mechanism: Mechanism) -> bool:
@@ -84,7 +83,7 @@ def offered(draft: Mapping[str, Any]) -> tuple[str, ...]:
             return False
         if informed or not isinstance(mechanism, UsesPublic):
             return True
-        return registry.forecast(mechanism, workload, budgeted(mechanism, budget).mechanism).fits
+        return registry.forecast(mechanism, workload, document.shares(draft, mechanism).mechanism).fits
 
     return tuple(name for name, mechanism in registry.MECHANISMS.items() if can(mechanism))
 
