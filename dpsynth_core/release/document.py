@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
 from datetime import date
@@ -137,6 +138,7 @@ def from_json(
         ledger=obj["ledger"],
         despite=_reason(obj["despite"]),
         inside=_inside(plan.domain, obj.get("inside", {})),  # documents from before there was such a part have none
+        sealed=obj["spec_sha256"] if re.fullmatch("[0-9a-f]{64}", str(obj["spec_sha256"])) else "",
     )
 
 

@@ -91,7 +91,8 @@ class Release:
     row_seed: what the rows were drawn with, which follows from the answers before them; None without rows. transcript: the kernel's answers
     in order, from which everything else follows. further: tables of rows beside the first, which all else is about (`release.tables`).
     members: the rows of the second of two linked tables; codes are then those of their pairs, and values the rows of the first.
-    inside: by column, how its numbers lie in their cells, from which the rows drew.
+    inside: by column, how its numbers lie in their cells, from which the rows drew. sealed: the digest of the plan as the document states
+    it: a program that knew fewer fields sealed another one. "" for a release that was made here.
     """
 
     plan: Plan
@@ -119,6 +120,7 @@ class Release:
     further: tuple[Rows, ...] = ()
     members: Rows | None = None
     inside: Mapping[str, Inside] = field(default_factory=dict)
+    sealed: str = ""
 
     def __repr__(self) -> str:
         """Without what its plan names, and without its tables."""
@@ -127,6 +129,10 @@ class Release:
     @property
     def spec(self) -> Spec:
         return self.plan.spec
+
+    @property
+    def seal(self) -> str:
+        return self.sealed or self.spec.digest()
 
     @property
     def domain(self) -> Domain:

@@ -17,12 +17,12 @@ def about(release: Release) -> AboutSpec:
 
 def version(release: Release) -> str:
     """A release never changes, so it is the first version of itself; behind the plus, its plan."""
-    return f"1.0.0+{release.spec.digest()[:12]}"
+    return f"1.0.0+{release.seal[:12]}"
 
 
 def sentence(release: Release) -> str:
     """The curator's words, or what the rest of them gives."""
-    stated, seal = about(release), release.spec.digest()
+    stated, seal = about(release), release.seal
     by = f"{'; '.join(stated.creators)} " if stated.creators else ""
     return stated.citation or f"{by}({release.created[:4]}). {release.spec.name} [synthetic data]. Plan {seal}."
 
@@ -55,7 +55,7 @@ def _lines(release: Release) -> Iterator[str]:
     yield f"date-released: {_text(release.created)}"
     yield "identifiers:"
     yield "  - type: other"
-    yield f"    value: {_text(f'sha256:{release.spec.digest()}')}"
+    yield f"    value: {_text(f'sha256:{release.seal}')}"
     yield '    description: "SHA-256 of the plan, which release.json names too"'
     yield 'keywords: ["synthetic data", "differential privacy"]'
 

@@ -145,5 +145,5 @@ def _guarantee(release: Release, headline: Headline) -> dict[str, Any]:
         "assumptions": assumptions(release),
         "warnings": [brand.sentence for brand in release.brands],
         "quality": {"tables": headline.tables, "bounded": headline.bounded},
-        "specSha256": release.spec.digest(),
+        "specSha256": release.seal,
     }

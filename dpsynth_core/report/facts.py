@@ -118,7 +118,7 @@ def facts(release: Release) -> list[tuple[str, str]]:
         *([("Numbers inside their bins", inside)] if (inside := discovery.of_inside(release.plan)) else []),
         ("Made", release.created),
         *(spec.about.facts() if spec.about else ()),
-        ("SHA-256 of the spec", spec.digest()),
+        ("SHA-256 of the spec", release.seal),
     ]
 
 

@@ -11,6 +11,7 @@ from dpsynth_core.bundle import verdicts
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.planning.spec import digest_of
 from dpsynth_core.release import document as releases
+from tests.bundle import pack
 from tests.bundle.bundles import failed, repacked, verified
 from tests.golden import goldens
 
@@ -44,6 +45,17 @@ def test_a_document_that_does_not_say_how_numbers_lie_in_cells_has_it_nowhere(go
     whole = json.loads((goldens.FOLDER / golden / "release.json").read_text(encoding="utf-8"))
     del whole["inside"], whole["spec"]["budget"]["inside"]
     assert releases.from_json(whole).inside == {}
+
+
+@pytest.mark.parametrize("name", UNMADE)
+def test_its_report_states_the_seal_that_was_made(name: str) -> None:
+    older = without(name, json.loads((goldens.FOLDER / "aim" / "release.json").read_text(encoding="utf-8")))
+    kept = goldens.kept("aim")
+    read = releases.from_json(older, kept.codes, kept.values)
+    assert older["spec_sha256"] != read.spec.digest()
+    written = {name: content for name, content in pack.contents(read).items() if name in ("report.html", "DATA_CARD.md", "data_card.json")}
+    assert any(older["spec_sha256"].encode() in content for content in written.values())
+    assert not [name for name, content in written.items() if read.spec.digest().encode() in content]
 
 
 def bundle(name: str, *, spec: bool) -> bytes:
