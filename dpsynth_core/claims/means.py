@@ -37,7 +37,7 @@ from dpsynth_core.vocabulary.inside import Inside
 from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.registry import of_form
 from dpsynth_core.vocabulary.measurement import ROUNDING
-from dpsynth_core.vocabulary.middles import behind, middles
+from dpsynth_core.vocabulary.middles import behind, middles, one_value_each
 
 _GRID = 20_000
 _PEOPLE = 0.1
@@ -102,7 +102,7 @@ def _columns(domain: Domain, codes: NDArray[np.integer], inside: Mapping[str, In
         if not one.is_number or one.edges[-1] - one.edges[0] <= one.scale.whole or one.missing_as or one.other_as:
             continue
         parts = inside[one.name].of(one) if one.name in inside else None
-        if parts is None and any(high > one.scale.beyond(low) for low, high in pairwise(one.edges)):
+        if parts is None and not one_value_each(one):
             continue
         counts = np.bincount(codes[:, place], minlength=one.size)[: one.values]
         if not (number := int(counts.sum())):

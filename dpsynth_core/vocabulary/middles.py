@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,3 +19,8 @@ def middles(attribute: Attribute) -> NDArray[np.float64]:
 def behind(values: NDArray[np.float64], attribute: Attribute) -> NDArray[np.float64]:
     """These numbers of a column's values, and NaN for other and missing ones: shape (size,)."""
     return np.concatenate([values, np.full(attribute.size - attribute.values, np.nan)])
+
+
+def one_value_each(attribute: Attribute) -> bool:
+    """Whether no bin holds more than one value, so that its middle is that value."""
+    return all(high <= attribute.scale.beyond(low) for low, high in pairwise(attribute.edges))

@@ -27,7 +27,7 @@ from dpsynth_core.statistics.intervals import CONFIDENCE, Interval, Noisy, Ratio
 from dpsynth_core.vocabulary.domain import Domain, column_field
 from dpsynth_core.vocabulary.marginals import expand
 from dpsynth_core.vocabulary.measurement import Clique
-from dpsynth_core.vocabulary.middles import middles
+from dpsynth_core.vocabulary.middles import middles, one_value_each
 from dpsynth_core.vocabulary.workload import Workload
 
 _GROUPS = (AMONG, Field("against", "Compared with (nobody if empty)", Entry.PEOPLE))
@@ -151,7 +151,8 @@ class Mean(Statistic):
         return f"in units of “{self.column}”"
 
     def sentence(self, domain: Domain) -> str:
-        return _compared(f"the mean of {self.column}", self.groups, domain)
+        counted = "" if one_value_each(domain[self.column]) else " (by the middles of its bins)"
+        return _compared(f"the mean of {self.column}{counted}", self.groups, domain)
 
     def _columns(self) -> tuple[str, ...]:
         return (self.column,)

@@ -26,6 +26,7 @@ from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.inside import Inside
 from dpsynth_core.vocabulary.measurement import ROUNDING, MarginalCounts
+from dpsynth_core.vocabulary.middles import one_value_each
 
 Floats = NDArray[np.float64]
 
@@ -53,11 +54,7 @@ class Found:
 
 def columns(domain: Sequence[Attribute]) -> tuple[Attribute, ...]:
     """Those with a cell of more than one value, or with cells that are to be learnt."""
-    return tuple(one for one in domain if one.is_number and (one.most or not _one_value_each(one)))
-
-
-def _one_value_each(column: Attribute) -> bool:
-    return all(high <= column.scale.beyond(low) for low, high in pairwise(column.edges))
+    return tuple(one for one in domain if one.is_number and (one.most or not one_value_each(one)))
 
 
 def look(kernel: SealedKernel, asked: Sequence[Attribute]) -> tuple[Found, ...]:

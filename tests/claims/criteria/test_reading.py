@@ -62,7 +62,8 @@ def test_criteria_in_words() -> None:
         "The share of people in every range of age, within 2.0% of the people",
         "Every table of the workload among people with sex “male” and age “80 to 99” or “missing”, within 10.0% of these people in the "
         "wrong group",
-        "The difference of the mean of age between those with sex “female” and those with sex “male”, within 0.5 in units of “age”",
+        "The difference of the mean of age (by the middles of its bins) "
+        "between those with sex “female” and those with sex “male”, within 0.5 in units of “age”",
     ]
     assert [one.importance for one in plan.criteria] == [MUST, SHOULD, MUST, MUST, MUST, MUST]
     assert set(KINDS) >= {one.kind for one in plan.criteria}
