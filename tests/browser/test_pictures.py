@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
+from io import BytesIO
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Page, expect
 
 from tests.app.demo_project import finished_run, project
@@ -80,3 +82,19 @@ def test_errors_bounds_and_baselines_are_drawn_and_no_phone_cuts_them(page: Page
     assert cut_on_a_phone(page) == []
     views.get_by_text("Errors", exact=True).click()
     expect(page.locator("svg.marks", has_text="How far off is each table?")).to_have_count(1)
+
+
+def test_the_word_mark_is_as_light_as_the_theme_is_dark(page: Page, server: Server) -> None:
+    """Also where the theme is changed in the menu, of which the script hears nothing."""
+    opened(page, server)
+    logo, shades = page.get_by_test_id("stSidebarLogo"), []
+    page.get_by_test_id("stMainMenu").get_by_role("button").click()
+    for theme in ("Light", "Dark"):
+        page.get_by_test_id(f"stMainMenuItem-theme-{theme}").click()
+        expect(logo).to_have_css("color-scheme", theme.lower())
+        words = Image.open(BytesIO(logo.screenshot())).convert("L")
+        shades.append([*words.crop((words.width // 3, 0, words.width, words.height)).getdata()])
+    light, dark = shades
+    assert min(light) < 80 < 200 < max(light)
+    assert min(dark) < 80 < 200 < max(dark)
+    assert sum(light) / len(light) > 128 > sum(dark) / len(dark), "the ground is what most of it is"

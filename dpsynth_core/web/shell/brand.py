@@ -12,17 +12,16 @@ TAGLINE = "Synthetic tables with a privacy guarantee"
 ICON = str(ASSETS / "icon.svg")
 STYLE = ASSETS / "style.css"
 DOOR = ASSETS / "door"
-_INK = {"light": "#16233a", "dark": "#eef2f8"}
 _LETTER = 15.5
 """Average width of a letter of the word mark, in the units of its drawing."""
 
 
 @cache
-def logo(theme: str) -> str:
-    """The word mark as SVG text, inked for a "light" or "dark" background."""
+def logo() -> str:
+    """The word mark as SVG text. Its ink follows the theme of the page that shows it, also when that is changed."""
     template = (ASSETS / "logo.svg").read_text(encoding="utf-8")
     words = len(NAME) * _LETTER
-    values = {"name": NAME, "ink": _INK.get(theme, _INK["light"]), "words": f"{words:g}", "width": f"{words + 80:g}"}
+    values = {"name": NAME, "words": f"{words:g}", "width": f"{words + 80:g}"}
     for key, value in values.items():
         template = template.replace("{" + key + "}", value)
     return template

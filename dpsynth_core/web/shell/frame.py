@@ -38,10 +38,9 @@ _ROOT = "start"
 
 def run() -> None:
     """The router: what app.py does at every view."""
-    theme = st.context.theme.type or "light"
     menu = {"Get help": None, "Report a bug": None, "About": f"{brand.NAME}. {brand.TAGLINE}."}
     st.set_page_config(page_title=brand.NAME, page_icon=brand.ICON, layout="wide", menu_items=menu)
-    st.logo(brand.logo(theme), size="large", icon_image=brand.ICON)
+    st.logo(brand.logo(), size="large", icon_image=brand.ICON)
     st.html(brand.STYLE)
     st.html(brand.script(), unsafe_allow_javascript=True)
     if not session.admitted():
