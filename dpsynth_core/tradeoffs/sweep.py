@@ -4,6 +4,7 @@ opens no table."""
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,15 +13,17 @@ from typing import Any
 
 import numpy as np
 
+from dpsynth_core.claims.certificate import CERTIFICATE
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.planning import weakness
-from dpsynth_core.planning.plan import Plan, Shares, budgeted
+from dpsynth_core.planning.plan import Plan, Shares, budgeted, looked_into
 from dpsynth_core.planning.spec import STANDIN, BudgetSpec, MechanismSpec, OutputSpec, Spec
 from dpsynth_core.privacy import meaning
 from dpsynth_core.privacy.budget import check_budget
+from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
 
@@ -148,11 +151,22 @@ class Sweep:
         return max(meaning.reading(shares.accountant, shares.rho, shares.slack).guess for shares in budgets)
 
     def _budgeted(self, name: str, epsilon: float) -> Shares:
-        return budgeted(self._mechanism(name), self._budget(epsilon))
+        return budgeted(self._mechanism(name), self._budget(name, epsilon))
 
-    def _budget(self, epsilon: float) -> BudgetSpec:
-        """Without shares for what lies in the bins: trials look at tables, and their people may have codes alone."""
-        return self.base.budget.model_copy(update={"epsilon": epsilon, "inside": 0.0, "means": 0.0})
+    def _budget(self, name: str, epsilon: float) -> BudgetSpec:
+        """What the plan would have for tables and their certificate. Trials look at these alone, and their people may have codes alone:
+        the rest of the budget is not spent."""
+        whole = self.base.budget.model_copy(update={"epsilon": epsilon})
+        chosen, domain = self._mechanism(name), Domain.from_json(self.base.domain)
+        into = looked_into(chosen, domain, PRIVATE, self.base.data.engine)  # as the plan will, whichever table is tried on
+        shares = budgeted(chosen, whole, (), self.base.claims, into)
+        rest = {name: rho for name, rho in shares.aside if name != CERTIFICATE.name}
+        if not rest:
+            return whole
+        kept = 1 - math.fsum(rest.values()) / shares.rho
+        certificate = min(CERTIFICATE.share.most, shares.of(CERTIFICATE.name) / shares.rho / kept)
+        spent = {**dict.fromkeys(rest, 0.0), CERTIFICATE.name: certificate}
+        return whole.model_copy(update={**spent, "epsilon": shares.accountant.epsilon_from(kept * shares.rho, whole.delta - shares.delta)})
 
     def _mechanism(self, name: str) -> Mechanism:
         return registry.configured(registry.get(name), self._given(name))
@@ -177,7 +191,7 @@ class Sweep:
         weights = {clique: self.workload.weights[clique] for clique in self.cliques(point.size)}
         fields: dict[str, Any] = {
             "mechanism": MechanismSpec(name=point.mechanism, settings=dict(self._given(point.mechanism))),
-            "budget": self._budget(point.epsilon),
+            "budget": self._budget(point.mechanism, point.epsilon),
             "output": OutputSpec(seed=seed),
             "models": (),  # trials look at tables
         }

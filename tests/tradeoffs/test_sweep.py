@@ -10,6 +10,7 @@ from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.spec import Spec
 from dpsynth_core.tradeoffs import curves
 from dpsynth_core.tradeoffs.sweep import Sweep
 from tests.tradeoffs.plans import plan, sweep
@@ -30,6 +31,22 @@ def test_a_point_is_the_plan_with_its_own_mechanism_budget_and_tables() -> None:
         assert (spec.mechanism.name, spec.budget.epsilon, spec.budget.delta, spec.budget.certificate) == (point.mechanism, 0.5, 1e-8, 0.1)
         assert dict(spec.mechanism.settings) == ({"max_size_mb": 7.0} if point.mechanism == "mst" else {})
         assert tuple(Plan.of(spec).workload.cliques) == whole.cliques(2)
+
+
+def test_a_trial_measures_tables_with_what_the_plan_has_for_them() -> None:
+    """A plan with numbers looks inside their bins and measures their means; a trial does not, and is no more precise for it."""
+    budget = {"epsilon": 1.0, "delta": 1e-9, "certificate": 0.05, "inside": 0.1, "means": 0.03}
+    numbers = {"version": 1, "attributes": [{"name": name, "kind": "integer", "lower": 0, "upper": 99, "bins": 4} for name in "abc"]}
+    base = plan(domain=numbers, budget=budget, workload={"kind": "all", "k": 2})
+    tried = sweep(base, epsilons=(1.0, 4.0), sizes=(3,))
+    for point in tried.points:
+        real = {**json.loads(base.model_dump_json()), "data": {"path": "people.csv"}, "mechanism": {"name": point.mechanism}}
+        planned = Plan.of(Spec.from_json({**real, "budget": {**budget, "epsilon": point.epsilon}})).shares
+        assert planned.of("inside") > 0
+        shares = Plan.of(tried.spec(point)).shares
+        assert (shares.mechanism, shares.of("certificate")) == pytest.approx((planned.mechanism, planned.of("certificate")), rel=1e-6)
+        assert dict(shares.aside).keys() == {"certificate"}
+    assert tried.rho == pytest.approx(sum(Plan.of(tried.spec(point)).shares.rho for point in tried.points))
 
 
 def test_what_is_tried_as_published_is_called_so() -> None:
