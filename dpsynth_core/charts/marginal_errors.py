@@ -99,10 +99,10 @@ def by_kind(zoned: Zoned[pd.DataFrame], threshold: float, names: Mapping[str, st
     axis = alt.Axis(format="~%", values=[tick for tick in _TICKS if tick <= reach], orient="top")
     scale = alt.Scale(type="sqrt", domain=[0, reach], clamp=True, nice=False)
     tooltip = hover(called="Kind", marginal="Table", told_error=_TOLD["error"], told_limit=_TOLD["limit"])
-    most = alt.Chart(frame).mark_tick(color=INK, opacity=0.5, thickness=1.5, size=18)
+    most = alt.Chart(frame).mark_tick(color=INK, opacity=0.8, thickness=1.5, size=18)
     layers: list[Drawing] = [most.encode(y=y, x=alt.X("limit:Q", title=_ERROR, axis=axis, scale=scale), tooltip=tooltip)]
     if frame["error"].notna().any():
-        dots = alt.Chart(frame).mark_point(filled=True, size=55, opacity=0.55, color=STRONG)
+        dots = alt.Chart(frame).mark_point(filled=True, size=55, opacity=0.85, color=STRONG)
         layers.append(dots.encode(y=y, x=alt.X("error:Q", scale=scale), tooltip=tooltip))
     layers.append(limit(threshold).encode(x=alt.X("limit:Q", scale=scale)))
     caption = "Each table: a dot where its error is estimated, a line where it is at most (95%)."

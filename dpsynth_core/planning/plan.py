@@ -280,8 +280,10 @@ def _linked(spec: Spec, households: Domain, second: MembersSpec) -> Link:
     if key is None:
         raise InputError("unit.person_column", "two linked tables need a key", "name the column of both tables that says whose a row is")
     check_person(members, key)
-    if not spec.data.is_file or spec.data.engine is not None:
+    if not spec.can_be_linked or spec.data.engine is not None:
         raise InputError("data", "of two linked tables, both are files that this machine counts", "name a file, and no engine")
+    if not spec.data.simulated and spec.members is not None and not spec.members.path:
+        raise InputError("members.path", "no file is named", "give the path of the second table")
     wrong = {"public": spec.public, "models": spec.models, "output.tables": spec.output.tables > 1}
     for field in (name for name, stated in wrong.items() if stated):
         raise InputError(field, "two linked tables do not go with it yet", "leave it out")

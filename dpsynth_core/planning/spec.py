@@ -24,7 +24,7 @@ from dpsynth_core.planning.looks import Look, ordered
 from dpsynth_core.planning.unit_spec import Part, UnitSpec
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.sources import simulated
-from dpsynth_core.sources.registry import KINDS
+from dpsynth_core.sources.registry import KINDS, can_be_linked
 from dpsynth_core.vocabulary.link import whole
 
 MAX_ROWS = 20_000_000
@@ -133,8 +133,7 @@ class MembersSpec(TableSpec):
     such a file assumes is stated of one table alone."""
 
     quoting: Literal["lines", "none"] = "lines"
-    path: Annotated[str, AfterValidator(_usable_path)] = Field(min_length=1)
-    kind: Annotated[str, _one_of([name for name in KINDS if KINDS[name].is_file])] = "csv"
+    kind: Annotated[str, _one_of([name for name in KINDS if any(can_be_linked(first, name) for first in KINDS)])] = "csv"
     domain: dict[str, Any]
     rules: list[dict[str, Any]] = Field(default_factory=list)
 
@@ -275,6 +274,11 @@ class Spec(Part):
     def protects(self) -> bool:
         """Whether somebody's privacy is at stake: real people, and noise that nobody can predict."""
         return not self.data.simulated and self.output.seed is None
+
+    @property
+    def can_be_linked(self) -> bool:
+        """Whether its two tables are of kinds that go together."""
+        return self.members is not None and can_be_linked(self.data.kind, self.members.kind)
 
     @property
     def learns(self) -> bool:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from dpsynth_core.foundation import documents
 
 if TYPE_CHECKING:  # engines are loaded when a table is looked at
+    import pandas as pd
+
     from dpsynth_core.foundation.zones import Zoned
     from dpsynth_core.sources.check_records import RecordsCheck
     from dpsynth_core.sources.dask_cluster import Cluster
@@ -53,6 +55,15 @@ class TableKind:
         return self.open is _open_file
 
 
+LINKED_DEMO = ("demo-households", "demo-members")
+"""The kinds of two linked tables that are invented, which go with each other alone."""
+
+
+def can_be_linked(first: str, second: str) -> bool:
+    """Whether tables of these kinds can be two linked ones."""
+    return (first, second) == LINKED_DEMO or (KINDS[first].is_file and KINDS[second].is_file)
+
+
 def _file_columns(section: Section, person: str | None) -> tuple[str, ...]:
     table = _table(section)
     table.check(limit_bytes=None)
@@ -85,10 +96,14 @@ def _open_file(section: Section, domain: Domain, person: str | None, rows: int) 
 
 
 def open_linked(link: Link, households: Section, members: Section, key: str) -> MarginalSource:
-    """The counting source of two linked tables, both of them files."""
+    """The counting source of two linked tables (`can_be_linked`)."""
+    from dpsynth_core.sources.files import opened
+    from dpsynth_core.sources.formats import TableFormat
     from dpsynth_core.sources.linked import LinkedSource
 
-    return LinkedSource(link, _table(households), _table(members), key)
+    invented = KINDS[households["kind"]].simulated
+    first, second = (opened(_invented(one), TableFormat.of(one)) if invented else _table(one) for one in (households, members))
+    return LinkedSource(link, first, second, key)
 
 
 def _cluster(section: Section) -> Cluster:
@@ -157,18 +172,23 @@ def _survey_held(section: Section, columns: Sequence[str], person: str | None) -
     return check_records(_held(section).opened(TableFormat.of(section)), columns, person)
 
 
-def _demo_columns(_section: Section, _person: str | None) -> tuple[str, ...]:
-    from dpsynth_core.sources import demo
+def _invented(section: Section, few: int = 0) -> pd.DataFrame:
+    """few: rows that are enough, 0 for all."""
+    from dpsynth_core.sources import demo, demo_households
 
-    return tuple(map(str, demo.simulate(rows=1).columns))
+    kind = section["kind"]
+    return demo_households.simulate()[LINKED_DEMO.index(kind)] if kind in LINKED_DEMO else demo.simulate(few or demo.ROWS)
+
+
+def _demo_columns(section: Section, _person: str | None) -> tuple[str, ...]:
+    return tuple(map(str, _invented(section, few=1).columns))
 
 
 def _open_demo(section: Section, domain: Domain, person: str | None, rows: int) -> MarginalSource:
-    from dpsynth_core.sources import demo
     from dpsynth_core.sources.arrow import ArrowSource
     from dpsynth_core.sources.formats import TableFormat
 
-    return ArrowSource(domain, demo.simulate(), TableFormat.of(section), person, rows)
+    return ArrowSource(domain, _invented(section), TableFormat.of(section), person, rows)
 
 
 def _open_standin(section: Section, domain: Domain, _person: str | None, _rows: int) -> MarginalSource:
@@ -204,5 +224,6 @@ KINDS: Mapping[str, TableKind] = {
         content=lambda section: _held(section).content(),
     ),
     "demo": TableKind("simulated", _open_demo, _demo_columns, simulated=True),
+    **{kind: TableKind("simulated", _open_demo, _demo_columns, simulated=True) for kind in LINKED_DEMO},
     "standin": TableKind("stand-in", _open_standin, None, simulated=True),
 }

@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.planning.plan import Plan
+from dpsynth_core.release import synthesis
 from dpsynth_core.store import looks, projects
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.vocabulary.link import NUMBER
@@ -176,3 +177,24 @@ def test_results_have_both_tables_every_kind_of_error_and_no_questions(place: st
             app = app.button_group(key="results_table").set_value(False).run()
             assert list(app.dataframe[0].value.columns) == ["id", "sex", "adult"]
     assert not open_page("compare", place).exception
+
+
+def test_simulated_households_go_from_one_click_to_a_plan_that_protects_nobody() -> None:
+    app = first_visit()
+    app.button(key="use_linked_demo").click().run()
+    assert app.title[0].value == "Domain"
+    for page, following in (("domain", "Workload"), ("workload", "Budget"), ("budget", "Mechanism")):
+        assert can_continue(app, page), words(app)
+        app.button(key=f"next_{page}").click().run()
+        assert not app.exception
+        assert app.title[0].value == following
+    plan = document.plan(stored(), "x")
+    assert plan.link is not None
+    assert not plan.spec.protects
+    synthesis.plan(plan.spec)
+    app = open_page("data", projects.list(LOCAL_OWNER)[0].id)
+    field(app, "toggle", "Show the first rows").set_value(True).run()
+    assert [next(iter(one.value.columns)) for one in app.dataframe] == ["household", "household"]
+    app.button(key="remove_second").click().run()
+    assert not app.exception
+    assert "members" not in stored()

@@ -13,8 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from dpsynth_core.sources import memory
+from dpsynth_core.sources import demo_households, memory
 from dpsynth_core.sources.demo import demo_domain
+from dpsynth_core.sources.registry import LINKED_DEMO
 from dpsynth_core.vocabulary.domain import Domain
 from tests.sources import database_tables
 from tests.sources.written import WRITERS
@@ -69,6 +70,10 @@ def _demo(_folder: Path) -> Example:
     return Example({"kind": "demo"}, some)
 
 
+def _linked_demo(kind: str) -> Callable[[Path], Example]:
+    return lambda _folder: Example({"kind": kind}, demo_households.domains()[LINKED_DEMO.index(kind)])
+
+
 def _standin(_folder: Path) -> Example:
     return Example({"kind": "standin", "standin": {"rows": 300, "strength": 0.5, "seed": 4}}, THREE)
 
@@ -90,5 +95,6 @@ EXAMPLES: dict[str, Callable[[Path], Example]] = {
     "database": _database,
     "memory": _memory,
     "demo": _demo,
+    **{kind: _linked_demo(kind) for kind in LINKED_DEMO},
     "standin": _standin,
 }

@@ -14,8 +14,8 @@ from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning import about_spec
 from dpsynth_core.planning.renewal import Changes
 from dpsynth_core.privacy.unit import ADD_REMOVE, REPLACE
-from dpsynth_core.sources import demo
-from dpsynth_core.sources.registry import KINDS
+from dpsynth_core.sources import demo, demo_households
+from dpsynth_core.sources.registry import KINDS, LINKED_DEMO
 from dpsynth_core.store import balance, projects
 from dpsynth_core.vocabulary import usual
 from dpsynth_core.web.data import database_view, members_view, project_table, public_view, reading_view
@@ -79,10 +79,20 @@ def _choosing(project: Current, beginning: Callable[[Current], None]) -> None:
     what = f"{demo.ROWS:,} invented people, 12 columns that depend on each other. No privacy is at stake: look at everything."
     look = {"icon": ":material/groups:", "type": "tertiary", "help": what}
     st.button("Or try it with simulated people", key="use_demo", on_click=_take_simulated, **look)
+    what = f"Two linked tables: {demo_households.ROWS:,} invented households and the people in them."
+    look = {"icon": ":material/account_tree:", "type": "tertiary", "help": what}
+    st.button("Or with simulated households and their members", key="use_linked_demo", on_click=_take_linked, **look)
 
 
 def _take_simulated() -> None:
     _take(project_table.simulated)
+    st.session_state[_SIMULATED] = True
+
+
+def _take_linked() -> None:
+    first, second = map(project_table.simulated, LINKED_DEMO)
+    _take(lambda: first)
+    members_view.take(lambda: second)
     st.session_state[_SIMULATED] = True
 
 

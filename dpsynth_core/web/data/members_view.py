@@ -33,16 +33,17 @@ def part(project: Current) -> None:
     """Optional: choosing it."""
     st.markdown("**A second table that belongs to it (optional)**", help=_WHAT)
     owner, own = project.owner, project.id
-    fields.table_file("second_upload", lambda file: _take(lambda: project_table.from_upload(owner, own, file.name, file, SHELF)))
+    fields.table_file("second_upload", lambda file: take(lambda: project_table.from_upload(owner, own, file.name, file, SHELF)))
     if session.only_this_machine():
         example, label = "/data/persons.csv", "Or its path on this machine"
         fields.text(label, "wizard.second_path", placeholder=example)
         open_it = lambda: project_table.from_path(fields.value("wizard.second_path", ""), True)  # noqa: E731
-        st.button("Open it", icon=":material/folder_open:", key="open_second", on_click=_take, args=(open_it,))
+        st.button("Open it", icon=":material/folder_open:", key="open_second", on_click=take, args=(open_it,))
     frame.refused_at(_PLACE)
 
 
-def _take(look_at: Callable[[], Table]) -> None:
+def take(look_at: Callable[[], Table]) -> None:
+    """Make what this returns the second table."""
     def prepare() -> Callable[[document.Draft], None]:
         table = look_at()
         return lambda draft: project_table.link(draft, table)
@@ -69,7 +70,8 @@ def chosen(project: Current) -> None:
         kind = KINDS[second.draft["data"]["kind"]].label
         st.caption(f"{kind}, {len(document.columns(second.draft))} columns", width="content")
         st.button("Remove", icon=":material/delete:", type="tertiary", key="remove_second", on_click=remove, args=(project,))
-    reading_view.doubts(second, _again)
+    if is_file := KINDS[second.draft["data"]["kind"]].is_file:
+        reading_view.doubts(second, _again)
     shared = [name for name in document.columns(project.draft) if name in document.columns(second.draft)]
     if not shared:
         st.warning("The two tables have no column in common. Give their key the same name in both.", icon=":material/key_off:")
@@ -82,12 +84,13 @@ def chosen(project: Current) -> None:
     left_out(most, "members", _LEFT_OUT_HELP)
     if doubled := [name for name in shared if name != project.draft["unit"]["person_column"]]:
         st.caption(f"Both tables have {names(doubled)}: those of the first are used. Rename them in one file to use both.")
-    reading_view.panel(second, _again)
+    if is_file:
+        reading_view.panel(second, _again)
     frame.refused_at(_PLACE)
 
 
 def _again(**changes: Any) -> None:
-    _take(lambda: project_table.reread(document.second(session.current().draft), **changes))
+    take(lambda: project_table.reread(document.second(session.current().draft), **changes))
 
 
 _MANY = ("half", "most")

@@ -21,7 +21,7 @@ from dpsynth_core.foundation.documents import is_uri
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zoned, curator_only, public
 from dpsynth_core.planning.spec import DEMO
-from dpsynth_core.sources import demo, files, guess, outside
+from dpsynth_core.sources import demo, demo_households, files, guess, outside
 from dpsynth_core.sources.check_link import LinkCheck, check_link
 from dpsynth_core.sources.check_records import RecordsCheck, check_records
 from dpsynth_core.sources.databases.address import is_address
@@ -33,7 +33,7 @@ from dpsynth_core.sources.formats import TableFormat, table_files
 from dpsynth_core.sources.guess import Guess
 from dpsynth_core.sources.locations import Location, located
 from dpsynth_core.sources.outside import ColumnFit
-from dpsynth_core.sources.registry import KINDS
+from dpsynth_core.sources.registry import KINDS, LINKED_DEMO
 from dpsynth_core.store import home, projects
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.shell import document, plan_first
@@ -95,9 +95,20 @@ def from_path(text: str, only_this_machine: bool) -> Table:
         raise InputError("path", "it cannot be read", "check its permissions") from None
 
 
-def simulated() -> Table:
-    """The project's own invented people."""
-    return Table({"kind": DEMO}, demo.demo_domain().names, DEMO, DEMO_LABEL)
+def simulated(kind: str = DEMO) -> Table:
+    """The program's own invented people, or one of its two linked tables."""
+    key = (demo_households.KEY,) if kind in LINKED_DEMO else ()
+    label = dict(zip(LINKED_DEMO, ("Simulated households", "Their members"), strict=True)).get(kind, DEMO_LABEL)
+    return Table({"kind": kind}, (*key, *_domain_of(kind).names), DEMO, label)
+
+
+def _domain_of(kind: str) -> Domain:
+    return demo_households.domains()[LINKED_DEMO.index(kind)] if kind in LINKED_DEMO else demo.demo_domain()
+
+
+def _invented(kind: str, rows: int = demo.ROWS) -> pd.DataFrame:
+    """rows: as many are enough."""
+    return demo_households.simulate()[LINKED_DEMO.index(kind)].head(rows) if kind in LINKED_DEMO else demo.simulate(rows=rows)
 
 
 def reread(draft: Draft, **changes: Any) -> Table:
@@ -128,8 +139,8 @@ def adopt(draft: Draft, table: Table) -> None:
     wizard = draft.setdefault("wizard", {})
     if table.source == DEMO:
         plan_first.forget(draft)
-        draft["population"] = draft.get("population") or DEMO_LABEL
-        wizard["people"] = demo.ROWS
+        draft["population"] = draft.get("population") or table.label
+        wizard["people"] = demo.ROWS if table.section["kind"] == DEMO else demo_households.ROWS
     else:
         _forget_simulated(draft)
     if not KINDS[table.section["kind"]].is_file:
@@ -194,7 +205,7 @@ def _forget_simulated(draft: Draft) -> None:
     """Take out what was said of the simulated people, if they are the draft's table."""
     if is_simulated(draft):
         draft["wizard"]["people"] = None
-        if draft.get("population") == DEMO_LABEL:
+        if draft.get("population") == draft["wizard"].get("label"):
             del draft["population"]
 
 
@@ -211,7 +222,7 @@ def is_database(draft: Mapping[str, Any]) -> bool:
 def preview(draft: Draft) -> Zoned[pd.DataFrame]:
     """The first rows, as the table has them. Raises InputError if it is gone or cannot be read."""
     if is_simulated(draft):
-        return public(demo.simulate(rows=PREVIEW_ROWS))
+        return public(_invented(draft["data"]["kind"], PREVIEW_ROWS))
     table = files.opened(*_table(draft))
     batches = [batch.slice(0, PREVIEW_ROWS) for batch in islice(table.batches(table.column_names()), 1)]
     if not batches:
@@ -245,7 +256,7 @@ def is_small(draft: Draft) -> bool:
 def look(draft: Draft, only: Sequence[str] = ()) -> Zoned[tuple[Guess, ...]]:
     """What each column of the draft's own table looks like, or only some: curator-only, unless the people are simulated."""
     if is_simulated(draft):
-        return public(tuple(Guess(a.name, a) for a in demo.demo_domain()))
+        return public(tuple(Guess(a.name, a) for a in _domain_of(draft["data"]["kind"])))
     return guess.propose(*_table(draft), only=only)
 
 
@@ -257,14 +268,14 @@ def outside_of(draft: Draft, domain: Domain) -> Zoned[tuple[ColumnFit, ...]]:
         return public(())
     domain = Domain(known)
     if is_simulated(draft):
-        return public(_fit_of_simulated(domain))
+        return public(_fit_of_simulated(draft["data"]["kind"], domain))
     return outside.fit(domain, *_table(draft))
 
 
 @lru_cache(maxsize=8)
-def _fit_of_simulated(domain: Domain) -> tuple[ColumnFit, ...]:
+def _fit_of_simulated(kind: str, domain: Domain) -> tuple[ColumnFit, ...]:
     """Public, and the same at every visit: inventing the people takes longer than all the rest of the page."""
-    return outside.fit(domain, demo.simulate(), TableFormat()).value
+    return outside.fit(domain, _invented(kind), TableFormat()).value
 
 
 def state(draft: Draft, stated: Mapping[str, str]) -> None:

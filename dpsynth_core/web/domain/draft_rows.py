@@ -79,16 +79,21 @@ def prefill(project: Current) -> Current:
     if stored is None and document.problem(project.draft, "domain") is None:
         save(lambda drafts: drafts)
     elif stored is None and project_table.is_simulated(project.draft):
-        save(lambda _: domain_table.from_guesses(project_table.look(project.draft).value), "public")
+        guesses = [guess for table in document.tables(project.draft) for guess in project_table.look(table).value]
+        known = {column.name: column for column in domain_table.from_guesses(guesses)}
+        save(lambda columns: [known.get(column.name, _first(project.draft, column)) for column in columns], "public")
     elif {column.name for column in stored or ()} != document.every_column(project.draft).keys():
         save(lambda drafts: [_first(project.draft, column) for column in drafts])
     return session.current()
 
 
+_KEY = "The key of both tables: it says whose a row is. None of its values is released; rows get new keys."
+
+
 def _first(draft: Draft, column: ColumnDraft) -> ColumnDraft:
     """A column when it appears: what tells people apart is left out, and what a plan that came before the table does not name."""
     if column.name == draft["unit"]["person_column"]:
-        return column.left_out()
+        return column.left_out().changed(note=_KEY) if document.is_linked(draft) else column.left_out()
     there = plan_first.differences(draft)
     return column.changed(use=False, note="Your plan does not name it.") if there and column.name in there.extra else column
 

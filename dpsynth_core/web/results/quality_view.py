@@ -56,8 +56,6 @@ def tables(opened: OpenRun) -> None:
     _rule(opened)
     if opened.release.further:
         st.caption(literal(several.explained(1 + len(opened.release.further)), 800))
-    if opened.release.plan.link is not None:
-        st.caption(literal(_members(opened), 800))
     judgement = judged(opened)
     if (verdict := judgement.value.verdict) is not None:
         lost = nothing_learnt(opened.release.domain)
@@ -71,8 +69,9 @@ def tables(opened: OpenRun) -> None:
     _headline(head, table)
     if (link := opened.release.plan.link) is not None:
         names = {kind: title for kind, (title, _) in linked_view.KINDS.items()}
-        with frame.card("What are they of?", Zone.RELEASED):
+        with st.container(border=True):
             show(charts.by_kind, quality.of_kinds(table, kinds(link)), LIMIT, names, name="by_kind")
+            st.caption(literal(_members(opened), 800))
     _every_table(opened, table)
 
 

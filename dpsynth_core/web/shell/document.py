@@ -52,7 +52,7 @@ from dpsynth_core.privacy import budget as budgets
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.sources.detect_notation import Doubt
 from dpsynth_core.sources.notation import DEFAULT_MISSING
-from dpsynth_core.sources.registry import KINDS
+from dpsynth_core.sources.registry import KINDS, can_be_linked
 from dpsynth_core.store import accounts, ledger
 from dpsynth_core.vocabulary import workload as workloads
 from dpsynth_core.vocabulary.attribute import Attribute
@@ -92,6 +92,10 @@ def completed(draft: Mapping[str, Any]) -> Draft:
         whole["data"] = {"kind": kind, "path": "", **({} if kind == DEMO else {"missing_markers": sorted(DEFAULT_MISSING)}), **data}
         about = {"source": "path", "label": base_name(str(data.get("path", ""))), "columns": [], "declared": []}
         whole["wizard"] = about | whole["wizard"]
+    if "members" in whole:
+        table = {"place": "members:", "source": "path", "label": "second table", "columns": [], "declared": []}
+        whole["members"] = {"domain": None} | (whole["members"] or {})
+        whole["wizard"]["members"] = table | whole["wizard"].get("members", {})
     return whole
 
 
@@ -342,7 +346,7 @@ def _check_data(draft: Mapping[str, Any]) -> None:
         if not all(person in columns(table) for table in (draft, second(draft))):
             raise InputError("key", "it is not chosen", "choose the column of both tables that says whose a row is")
         _check_typed({"members of each": draft["unit"]["max_rows_per_person"]})
-        if not KINDS[draft["data"]["kind"]].is_file or draft["data"].get("engine"):
+        if not can_be_linked(draft["data"]["kind"], draft["members"]["kind"]) or draft["data"].get("engine"):
             raise InputError("second table", "two linked tables are files that this machine counts", "remove it, or choose a file")
     if wizard(draft).get("several") and person not in columns(draft):
         raise InputError("person column", "it is not chosen", "choose the column that tells people apart")
