@@ -20,13 +20,15 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 
 _ABOUT_THE_RUN = ("name", "domain", "workload", "data.standin")
+_WHOLE = ("domain", "members.domain", "workload")
+"""What is too long to be shown."""
 _SHOWN = 60
 
 
 def differences(specs: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     """The settings in which published specs differ, by name of the run: one row each, a column "setting" and one per run. Public.
 
-    Of domain and workload it only says which runs share the same one.
+    Of domains and workload it only says which runs share the same one.
     """
     flat = {run: dict(_flattened(spec)) for run, spec in specs.items()}
     paths = dict.fromkeys(path for settings in flat.values() for path in settings)
@@ -35,8 +37,9 @@ def differences(specs: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
         values = {run: settings.get(path, "–") for run, settings in flat.items()}
         if path not in _ABOUT_THE_RUN and len(set(values.values())) > 1:
             rows.append({"setting": path, **values})
-    for part in ("domain", "workload"):
-        kinds = {run: json.dumps(spec[part], sort_keys=True) for run, spec in specs.items()}
+    for part in _WHOLE:
+        table, _, name = part.rpartition(".")
+        kinds = {run: json.dumps(((spec.get(table) if table else spec) or {}).get(name), sort_keys=True) for run, spec in specs.items()}
         if len(set(kinds.values())) > 1:
             order = list(dict.fromkeys(kinds.values()))
             rows.append({"setting": part, **{run: f"no. {order.index(kind) + 1}" for run, kind in kinds.items()}})
@@ -44,10 +47,10 @@ def differences(specs: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def _flattened(value: Any, path: str = "") -> list[tuple[str, str]]:
-    if isinstance(value, Mapping) and path not in ("domain", "workload"):
+    if isinstance(value, Mapping) and path not in _WHOLE:
         return [pair for key, part in value.items() for pair in _flattened(part, f"{path}.{key}" if path else str(key))]
     text = value if isinstance(value, str) else json.dumps(value)
-    return [] if path in ("domain", "workload", "version") else [(path, text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…")]
+    return [] if path in (*_WHOLE, "version") else [(path, text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…")]
 
 
 def shared(domains: Sequence[Domain], cliques: Sequence[Sequence[Clique]]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release import synthesis
 from dpsynth_core.store import looks, projects
@@ -15,7 +16,8 @@ from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.vocabulary.link import NUMBER
 from dpsynth_core.web.data import members_view, project_table
 from dpsynth_core.web.domain import draft_rows
-from dpsynth_core.web.shell import document
+from dpsynth_core.web.run import launch
+from dpsynth_core.web.shell import document, plan_first
 from tests.app.demo_project import finished_run, open_page, words
 from tests.app.test_preparation_pages import can_continue, field, first_visit, stored
 from tests.homes import MOST, PEOPLE, tables
@@ -198,3 +200,23 @@ def test_simulated_households_go_from_one_click_to_a_plan_that_protects_nobody()
     app.button(key="remove_second").click().run()
     assert not app.exception
     assert "members" not in stored()
+
+
+def test_a_copy_is_a_plan_for_the_first_table_and_a_release_of_two_begins_none(place: str) -> None:
+    draft = document.completed(projects.load(LOCAL_OWNER, place).draft)
+    new = plan_first.copied(draft, plan_first.Whose.SAME)
+    assert "members" not in new
+    assert new["unit"] == document.new()["unit"]
+    with pytest.raises(InputError, match="two linked tables"):
+        plan_first.of_release(document.spec(draft, "Homes"))
+
+
+def test_a_changed_domain_of_the_second_table_is_said_since_a_run(place: str) -> None:
+    run = finished_run(place)
+    draft = document.completed(projects.load(LOCAL_OWNER, place).draft)
+    assert launch.since(run, draft) == ()
+    narrow = {**PEOPLE, "attributes": PEOPLE["attributes"][:1]}
+    told = launch.since(run, {**draft, "members": draft["members"] | {"domain": narrow}})
+    assert told == ("columns or values of the second table", "tables asked for")
+    project_table.unlink(draft)
+    assert "mechanism: Households → AIM" in launch.since(run, draft | {"workload": {"kind": "all", "k": 1}})

@@ -48,7 +48,7 @@ def since(run: Run, draft: Draft) -> tuple[str, ...]:
     for setting, before, now in zip(table["setting"], table["before"], table["now"], strict=True):
         name = plan_words.named(setting)
         values = f"{plan_words.valued(setting, before)} → {plan_words.valued(setting, now)}"
-        told.append(name if setting in ("domain", "workload") else f"{name}: {values}")
+        told.append(name if setting.endswith("domain") or setting == "workload" else f"{name}: {values}")
     return tuple(told)
 
 

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.renewal import Changes, changes
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.planning.unit_spec import UNNAMED
@@ -78,7 +79,11 @@ class Whose(StrEnum):
 
 
 def of_release(spec: Spec) -> Draft:
-    """The plan of a release as the draft of a project about the same people, which has no table yet."""
+    """The plan of a release as the draft of a project about the same people, which has no table yet. Raises InputError for that of two
+    linked tables."""
+    if spec.members is not None:
+        remedy = "choose both tables, and load their domains"
+        raise InputError("release", "it has two linked tables, from which no plan is begun yet", remedy)
     stated, person = spec.model_dump(mode="json"), spec.unit.person_column
     new = document.new() | {name: stated[name] for name in _PLAN}
     new["budget"] = {name: part for name, part in stated["budget"].items() if name != "reason"}
@@ -91,9 +96,9 @@ def of_release(spec: Spec) -> Draft:
 
 
 def copied(draft: Mapping[str, Any], whose: Whose) -> Draft:
-    """The plan of a draft as the draft of another project, which has no table yet."""
+    """The plan of a draft as the draft of another project, which has no table yet; of two linked tables, that of the first."""
     before, new = copy.deepcopy(dict(draft)), document.new()
-    new |= {name: before[name] for name in _PLAN if name in before}
+    new |= {name: before[name] for name in _PLAN if name in before and not (name == "unit" and document.is_linked(before))}
     new["budget"] = {name: part for name, part in before["budget"].items() if name != "reason"}
     notes, wizard = before.get("wizard", {}), new["wizard"]
     wizard |= {name: notes[name] for name in _NOTES if name in notes}
