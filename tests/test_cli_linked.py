@@ -264,3 +264,12 @@ def test_what_cannot_be_is_refused_before_anything_is_read(
     assert synthesize(home, "refused", *extra) == cli.BAD_INPUT
     assert field in capsys.readouterr().err.splitlines()[-1]
     assert not (home / "refused" / "release.json").exists()
+
+
+def test_lines_of_members_that_cannot_be_read_are_told_before_anything_is_charged(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "people.csv").write_text((home / "people.csv").read_text() + "1,0\n")
+    assert synthesize(home, str(tmp_path / "out"), "--members", str(tmp_path / "people.csv"), "--private-notes") == 0
+    told = capsys.readouterr().err
+    assert 0 < told.index("1 line is malformed") < told.index("measured")

@@ -23,7 +23,7 @@ from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.evaluation.bounds import Bound, bounds
 from dpsynth_core.foundation import build
 from dpsynth_core.foundation.errors import CapacityError, InputError
-from dpsynth_core.foundation.zones import Zoned, curator_only
+from dpsynth_core.foundation.zones import Zoned, combine, curator_only
 from dpsynth_core.inference.rows import in_random_order
 from dpsynth_core.mechanisms.discovery import inside
 from dpsynth_core.mechanisms.discovery.learning import learn
@@ -139,12 +139,15 @@ def _records(spec: Spec, domain: Domain) -> MarginalSource:
     return KINDS[data.kind].open(data.model_dump(), domain, unit.person_column, unit.max_rows_per_person)
 
 
-def survey(plan: Plan) -> Zoned[RecordsCheck]:
-    """What in the table cannot be read as the spec says, for the curator's eyes before anything is charged. Reads all of the columns in
+def survey(plan: Plan) -> Zoned[tuple[RecordsCheck, ...]]:
+    """What in each table cannot be read as the spec says, for the curator's eyes before anything is charged. Reads all of the columns in
     use once. Raises InputError if they cannot be read to the end; a run would then fail after its charge."""
-    data = plan.spec.data
-    look = KINDS[data.kind].survey
-    return curator_only(RecordsCheck()) if look is None else look(data.model_dump(), plan.row_domain.names, plan.spec.unit.person_column)
+    tables: list[tuple[TableSpec, Domain]] = [(plan.spec.data, plan.row_domain)]
+    if plan.spec.members is not None:
+        tables.append((plan.spec.members, plan.member_domain))
+    looks = [(KINDS[table.kind].survey, table.model_dump(), domain.names) for table, domain in tables]
+    found = [look(section, names, plan.spec.unit.person_column) for look, section, names in looks if look is not None]
+    return combine(lambda *checks: checks, *found) if found else curator_only(())
 
 
 def recoded(plan: Plan) -> Zoned[tuple[str, ...]]:
