@@ -36,7 +36,14 @@ class Peer:
 
 def read(text: str) -> tuple[dict[str, Any], list[str]]:
     """The JSON of a domain, and the columns that are left out because they are identifiers. text: JSON or YAML. Raises InputError."""
-    obj = parse_json(text, _FIELD) if text.lstrip()[:1] in ("{", "[") else _yaml(text)
+    return _columns(_parsed(text))
+
+
+def _parsed(text: str) -> Any:
+    return parse_json(text, _FIELD) if text.lstrip()[:1] in ("{", "[") else _yaml(text)
+
+
+def _columns(obj: Any) -> tuple[dict[str, Any], list[str]]:
     peer = next((peer for peer in PEERS.values() if isinstance(obj, Mapping) and peer.of(obj)), None)
     if peer is None:
         titles = ", ".join(peer.title for peer in PEERS.values())
@@ -48,6 +55,46 @@ def read(text: str) -> tuple[dict[str, Any], list[str]]:
             raise
         raise InputError(_FIELD, f"it is no whole document of {peer.title}", "let that program write it anew") from None
     return domain_json([column for _, column in found if column is not None]), [name for name, column in found if column is None]
+
+
+@dataclass(frozen=True)
+class LinkedTables:
+    """What another program's document says of two linked tables. first, second: the JSON of their domains, without the key. most: rows of
+    the second that count for a key, None where that is not said."""
+
+    first: dict[str, Any]
+    second: dict[str, Any]
+    key: str
+    most: int | None
+
+
+def read_linked(text: str) -> LinkedTables | None:
+    """Two tables and the key that links them, as SDV (`relationships`) and google/dpsynth (`foreign_keys`) write them; None for a document
+    that says of no link. Raises InputError."""
+    obj = _parsed(text)
+    links = (obj.get("relationships") or obj.get("foreign_keys")) if isinstance(obj, Mapping) and "tables" in obj else None
+    if not links:
+        return None
+    try:
+        (link,), tables = links, obj["tables"]
+        names = [link.get(f"{side}_table_name") or link[f"{side}_table"] for side in ("parent", "child")]
+        keys, sections = (link["parent_primary_key"], link["child_foreign_key"]), [dict(tables[name]) for name in names]
+        most = link.get("max_children_per_parent")
+        if len(tables) != 2 or not (most is None or type(most) is int):
+            raise ValueError
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise InputError(_FIELD, "it is not about two tables with one link between them", "leave two tables and one link in it") from None
+    if keys[0] != keys[1]:
+        raise InputError(_FIELD, f"the key is called {keys[0]!r} in one table and {keys[1]!r} in the other", "give it one name in both")
+    first, second = (_columns(_without(section, keys[0]))[0] for section in sections)
+    return LinkedTables(first, second, keys[0], most)
+
+
+def _without(section: dict[str, Any], key: str) -> dict[str, Any]:
+    """The section of a table without the column that is the key."""
+    if isinstance(columns := section.get("columns"), Mapping) and _is_sdv(section):
+        return {"columns": {name: said for name, said in columns.items() if name != key}}
+    return {name: said for name, said in section.items() if name != key}
 
 
 def write(domain: Domain, peer: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -220,3 +221,17 @@ def test_a_changed_domain_of_the_second_table_is_said_since_a_run(place: str) ->
     assert told == ("columns or values of the second table", "tables asked for")
     project_table.unlink(draft)
     assert "mechanism: Households → AIM" in launch.since(run, draft | {"workload": {"kind": "all", "k": 1}})
+
+
+def test_metadata_of_sdv_speaks_of_both_tables_at_once(place: str) -> None:
+    listed = {"sdtype": "categorical", "order": ["0", "1"]}
+    parts = {"homes": {"columns": {"id": {"sdtype": "id"}, "region": listed}}, "people": {"columns": {"sex": listed, "adult": listed}}}
+    link = {"parent_table_name": "homes", "parent_primary_key": "id", "child_table_name": "people", "child_foreign_key": "id"}
+    content = json.dumps({"METADATA_SPEC_VERSION": "V1", "tables": parts, "relationships": [link]}).encode()
+    app = open_page("domain", place)
+    field(app, "file_uploader", "Domain JSON").set_value(("metadata.json", content, "application/json")).run()
+    assert not app.exception
+    assert [one["kind"] for one in stored()["members"]["domain"]["attributes"]] == ["ordinal", "ordinal"]
+    assert [one["name"] for one in stored()["domain"]["attributes"]] == ["region"]
+    codebook = draft_rows.read_codebook(content)
+    assert codebook.linked

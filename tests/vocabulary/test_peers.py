@@ -151,3 +151,51 @@ def test_the_command_domain_reads_them(tmp_path: Path, capsys: pytest.CaptureFix
     assert cli.main(["domain", str(tmp_path / "google.yaml"), "--out", str(tmp_path / "domain.json")]) == 0
     assert "5 columns are declared" in capsys.readouterr().err
     assert Domain.from_json(json.loads((tmp_path / "domain.json").read_text())).names[0] == "age"
+
+
+LINKED_GOOGLE = """
+tables:
+  homes:
+    region: {type: CategoricalAttribute, possible_values: [n, s]}
+  people:
+    age: {type: NumericalAttribute, min_value: 0.0, max_value: 99.0, dtype: int}
+    home: {type: OpenSetCategoricalAttribute}
+foreign_keys:
+- {parent_table: homes, parent_primary_key: home, child_table: people, child_foreign_key: home, max_children_per_parent: 5}
+"""
+LINKED_SDV = {
+    "METADATA_SPEC_VERSION": "V1",
+    "tables": {
+        "people": {"columns": {"home": {"sdtype": "id"}, "age": {"sdtype": "numerical"}, "sex": {"sdtype": "boolean"}}},
+        "homes": {"primary_key": "home", "columns": {"home": {"sdtype": "numerical"}, "warm": {"sdtype": "boolean"}}},
+    },
+    "relationships": [
+        {"parent_table_name": "homes", "parent_primary_key": "home", "child_table_name": "people", "child_foreign_key": "home"}
+    ],
+}
+
+
+def names(domain: dict[str, Any]) -> list[str]:
+    return [entry["name"] for entry in domain["attributes"]]
+
+
+def test_two_linked_tables_are_read_with_their_key() -> None:
+    google, sdv = peers.read_linked(LINKED_GOOGLE), peers.read_linked(json.dumps(LINKED_SDV))
+    assert google is not None
+    assert sdv is not None
+    assert (names(google.first), names(google.second), google.key, google.most) == (["region"], ["age"], "home", 5)
+    assert (names(sdv.first), names(sdv.second), sdv.key, sdv.most) == (["warm"], ["age", "sex"], "home", None)
+    assert Domain.from_json(google.second)["age"].upper == 99
+
+
+def test_one_table_has_no_link() -> None:
+    assert [peers.read_linked(text) for text in (GOOGLE, json.dumps(SDV), '{"age": 4}')] == [None] * 3
+
+
+@pytest.mark.parametrize("field", ["child_foreign_key", "parent_table_name"])
+def test_a_link_that_is_none_is_refused(field: str) -> None:
+    link = LINKED_SDV["relationships"][0] | {field: "pets"}  # type: ignore[index]
+    with pytest.raises(InputError, match=r"two tables|called"):
+        peers.read_linked(json.dumps(LINKED_SDV | {"relationships": [link]}))
+    with pytest.raises(InputError, match="two tables"):
+        peers.read_linked(json.dumps(LINKED_SDV | {"relationships": [link, link]}))

@@ -13,7 +13,7 @@ import streamlit as st
 from dpsynth_core.foundation.documents import decoded
 from dpsynth_core.foundation.errors import InputError, first_repeated
 from dpsynth_core.planning.origins import UNSTATED
-from dpsynth_core.vocabulary import ddi
+from dpsynth_core.vocabulary import ddi, peers
 from dpsynth_core.vocabulary.codebook import parse_domain
 from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.domain import DATA, Domain
@@ -166,16 +166,18 @@ def read(name: str) -> None:
     refusals.attempt(PLACE, partial(save, take, DATA))
 
 
-ENDINGS = ("json", "csv", "txt", "tsv", "xml")
+ENDINGS = ("json", "csv", "txt", "tsv", "xml", "yaml", "yml")
 
 
 @dataclass(frozen=True)
 class Codebook:
-    """rules: about what cannot occur. origin: of the domain. InputError for two columns of one name."""
+    """rules: about what cannot occur. origin: of the domain. linked: whether its columns are of two tables. InputError for two columns of
+    one name."""
 
     columns: tuple[Column, ...]
     rules: list[Rule] = field(default_factory=list)
     origin: str = "codebook"
+    linked: bool = False
 
     def __post_init__(self) -> None:
         if (repeated := first_repeated(self.names)) is not None:
@@ -191,11 +193,22 @@ class Codebook:
 
 
 def read_codebook(content: bytes) -> Codebook:
-    """Domain JSON, codebook CSV or DDI. Raises InputError."""
+    """Domain JSON, codebook CSV or DDI, or what SDV or google/dpsynth say of two linked tables. Raises InputError."""
     text = decoded(content, "codebook")
+    if (linked := _linked(text)) is not None:
+        return linked
     if not ddi.is_xml(text):
         return codebook_of(parse_domain(text))
     return Codebook(tuple(map(Column.from_json, ddi.declared_domain(text)["attributes"])))
+
+
+def _linked(text: str) -> Codebook | None:
+    """Of two tables, if it is about two."""
+    if not ("\ntables:" in f"\n{text}" or (text.lstrip().startswith("{") and '"tables"' in text)):  # a codebook CSV is no YAML
+        return None
+    if (said := peers.read_linked(text)) is None:
+        return None
+    return Codebook(tuple(map(Column.from_json, [*said.first["attributes"], *said.second["attributes"]])), linked=True)
 
 
 def codebook_of(domain: Domain) -> Codebook:

@@ -13,6 +13,7 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone, Zoned, publishable
 from dpsynth_core.sources import files, guess
 from dpsynth_core.sources.detect import detect_without_doubt
@@ -30,7 +31,8 @@ from dpsynth_core.web.shell.text import literal, names
 
 CODEBOOK_HELP = (
     "Our JSON (“Download the domain”), the form {“age”: 32} of coded benchmark files, or a codebook CSV with the header "
-    "column,value[,label]: one line per value, or one line like 17..90 for bounds. Or a DDI codebook of a data archive (XML)."
+    "column,value[,label]: one line per value, or one line like 17..90 for bounds. Or a DDI codebook of a data archive (XML). Of two "
+    "linked tables also metadata of SDV or google/dpsynth, in one file."
 )
 
 PASTE_HELP = (
@@ -170,6 +172,8 @@ def _begin(read: Callable[[], Codebook | tuple[str, ...]]) -> None:
 
     def act() -> None:
         plan = read()
+        if isinstance(plan, Codebook) and plan.linked:
+            raise InputError("codebook", "it is about two linked tables", "choose both files first, and load it on the Domain page")
         session.check_idle("data")
         project = session.current()
         projects.remove_uploads(project.owner, project.id)
