@@ -1,4 +1,5 @@
-"""`ledger check`, `ledger export`, `ledger restore` and `ledger key`: the books of the whole installation, and what signs its releases."""
+"""`ledger check`, `ledger export`, `ledger restore`, `ledger rules` and `ledger key`: the books of the whole installation, the rules of its
+house, and what signs its releases."""
 
 from __future__ import annotations
 
@@ -24,6 +25,9 @@ def add(commands: Commands) -> None:
     export.add_argument("--format", choices=("json", "csv"), default="json", help="default: %(default)s, which `ledger check` reads")
     restore = add_command(parts, "restore", _restore, "accept a ledger that is not whole, with a reason, as it is")
     restore.add_argument("--reason", metavar="TEXT", required=True, help="why it may go on; kept in the ledger")
+    house = add_command(parts, "rules", _rules, "put rules of the house in force, which every plan has to keep")
+    house.add_argument("rules", metavar="FILE", type=Path, help="rules in JSON, as docs/office.md says")
+    house.add_argument("--reason", metavar="TEXT", required=True, help="why; kept in the ledger")
     add_command(parts, "key", _key, "print the public key that signs this installation's releases, for `verify --key`")
     for parser, what in ((check, "check this JSON export instead"), (restore, "a JSON export with entries that the ledger has lost")):
         parser.add_argument("export", metavar="EXPORT", type=Path, nargs="?", help=what)
@@ -56,6 +60,12 @@ def _restore(options: argparse.Namespace) -> None:
     head = restoring.restore(home.LOCAL_OWNER, options.reason, _read_export(options.export) if options.export else ())
     print_message(f"done: the ledger goes on from entry {head.number}; releases will say that it was accepted by hand")
     print_result(f"head: {head}")
+
+
+def _rules(options: argparse.Namespace) -> None:
+    from dpsynth_core.store import home, rules
+
+    print_result(f"rules: {rules.put_in_force(home.LOCAL_OWNER, read_document(options.rules, 'FILE'), options.reason)}")
 
 
 def _key(_: argparse.Namespace) -> None:

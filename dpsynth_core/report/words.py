@@ -179,6 +179,8 @@ def _ledger(cited: Mapping[str, Any]) -> str:
     )
     if earlier:
         said += f" This cap was changed after runs had been charged to it; before, it was {', then '.join(earlier)}."
+    if "rules" in cited:
+        said += f" The plan was checked against rules of the house with the SHA-256 {cited['rules']}."
     if cited["restored"]:
         times = "once" if cited["restored"] == 1 else f"{cited['restored']:,} times"
         said += f" A person accepted that ledger {times} although it was not whole, so that charges may be missing from it."

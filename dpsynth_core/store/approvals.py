@@ -14,7 +14,7 @@ from typing import Any
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import check_reason
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import accounts, chain, roles
+from dpsynth_core.store import accounts, chain, roles, rules
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.roles import Act
@@ -39,8 +39,9 @@ class Waiting:
 
 def demanded(books: Sequence[Entry], population: str) -> tuple[str, ...]:
     """What must be approved of a population's releases: some of `STAGES`."""
-    newest = next((entry for entry in reversed(books) if entry.kind == DEMAND and entry.population == population), None)
-    return tuple(stage for stage in STAGES if newest is not None and stage in newest.note.split())
+    newest = next((entry.note for entry in reversed(books) if entry.kind == DEMAND and entry.population == population), "")
+    asked = {*newest.split(), *rules.in_force(books).approve}
+    return tuple(stage for stage in STAGES if stage in asked)
 
 
 def demand(owner: str, population: str, what: Collection[str]) -> None:
@@ -99,7 +100,7 @@ def waiting() -> tuple[Waiting, ...]:
     """Everything that waits, of all owners, the oldest first."""
     with reading() as db:
         books = chain.entries_in(db)
-        if not any(entry.kind == DEMAND for entry in books):
+        if not any(entry.kind in (DEMAND, rules.KIND) for entry in books):
             return ()
         states = {row["id"]: row for row in db.execute("SELECT id, owner, spec, state, touched FROM runs")}
     found = []

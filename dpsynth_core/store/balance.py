@@ -9,7 +9,7 @@ from typing import Any
 
 from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.privacy.accountant import GDP, Accountant
-from dpsynth_core.store import accounts, chain, seals
+from dpsynth_core.store import accounts, chain, rules, seals
 from dpsynth_core.store.accounts import DEFAULT_CAP, Cap, Standing
 from dpsynth_core.store.chain import SECOND, Entry
 from dpsynth_core.store.home import now
@@ -77,8 +77,8 @@ def clock_problem() -> str:
 def citation(run: str) -> dict[str, Any]:
     """What a release says of the ledger: its own entry, what that protects, and the most that all releases of its population may lose.
 
-    earlier_caps: those that were replaced after charges existed. restored: how often a person accepted a ledger that was not whole. Raises
-    BooksLost.
+    earlier_caps: those that were replaced after charges existed. restored: how often a person accepted a ledger that was not whole. rules:
+    the SHA-256 of those of the house when the run was charged, if there were any. Raises BooksLost.
     """
     books = chain.whole()
     entry = accounts.reservation(books, run)
@@ -86,6 +86,7 @@ def citation(run: str) -> dict[str, Any]:
     first = next(other.number for other in books if other.kind == "reserve" and other.population == entry.population)
     later = [number for number, _ in caps if number > first]
     earlier = [cap._asdict() for _, cap in caps[-1 - len(later) : -1]]
+    in_force = rules.newest([other for other in books if other.number < entry.number])
     return {
         "population": entry.population,
         "entry": entry.number,
@@ -94,6 +95,7 @@ def citation(run: str) -> dict[str, Any]:
         "cap": caps[-1][1]._asdict(),
         "earlier_caps": earlier,
         "restored": sum(other.kind == "restore" for other in books),
+        **({"rules": in_force} if in_force else {}),
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from dpsynth_core.foundation.errors import ChargedError, InputError
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.store import balance, chain, elsewhere, fingerprints, jobs, ledger, seals
+from dpsynth_core.store import balance, chain, elsewhere, fingerprints, jobs, ledger, rules, seals
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.store.folders import new_id
@@ -72,6 +72,7 @@ def charged(
         return
     job = jobs.Job(run, LOCAL_OWNER, None, jobs.COMMAND, spec.model_dump_json(), spec.digest(), spec.population, plan.shares.rho)
     with _costing_nothing():
+        rules.check(spec)
         charge = charge_of(plan, run, fingerprints.of_data(spec.data))
         for name in () if spec.data.simulated else balance.same_file_elsewhere(charge.fingerprint, spec.population):
             warn_privately(f"the same table was charged to the population {name!r}: these are the same people, and their losses add up")

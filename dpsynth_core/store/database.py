@@ -36,7 +36,7 @@ CREATE TABLE ledger (
     curator TEXT NOT NULL,
     population TEXT NOT NULL,
     kind TEXT NOT NULL CHECK (kind IN ('population', 'cap', 'reserve', 'touch', 'return', 'restore',
-        'demand', 'approve plan', 'approve release', 'look', 'download', 'delete', 'token', 'revoke')),
+        'demand', 'rules', 'approve plan', 'approve release', 'look', 'download', 'delete', 'token', 'revoke')),
     run TEXT NOT NULL,
     spec TEXT NOT NULL,
     relation TEXT NOT NULL,

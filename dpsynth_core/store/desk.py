@@ -23,7 +23,7 @@ from pydantic import TypeAdapter, ValidationError
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.privacy.accountant import named
 from dpsynth_core.privacy.budget import check_budget
-from dpsynth_core.store import accounts, approvals, balance, chain, ledger, roles, tokens
+from dpsynth_core.store import accounts, approvals, balance, chain, ledger, roles, rules, tokens
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.ledger import Charge
@@ -74,6 +74,7 @@ def _read(asked: Mapping[str, Any]) -> Charge:
     except (ValidationError, ValueError, KeyError):
         raise _OTHER from None
     check_budget(charge.epsilon, charge.delta)
+    rules.check_price(rules.in_force(chain.entries()), charge.epsilon, charge.delta, charge.unit.person_column)
     ledger.check_name(charge.population)
     amounts = math.isfinite(charge.rho) and charge.rho > 0 and 0 <= charge.own_delta < 1
     texts = len(charge.note) <= 200 and charge.note.isprintable() and _DIGEST.fullmatch(charge.fingerprint)

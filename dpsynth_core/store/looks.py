@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 
 from dpsynth_core.planning.looks import CHANGED, COMPARED, Look, ordered
-from dpsynth_core.store import acts, roles
+from dpsynth_core.store import acts, chain, roles, rules
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.home import now
 from dpsynth_core.store.roles import Act
@@ -20,6 +20,7 @@ def record(owner: str, project: str, look: Look) -> None:
     """Note a look before anything of it is shown. Raises InputError if the owner has no such project or may not look, and StoreFault."""
     with reading() as db:
         roles.check(db, owner, Act.LOOK)
+        rules.check_look(chain.entries_in(db))
     if look in of(owner, project):
         return
     with transaction() as db:

@@ -24,7 +24,7 @@ from dpsynth_core.release import document as releases
 from dpsynth_core.release import times
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.times import Times
-from dpsynth_core.store import acts, approvals, chain, charging, fingerprints, jobs, ledger, looks, projects, roles, spools
+from dpsynth_core.store import acts, approvals, chain, charging, fingerprints, jobs, ledger, looks, projects, roles, rules, spools
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.faults import BooksLost
 from dpsynth_core.store.folders import new_id, run_folder
@@ -81,6 +81,7 @@ def submit(owner: str, project: str, spec: Spec, seen: Collection[str] | None = 
 
     projects.check_reach(owner, project, spec)
     spec = spec.model_copy(update={"looks": ordered((*looks.of(owner, project), *(spec.looks or ())))})
+    rules.check(spec)
     plan = synthesis.plan(spec)
     spools.check_room(plan)
     run = new_id()

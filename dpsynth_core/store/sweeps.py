@@ -14,7 +14,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.processors import available
 from dpsynth_core.planning import machine
 from dpsynth_core.privacy.conversions import epsilon_from
-from dpsynth_core.store import fingerprints, jobs, looks, projects
+from dpsynth_core.store import chain, fingerprints, jobs, looks, projects, rules
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.folders import new_id
 from dpsynth_core.store.ledger import Charge
@@ -85,6 +85,8 @@ def submit(owner: str, project: str, sweep: Sweep, seen: Collection[str] | None 
     expected = [found.seconds[p.mechanism, p.epsilon, p.size] for p in sweep.points]
     workers = workers_at_once(found.memory_mb)
     name, private = new_id(), sweep.table == PRIVATE
+    if private and rules.newest(chain.entries()):
+        raise InputError("rules of the house", "where there are any, nothing is tried on a private table", "try it on a simulated one")
     charge = _charge(sweep, name) if private else None
     document, rho = json.dumps(sweep.to_json()), sweep.rho if private else 0.0
     job = jobs.Job(name, owner, project, jobs.SWEEP, document, sweep.digest(), sweep.base.population, rho, expected, workers)

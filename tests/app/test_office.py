@@ -19,7 +19,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.store import approvals, balance, chain, jobs, ledger, looks, projects, roles, runs, tokens, worker
+from dpsynth_core.store import approvals, balance, chain, jobs, ledger, looks, projects, roles, rules, runs, tokens, worker
 from dpsynth_core.store.faults import BooksLost
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.store.roles import MAY, Act, Role
@@ -430,6 +430,17 @@ def test_a_token_is_shown_once_and_its_maker_revokes_it(office: Office) -> None:
     assert "<b>" not in words(app)
     press(app, "Revoke")
     assert tokens.listed(owner) == ()
+
+
+def test_rules_of_the_house_are_said_where_a_plan_is_locked(office: Office) -> None:
+    rules.put_in_force(LOCAL_OWNER, '{"largest_epsilon": 0.5}', "decided by the whole board")
+    place = projects.create(office.enter("curator"), "Trial", draft()).id
+    app = press(open_page("mechanism", place), "Lock")
+    assert app is not None
+    shown = press(app, "Spend ε 1 and run")
+    assert shown is not None
+    assert "**Rules of the house**: epsilon is at most 0\\.5, and this one is 1" in words(shown)
+    assert balance.spent(PEOPLE).releases == 0
 
 
 def test_what_people_did_is_in_the_chain_before_it_is_done_and_names_no_project(office: Office) -> None:

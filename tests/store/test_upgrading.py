@@ -15,7 +15,7 @@ from dpsynth_core.store.faults import BooksLost
 from tests.store.test_ledger import reserve, touch
 
 FORMER = ("kind TEXT NOT NULL CHECK (kind IN ('population', 'cap', 'reserve', 'touch', 'return', 'restore',\n"
-          "        'demand', 'approve plan', 'approve release', 'look', 'download', 'delete', 'token', 'revoke')),",
+          "        'demand', 'rules', 'approve plan', 'approve release', 'look', 'download', 'delete', 'token', 'revoke')),",
           "kind TEXT NOT NULL CHECK (kind IN ('population', 'cap', 'reserve', 'touch', 'return', 'restore')),")  # fmt: skip
 
 

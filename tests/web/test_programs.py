@@ -13,7 +13,7 @@ import pytest
 from starlette.applications import Starlette
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.store import approvals, balance, chain, database, desk, ledger, roles, tokens
+from dpsynth_core.store import approvals, balance, chain, database, desk, ledger, roles, rules, tokens
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.store.roles import Role
 from dpsynth_core.web.ledger import programs
@@ -187,6 +187,12 @@ def test_a_plan_that_has_to_be_approved_is_touched_afterwards_alone() -> None:
     roles.greet("rita", "rita@example.org", [Role.REVIEWER])
     approvals.approve("rita", RUN, "plan", "checked with the protocol")
     assert ask(token, "touch", {"run": RUN})[0] == 200
+
+
+def test_a_price_that_breaks_a_rule_of_the_house_is_refused() -> None:
+    rules.put_in_force(LOCAL_OWNER, '{"largest_epsilon": 0.5}', "decided by the whole board")
+    status, told = ask(tokens.make("ann", "laptop"), "reserve", charge())
+    assert (status, told["problem"]) == (409, "epsilon is at most 0.5, and this one is 1")
 
 
 def test_what_a_killed_program_reserved_is_given_back_after_a_day(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,7 @@ _KINDS = {
     "return": "given back: the run read nothing",
     "restore": "a person accepted the ledger as it was",
     "demand": "what a second person must approve",
+    "rules": "rules of the house put in force",
     "approve plan": "plan approved",
     "approve release": "release approved",
     "look": "true values looked at",

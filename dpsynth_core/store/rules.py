@@ -1,0 +1,135 @@
+"""The rules of the house: what every plan of this installation keeps, in one file beside the ledger.
+
+The ledger has who put them in force, when and why, with the SHA-256 of the file, so that no other file counts; each later release names it.
+A plan that breaks a rule is refused before anything of its table is read. Without rules everything is allowed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field, ValidationError
+
+from dpsynth_core.foundation.documents import parse_json
+from dpsynth_core.foundation.errors import InputError, shown
+from dpsynth_core.foundation.private_files import private_file
+from dpsynth_core.foundation.reasons import check_reason
+from dpsynth_core.planning.unit_spec import Part
+from dpsynth_core.store import chain, roles
+from dpsynth_core.store.chain import Entry
+from dpsynth_core.store.database import transaction
+from dpsynth_core.store.faults import StoreFault, explained
+from dpsynth_core.store.home import home
+from dpsynth_core.store.roles import Act
+
+if TYPE_CHECKING:
+    from dpsynth_core.planning.spec import Spec
+
+NAME, KIND, _FIELD = "rules.json", "rules", "rules of the house"
+_ASK = "change the plan, or ask who keeps the rules"
+
+
+class Rules(Part):
+    """What is allowed; None allows all. data: kinds of tables, as specs call them. queries: whether a table may be the answer of a query.
+    person_column: whether a plan must have one. looks: whether anything private is shown without noise. criteria: kinds of conditions of
+    which each plan has one that must be met. approve: what a second person approves, of every population."""
+
+    version: Literal[1] = 1
+    largest_epsilon: float | None = Field(default=None, gt=0)
+    largest_delta: float | None = Field(default=None, gt=0, lt=1)
+    data: tuple[str, ...] | None = None
+    queries: bool = True
+    person_column: bool = False
+    looks: bool = True
+    mechanisms: tuple[str, ...] | None = None
+    criteria: tuple[str, ...] = ()
+    approve: tuple[Literal["plan", "release"], ...] = ()
+
+
+def read(text: str) -> Rules:
+    """Raises InputError for what are no rules."""
+    from dpsynth_core.claims.criteria.registry import KINDS as CRITERIA
+    from dpsynth_core.mechanisms.registry import MECHANISMS  # takes a second to load
+    from dpsynth_core.sources.registry import KINDS
+
+    parse_json(text, "rules")
+    try:
+        rules = Rules.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        place, problem = ".".join(map(str, ("rules", *first["loc"]))), first["msg"][:1].lower() + first["msg"][1:]
+        raise InputError(place, problem, "see docs/office.md") from None
+    named = {"data": (rules.data, KINDS), "mechanisms": (rules.mechanisms, MECHANISMS), "criteria": (rules.criteria, CRITERIA)}
+    for name, (given, known) in named.items():
+        if unknown := sorted(set(given or ()) - set(known)):
+            raise InputError(f"rules.{name}", f"{shown(unknown[0])} is none", f"use some of {', '.join(sorted(known))}")
+    return rules
+
+
+def put_in_force(owner: str, text: str, reason: str) -> str:
+    """Let these rules count from now on; the SHA-256 of their file. Raises InputError."""
+    check_reason("--reason", reason, "why these rules are put in force (it is kept in the ledger)")
+    content = (json.dumps(read(text).model_dump(), indent=1) + "\n").encode()
+    digest = sha256(content).hexdigest()
+    with transaction() as db:
+        roles.check(db, owner, Act.DEMAND)
+        books = chain.whole_in(db)
+        with private_file(home() / NAME) as stream:
+            stream.write(content)
+        chain.append(db, books, Entry(owner, KIND, spec=digest, note=reason.strip()))
+    return digest
+
+
+def newest(books: Sequence[Entry]) -> str:
+    """The SHA-256 of the rules at the end of these entries; "" for none."""
+    return next((entry.spec for entry in reversed(books) if entry.kind == KIND), "")
+
+
+def in_force(books: Sequence[Entry]) -> Rules:
+    """The rules that the ledger names. Raises StoreFault where the file is another one."""
+    if not (digest := newest(books)):
+        return Rules()
+    with explained():
+        content = (home() / NAME).read_bytes() if (home() / NAME).is_file() else b""
+    if sha256(content).hexdigest() != digest:
+        problem = f"its {NAME} is missing, or not the one that the ledger names"
+        raise StoreFault(_FIELD, problem, "put it back, or put rules in force anew: python -m dpsynth_core ledger rules FILE --reason TEXT")
+    return Rules.model_validate_json(content)
+
+
+def check(spec: Spec) -> None:
+    """Raises InputError that names the first rule which a plan breaks. Reads nothing of its table."""
+    rules = in_force(chain.entries())
+    check_price(rules, spec.budget.epsilon, spec.budget.delta, spec.unit.person_column)
+    if rules.data is not None and spec.data.kind not in rules.data:
+        raise _broken(f"tables are of the kinds {', '.join(rules.data)}, and this one is {spec.data.kind}")
+    if not rules.queries and spec.data.query:
+        raise _broken("no table is the answer of a query")
+    if rules.mechanisms is not None and spec.mechanism.name not in rules.mechanisms:
+        raise _broken(f"mechanisms are {', '.join(rules.mechanisms)}, and this one is {spec.mechanism.name}")
+    must = {str(criterion["kind"]) for criterion in spec.criteria if criterion.get("importance", "must") == "must"}
+    if missing := [kind for kind in rules.criteria if kind not in must]:
+        raise _broken(f"each plan has a condition {missing[0]!r} that must be met")
+
+
+def check_price(rules: Rules, epsilon: float, delta: float, person_column: str | None) -> None:
+    """The rules that a charge alone shows. Raises InputError."""
+    if rules.largest_epsilon is not None and epsilon > rules.largest_epsilon:
+        raise _broken(f"epsilon is at most {rules.largest_epsilon:g}, and this one is {epsilon:g}")
+    if rules.largest_delta is not None and delta > rules.largest_delta:
+        raise _broken(f"delta is at most {rules.largest_delta:g}, and this one is {delta:g}")
+    if rules.person_column and person_column is None:
+        raise _broken("each plan says which column tells people apart")
+
+
+def check_look(books: Sequence[Entry]) -> None:
+    """Raises InputError where nothing private is shown."""
+    if not in_force(books).looks:
+        raise _broken("nothing of a private table is shown without noise")
+
+
+def _broken(rule: str) -> InputError:
+    return InputError(_FIELD, rule, _ASK)

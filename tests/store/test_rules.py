@@ -1,0 +1,145 @@
+"""Rules of the house: a plan that breaks one hears which before its table is read; no file counts but the one that the ledger names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpsynth_core import cli
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.report import words
+from dpsynth_core.store import approvals, balance, chain, looks, rules, runs
+from dpsynth_core.store.faults import StoreFault
+from dpsynth_core.store.home import LOCAL_OWNER
+from tests.store.test_ledger import reserve, touch
+
+Make = Callable[..., Spec]
+REASON = "decided by the board in March"
+PERSON = {"relation": "add-remove", "person_column": "id", "max_rows_per_person": 2}
+QUERY = {"path": "sqlite:///x.db", "kind": "database", "query": "SELECT a FROM t"}
+MUST = [{"kind": "tables", "limit": 0.1}]
+
+
+def put(stated: Mapping[str, Any]) -> str:
+    return rules.put_in_force(LOCAL_OWNER, json.dumps(stated), REASON)
+
+
+@pytest.mark.parametrize(
+    ("stated", "breaks", "keeps", "named"),
+    [
+        ({"largest_epsilon": 1.0}, {"budget": {"epsilon": 1.5, "delta": 1e-9}}, {}, "epsilon is at most 1, and this one is 1.5"),
+        ({"largest_delta": 1e-9}, {"budget": {"epsilon": 1.0, "delta": 1e-6}}, {}, "delta is at most 1e-09, and this one is 1e-06"),
+        ({"data": ["parquet"]}, {}, {"data": {"path": "x.parquet", "kind": "parquet"}}, "of the kinds parquet, and this one is csv"),
+        ({"person_column": True}, {}, {"unit": PERSON}, "which column tells people apart"),
+        ({"mechanisms": ["aim"]}, {}, {"mechanism": {"name": "aim"}}, "mechanisms are aim, and this one is independent"),
+        ({"criteria": ["tables"]}, {}, {"criteria": MUST}, "a condition 'tables' that must be met"),
+        ({"criteria": ["tables"]}, {"criteria": [MUST[0] | {"importance": "should"}]}, {"criteria": MUST}, "that must be met"),
+        ({"queries": False}, {"data": QUERY}, {}, "no table is the answer of a query"),
+    ],
+)  # fmt: skip
+def test_a_plan_that_breaks_a_rule_hears_which(
+    make_spec: Make, stated: Mapping[str, Any], breaks: Mapping[str, Any], keeps: Mapping[str, Any], named: str
+) -> None:
+    rules.check(make_spec(**breaks))
+    put(stated)
+    with pytest.raises(InputError, match="rules of the house") as refused:
+        rules.check(make_spec(**breaks))
+    assert named in str(refused.value)
+    rules.check(make_spec(**keeps))
+
+
+@pytest.mark.usefixtures("no_workers")
+def test_it_is_refused_before_its_table_is_opened_in_the_app_and_on_the_command_line(
+    make_spec: Make, project: str, table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put({"largest_epsilon": 0.5})
+    spec = make_spec()
+    table.unlink()
+    table.mkdir()  # whatever opens it fails
+    with pytest.raises(InputError, match=r"epsilon is at most 0\.5"):
+        runs.submit("ann", project, spec)
+    assert [entry.kind for entry in chain.entries()] == ["rules"]
+    table.rmdir()
+    table.write_text("a,b,c\n0,0,0\n")
+    (tmp_path / "spec.json").write_text(spec.model_dump_json())
+    assert cli.main(["run", str(tmp_path / "spec.json"), "--out", str(tmp_path / "out"), "--population", "people"]) == cli.BAD_INPUT
+    assert "epsilon is at most 0.5" in capsys.readouterr().err
+    assert [entry.kind for entry in chain.entries()] == ["rules"]
+
+
+def test_nothing_is_shown_where_no_looks_are_allowed(project: str) -> None:
+    put({"looks": False})
+    with pytest.raises(InputError, match="nothing of a private table is shown"):
+        looks.record("ann", project, "rows")
+    assert looks.of("ann", project) == ()
+
+
+def test_what_the_rules_say_of_approval_holds_for_every_population() -> None:
+    reserve("r1", 0.01)
+    put({"approve": ["plan"]})
+    assert approvals.lacks(chain.entries(), "r1", "plan")
+    assert not approvals.lacks(chain.entries(), "r1", "release")
+    approvals.approve("bob", "r1", "plan", "checked with the protocol")
+    assert not approvals.lacks(chain.entries(), "r1", "plan")
+
+
+def test_a_release_names_the_rules_it_was_made_under_and_no_later_ones() -> None:
+    reserve("r0", 0.01)
+    first = put({"largest_epsilon": 2.0})
+    reserve("r1", 0.01)
+    touch("r1")
+    put({"largest_epsilon": 3.0})
+    assert "rules" not in balance.citation("r0")
+    assert balance.citation("r1")["rules"] == first
+    assert first in words._ledger(balance.citation("r1"))
+    assert "rules" not in words._ledger(balance.citation("r0"))
+
+
+def test_no_other_file_counts_than_the_one_that_the_ledger_names(make_spec: Make, home: Path) -> None:
+    (home / rules.NAME).parent.mkdir()
+    (home / rules.NAME).write_text('{"largest_epsilon": 0.1}')
+    rules.check(make_spec())
+    put({"largest_epsilon": 2.0})
+    entry = chain.entries()[-1]
+    assert (entry.kind, entry.curator, entry.note) == ("rules", LOCAL_OWNER, REASON)
+    kept = (home / rules.NAME).read_bytes()
+    for other in (kept.replace(b"2.0", b"9.0"), b"", None):
+        (home / rules.NAME).unlink()
+        if other is not None:
+            (home / rules.NAME).write_bytes(other)
+        with pytest.raises(StoreFault, match="missing, or not the one that the ledger names"):
+            rules.check(make_spec())
+        (home / rules.NAME).write_bytes(kept)
+    rules.check(make_spec())
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "rules"), ("[]", "rules"), ('{"largest_epsilon": 0}', "rules.largest_epsilon"), ('{"looks": 1}', "rules.looks"),
+        ('{"largest_epsilon": NaN}', "rules"), ('{"epsilon": 1}', "rules.epsilon"), ('{"version": 2}', "rules.version"),
+        ('{"data": ["csvs"]}', "'csvs' is none"), ('{"mechanisms": ["AIM"]}', "'AIM' is none"), ('{"criteria": ["x"]}', "'x' is none"),
+        ('{"approve": ["all"]}', "rules.approve"), ('{"largest_delta": "1"}', "rules.largest_delta"),
+        ('{"looks": true, "looks": false}', "rules"),
+    ],
+)  # fmt: skip
+def test_what_are_no_rules_is_refused_and_changes_nothing(text: str, problem: str, home: Path) -> None:
+    with pytest.raises(InputError, match=problem.replace(".", r"\.")):
+        rules.put_in_force(LOCAL_OWNER, text, REASON)
+    with pytest.raises(InputError, match="no reason"):
+        rules.put_in_force(LOCAL_OWNER, "{}", "")
+    assert chain.entries() == ()
+    assert not (home / rules.NAME).exists()
+
+
+def test_the_command_puts_them_in_force_and_prints_their_digest(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "house.json").write_text('{"largest_epsilon": 2}')
+    assert cli.main(["ledger", "rules", str(tmp_path / "house.json"), "--reason", REASON]) == 0
+    assert capsys.readouterr().out == f"rules: {chain.entries()[-1].spec}\n"
+    assert cli.main(["ledger", "rules", str(tmp_path / "none.json"), "--reason", REASON]) == cli.BAD_INPUT
+    assert rules.in_force(chain.entries()).largest_epsilon == 2
