@@ -482,3 +482,12 @@ def test_where_the_books_are_damaged_nothing_is_shown_or_taken_and_what_is_delet
     runs.delete(owner, run)
     projects.delete(owner, place.id)
     assert projects.list(owner) == ()
+
+
+def test_a_database_that_was_lost_is_said_to_who_comes_in(office: Office, home: Path) -> None:
+    office.enter("curator")
+    for path in home.glob("dpsynth.sqlite*"):
+        path.unlink()
+    app = open_page(FIRST, "")
+    assert not app.exception
+    assert "its database is missing" in words(app)

@@ -167,6 +167,8 @@ def test_a_page_and_a_cookie_reach_nothing() -> None:
     assert ask(token, "reserve", charge(), host="evil.example")[0] == 403
     assert ask("", "reserve", charge(), authorization="Basic YTpi", cookie=f"token={token}")[0] == 401
     assert ask(token, "elsewhere", charge())[0] == 409
+    for other in ("", "..", "../_stcore/health", "reserve/", "reserve/../x", "%2e%2e", "//"):
+        assert ask(token, other, charge())[0] == 403, other
     assert len(chain.entries()) == 2
 
 

@@ -43,11 +43,11 @@ def run() -> None:
     st.logo(brand.logo(), size="large", icon_image=brand.ICON)
     st.html(brand.STYLE)
     st.html(brand.script(), unsafe_allow_javascript=True)
-    if not session.admitted():
-        st.error("Open the wizard with the address that the server printed when it started.", icon=":material/lock:")
-        return
     try:
-        _route()
+        if session.admitted():
+            _route()
+        else:
+            st.error("Open the wizard with the address that the server printed when it started.", icon=":material/lock:")
     except StoreFault as error:
         _not_done(error)
         st.button("Try again", icon=":material/refresh:", key="try_again")

@@ -103,7 +103,8 @@ def _while_admitted(receive: Receive, send: Send, door: Door, visit: HTTPConnect
 
 def _is_program(visit: HTTPConnection, door: Door) -> bool:
     """Whether it asks with a token instead of a cookie, which that route never looks at, and is no page."""
-    asks = visit.scope["path"].startswith(address.path(f"{FOR_PROGRAMS}/")) and visit.scope.get("method") == "POST"
+    place, _, act = visit.scope["path"].rpartition("/")
+    asks = place == address.path(FOR_PROGRAMS) and act.isalpha() and visit.scope.get("method") == "POST"
     named = "authorization" in visit.headers and "origin" not in visit.headers
     return asks and named and not door.one_person and is_host_allowed(visit.headers.get("host"))
 
