@@ -1,8 +1,9 @@
-"""Rows of two linked tables from a model of pairs (`vocabulary.link`): households with their sizes first, then members, then refinement.
+"""Rows of two linked tables from two models (`vocabulary.link`): households with their sizes first, then members, then refinement.
 
-The model says what is true of a household, a random member of it and another one. Households with their number of members and the first
-two of these are rows of the model; further members are those of similar households, and all of them are then changed until the tables of
-members, of households with members and of pairs within households are what the model says (`members`). Knows released values only.
+One model is of a household and a random member of it, the other of two members. Households with their number of members and the first of
+these are rows of the first; further members are second ones of pairs, rows of the other, whose first is like a member that is there. Then
+they are changed until they keep to all rules (`keeping`), and until the tables of members, of households with members and of pairs within
+households are what the models say (`members`). Knows released values only.
 """
 
 from __future__ import annotations
@@ -25,8 +26,6 @@ CLASSES = 3
 """Sizes of households that tables of pairs tell apart: one, two, three and more."""
 MOST_TABLES, MOST_CELLS = 400, 2_000_000
 """Tables that members are refined to, and cells of them together; the smallest first."""
-RAKES, TINY = 10, 1e-9
-"""How often tables of pairs are scaled to single members' tables, and what is added up to less counts as this."""
 HEAVY = 5.0
 """What the number of members weighs beside other tables when households are drawn."""
 
@@ -153,7 +152,7 @@ def _targets(one: Model, two: Model, link: Link, n: int, columns: int) -> Iterat
         yield Target(tuple(map(place.__getitem__, house)), tuple(map(number.__getitem__, member)), (), values, _weight(values, many[kind]))
     pairs = list(combinations_with_replacement(mine, 2))
     for a, b in pairs:
-        values = _raked(within.pairs(a, b), read.paired(a), read.paired(b))
+        values = within.pairs(a, b)
         yield Target((columns + 1,), (number[a],), (number[b],), values, _weight(values, len(pairs)))
 
 
@@ -183,12 +182,6 @@ class _Reading:
         whole = table * _along(np.where(sizes == 1, 2, sizes), table)  # one of a single member's two records has nobody first
         return whole if NUMBER in house else whole.sum(axis=0)
 
-    def paired(self, mine: str) -> NDArray[np.float64]:
-        """In how many ordered pairs of members of one household the first has each value, by class of its size."""
-        numbers = self.members((NUMBER,), (mine,)) * np.maximum(np.arange(self.link.most + 1) - 1, 0)[:, None]
-        groups = np.array(classes(self.link))
-        return np.stack([numbers[groups == group].sum(axis=0) for group in range(CLASSES)])
-
     def pairs(self, mine: str, another: str) -> NDArray[np.float64]:
         """How many ordered pairs of members of one household have each pair of values, by class of its size."""
         table, sizes = self._by_size((mine, self.link.other(another))), np.arange(self.link.most + 1)
@@ -202,14 +195,6 @@ class _Reading:
         table = np.maximum(self.model.marginal(clique), 0.0).transpose([clique.index(name) for name in (NUMBER, *names)])
         table = table * (self.n / max(table.sum(), 1e-9))
         return table[(slice(None), *(slice(-1) if name in self.link.swapped else slice(None) for name in names))]
-
-
-def _raked(pairs: NDArray[np.float64], first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Pairs of values by class, with the first and the second as often as these say: of one member the other model knows more."""
-    for _ in range(RAKES):
-        pairs = pairs * (first / np.maximum(pairs.sum(axis=2), TINY))[:, :, None]
-        pairs = pairs * (second / np.maximum(pairs.sum(axis=1), TINY))[:, None, :]
-    return pairs
 
 
 def _along(numbers: NDArray[np.int64], table: NDArray[np.float64]) -> NDArray[np.int64]:

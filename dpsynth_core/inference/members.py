@@ -22,7 +22,7 @@ Floats = NDArray[np.float32]
 
 BLOCK = 2000
 """Households in a block. With fewer the tables are more up to date and the overhead is larger."""
-EXCHANGES, UNHAPPY = 6, 0.3
+EXCHANGES, UNHAPPY = 15, 0.3
 """How often in a sweep each household offers a member for exchange, and the share of the offers that are tried."""
 
 

@@ -1,8 +1,9 @@
-"""AIM for households and their members: one model of a household, a random member of it and another one (`vocabulary.link`).
+"""AIM for households and their members: a model of a household and a random member, and one of two members (`vocabulary.link`).
 
-As AIM it measures single columns, then round by round the tables that the model answers worst. What it adds: members are exchangeable, so
-that what is measured of a member holds for the other one too, and a column of members is measured once; and tables of two members of one
-household are measured by class of its size, because couples are not like families. Reads the private tables only through the kernel."""
+As AIM it measures single columns, then round by round the tables that the models answer worst. What it adds: members are exchangeable, so
+that what is measured of a member holds for the other one too, and a column of members is measured once; tables of two members of one
+household are measured by class of its size, because couples are not like families; and of other tables patterns alone are believed
+(`low_rank`). Reads the private tables only through the kernel."""
 
 from __future__ import annotations
 
@@ -34,12 +35,13 @@ from dpsynth_core.vocabulary.link import NUMBER, Link
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, Measurement
 from dpsynth_core.vocabulary.workload import Workload
 
-COLUMNS, MEASURING, RESERVE, ROUNDS, CAPACITY_MB, MERGE_BELOW = 0.12, 0.9, 8, 60, 64.0, 3.0
+COLUMNS, MEASURING, RESERVE, ROUNDS, CAPACITY_MB, MERGE_BELOW = 0.12, 0.9, 8, 40, 64.0, 3.0
 """Share of the budget for single columns, and of a round's for measuring; rounds that stay affordable; as how many the first are paid; how
 large the model may become; below how many standard deviations of its noise a value is one with others."""
 TOGETHER = 6
-OFFSET = 0.5
 """A round measures one table for each so many before it."""
+OFFSET = 0.5
+"""Of a table's noise, what a selection takes to be left where only patterns in it are believed."""
 WEIGHTS = {"households": 0.5, "members": 1.0, "across": 2.5, "within": 1.2}
 """Of a kind of table, all its tables together."""
 
