@@ -34,6 +34,7 @@ from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.sources.demo import demo_domain
 from dpsynth_core.statistics.evidence import Evidence
 from dpsynth_core.statistics.totals import Total
+from dpsynth_core.vocabulary.rows import one_table
 
 _TREES = 10
 """Of boosting: how good a model is does not matter here, only whether it is said rightly."""
@@ -115,11 +116,12 @@ def _people(plan: Plan, count: int, seed: int) -> np.ndarray:
 
 def _exact(plan: Plan, source: CodesSource, made: Release) -> tuple[Decided, ...]:
     """The same criteria decided without noise worth mentioning, beside the true number of people."""
-    assert made.codes is not None
+    codes = one_table(made.codes)
+    assert codes is not None
     released = Evidence(made.domain, made.codes, made.measurements, made.total)
     people = Total(float(source.counts([()])[()]), 0.0)
     kernel = synthesis.PrivacyKernel(source, Unit(), 3 * _NO_NOISE, synthesis.noise_for(plan.spec))
-    models = usefulness.measure(kernel.part(_NO_NOISE), made.domain, made.codes.astype(np.int32), plan.targets, people)
+    models = usefulness.measure(kernel.part(_NO_NOISE), made.domain, codes.astype(np.int32), plan.targets, people)
     rich = replace(plan, shares=replace(plan.shares, aside=(("criteria", _NO_NOISE),)))
     final = Final(rich, released, people, {MODELS.name: models})
     return words.CRITERIA.measure(rich, words.CRITERIA.stage(rich, kernel), final)

@@ -42,6 +42,7 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.release.rows import HeldRows
 from dpsynth_core.release.statement import brands, statement, unmeasured_brands
 from dpsynth_core.sources import demo
+from dpsynth_core.vocabulary.rows import one_table
 
 Path_ = tuple[str | int, ...]
 Document = dict[str, Any]
@@ -383,7 +384,8 @@ def _swapped(release: Release, number: int, versions: str) -> Make:
         other = next(place for place in range(1, len(rows)) if rows[place] != rows[0])
         order = [other, *range(1, other), 0, *range(other + 1, len(rows))]
         tables[number] = table.take(order)
-        codes = release.codes[order] if number == 0 else release.codes
+        codes = one_table(release.codes)
+        codes = codes[order] if number == 0 and codes is not None else codes
         first, *further = map(HeldRows, tables)
         named = {**release.versions, **OTHERS[versions]}
         return _zipped(packed(replace(release, codes=codes, values=first, further=tuple(further), versions=named))), ("rows",)

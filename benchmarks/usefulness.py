@@ -35,7 +35,7 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.sources import simulated
 from dpsynth_core.vocabulary.codebook import load_domain
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.rows import right_counts
+from dpsynth_core.vocabulary.rows import one_table, right_counts
 
 INVENTED = StandinSpec(rows=1000, strength=0.8, seed=3)
 SMALL = {"a": 2, "b": 3, "c": 4, "d": 5}
@@ -102,14 +102,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def compared(release: Release, people: NDArray[np.int32]) -> Iterator[Stated]:
     """What a release says of its models and of the guess, beside the exact shares."""
-    assert release.codes is not None
+    rows = one_table(release.codes)
+    assert rows is not None
     (target,) = release.plan.targets
-    codes = release.codes.astype(np.int32)
+    codes = rows.astype(np.int32)
     models = (*training.trained(release.domain, codes, target), training.majority(release.domain, codes, target))
     exact = (right_counts(release.domain, people, [one.predictor for one in models]) / len(people)).tolist()
     told = [one.of_model for one in release.usefulness] + [release.usefulness[0].of_guess]
     for model, share, true in zip(models, told, exact, strict=True):
-        yield Stated(model.name, share.value, share.low95, share.high95, true, len(release.codes))
+        yield Stated(model.name, share.value, share.low95, share.high95, true, len(rows))
 
 
 def real(plan: Plan, people: NDArray[np.int32]) -> dict[str, float]:

@@ -26,6 +26,7 @@ from dpsynth_core.statistics.totals import Total, known_total, measured_total
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.inside import Inside
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.rows import Repeated
 from dpsynth_core.vocabulary.workload import Workload
 
 Stated = TypeVar("Stated")
@@ -102,7 +103,7 @@ class Final:
     def of(
         cls,
         plan: Asked,
-        codes: NDArray[np.integer] | None,
+        codes: NDArray[np.integer] | Repeated | None,
         measured: Sequence[Measurement],
         total: float,
         stated: Mapping[str, Any],

@@ -38,6 +38,7 @@ from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.registry import of_form
 from dpsynth_core.vocabulary.measurement import ROUNDING
 from dpsynth_core.vocabulary.middles import behind, middles, one_value_each
+from dpsynth_core.vocabulary.rows import one_table
 
 _GRID = 20_000
 _PEOPLE = 0.1
@@ -197,7 +198,7 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
         return sum(2 if plan.domain[one.column].size > plan.domain[one.column].values else 1 for one in stated)
 
     def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> tuple[MeanMeasured, ...]:
-        codes, total = final.released.codes, final.total
+        codes, total = one_table(final.released.codes), final.total
         columns = [] if codes is None else _columns(plan.domain, codes, final.inside)
         return measure(kernel, columns, Noisy(total.value, total.sigma)) if columns and total is not None else ()
 

@@ -25,7 +25,7 @@ BYTES_PER_CRITERION_CELL = 32
 BYTES_PER_VALUE = 20
 """Of a row's column: its code, and what it takes to make and order it. Values are drawn and written a batch at a time."""
 _COPIES_OF_PAIRS = 2
-"""Of the codes of the records of pairs that a row of two linked tables is: measured, 1.9 bytes where a code is one."""
+"""Of the codes of the pairs of members that a row of two linked tables has, one record each that says how often it counts."""
 LEAST_MB = 2000
 """What any run may take beside its forecast: batches of records, threads, models that are trained."""
 MAX_DAYS = 7
@@ -64,7 +64,7 @@ def _megabytes(plan: Plan) -> tuple[float, float, float]:
 
 def _bytes_per_value(plan: Plan) -> int:
     code = 1 if max(attribute.size for attribute in plan.domain) < 256 else 2
-    return BYTES_PER_VALUE + (_COPIES_OF_PAIRS * code * plan.records_each if plan.link else 0)
+    return BYTES_PER_VALUE + (_COPIES_OF_PAIRS * code * max(2, plan.link.most * (plan.link.most - 1)) if plan.link else 0)
 
 
 def free_mb() -> float | None:

@@ -50,6 +50,7 @@ from dpsynth_core.vocabulary.grouped_domain import measured_sizes
 from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.inside import Inside
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.rows import Repeated
 
 FORMAT = 1
 ROWS_CSV, ROWS_PARQUET, CODES, DOCUMENT = tables.FIRST, "synthetic.parquet", "codes.npy", "release.json"
@@ -104,7 +105,7 @@ def named_tables(release: Release) -> dict[str, Any]:
 
 def from_json(
     obj: Mapping[str, Any],
-    codes: NDArray[np.integer] | None = None,
+    codes: NDArray[np.integer] | Repeated | None = None,
     values: Rows | None = None,
     further: tuple[Rows, ...] = (),
     members: Rows | None = None,
@@ -245,7 +246,8 @@ def save(release: Release, directory: Path) -> None:
     """Keep a release for `load`: exact codes and types instead of CSV. The directory exists and is empty."""
     if release.codes is not None and release.values is not None:
         with private_file(directory / CODES) as stream:
-            np.save(stream, release.codes, allow_pickle=False)
+            codes = release.codes.columns() if isinstance(release.codes, Repeated) else release.codes
+            np.save(stream, codes, allow_pickle=False)
         with private_file(directory / ROWS_PARQUET) as stream:
             _write_kept(release, release.values, stream)
         for number, rows in enumerate(release.further, start=2):
@@ -268,7 +270,8 @@ def load(directory: Path) -> Release:
     codes = np.load(directory / CODES, mmap_mode="r", allow_pickle=False)  # in memory where they are looked at
     further = tuple(StoredRows(directory / _kept(number)) for number in range(2, obj["rows"]["tables"] + 1))
     members = StoredRows(directory / MEMBERS) if (directory / MEMBERS).exists() else None
-    return from_json(obj, codes, StoredRows(directory / ROWS_PARQUET), further, members)
+    held = codes if members is None else Repeated(codes[:, :-1], codes[:, -1])
+    return from_json(obj, held, StoredRows(directory / ROWS_PARQUET), further, members)
 
 
 def _kept(number: int) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.release.rows import Rows
 from dpsynth_core.vocabulary.link import Link
+from dpsynth_core.vocabulary.rows import Repeated
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,10 +35,13 @@ class MemberRows:
             yield table if columns is None else table.select(columns)
 
 
-def pairs(link: Link, households: NDArray[np.integer], owners: NDArray[np.int64], members: NDArray[np.integer]) -> NDArray[np.integer]:
+def pairs(link: Link, households: NDArray[np.integer], owners: NDArray[np.int64], members: NDArray[np.integer]) -> Repeated:
     """Two tables as codes of the link's domain, as many rows for each household. households: shape (n, columns). owners: the household of
     each member, from 0, ascending. members: shape (members, columns)."""
     sizes, slots = link.slots(len(households), owners, members)
     narrow = np.min_scalar_type(max(attribute.size for attribute in link.domain))
-    made = [np.repeat(codes.astype(narrow), times, axis=0) for times, codes in link.records(households.astype(np.int32), sizes, slots)]
-    return np.concatenate([np.empty((0, len(link.domain)), narrow), *made])
+    codes, times = [np.empty((0, len(link.domain)), narrow)], [np.empty(0, np.uint16)]
+    for each, records in link.records(households.astype(np.int32), sizes, slots):
+        codes.append(records.astype(narrow))
+        times.append(np.full(len(records), each, np.uint16))
+    return Repeated(np.concatenate(codes), np.concatenate(times))

@@ -30,6 +30,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.inside import Inside
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.released import of_columns
+from dpsynth_core.vocabulary.rows import Repeated
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ class Release:
     """
 
     plan: Plan
-    codes: NDArray[np.integer] | None
+    codes: NDArray[np.integer] | Repeated | None
     values: Rows | None
     total: float
     measurements: tuple[Measurement, ...]

@@ -37,7 +37,7 @@ from dpsynth_core.sources.decoding import DrawnRows
 from dpsynth_core.statistics.distances import in_wrong_cell, percent
 from dpsynth_core.vocabulary.domain import Domain, column_field
 from dpsynth_core.vocabulary.measurement import Clique
-from dpsynth_core.vocabulary.rows import row_marginals
+from dpsynth_core.vocabulary.rows import one_table, row_marginals
 
 Codes = NDArray[np.integer]
 Where = Mapping[str, str | Iterable[str]]
@@ -98,7 +98,7 @@ def refit(release: Release, plan: Plan | None = None, on_event: Callable[[Progre
     except AnswersEnd:
         raise InputError("release", "its answers end before its model does", "download it again") from None
     again = synthesis.drawn(plan, model, synthesis.row_count(plan, release.total), release.row_seed, found)
-    other = release.codes is not None and not np.array_equal(release.codes, again.codes)
+    other = (codes := one_table(release.codes)) is not None and not np.array_equal(codes, again.codes)
     return Refitted(plan, model, again, release.certificate, other)
 
 

@@ -61,6 +61,7 @@ from dpsynth_core.vocabulary.link import Link
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.released import of_columns
+from dpsynth_core.vocabulary.rows import Repeated
 
 _version = cache(version)  # it is read from a file each time
 LIBRARIES = ("numpy", "scipy", "opendp", "pyarrow", "pandas", "pydantic")
@@ -300,7 +301,7 @@ def run_mechanism(plan: Plan, kernel: SealedKernel, journal: Journal) -> Finishe
 class _Written:
     """Rows of a release, as its fields of these names."""
 
-    codes: NDArray[np.integer] | None = None
+    codes: NDArray[np.integer] | Repeated | None = None
     values: Rows | None = None
     further: tuple[Rows, ...] = ()
     members: Rows | None = None

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.released import combined
-from dpsynth_core.vocabulary.rows import row_marginals
+from dpsynth_core.vocabulary.rows import Repeated, row_marginals
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +19,7 @@ class Evidence:
     """What a release contains that a comparison needs. codes: None for answers without rows. total: people, estimated or public."""
 
     domain: Domain
-    codes: NDArray[np.integer] | None
+    codes: NDArray[np.integer] | Repeated | None
     measurements: Sequence[Measurement]
     total: float
 

@@ -13,7 +13,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.regrouping import by_name, parent, regrouped
-from dpsynth_core.vocabulary.rows import row_marginals
+from dpsynth_core.vocabulary.rows import Repeated, row_marginals
 from dpsynth_core.vocabulary.zeros import MAX_CELLS, StructuralZeros
 
 
@@ -50,7 +50,9 @@ def _tie(groups: Groups) -> StructuralZeros:
     )
 
 
-def marginals_like(domain: Domain, codes: NDArray[np.integer], measurements: Sequence[Measurement]) -> list[NDArray[np.int64]]:
+def marginals_like(
+    domain: Domain, codes: NDArray[np.integer] | Repeated, measurements: Sequence[Measurement]
+) -> list[NDArray[np.int64]]:
     """The counts of rows of codes in the cells of each measurement. codes: shape (rows, attributes of the domain)."""
     groups = [by_name(m.groups) for m in measurements]
     over = [parent(domain, m.clique, named) for m, named in zip(measurements, groups, strict=True)]

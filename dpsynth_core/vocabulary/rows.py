@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,33 @@ from dpsynth_core.vocabulary.predictors import Predictor, RightCounts
 from dpsynth_core.vocabulary.tally import Tally
 
 
-def row_marginals(domain: Domain, codes: NDArray[np.integer], cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
+@dataclass(frozen=True, eq=False)
+class Repeated:
+    """Rows of which each stands for several equal ones. codes: shape (n, attributes of the domain). times: shape (n,), 1 or more."""
+
+    codes: NDArray[np.integer]
+    times: NDArray[np.integer]
+
+    def __len__(self) -> int:
+        return int(self.times.sum(dtype=np.int64))
+
+    def columns(self) -> NDArray[np.integer]:
+        """The codes, and in a last column how often each row stands."""
+        return np.column_stack([self.codes, self.times])
+
+
+def one_table(codes: NDArray[np.integer] | Repeated | None) -> NDArray[np.integer] | None:
+    """The same codes, for what goes with one table alone. TypeError for those of two."""
+    if isinstance(codes, Repeated):
+        raise TypeError("two linked tables are no table of rows")
+    return codes
+
+
+def row_marginals(domain: Domain, codes: NDArray[np.integer] | Repeated, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
     """Many marginals, as counts: one pass over the rows."""
+    if isinstance(codes, Repeated):
+        parts = [(times, row_marginals(domain, codes.codes[codes.times == times], cliques)) for times in np.unique(codes.times)]
+        return {r: np.asarray(sum(times * counts[r] for times, counts in parts) + np.zeros(domain.sizes(r), np.int64)) for r in cliques}
     tally = Tally(domain, cliques)
     tally.add({name: codes[:, domain.position(name)] for name in tally.columns}, len(codes))
     return tally.counts()

@@ -32,6 +32,7 @@ from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.decoding import arrow_type, typed
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.rows import Repeated
 
 _BLOCK_BYTES = 2**22
 """Of synthetic.csv that are read at a time; no row is longer."""
@@ -157,7 +158,7 @@ class Opened:
         return tuple(CsvRows(self.release.domain, self.bundle.files[name], name) for name in names)
 
     @cached_property
-    def codes(self) -> NDArray[np.integer] | None:
+    def codes(self) -> NDArray[np.integer] | Repeated | None:
         """The rows as cells of the domain, in as few bytes as number these: all that is held of all rows."""
         if self.rows is None or self.members is None or self.plan.link is None:
             return None if self.rows is None else self.rows.codes()

@@ -21,6 +21,7 @@ from dpsynth_core.release.release import INTERRUPTED
 from dpsynth_core.sources.decoding import disordered, strays
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.grouped_domain import marginals_like
+from dpsynth_core.vocabulary.rows import Repeated
 
 NO_ROWS = "there are no rows, only answers"
 _COMPARED_ROWS = 250_000
@@ -131,8 +132,9 @@ def possible_rows(opened: Opened) -> str:
     return f"no row has any of the impossible combinations ({len(opened.release.domain.impossible) + len(numbers):,} rules)"
 
 
-def _check_possible(domain: Domain, codes: NDArray[np.integer]) -> None:
-    """That no row of a table has a combination of values that cannot occur. codes: shape (rows, attributes)."""
+def _check_possible(domain: Domain, rows: NDArray[np.integer] | Repeated) -> None:
+    """That no row of a table has a combination of values that cannot occur. rows: codes, shape (rows, attributes)."""
+    codes = rows.codes if isinstance(rows, Repeated) else rows
     for clique, impossible in domain.zeros.items():
         cells = tuple(codes[:, domain.position(name)] for name in clique)
         broken = int(impossible[cells].sum())

@@ -35,6 +35,7 @@ from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import ROUNDING
 from dpsynth_core.vocabulary.predictors import Predictor
+from dpsynth_core.vocabulary.rows import one_table
 
 CONFIDENCE = 0.95
 PER_COLUMN = 3
@@ -198,13 +199,13 @@ class Models(Claim[tuple[Usefulness, ...]]):
         return ()
 
     def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> tuple[Usefulness, ...]:
-        if final.released.codes is None:
+        if (codes := one_table(final.released.codes)) is None:
             return ()
-        return measure(kernel, plan.domain, final.released.codes.astype(np.int32, copy=False), plan.targets, final.people(kernel))
+        return measure(kernel, plan.domain, codes.astype(np.int32, copy=False), plan.targets, final.people(kernel))
 
     def follows(self, received: Received, stated: tuple[Usefulness, ...]) -> str:
         """From the noisy counts. That these very models follow from the rows is seen when all of it runs again."""
-        targets, codes = received.plan.targets, received.final.released.codes
+        targets = received.plan.targets
         answers = [answer for answer in received.answers if answer.operation == "measure_right"]
         if not stated:
             ended = received.interrupted or received.branded(self.brand)
@@ -212,7 +213,7 @@ class Models(Claim[tuple[Usefulness, ...]]):
             expect(not answers or received.interrupted, "it was measured how often models are right, and nothing is said of it")
             raise Nothing("no models were asked for" if not targets else "the run was interrupted before it was measured")
         expect(len(answers) == 1, "nothing was measured that it could follow from")
-        if codes is None:
+        if (codes := one_table(received.final.released.codes)) is None:
             raise Wrong("there are no rows that models could be trained on")
         digests = {(one.column, one.model): one.model_sha256 for one in stated}
         trained = list[Trained]()
@@ -242,8 +243,8 @@ MODELS = Models()
 def _sentence(models: Sequence[Usefulness], target: Target | None, released: Evidence) -> str:
     """Of the models of a column; of numbers, also how many of the synthetic rows are in cells that a guess can hit."""
     column, room = models[0].column, ""
-    if target is not None and target.tolerance is not None and released.codes is not None:
-        share = float(target.leave_room()[released.codes[:, released.domain.position(column)]].mean())
+    if target is not None and target.tolerance is not None and (codes := one_table(released.codes)) is not None:
+        share = float(target.leave_room()[codes[:, released.domain.position(column)]].mean())
         room = f" Of the synthetic rows, {share:.1%} are in bins that leave a guess room to be right."
     near = "" if models[0].tolerance is None else f" to within {models[0].tolerance:g}"
     named = "; ".join(f"{one.model} for {_interval(one.of_model)}" for one in models)

@@ -33,7 +33,7 @@ from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.statistics.totals import known_total
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
-from dpsynth_core.vocabulary.rows import row_marginals
+from dpsynth_core.vocabulary.rows import one_table, row_marginals
 
 EXPLORE = "explore.html"
 CODE_BYTES = 6 * 2**20
@@ -54,7 +54,7 @@ def knowledge(release: Release) -> Known:
     total = known_total(release.tables_of_columns, release.total if release.plan.unit.total_is_public else None)
     ranged, pairs = release.claims.get(RANGES.name), pairs_of(release.plan)
     about = release.bounds, release.certificate, ranged, pairs
-    return replace(known(release.domain, release.codes, release.tables_of_columns, total, *about), inside=release.inside)
+    return replace(known(release.domain, one_table(release.codes), release.tables_of_columns, total, *about), inside=release.inside)
 
 
 def can_answer(release: Release) -> bool:
