@@ -86,7 +86,7 @@ def draw(one: Model, two: Model, link: Link, n: int, rng: np.random.Generator) -
     rules = Rules(link)
     rules.keep(households, sizes, members, rng)
     house = np.column_stack([households, sizes, np.array(classes(link))[sizes]])
-    targets = [*_few(list(_targets(one, two, link, n, columns))), *rules.targets()]
+    targets = [*_few(list(_targets(one, two, link, sizes, columns))), *rules.targets()]
     values = [attribute.size for attribute in link.members]
     return LinkedCodes(households, sizes, refine_members(house, sizes, members, values, targets, rng, limits=rules.limits(sizes)))
 
@@ -137,12 +137,13 @@ def _alike(wanted: Ints, codes: Ints, rng: np.random.Generator) -> Ints:
     return found
 
 
-def _targets(one: Model, two: Model, link: Link, n: int, columns: int) -> Iterator[Target]:
+def _targets(one: Model, two: Model, link: Link, sizes: Ints, columns: int) -> Iterator[Target]:
     """Tables of two columns of a member, alone and with each column of the household, of one with each, and of pairs by class of size."""
     mine = link.members.names
     place = {name: number for number, name in enumerate((*link.households.names, NUMBER))}
     number = {name: i for i, name in enumerate(mine)}
-    read, within = _Reading(one, link, n), _Reading(two, link, n)
+    numbers = np.bincount(sizes, minlength=link.most + 1)
+    read, within = _Reading(one, link, numbers), _Reading(two, link, numbers)
     asked: list[tuple[str, Clique, Clique, Clique]] = [(CHILDREN, (), pair, ()) for pair in combinations(mine, 2)]
     asked += [(ACROSS, (a,), (b,), ()) for a, b in product(place, mine)]
     asked += [("across two", (a,), pair, ()) for a, pair in product(link.households.names, combinations(mine, 2))]
@@ -169,32 +170,31 @@ def _few(targets: list[Target]) -> list[Target]:
 
 @dataclass(frozen=True, eq=False)
 class _Reading:
-    """Numbers of members and of pairs that a model of records says of n households."""
+    """Numbers of members and of pairs that a model of records says of households. numbers: of these, by how many members they have."""
 
     model: Model
     link: Link
-    n: int
+    numbers: Ints
 
     def members(self, house: Clique, member: Clique) -> NDArray[np.float64]:
         """How many members are in each cell of columns of the household and their own."""
-        table = self._by_size((*(name for name in house if name != NUMBER), *member))
-        sizes = np.arange(self.link.most + 1)
-        whole = table * _along(np.where(sizes == 1, 2, sizes), table)  # one of a single member's two records has nobody first
+        shares = self._by_size((*(name for name in house if name != NUMBER), *member))
+        whole = shares * _along(self.numbers * np.arange(len(self.numbers)), shares)
         return whole if NUMBER in house else whole.sum(axis=0)
 
     def pairs(self, mine: str, another: str) -> NDArray[np.float64]:
         """How many ordered pairs of members of one household have each pair of values, by class of its size."""
-        table, sizes = self._by_size((mine, self.link.other(another))), np.arange(self.link.most + 1)
-        counts = table * _along(sizes * (sizes - 1), table)
+        shares, sizes = self._by_size((mine, self.link.other(another))), np.arange(len(self.numbers))
+        counts = shares * _along(self.numbers * sizes * (sizes - 1), shares)
         groups = np.array(classes(self.link))
         return np.stack([counts[groups == group].sum(axis=0) for group in range(CLASSES)])
 
     def _by_size(self, names: Clique) -> NDArray[np.float64]:
-        """Households by the number of their members and these columns of theirs, of a member or of two, without nobody."""
+        """For each number of members, the shares of these columns, of a member or of two, where nobody is missing."""
         clique = self.link.domain.clique((*names, NUMBER))
         table = np.maximum(self.model.marginal(clique), 0.0).transpose([clique.index(name) for name in (NUMBER, *names)])
-        table = table * (self.n / max(table.sum(), 1e-9))
-        return table[(slice(None), *(slice(-1) if name in self.link.swapped else slice(None) for name in names))]
+        table = table[(slice(None), *(slice(-1) if name in self.link.swapped else slice(None) for name in names))]
+        return table / np.maximum(table.sum(axis=tuple(range(1, table.ndim)), keepdims=True), 1e-9)
 
 
 def _along(numbers: NDArray[np.int64], table: NDArray[np.float64]) -> NDArray[np.int64]:
