@@ -49,22 +49,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
         write(options.results, trial(options.folder, epsilon, options.runs))
 
 
-def link(folder: Path) -> Link:
+def link(folder: Path, most: int = MOST) -> Link:
     households, members = (Domain.from_json(json.loads((folder / f"{name}.json").read_text())) for name in ("households", "persons"))
-    return Link(households, members, MOST)
+    return Link(households, members, most)
 
 
-def spec(folder: Path, two: Link, epsilon: float, seed: int) -> Spec:
+def spec(folder: Path, two: Link, epsilon: float, seed: int, certificate: float = 0.0) -> Spec:
     return Spec.from_json(
         {
             "population": "benchmark",
             "data": {"path": str(folder / "households.csv")},
             "members": {"path": str(folder / "persons.csv"), "domain": two.members.to_json()},
-            "unit": {"person_column": KEY, "max_rows_per_person": MOST},
+            "unit": {"person_column": KEY, "max_rows_per_person": two.most},
             "domain": two.households.to_json(),
             "domain_origin": "public",
             "workload": workload(two).to_json(),
-            "budget": {"epsilon": epsilon, "delta": 1e-9, "certificate": 0.0},
+            "budget": {"epsilon": epsilon, "delta": 1e-9, "certificate": certificate},
             "mechanism": {"name": Households.card.name},
             "output": {"seed": seed},
         }
