@@ -188,7 +188,8 @@ def _choose(kernel: Kernel, answers: Answers, seen: Mapping[Clique, Candidate], 
 
 def apart(chosen: Clique, pool: Iterable[Clique]) -> list[Clique]:
     """Those that share no two columns with the chosen table, and are no part of it: what it shows is not in the model yet."""
-    return [r for r in pool if len(set(chosen).intersection(r)) < min(2, len(r))]
+    columns = set(chosen)
+    return [r for r in pool if len(columns.intersection(r)) < min(2, len(r))]
 
 
 def choose_worst(kernel: Kernel, answers: Answers, eps: float) -> Choice:
