@@ -270,7 +270,7 @@ def more(project: Current) -> None:
         title = "What else is published about these people? (optional)"
         example = "Totals in the annual report of 2024; a release by the ministry in 2019. Or: I looked and know of nothing."
         fields.paragraph(title, "other_copies", placeholder=example, max_chars=10_000, help=_COPIES_HELP)
-        title, look = "Licence, creators, contact, citation (optional)", {"placeholder": _ABOUT, "help": _ABOUT_HELP}
+        title, look = "Licence, creators, contact, citation (optional)", {"placeholder": _ABOUT, "help": _ABOUT_HELP, "height": 150}
         fields.typed(st.text_area, title, "about", about_spec.read, about_spec.written, **look)
         if "data" in draft:  # two linked tables have neither of these; one that is chosen can be let go of
             if alone or "public" in draft:
