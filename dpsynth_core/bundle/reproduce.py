@@ -22,6 +22,7 @@ from dpsynth_core.bundle.verdicts import FAILED, PASSED, REPLAYED, SKIPPED, Chec
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.foundation.content import digest_written
 from dpsynth_core.foundation.errors import CapacityError, InputError, OracleError
+from dpsynth_core.foundation.foreign import MECHANISMS, offered
 from dpsynth_core.mechanisms.mechanism import Timed, UsesPublic
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release import document as releases
@@ -96,7 +97,8 @@ def refitted(bundle: Bundle, on_event: Callable[[Progress], None] = lambda _: No
 
 def other_versions(stated: Mapping[str, str]) -> list[str]:
     """What a release was made with and is another one here: versions of this program, of Python and of libraries, or the processor."""
-    ours = synthesis.versions([name for claim in CLAIMS for name in claim.libraries if name in stated])
+    packages = [name.partition(":")[0] for name in offered(MECHANISMS)]
+    ours = synthesis.versions([name for name in (*packages, *(name for claim in CLAIMS for name in claim.libraries)) if name in stated])
     return sorted(name for name in ours if ours[name] != stated.get(name))
 
 

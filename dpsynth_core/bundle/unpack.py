@@ -19,6 +19,7 @@ from dpsynth_core.bundle.pack import MANIFEST, checked_name
 from dpsynth_core.foundation.content import Content, digest_of, stored
 from dpsynth_core.foundation.documents import parse_json
 from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.foundation.foreign import Missing
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import document as releases
@@ -152,6 +153,8 @@ def plan_of(bundle: Bundle) -> Plan:
     try:
         spec = Spec.from_json(bundle.document["spec"])
         plan = Plan.of(spec)
+    except Missing:
+        raise
     except InputError as error:
         raise InputError(_FIELD, f"its spec cannot be read ({error})", "use the version of the program that made it") from None
     except DAMAGE:

@@ -1,12 +1,29 @@
-"""For tests of programs that make releases: noise that repeats. What is made with it is marked as not private, and protects nobody."""
+"""For tests of programs that make releases: noise that repeats. What is made with it is marked as not private, and protects nobody. And for
+mechanisms of other packages: what they have to pass."""
 
 from __future__ import annotations
 
+import ast
+import inspect
+import math
+import sys
 from dataclasses import replace
+from itertools import product
 
-from dpsynth_core.interface.plan import Plan
+import pyarrow as pa
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.interface.plan import Plan, plan
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
+from dpsynth_core.release.release import Release
+from dpsynth_core.release.transcript import replaying
+
+_MAY_KNOW = ("foundation", "inference", "mechanisms", "privacy", "vocabulary")
+_NOT_OF_PRIVACY = ("counts", "kernel", "noise", "seeded_noise")
+_COLUMNS = {"age": (0, 9), "sex": ["f", "m"], "region": ["east", "north", "south"]}
 
 
 def seeded(plan: Plan, seed: int) -> Plan:
@@ -21,3 +38,64 @@ def seeded(plan: Plan, seed: int) -> Plan:
     document = plan.sealed.spec.model_dump(mode="json")
     spec = Spec.from_json({**document, "output": {**document["output"], "seed": seed}})
     return replace(plan, sealed=synthesis.plan(spec))
+
+
+def check_mechanism(name: str) -> None:
+    """Try a mechanism, by the name that specs have for it ("PACKAGE:NAME"), on invented people: both relations, small and large budgets,
+    many people and a single one.
+
+    This finds mistakes, not malice. Python cannot keep code that means harm from looking past the kernel, and whether the mechanism's
+    card tells the truth is not asked here. `python -m dpsynth_core audit --mechanism NAME` tries to break its promise.
+
+    Raises
+    ------
+    InputError
+        For the first thing that is wrong.
+
+    Examples
+    --------
+    >>> import dpsynth_core as dps
+    >>> dps.testing.check_mechanism("independent")
+    """
+    _check_imports(registry.get(name))
+    for relation, epsilon, people in product(("add-remove", "replace"), (0.1, 10.0), (1, 300)):
+        codes = range(people)
+        table = pa.table({column: [values[(7 * at + at // 5) % len(values)] for at in codes] for column, values in _values().items()})
+        options = {"tables": 2, "mechanism": name, "certificate": 0.0, "inside": 0.0, "means": 0.0, "relation": relation}
+        tried = seeded(plan(table, _COLUMNS, epsilon=epsilon, **options), 1)  # type: ignore[arg-type]
+        _check_split(tried)
+        _check_replay(tried, tried.run(progress=False).made)
+
+
+def _values() -> dict[str, list[object]]:
+    return {"age": list(range(10)), "sex": ["f", "m"], "region": ["east", "north", "south"]}
+
+
+def _check_imports(mechanism: Mechanism) -> None:
+    """Of its own file: not what import rules of ours forbid. What it reaches through others is not seen."""
+    for node in ast.walk(ast.parse(inspect.getsource(sys.modules[type(mechanism).__module__]))):
+        named = [node.module or ""] if isinstance(node, ast.ImportFrom) else [one.name for one in getattr(node, "names", ())]
+        for module in named if isinstance(node, ast.Import | ast.ImportFrom) else ():
+            first, *rooms = module.split(".")
+            if first != "dpsynth_core" or not rooms:
+                continue
+            if rooms[0] not in _MAY_KNOW or (rooms[0] == "privacy" and rooms[1:2] and rooms[1] in _NOT_OF_PRIVACY):
+                raise InputError("mechanism", f"its file imports {module}", f"ask the kernel alone: use {', '.join(_MAY_KNOW)}")
+
+
+def _check_split(tried: Plan) -> None:
+    sealed = tried.sealed
+    shares = [share for _, share in sealed.mechanism.split(sealed.workload, sealed.unit.total_is_public)]
+    if min(shares) < 0 or not math.isclose(sum(shares), 1.0, rel_tol=1e-9):
+        raise InputError("mechanism", "the shares of its split do not add up to 1", "correct its split")
+
+
+def _check_replay(tried: Plan, made: Release) -> None:
+    """The same rows follow from the answers alone, without the table."""
+    sealed = tried.sealed
+    kernel = replaying(sealed.domain, sealed.unit, sealed.shares, made.transcript, made.charges)
+    again = synthesis.carry_out(sealed, kernel, made.private, lambda _: None)
+    tables = [[one.values.tolist() for one in measured] for measured in (made.measurements, again.measurements)]
+    if made.table != again.table or tables[0] != tables[1]:
+        problem = "run again on the same answers of the kernel it makes something else"
+        raise InputError("mechanism", problem, "let it depend on nothing but these: draw what is random with the kernel's seed")

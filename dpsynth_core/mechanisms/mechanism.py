@@ -26,7 +26,7 @@ class Card:
     Gaussian noise (`privacy.accountant`). title, summary, paper, privacy: sentences for cards and reports. makes_rows: or answers only.
     takes_thresholds: whether the workload may ask "at least t of these columns" (`Workload.threshold`). publishes_tables: whether it
     answers the workload; one that does not has no use for a certificate of its errors. differences: what is not as its paper prints it, or
-    was chosen where the paper leaves it open, one sentence each."""
+    was chosen where the paper leaves it open, one sentence each. package: whose it is; "" for ours."""
 
     name: str
     title: str
@@ -38,6 +38,7 @@ class Card:
     takes_thresholds: bool = False
     publishes_tables: bool = True
     differences: tuple[str, ...] = ()
+    package: str = ""
 
 
 def printed(card: Card, *chosen: str, **changes: Any) -> Card:

@@ -1,12 +1,16 @@
 """The list of mechanisms that the app and the command line offer: the core's, and those that the wings add (`foundation.wings`). **To add
-a mechanism takes one file and one entry here.**"""
+a mechanism takes one file and one entry here.**
+
+Other packages' are found by their names, "PACKAGE:NAME" (`foundation.foreign`). Their cards say so wherever they are shown, since import
+rules and tests of ours cannot hold for them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from typing import Any, cast
 
+from dpsynth_core.foundation import foreign
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.foundation.wings import registered
 from dpsynth_core.mechanisms.answers import gaussian
@@ -97,7 +101,9 @@ MECHANISMS: dict[str, Mechanism] = {mechanism.card.name: mechanism for purpose i
 
 
 def get(name: str) -> Mechanism:
-    """InputError with the known names if there is none of this name."""
+    """InputError with the known names if there is none of this name, and `foreign.Missing` for one of a package that is not installed."""
+    if ":" in name:
+        return _foreign(name)
     if name not in MECHANISMS:
         raise InputError("mechanism", f"{name!r} is unknown", f"use one of {', '.join(MECHANISMS)}")
     return MECHANISMS[name]
@@ -108,9 +114,27 @@ def title(name: str) -> str:
     return Households.card.title if name == Households.card.name else get(name).card.title
 
 
+def _foreign(name: str) -> Mechanism:
+    """Of another package, with a card that says so. Raises `foreign.Missing`."""
+    given, package = foreign.load(foreign.MECHANISMS, name), name.partition(":")[0]
+    if not is_dataclass(given) or "card" not in {one.name for one in fields(given)}:
+        raise foreign.Missing("mechanism", f"{shown(name)} is no dataclass with a card among its fields", "tell its authors")
+    mechanism = cast(Mechanism, given)
+    card = replace(
+        mechanism.card,
+        name=name,
+        title=f"{mechanism.card.title} (of the package {package})",
+        privacy=f"By the word of the package {package}, which no rule or test here covers: {mechanism.card.privacy}",
+        package=package,
+    )
+    return replace(mechanism, card=card)
+
+
 def purpose(name: str) -> Purpose:
     """What the mechanism of this name is wanted for. InputError as `get`."""
     mechanism = get(name)
+    if mechanism.card.package:
+        return Purpose("foreign", "Of other packages", "Not part of this program, and not checked by its rules and tests.", (mechanism,))
     return next(one for one in PURPOSES if mechanism in one.mechanisms)
 
 
@@ -181,6 +205,7 @@ def describe() -> list[dict[str, Any]]:
         {
             "name": mechanism.card.name,
             "title": mechanism.card.title,
+            **({"package": mechanism.card.package} if mechanism.card.package else {}),
             "purpose": purpose(mechanism.card.name).name,
             "summary": mechanism.card.summary,
             "paper": mechanism.card.paper,
@@ -192,5 +217,5 @@ def describe() -> list[dict[str, Any]]:
             "takes_thresholds": mechanism.card.takes_thresholds,
             "parameters": [asdict(parameter) for parameter in parameters(mechanism)],
         }
-        for mechanism in MECHANISMS.values()
+        for mechanism in (*MECHANISMS.values(), *map(get, foreign.offered(foreign.MECHANISMS)))
     ]

@@ -4,7 +4,8 @@ Everything that a mechanism learns of the table comes out of `_ask`, which charg
 operation states its sensitivity and has a price (`privacy.operations`). A mechanism that only calls them is private by composition.
 
 Counts and source sit in name-mangled attributes. Python cannot hide them from hostile code; it does not have to, because mechanisms are
-ours: import rules and tests make sure that they know only `privacy.interface.Kernel`.
+ours: import rules and tests make sure that they know only `privacy.interface.Kernel`. Of a mechanism of another package nothing of
+the kind is known here, and its release says so.
 
 Not protected: how long an operation takes and how much memory it needs. So no release has times (`release.times`). It matters most where
 an oracle is asked about records (`research.privacy.rspm`).

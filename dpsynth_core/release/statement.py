@@ -98,8 +98,7 @@ def brands(plan: Plan, total: float, private: bool, details: Mapping[str, Any]) 
         table = f"{public['name']!r} ({public['rows']:,} rows, SHA-256 {public['sha256'][:16]})"
         nobody = "nothing here protects the people in it. That it may be used so is the curator's word."
         yield Brand("assumed-public", f"The table {table} was used as public: {nobody}")
-    if condition := plan.condition:
-        yield Brand("conditional", f"The guarantee has a condition. {condition}")
+    yield from _hangs_on(plan)
     for warning in check_budget(spec.budget.epsilon, spec.budget.delta, public_n=max(1, round(total))):
         yield Brand("budget", warning)
     if reason := weakness.sentence(spec.budget):
@@ -110,6 +109,16 @@ def brands(plan: Plan, total: float, private: bool, details: Mapping[str, Any]) 
     if (reading := details.get("best_mixture")) is not None:  # how well the public table resembles the private one
         verdict = "unchecked" if reading["error"] is None else "poor" if reading["poor"] else "checked"
         yield Brand(f"public-table-{verdict}", reading["sentence"])
+
+
+def _hangs_on(plan: Plan) -> Iterator[Brand]:
+    """What the guarantee hangs on that the code cannot check."""
+    if package := plan.mechanism.card.package:
+        whose = f"The mechanism is of the package {package}, which is not part of this program"
+        by = "that it learns of the records by the kernel's noisy answers alone is its authors' word"
+        yield Brand("foreign-mechanism", f"{whose}: {by}.")
+    if condition := plan.condition:
+        yield Brand("conditional", f"The guarantee has a condition. {condition}")
 
 
 def interrupted_brand(tables: int) -> Brand:

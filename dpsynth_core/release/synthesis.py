@@ -251,7 +251,7 @@ def carry_out(
         details=details,
         bounds=stated_bounds,
         claims=claims,
-        versions=versions([library for claim in CLAIMS if claim.asked(plan) for library in claim.libraries]),
+        versions=versions(_libraries(plan)),
         created=created,
         transcript=tuple(answers),
     )
@@ -361,6 +361,12 @@ def _measured(claim: Claim[Any], plan: Plan, kernel: SealedKernel, final: Final,
 def today() -> str:
     """The date, UTC: all that a release says of when it was made. The hour at its end would say how long the records took to read."""
     return datetime.now(UTC).date().isoformat()
+
+
+def _libraries(plan: Plan) -> list[str]:
+    """What the numbers of this plan depend on and those of others do not."""
+    package = plan.mechanism.card.package
+    return [library for claim in CLAIMS if claim.asked(plan) for library in claim.libraries] + [package] * bool(package)
 
 
 def versions(more: Sequence[str] = ()) -> dict[str, str]:

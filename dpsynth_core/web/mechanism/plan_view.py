@@ -91,10 +91,11 @@ def cards(forecasts: Mapping[str, Forecast | InputError], chosen: str) -> None:
     around = _RESEARCH if own.research else own.name
     if st.session_state.get(_CHOSEN) != chosen:
         st.session_state[_CHOSEN], st.session_state[_WANTED] = chosen, around
-    titles = {own.name: own.title for own in registry.PURPOSES if not own.research} | {_RESEARCH: "Research methods"}
+    offered = registry.PURPOSES if own in registry.PURPOSES else (*registry.PURPOSES, own)  # one of another package, in a spec
+    titles = {one.name: one.title for one in offered if not one.research} | {_RESEARCH: "Research methods"}
     st.session_state.setdefault(_WANTED, around)
     wanted = str(st.pills("All mechanisms, by what you need", list(titles), format_func=titles.get, key=_WANTED, required=True))
-    purposes = [one for one in registry.PURPOSES if one.name == wanted or (one.research and wanted == _RESEARCH)]
+    purposes = [one for one in offered if one.name == wanted or (one.research and wanted == _RESEARCH)]
     for purpose in purposes:
         if len(purposes) > 1:
             st.markdown(f"#### {purpose.title}")
