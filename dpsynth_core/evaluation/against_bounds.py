@@ -5,9 +5,12 @@ Frames are those of `quality.marginal_table`.
 
 from __future__ import annotations
 
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, RESIDUALS, TRUE
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SHARPENED = "AIM's bound, sharpened (95%)"
 SERIES = {

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from dpsynth_core.foundation.zones import Zoned, combine
@@ -19,6 +19,9 @@ from dpsynth_core.statistics.evidence import Evidence
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.marginals import project
 from dpsynth_core.vocabulary.measurement import Clique
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SYNTHETIC = "Synthetic rows"
 MEASURED = "Noisy measurement"
@@ -39,6 +42,8 @@ def one_way(evidence: Zoned[Evidence], column: str, truth: Truth | None = None) 
 
 
 def _one_way(evidence: Evidence, column: str, truth: Mapping[Clique, NDArray[np.int64]] | None) -> pd.DataFrame:
+    import pandas as pd
+
     clique = evidence.domain.clique([column])
     rows, measured = evidence.people(clique), evidence.measured(clique)
     groups = group(evidence.domain[column], _best_known(evidence, clique), _CELLS_SHOWN)
@@ -58,6 +63,8 @@ def _best_known(evidence: Evidence, clique: Clique) -> NDArray[np.float64]:
 
 
 def _series(groups: CellGroups, name: str, counts: NDArray[np.float64], deviation: float) -> pd.DataFrame:
+    import pandas as pd
+
     count, half = groups.sum(counts), 1.96 * deviation * np.sqrt(groups.widths)
     about = {"cell": groups.labels, "position": np.arange(len(groups.labels)), "series": name}
     return pd.DataFrame({**about, "count": count, "low": np.maximum(0, count - half), "high": count + half})
@@ -87,6 +94,8 @@ def two_way(evidence: Zoned[Evidence], first: str, second: str, truth: Truth | N
 
 def _long(table: NDArray[np.float64], sides: Sequence[CellGroups], transposed: bool) -> pd.DataFrame:
     """One line per cell of a grouped table; the column asked for first runs down."""
+    import pandas as pd
+
     grouped = sides[1].sum(sides[0].sum(table, axis=0), axis=1)
     down, across = (sides[1], sides[0]) if transposed else (sides[0], sides[1])
     grouped = grouped.T if transposed else grouped

@@ -11,9 +11,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from dpsynth_core.claims.certificate import Certificate, mean_bound
@@ -29,6 +29,9 @@ from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.vocabulary.marginals import project
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MEASURED, INFERRED, GUESS = SUPPORT = ("measured", "inferred", "not bounded")
 """A released noisy table contains it; none does, but the mechanism preferred others to it; no released value bounds it."""
@@ -94,6 +97,8 @@ def of_kinds(table: Zoned[pd.DataFrame], kinds: Mapping[Clique, str]) -> Zoned[p
 
 
 def _marginal_table(statements: Statements, truth: Mapping[Clique, NDArray[np.int64]] | None) -> pd.DataFrame:
+    import pandas as pd
+
     cliques, evidence, certified = statements.workload.cliques, statements.evidence, _certified(statements.measured)
     published = statements.published(cliques)
     rows = []
@@ -282,6 +287,8 @@ def all_tables(threshold: int | None) -> str:
 
 
 def _largest_stated(statements: Statements) -> pd.DataFrame:
+    import pandas as pd
+
     certificate = statements.measured
     error = low = limit = math.nan
     if certificate is not None:
@@ -292,6 +299,8 @@ def _largest_stated(statements: Statements) -> pd.DataFrame:
 
 
 def _largest_true(statements: Statements, truth: Mapping[Clique, NDArray[np.int64]]) -> pd.DataFrame:
+    import pandas as pd
+
     cliques, threshold = statements.workload.cliques, statements.workload.threshold
     published = statements.published(cliques)
     exact = {r: truth[r] / max(1, truth[r].sum()) for r in cliques} if len(published) == len(cliques) else {}
@@ -309,6 +318,8 @@ def means(head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> Zoned[pd.DataFra
 
 
 def _means(head: Headline, table: pd.DataFrame) -> pd.DataFrame:
+    import pandas as pd
+
     certain = math.nan, math.nan
     rows = [(OURS, head.mean, head.mean_low, head.mean_limit) if head.certified else (OURS_BOUND, head.mean_limit, *certain)]
     if head.columns is not None:
@@ -341,6 +352,8 @@ def pair_map(statements: Zoned[Statements]) -> Zoned[pd.DataFrame]:
 
 
 def _pair_map(statements: Statements) -> pd.DataFrame:
+    import pandas as pd
+
     domain = statements.evidence.domain
     cliques = sorted(statements.workload.cliques, key=domain.cells)
     table = marginal_limits(statements)

@@ -13,9 +13,9 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, product
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
@@ -33,6 +33,9 @@ from dpsynth_core.privacy.budget import MAX_EPSILON, MIN_EPSILON
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CONFIDENCE = 0.95
 """Share of cells whose noise stays within the half width that is shown."""
@@ -123,6 +126,8 @@ def budget_split(mechanism: Mechanism, workload: Workload, shares: Shares, total
 
     Shares as planned: an adaptive mechanism may move budget from later rounds to fewer, better ones.
     """
+    import pandas as pd
+
     before = {LEARNING: "learning values", INSIDE: "numbers inside their cells"}
     parts = [(before[name], rho) for name, rho in shares.aside if name in before]
     parts += [(stage, share * shares.mechanism) for stage, share in mechanism.split(workload, total_is_public)]
@@ -132,6 +137,8 @@ def budget_split(mechanism: Mechanism, workload: Workload, shares: Shares, total
 
 def coverage(workload: Workload) -> Zoned[pd.DataFrame]:
     """How many tables of the workload contain each pair of columns: row, column, marginals; both orders, and each column alone."""
+    import pandas as pd
+
     pairs: Counter[tuple[str, str]] = Counter()
     for clique in workload.cliques:
         pairs.update((name, name) for name in clique)
@@ -156,6 +163,8 @@ def largest(workload: Workload, most: int = 8) -> tuple[tuple[Clique, int], ...]
 
 def attacker(rho: float, slack: float = 0.0, accountant: Accountant = ZCDP) -> Zoned[pd.DataFrame]:
     """The best attacker's trade-off under a budget of rho: false_positive, true_positive. slack: the delta of approximate zCDP."""
+    import pandas as pd
+
     return public(pd.DataFrame({"false_positive": _DRAWN, "true_positive": _found(rho, slack, accountant)}))
 
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
-
-import pandas as pd
 
 from dpsynth_core.claims.means import MEANS
 from dpsynth_core.evaluation import quality
@@ -33,6 +32,9 @@ from dpsynth_core.report.words import noise, protected
 from dpsynth_core.statistics.distances import percent
 from dpsynth_core.statistics.evidence import Evidence
 from dpsynth_core.vocabulary.workload import Workload
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["CARD", "EXPLORE", "NOTEBOOK", "REPORT", "SPEC"]
 __all__ += ["Quality", "card", "facts", "html", "parts", "quality_of", "sentence"]

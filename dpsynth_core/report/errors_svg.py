@@ -6,15 +6,16 @@ Frames as `evaluation.quality.marginal_table` makes them. Marks are told apart b
 from __future__ import annotations
 
 import math
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.evaluation.against_bounds import AGAINST, SERIES, SHARPENED, against, known, reach
 from dpsynth_core.evaluation.quality import SUPPORT
 from dpsynth_core.foundation.visible import shortened
 from dpsynth_core.report.svg import drawn, escape, written
 from dpsynth_core.statistics.distances import percent
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _TABLES, _POINTS = 10, 500
 _WIDTH, _ROW, _SIGN = 560, 50, 46

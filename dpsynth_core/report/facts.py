@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.claims.certificate import CERTIFICATE
 from dpsynth_core.evaluation.quality import Headline, within
@@ -17,6 +15,9 @@ from dpsynth_core.planning.unit_spec import UNNAMED
 from dpsynth_core.release import tables
 from dpsynth_core.release.release import Release
 from dpsynth_core.statistics.distances import percent, possible
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PICKED = "Each bound holds with 95% confidence; of 99 tables that were called good enough in trials at epsilon 1, 5 were above theirs."
 

@@ -6,9 +6,7 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 from string import Template
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.evaluation.against_bounds import against, known
 from dpsynth_core.evaluation.quality import Headline, within
@@ -26,6 +24,9 @@ from dpsynth_core.statistics.distances import percent
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.filled import RowColumn
 from dpsynth_core.vocabulary.recoding import outside_rule
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _FRAME = Path(__file__).with_name("page.html")
 _TABLES_SHOWN = 200

@@ -8,14 +8,16 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from dpsynth_core.foundation.visible import shortened, visible
 from dpsynth_core.statistics.distances import percent
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _SHADES = 5
 """Steps of the map's colours; each has its own text in the legend, so that colour is never the only sign."""

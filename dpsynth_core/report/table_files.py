@@ -10,9 +10,9 @@ import io
 import json
 import math
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
@@ -33,6 +33,9 @@ from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.vocabulary.middles import behind
 from dpsynth_core.vocabulary.order import sentence
 from dpsynth_core.vocabulary.recoding import outside_rule, written
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 INDEX, GROUPS = "marginals/index.csv", "marginals/groups.csv"
 FEW = 3
@@ -136,6 +139,8 @@ def _groups(release: Release) -> pa.Table:
 def errors(release: Release) -> pd.DataFrame:
     """Measured by the certificate, and bounded beforehand: one line per marginal of the workload, all as L1 on fractions; the largest
     likely error first. Missing where nothing was measured or nothing is known."""
+    import pandas as pd
+
     certified = {one.attributes: one for one in release.certificate.marginals} if release.certificate else {}
     lines: list[tuple[str | float | None, ...]] = []
     for clique in dict.fromkeys([*certified, *release.bounds]):

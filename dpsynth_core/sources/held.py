@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import pandas as pd
 import pyarrow as pa
 
 from dpsynth_core.sources import readers
 from dpsynth_core.sources.arrays import is_plain_number, texts
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.parts import WHOLE, Part, Sizes
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Batches(Protocol):
@@ -66,6 +68,8 @@ class Frame:
 
 def _array(series: pd.Series, decimal: str) -> pa.Array:
     """A column by its type, or of objects by the type of each value alone: as texts, so that no value says how another is read."""
+    import pandas as pd
+
     if isinstance(series.dtype, pd.CategoricalDtype):
         series = series.astype(series.cat.categories.dtype)
     if series.dtype == object:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-import pandas as pd
 import pyarrow as pa
 
 from dpsynth_core.foundation.errors import InputError
@@ -19,6 +19,9 @@ from dpsynth_core.sources.arrays import texts
 from dpsynth_core.sources.arrow_types import check_type, repaired
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.held import Frame, HeldTable
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 KIND = "memory"
 
@@ -75,7 +78,7 @@ _NAMED: WeakValueDictionary[str, Held] = WeakValueDictionary()
 
 def hold(table: pd.DataFrame | pa.Table) -> Held:
     """Give the table a name for as long as what this returns is kept."""
-    held = Held(secrets.token_hex(8), Frame(table) if isinstance(table, pd.DataFrame) else Columns(table))
+    held = Held(secrets.token_hex(8), Columns(table) if isinstance(table, pa.Table) else Frame(table))
     _NAMED[held.name] = held
     return held
 
