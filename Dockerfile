@@ -5,7 +5,17 @@
 #
 # It prints the address that opens it, with the token of the one person who runs it; without a terminal it says where the token is. For
 # several people, mount secrets.toml with an [auth] section at /app/.streamlit/secrets.toml: docs/office.md.
-FROM python:3.11.14-slim-bookworm
+#
+# The tag's image as many published Dockerfiles name it; a newer base is a newer tag and its digest.
+FROM python:3.11.14-slim-bookworm@sha256:65a93d69fa75478d554f4ad27c85c1e69fa184956261b4301ebaf6dbb0a3543d
+
+ARG VERSION=unreleased
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="DPSynth Studio" \
+      org.opencontainers.image.description="Synthetic tables under differential privacy" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="$VERSION" \
+      org.opencontainers.image.revision="$REVISION"
 
 # The address that browsers use. On this machine it is for one person with a token; with any other, it starts only with sign-in set up.
 ENV PYTHONUNBUFFERED=1 \

@@ -1,6 +1,6 @@
 # `make run` starts the wizard; `make check`, `make test` and `make test-all` test it, each more than the one before. All create what they need.
 .DEFAULT_GOAL := help
-.PHONY: help run check test test-all test-rest tests lint docs wheel bench lock clean
+.PHONY: help run check test test-all test-rest tests lint docs wheel release bench lock clean
 .DELETE_ON_ERROR:
 
 PYTHON  ?= $(shell command -v python3.11 || command -v python3)
@@ -64,6 +64,9 @@ wheel: $(VENV)/.created ## Build dist/dpsynth_studio-*.whl, which pip installs a
 	@rm -rf build/lib build/bdist.* dist
 	@$(PY) -m pip wheel --quiet --disable-pip-version-check --no-input --no-deps --wheel-dir dist .
 	@ls dist/*.whl
+
+release: $(VENV)/.test-ready ## Make what is published of a version in build/release: wheel, bill of materials, checksums
+	@$(PY) -m docs.release
 
 bench: $(VENV)/.run-ready $(PEER)/.ready ## Measure ours and dpmm on Adult, hours by default (BENCH="--epsilon 1 --runs 1 --programs aim dpmm-mst")
 	$(PY) -m benchmarks.compare $(BENCH)

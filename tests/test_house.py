@@ -269,7 +269,7 @@ def test_container_runs_as_an_ordinary_user_and_takes_only_the_program() -> None
     assert not any("PYTHONDONTWRITEBYTECODE" in line or "--no-compile" in line for line in lines)
     (compiled,) = [number for number, line in enumerate(lines) if line.startswith("RUN python -m compileall")]
     assert lines.index("COPY . ./") < compiled < lines.index("USER studio")
-    assert re.fullmatch(r"FROM python:3\.11\.\d+-slim-\w+", next(line for line in lines if line.startswith("FROM")))
+    assert re.fullmatch(r"FROM python:3\.11\.\d+-slim-\w+@sha256:[0-9a-f]{64}", next(line for line in lines if line.startswith("FROM")))
     ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
     let_in = {line[1:] for line in ignored if line.startswith("!")}
     assert "*" in ignored

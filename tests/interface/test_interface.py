@@ -480,8 +480,8 @@ for data in (people, "people.csv"):
     ids=["the name alone", "what a run imports", "a run"],
 )
 def test_an_import_loads_no_more_than_this(code: str, loaded: set[str], most: int, tmp_path: Path) -> None:
-    """Extras are loaded where they are used, and the name alone loads nothing of others. What a run imports, 1,001 modules, took 0.88 to 1.17
-    processor seconds on two processors that ten others shared, and 1.13 to 1.38 with the 317 of pandas, which packing a release loads."""
+    """Extras are loaded where they are used, and the name alone loads nothing of others. What a run imports, 1,001 modules, took 0.88 to
+    1.17 processor seconds on two processors that ten others shared, and 1.13 to 1.38 with pandas, which packing a release loads."""
     listed = "print(*(str(getattr(module, '__file__', '')) for module in list(sys.modules.values())), sep='\\n')"
     program = f"import sys; sys.path.insert(0, {str(Path(dps.__file__).parents[1])!r})\nimport dpsynth_core as dps\n{code}\n{listed}"
     environment = {**os.environ, "DPSYNTH_HOME": str(tmp_path / "home")}
