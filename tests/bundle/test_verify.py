@@ -55,6 +55,16 @@ def test_a_release_without_certificate_or_rules_is_consistent_and_says_what_was_
     assert {"Are impossible combinations absent?", "Does the certificate add up?"} <= skipped
 
 
+def test_what_is_missing_in_the_only_column_is_a_row_too() -> None:
+    """In CSV it is an empty line, which readers leave out unless they are told."""
+    column = {"name": "sex", "kind": "categorical", "categories": ["female"], "other": False, "missing": True}
+    domain, workload = {"version": 1, "attributes": [column]}, {"kind": "all", "k": 1}
+    release = run(spec(domain=domain, workload=workload, mechanism={"name": "independent"}, output={"rows": 20_000}))
+    assert release.table is not None
+    assert release.table.column("sex").null_count > 5_000  # men count as missing here, about half of the people
+    assert verified(pack.pack(release)).verdict == CONSISTENT
+
+
 def test_what_is_said_of_a_bundle_knows_its_rows() -> None:
     summary = verified(pack.pack(made())).summary
     assert summary is not None

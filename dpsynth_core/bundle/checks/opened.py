@@ -81,7 +81,8 @@ class CsvRows:
     def _read(self) -> Iterator[pa.Table]:
         kinds = {a.name: pa.string() if holds_times(arrow_type(a)) else arrow_type(a) for a in self.domain.columns}
         options = pcsv.ConvertOptions(column_types=kinds, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False)
-        places, lines = pcsv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False), pcsv.ParseOptions(newlines_in_values=True)
+        places = pcsv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False)
+        lines = pcsv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False)  # what is missing in a single column
         with self.content.open() as stream, pcsv.open_csv(stream, places, lines, options) as reader:
             empty = True
             for batch in reader:
