@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, time, timedelta
 from html import escape
 from itertools import product
@@ -14,6 +14,8 @@ from dpsynth_core.evaluation.questions import breakdown
 from dpsynth_core.evaluation.questions.answer import Answer as Answered
 from dpsynth_core.evaluation.questions.answer import Stated, answer
 from dpsynth_core.evaluation.questions.breakdown import GUESS, Line
+from dpsynth_core.evaluation.questions.known import Known
+from dpsynth_core.evaluation.questions.light import UNKNOWN, light
 from dpsynth_core.evaluation.questions.question import COUNT, DIFFERENCE, MEAN, MEDIAN, SHARE, TABLE, Question
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.visible import visible
@@ -43,12 +45,14 @@ class Asked:
 class Answer:
     """value: the best estimate; None where nothing is known. low, high: of the true number, with 95 % confidence; None for a guess. Of a
     median, labels of cells. kind: "measured", "bound" (only the limit of a table says it) or "guess" (the model's, of which nothing says
-    how far off it is). group: of a breakdown or a table, which value or cell. sentences: the same for people."""
+    how far off it is). light: how closely it is known, as the wizard's colours say it: "closely", "roughly" or "unknown". group: of a
+    breakdown or a table, which value or cell. sentences: the same for people."""
 
     value: float | str | None
     low: float | str | None
     high: float | str | None
     kind: str
+    light: str = UNKNOWN
     group: str = ""
     sentences: tuple[str, ...] = ()
 
@@ -77,10 +81,10 @@ class Answers(Sequence[Answer]):
 
     @property
     def frame(self) -> pd.DataFrame:
-        """group, value, low, high, kind."""
+        """group, value, low, high, kind, light."""
         import pandas as pd
 
-        names = ("group", "value", "low", "high", "kind")
+        names = ("group", "value", "low", "high", "kind", "light")
         return pd.DataFrame([{name: getattr(one, name) for name in names} for one in self.each], columns=list(names))
 
     def __str__(self) -> str:
@@ -102,31 +106,34 @@ def ask(made: Release, asked: Asked, by: str | None) -> Answer | Answers:
         lines = breakdown.breakdown(known, question, by)
         labels = domain[by].cell_labels()
         title = " ".join(words.breakdown_sentences(domain, question, by))
-        return Answers(title, tuple(_said(domain, question, line.answer.stated, line.standing, labels[line.code]) for line in lines))
+        groups = ((line, replace(question, among={**question.among, by: (line.code,)})) for line in lines)
+        return Answers(title, tuple(_said(known, group, line.answer.stated, line.standing, labels[line.code]) for line, group in groups))
     found = answer(known, question)
     standing = Line(0, found).standing
     if question.statistic != TABLE:
-        return _said(domain, question, found.stated, standing, "", tuple(words.sentences(domain, question, found)))
-    return _table(domain, question, found, standing)
+        return _said(known, question, found.stated, standing, "", tuple(words.sentences(domain, question, found)))
+    return _table(known, question, found, standing)
 
 
-def _table(domain: Domain, question: Question, found: Answered, standing: str) -> Answers:
+def _table(known: Known, question: Question, found: Answered, standing: str) -> Answers:
+    domain = known.domain
     groups = product(*(domain[name].cell_labels() for name in question.columns))
     share = Question(SHARE)
     each = (
-        _said(domain, share, stated, GUESS if stated.low is None else standing, " × ".join(group))
+        _said(known, share, stated, GUESS if stated.low is None else standing, " × ".join(group))
         for stated, group in zip(found.cells, groups, strict=True)
     )
     return Answers(" ".join(words.sentences(domain, question, found)), tuple(each))
 
 
-def _said(domain: Domain, question: Question, stated: Stated, kind: str, group: str, sentences: tuple[str, ...] = ()) -> Answer:
-    labels = domain[question.column].cell_labels() if question.statistic == MEDIAN else ()
+def _said(known: Known, question: Question, stated: Stated, kind: str, group: str, sentences: tuple[str, ...] = ()) -> Answer:
+    labels = known.domain[question.column].cell_labels() if question.statistic == MEDIAN else ()
 
     def told(number: float | None) -> float | str | None:
         return labels[int(number)] if labels and number is not None else number
 
-    return Answer(told(stated.value), told(stated.low), told(stated.high), kind, visible(group), sentences)
+    closely = light(known, question, stated)
+    return Answer(told(stated.value), told(stated.low), told(stated.high), kind, closely, visible(group), sentences)
 
 
 def _question(domain: Domain, asked: Asked) -> Question:

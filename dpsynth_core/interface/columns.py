@@ -49,6 +49,14 @@ def read_domain(path: str | os.PathLike[str]) -> dict[str, Any]:
     ------
     InputError
         For what is no such document.
+
+    Examples
+    --------
+    >>> import json, pathlib
+    >>> import dpsynth_core as dps
+    >>> written = pathlib.Path("metadata.json").write_text(json.dumps(dps.write_domain({"age": (0, 99)}, "sdv")))
+    >>> [(column["name"], column["kind"]) for column in dps.read_domain("metadata.json")["attributes"]]
+    [('age', 'integer')]
     """
     return peers.read(read_document(Path(path), "domain"))[0]
 

@@ -25,6 +25,14 @@ class Synthesizer:
     ----------
     plan_ : what was fitted.
     release_ : what came of it: its bundle, its errors, its verdict.
+
+    Examples
+    --------
+    >>> import dpsynth_core as dps
+    >>> options = {"mechanism": "independent"}
+    >>> fitted = dps.Synthesizer({"sex": ["female", "male"]}, epsilon=1, tables=1, options=options).fit("demo")
+    >>> len(fitted.sample(5))
+    5
     """
 
     plan_: Plan

@@ -131,6 +131,14 @@ class Release:
         ------
         InputError
             For what cannot be asked of such rows.
+
+        Examples
+        --------
+        >>> import dpsynth_core as dps
+        >>> plan = dps.plan("demo", {"sex": ["female", "male"]}, epsilon=1, tables=1, mechanism="independent")
+        >>> share = plan.run(progress=False).ask("share", of={"sex": "female"})
+        >>> 0.4 < share.value < 0.6, share.kind
+        (True, 'measured')
         """
         return asking.ask(self.made, asking.Asked(statistic, of, among, versus), by)
 
@@ -175,6 +183,15 @@ def open(path: str | os.PathLike[str]) -> Release:
     ------
     InputError
         Where it is no bundle, or is damaged.
+
+    Examples
+    --------
+    >>> import dpsynth_core as dps
+    >>> plan = dps.plan("demo", {"sex": ["female", "male"]}, epsilon=1, tables=1, mechanism="independent")
+    >>> release = plan.run(progress=False)
+    >>> path = release.save("release.zip")
+    >>> dps.open("release.zip").warnings == release.warnings
+    True
     """
     return opened(Path(path), pandas_of)
 
@@ -208,6 +225,14 @@ def verify(path: str | os.PathLike[str], *, key: str | None = None, seconds: int
     -------
     Report
         `verdict` says whether it is consistent, `checks` what was looked at, and `unseen` what no bundle can show.
+
+    Examples
+    --------
+    >>> import dpsynth_core as dps
+    >>> plan = dps.plan("demo", {"sex": ["female", "male"]}, epsilon=1, tables=1, mechanism="independent")
+    >>> path = plan.run(progress=False).save("release.zip")
+    >>> dps.verify("release.zip", seconds=300).verdict
+    'consistent'
     """
     from dpsynth_core.bundle import confined
     from dpsynth_core.bundle.signature import parse_key

@@ -66,6 +66,13 @@ def recover(run: str | None = None, *, answers: bool = False, progress: bool = T
     ------
     InputError
         Where no such run kept anything that a release could be made of.
+
+    Examples
+    --------
+    >>> import dpsynth_core as dps
+    >>> dps.recover("0123456789abcdef")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    dpsynth_core.foundation.errors.InputError: run: it is not clear which interrupted run is meant; ...
     """
     there = spools.unfinished()
     if run not in there if run is not None else len(there) != 1:

@@ -39,6 +39,14 @@ def sample(release: Release, n: int, where: Cells | None = None, *, seed: int = 
     ------
     InputError
         For a release without rows, and for a group that the model has nobody in.
+
+    Examples
+    --------
+    >>> import dpsynth_core as dps
+    >>> plan = dps.plan("demo", {"sex": ["female", "male"]}, epsilon=1, tables=1, mechanism="independent")
+    >>> more = dps.sample(plan.run(progress=False), 3, {"sex": "male"})
+    >>> list(more.rows["sex"])
+    ['male', 'male', 'male']
     """
     fitted = release.refitted
     domain = fitted.plan.domain

@@ -23,8 +23,12 @@ import pyarrow as pa
 import pytest
 
 import dpsynth_core as dps
+from dpsynth_core import report
 from dpsynth_core.bundle.verdicts import CONSISTENT
 from dpsynth_core.claims.ranges import USUAL_SHARE
+from dpsynth_core.evaluation.questions.answer import answer
+from dpsynth_core.evaluation.questions.light import CLOSELY, ROUGHLY, UNKNOWN, light
+from dpsynth_core.evaluation.questions.question import COUNT, MEAN, MEDIAN, SHARE, Question
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.spool import Spool
 from dpsynth_core.sources.held import Frame
@@ -74,11 +78,19 @@ def test_a_name_that_is_not_public_is_not_there() -> None:
         dps.synthesise  # type: ignore[attr-defined]  # noqa: B018
 
 
-@pytest.mark.parametrize("module", ["columns", "fitted", "plan", "testing"])
-def test_the_examples_of_docstrings_run(module: str) -> None:
+@pytest.mark.parametrize("module", ["columns", "estimator", "fitted", "plan", "release", "running", "sampling", "testing"])
+def test_the_examples_of_docstrings_run(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     found = doctest.testmod(importlib.import_module(f"dpsynth_core.interface.{module}"))
     assert found.attempted
     assert not found.failed
+
+
+def test_every_public_function_has_an_example() -> None:
+    functions = [getattr(dps, name) for name in PUBLIC if inspect.isfunction(getattr(dps, name))]
+    functions += [dps.Synthesizer, dps.Release.ask, dps.testing.seeded, dps.testing.check_mechanism]
+    assert len(functions) > 10
+    assert not [one.__qualname__ for one in functions if ">>> " not in (inspect.getdoc(one) or "")]
 
 
 # Tables in, tables out
@@ -381,6 +393,22 @@ def test_cells_may_be_numbers_of_numpy(release: dps.Release) -> None:
     assert release.ask("count", {"age": np.int64(30)}) == release.ask("count", {"age": 30})
 
 
+def test_an_answer_has_the_light_that_the_wizard_shows(release: dps.Release) -> None:
+    """Of a line of a breakdown, that of the same question about its group."""
+    known = report.knowledge(release.made)
+    for question, asked in (
+        (Question(SHARE, cells={"sex": (0,)}), release.ask("share", {"sex": "f"})),
+        (Question(COUNT, among={"sex": (1,)}), release.ask("count", {"sex": "m"})),
+        (Question(MEAN, column="age"), release.ask("mean", "age")),
+        (Question(MEDIAN, column="age", among={"region": (0,)}), release.ask("median", "age", among={"region": "north"})),
+    ):
+        assert asked.light == light(known, question, answer(known, question).stated)
+    by = release.ask("share", {"sex": "f"}, by="region")
+    assert [one.light for one in by][:2] == [release.ask("share", {"sex": "f"}, among={"region": one}).light for one in ("north", "south")]
+    assert {one.light for one in (*by, release.ask("count", {"sex": "m"}))} <= {CLOSELY, ROUGHLY, UNKNOWN}
+    assert all((one.low is None) <= (one.light == UNKNOWN) for one in by)
+
+
 def test_questions_are_answered_with_their_doubt(release: dps.Release) -> None:
     share = release.ask("share", of={"sex": "f"})
     assert isinstance(share, dps.Answer)
@@ -388,7 +416,7 @@ def test_questions_are_answered_with_their_doubt(release: dps.Release) -> None:
     assert share.kind == "measured"
     by = release.ask("share", of={"sex": "f"}, by="region")
     assert isinstance(by, dps.Answers)
-    assert list(by.frame.columns) == ["group", "value", "low", "high", "kind"]
+    assert list(by.frame.columns) == ["group", "value", "low", "high", "kind", "light"]
     assert [one.group for one in by][:2] == ["north", "south"]
     young = release.ask("count", {"age": (0, 49)})
     both = release.ask("count", {"age": (0, 49), "sex": ["f", "m"]})

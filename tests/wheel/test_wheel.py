@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+import tomllib
 import urllib.request
 import zipfile
 from collections.abc import Iterator
@@ -82,6 +83,25 @@ def test_the_lines_of_the_readme_make_a_release(installed: Path, tmp_path: Path)
     assert "consistent: nothing that can be checked is wrong" in report.stdout
     code = "import sys, dpsynth_core; print(dpsynth_core.__file__)"
     assert str(ROOT) not in run(installed / "python", "-c", code, cwd=tmp_path).stdout
+
+
+def test_the_oldest_versions_that_are_allowed_make_the_same_release(wheel: Path, tmp_path: Path) -> None:
+    """Each direct dependency at its lower bound in pyproject.toml, in an environment of its own."""
+    uv = Path(sys.executable).with_name("uv")
+    fetched(run(uv, "venv", "--python", sys.executable, tmp_path / "venv", cwd=tmp_path))
+    python = tmp_path / "venv/bin/python"
+    lowest = ("--resolution", "lowest-direct", "--python", sys.executable, "--output-file", "lowest.txt")
+    fetched(run(uv, "pip", "compile", *lowest, ROOT / "pyproject.toml", cwd=tmp_path))
+    fetched(run(uv, "pip", "install", "--python", python, "--only-binary", ":all:", "--requirement", "lowest.txt", cwd=tmp_path))
+    fetched(run(uv, "pip", "install", "--python", python, "--no-deps", wheel, cwd=tmp_path))
+    (lines,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    done = run(python, "-c", lines, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "consistent"
+    bounds = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    there = run(uv, "pip", "freeze", "--python", python, cwd=tmp_path).stdout.lower().replace("-", "_")
+    for name, least in (bound.lower().split(">=") for bound in bounds):
+        assert re.search(rf"^{name}=={re.escape(least)}(\.0)*$", there, re.MULTILINE), (name, there)
 
 
 POLARS = """
