@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dpsynth_core import report
 from dpsynth_core.bundle.reproduce import reproduce
 from dpsynth_core.bundle.unpack import Bundle, read_bytes
 from dpsynth_core.bundle.verdicts import FAILED, PASSED
@@ -130,19 +131,28 @@ def test_a_release_states_them_and_a_recipient_follows(release: Release, bundle:
     stated = release.claims["means"]
     assert [one.column for one in stated] == ["n", "price", "wide"]
     assert stated[2].value == pytest.approx(5, abs=3)
-    report = verify(bundle)
-    assert not [check for check in report.checks if check.verdict == FAILED]
-    assert next(check.verdict for check in report.checks if check.question == MEANS.question) == PASSED
+    checked = verify(bundle)
+    assert not [check for check in checked.checks if check.verdict == FAILED]
+    assert next(check.verdict for check in checked.checks if check.question == MEANS.question) == PASSED
     assert not reproduce(bundle).different
     assert b"How far off are means?" in bundle.files["report.html"].read()
     assert document.from_json(bundle.document).claims["means"] == stated
 
 
+def test_one_that_is_off_is_in_the_headline_of_the_report(release: Release) -> None:
+    judged = report.quality_of(release).value.verdict
+    assert judged is not None
+    assert [name for name, _ in judged.means] == ["n", "price", "wide"]
+    off = [replace(one, rows=one.high95 + 900, column="wide") for one in release.claims["means"][-1:]]
+    made = report.report_page(replace(release, claims={**release.claims, "means": tuple(off)})).value.decode()
+    assert "not for the mean of wide." in made.lower()
+
+
 def test_a_mean_that_does_not_follow_is_noticed(bundle: Bundle) -> None:
     obj = json.loads(json.dumps(bundle.document))
     obj["means"][1]["low95"] += 1
-    report = verify(replace(bundle, document=obj))
-    assert next(check.verdict for check in report.checks if check.question == MEANS.question) == FAILED
+    checked = verify(replace(bundle, document=obj))
+    assert next(check.verdict for check in checked.checks if check.question == MEANS.question) == FAILED
 
 
 def test_no_share_is_kept_where_there_are_no_rows_or_no_numbers(tmp_path: Path) -> None:
