@@ -95,7 +95,7 @@ def by_kind(zoned: Zoned[pd.DataFrame], threshold: float, names: Mapping[str, st
     frame = zoned.value[zoned.value["limit"].notna()]
     frame = _with_readings(frame.assign(called=frame["kind"].map(dict(names))))
     y = alt.Y("called:N", sort=list(names.values()), title=None, axis=alt.Axis(labelLimit=names_limit(150)))
-    reach = min(1.0, 1.05 * max(0.01, threshold, float(frame["limit"].max())))
+    reach = 1.2 * min(1.0, max(0.01, threshold, float(frame["limit"].max())))  # a phone has room for the last number
     axis = alt.Axis(format="~%", values=[tick for tick in _TICKS if tick <= reach], orient="top")
     scale = alt.Scale(type="sqrt", domain=[0, reach], clamp=True, nice=False)
     tooltip = hover(called="Kind", marginal="Table", told_error=_TOLD["error"], told_limit=_TOLD["limit"])

@@ -10,18 +10,19 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release import synthesis
-from dpsynth_core.store import looks, projects
+from dpsynth_core.store import looks, projects, runs
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.vocabulary.link import NUMBER
 from dpsynth_core.web.data import members_view, project_table
 from dpsynth_core.web.domain import draft_rows
 from dpsynth_core.web.run import launch
-from dpsynth_core.web.shell import document, plan_first
+from dpsynth_core.web.shell import curator, document, plan_first
 from tests.app.demo_project import finished_run, open_page, words
 from tests.app.test_preparation_pages import can_continue, field, first_visit, stored
-from tests.homes import MOST, PEOPLE, tables
+from tests.homes import HOUSEHOLDS, MOST, PEOPLE, tables
 
 PASSED = ["data", "domain", "workload", "budget"]
 
@@ -235,3 +236,13 @@ def test_metadata_of_sdv_speaks_of_both_tables_at_once(place: str) -> None:
     assert [one["name"] for one in stored()["domain"]["attributes"]] == ["region"]
     codebook = draft_rows.read_codebook(content)
     assert codebook.linked
+
+
+def test_true_values_are_of_households_and_members_in_parts(place: str) -> None:
+    """Pages count in households: each once in every table, and in parts where members share it."""
+    finished_run(place)
+    run = runs.list(LOCAL_OWNER, place)[0]
+    counts = curator.truth(run.spec, [("region",), ("adult",)])
+    assert counts.zone is Zone.CURATOR
+    assert {float(table.sum()) for table in counts.value.values()} == {float(HOUSEHOLDS)}
+    assert any(count % 1 for count in counts.value[("adult",)])

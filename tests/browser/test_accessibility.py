@@ -20,6 +20,7 @@ from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.shell import steps
 from dpsynth_core.web.tradeoffs import sweep_form
 from tests.app.demo_project import draft, finished_run, hostile_project, project
+from tests.app.test_linked_pages import linked
 from tests.browser.conftest import LONG_MS, Server, cut_on_a_phone, opened, settled, unfold
 from tests.bundle import pack
 from tests.patience import wait_until
@@ -125,6 +126,21 @@ def test_no_page_has_a_serious_finding(page: Page, server: Server, done: str) ->
         assert cut_on_a_phone(page) == [], step.name
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, f"a phone has to scroll {step.name} sideways"
         page.keyboard.press("Escape")
+        page.set_viewport_size({"width": 1280, "height": 720})
+
+
+def test_pages_of_two_linked_tables_have_no_serious_finding(
+    page: Page, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DPSYNTH_HOME", str(server.home))
+    place = linked(tmp_path)
+    assert finished_run(place).state == "done"
+    for step in ("data", "domain", "workload", "budget", "results"):
+        opened(page, server, f"/{step}?project={place}")
+        page.wait_for_function(DRAWN)
+        assert findings(page) == [], step
+        assert cut_on_a_phone(page) == [], step
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, f"a phone has to scroll {step} sideways"
         page.set_viewport_size({"width": 1280, "height": 720})
 
 

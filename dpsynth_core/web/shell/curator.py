@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,9 +47,9 @@ def truth(spec: Spec, cliques: Collection[Clique]) -> Truth:
     """The exact marginals of a run's table as it was before any value was recoded: values that the domain has no cell for are in none.
     spec: as the run has it, with the path. Raises InputError if the table is gone."""
     plan = synthesis.plan(spec)
-    if plan.link is not None:  # whose members no cell is added for; in households, as what is released
+    if plan.link is not None:  # whose members no cell is added for; in households, as what is released, of which pairs are parts
         pairs = true_counts(synthesis.open_source(plan), cliques)
-        return combine(lambda counts: {clique: count // plan.records_each for clique, count in counts.items()}, pairs)
+        return combine(lambda counts: {clique: cast(Any, count / plan.records_each) for clique, count in counts.items()}, pairs)
     source = synthesis.open_source(replace(plan, domain=plan.domain.unfolded()))
     counts = of_own_cells(plan.domain, true_counts(source, cliques))
     return Zoned(counts.zone, counts.value)
