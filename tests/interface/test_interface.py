@@ -231,6 +231,15 @@ def test_a_wrong_option_is_named(wrong: dict[str, Any]) -> None:
         planned(people(), **wrong)
 
 
+def test_licence_and_creators_are_said_as_in_a_spec() -> None:
+    said = {"licence": "CC-BY-4.0", "creators": ["Statistics Office"]}
+    stated = planned(people(), about=said).spec["about"]
+    assert {name: value for name, value in stated.items() if value} == said
+    assert "about" not in planned(people()).spec
+    with pytest.raises(InputError, match="about.creator"):
+        planned(people(), about={"creator": "Statistics Office"})
+
+
 @pytest.mark.parametrize("looked", ["nothing", ["nothing"], []])
 def test_that_nothing_was_looked_at_is_said_as_on_the_command_line(looked: Any) -> None:
     assert planned(people(), looked=looked).spec["looks"] == []
