@@ -236,7 +236,7 @@ def test_licence_and_creators_are_said_as_in_a_spec() -> None:
     stated = planned(people(), about=said).spec["about"]
     assert {name: value for name, value in stated.items() if value} == said
     assert "about" not in planned(people()).spec
-    with pytest.raises(InputError, match="about.creator"):
+    with pytest.raises(dps.InputError, match=r"about\.creator"):
         planned(people(), about={"creator": "Statistics Office"})
 
 
