@@ -45,6 +45,7 @@ def run() -> None:
     st.html(brand.script(), unsafe_allow_javascript=True)
     try:
         if session.admitted():
+            session.ends()
             _route()
         else:
             st.error("Open the wizard with the address that the server printed when it started.", icon=":material/lock:")

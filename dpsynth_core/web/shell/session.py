@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -23,6 +24,7 @@ from dpsynth_core.store.roles import Act
 from dpsynth_core.web.shell import document, refusals
 from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.door import address, doors
+from dpsynth_core.web.shell.door.sign_in import SignIn
 
 FIRST_NAME = "First release"
 PARAMETER = "project"
@@ -54,6 +56,15 @@ def signed_in_as() -> str:
 def in_office() -> bool:
     """Whether people sign in here, so that there are roles and others who may approve."""
     return not doors.chosen().one_person
+
+
+def ends() -> None:
+    """Let the browser ask for the page anew when the sign-in has ended, for from then on this page is answered no more."""
+    door = doors.chosen()
+    if isinstance(door, SignIn):
+        wait = 1000 * max(1, math.ceil(door.seconds_left(st.context.cookies)) + 1)
+        script = f"clearTimeout(window.signInEnds); window.signInEnds = setTimeout(() => location.reload(), {wait})"
+        st.html(f"<script>{script}</script>", unsafe_allow_javascript=True)
 
 
 def only_this_machine() -> bool:

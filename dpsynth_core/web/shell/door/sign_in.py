@@ -89,6 +89,10 @@ class SignIn:
         named = all(isinstance(claims.get(key), str) and claims[key] for key in ("iss", "sub"))
         return claims if named and claims.get("is_logged_in") is True and claims.get("origin") == self.public_origin else {}
 
+    def seconds_left(self, cookies: Mapping[str, str]) -> float:
+        """Until the person who was let in has to sign in again."""
+        return float(self.claims(cookies)["iat"]) + LASTS_SECONDS - time.time()
+
     def _may_enter(self, claims: Mapping[str, Any]) -> bool:
         known = bool(claims) and (not self.people or bool(self._known_as(claims) & self.people))
         return known and bool(self._roles(claims))
