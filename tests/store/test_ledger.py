@@ -343,7 +343,7 @@ won = 0
 for i in range(20):
     try:
         with transaction() as db:
-            ledger.reserve(db, "ann", ledger.Charge("people", f"{me}-{i}", "d", UnitSpec(), rho, 1.0, 1e-9, "f"))
+            ledger.reserve(db, "local", ledger.Charge("people", f"{me}-{i}", "d", UnitSpec(), rho, 1.0, 1e-9, "f"))
         won += 1
     except accounts.CapExceeded:
         pass
