@@ -1,6 +1,6 @@
 # `make run` starts the wizard; `make check`, `make test` and `make test-all` test it, each more than the one before. All create what they need.
 .DEFAULT_GOAL := help
-.PHONY: help run check test test-all test-rest tests lint docs wheel release bench lock clean
+.PHONY: help run check test test-all test-rest tests lint docs links wheel release bench lock clean
 .DELETE_ON_ERROR:
 
 PYTHON  ?= $(shell command -v python3.11 || command -v python3)
@@ -59,6 +59,10 @@ docs: $(VENV)/.test-ready ## Make the site of the documentation: build/docs/inde
 	@$(PY) -m sphinx --quiet --fail-on-warning --fresh-env --doctree-dir build/doctrees --conf-dir docs . build/docs
 	@$(PY) -m zipfile --create build/docs.zip build/docs
 	@echo "The documentation is in build/docs/index.html and, to pass on, in build/docs.zip"
+
+links: $(VENV)/.test-ready ## Ask every address that the documentation names whether it is there (needs a network)
+	@$(PY) -m sphinx --quiet --builder linkcheck --doctree-dir build/doctrees --conf-dir docs . build/links
+	@echo "Every address answers"
 
 wheel: $(VENV)/.created ## Build dist/dpsynth_studio-*.whl, which pip installs anywhere
 	@rm -rf build/lib build/bdist.* dist

@@ -9,17 +9,17 @@ import argparse
 import inspect
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import dpsynth_core
-from docs import schemas
+from docs import mechanism_pages, schemas
+from docs.markdown import code, table
 from dpsynth_core.cli import command_line
 from dpsynth_core.interface.plan import Options
-from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy import registry as operation_registry
 from dpsynth_core.vocabulary.kinds.registry import KINDS
@@ -32,7 +32,7 @@ COMMAND = "python -m docs.generate"
 def pages() -> dict[str, str]:
     """Every page of the reference as Markdown, by the name of its file."""
     made = {
-        "mechanisms.md": ("Mechanisms and their parameters", _mechanisms()),
+        "mechanisms/README.md": ("Mechanisms", mechanism_pages.index()),
         "command-line.md": ("Commands and their options", _command_line()),
         "python.md": ("The interface for Python programs", _python()),
         "spec.md": ("Fields of a spec", _spec()),
@@ -41,51 +41,10 @@ def pages() -> dict[str, str]:
     }
     index = ["# Reference", "", *(f"- [{title}]({name})" for name, (title, _) in made.items())]
     index += ["", "JSON Schemas of domain, workload, criteria, spec and release are in `docs/reference/schemas/`, for editors."]
+    made |= {f"mechanisms/{name}": page for name, page in mechanism_pages.pages().items()}
     texts = {"README.md": index, **{name: [f"# {title}", "", *lines] for name, (title, lines) in made.items()}}
     note = f"<!-- Generated: {COMMAND} -->"
     return {name: re.sub(r"\n{3,}", "\n\n", "\n".join([note, "", *lines])).rstrip() + "\n" for name, lines in texts.items()}
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> Iterator[str]:
-    """A table without the columns that are empty in all rows."""
-    kept = [at for at in range(len(heads)) if any(str(row[at]) for row in rows)]
-    for row in (heads, ["---"] * len(heads), *rows):
-        cells = [re.sub(r"\s+", " ", str(row[at])).replace("|", "\\|").replace("<", "&lt;") for at in kept]
-        yield f"| {' | '.join(cells)} |"
-    yield ""
-
-
-def _code(value: object) -> str:
-    return f"`{value}`" if value not in ("", None) else ""
-
-
-def _mechanisms() -> Iterator[str]:
-    described = {entry["name"]: entry for entry in registry.describe()}
-    for purpose in registry.PURPOSES:
-        yield from (f"## {purpose.title}", "", purpose.sentence, "")
-        for mechanism in purpose.mechanisms:
-            yield from _mechanism(described[mechanism.card.name])
-
-
-def _mechanism(entry: Mapping[str, Any]) -> Iterator[str]:
-    yield from (f"### `{entry['name']}`: {entry['title']}", "", entry["summary"], "")
-    yield from (f"{entry['paper']}. {entry['accountant']}. {'Writes rows.' if entry['makes_rows'] else 'Noisy tables, no rows.'}", "")
-    yield from (f"**Why it is private.** {entry['privacy']}", "")
-    if entry["differences"]:
-        yield from ("Where it differs from its paper:", "", *(f"- {difference}" for difference in entry["differences"]), "")
-    printed = entry["as_published"] or {"settings": {}, "chosen": []}
-    rows = [
-        [_code(one["name"]), _code(one["default"]), _code(printed["settings"].get(one["name"])), _limits(one), one["help"]]
-        for one in entry["parameters"]
-    ]
-    if rows:
-        yield from _table(("parameter", "default", "`preset=paper`", "values", "meaning"), rows)
-    if printed["chosen"]:
-        yield from ("Left open by the paper, or kept, with `preset=paper`:", "", *(f"- {one}" for one in printed["chosen"]), "")
-
-
-def _limits(parameter: Mapping[str, Any]) -> str:
-    return ", ".join(map(str, parameter["options"])) or f"{parameter['low']} to {parameter['high']}"
 
 
 def _command_line() -> Iterator[str]:
@@ -101,7 +60,7 @@ def _command(parser: argparse.ArgumentParser, name: str) -> Iterator[str]:
             yield from _command(child, f"{name} {command}".strip())
     rows = [_option(parser, action) for action in parser._actions if action not in commands and action.dest != "help"]
     if rows:
-        yield from _table(("option", "needed", "meaning"), rows)
+        yield from table(("option", "needed", "meaning"), rows)
 
 
 def _option(parser: argparse.ArgumentParser, action: argparse.Action) -> tuple[str, str, str]:
@@ -110,7 +69,7 @@ def _option(parser: argparse.ArgumentParser, action: argparse.Action) -> tuple[s
     value = "" if action.nargs == 0 else formatter._metavar_formatter(action, named)(1)[0]
     meaning = formatter._expand_help(action) if action.help else ""
     needed = action.required if action.option_strings else action.nargs != "?"
-    return _code(" ".join([*action.option_strings[:1], value]).strip()), "yes" if needed else "", meaning
+    return code(" ".join([*action.option_strings[:1], value]).strip()), "yes" if needed else "", meaning
 
 
 def _python() -> Iterator[str]:
@@ -121,7 +80,7 @@ def _python() -> Iterator[str]:
         for member, part in _members(value):
             yield from (f"### `{name}.{member}`", "", *_signature(member, part), *_docstring(part))
     yield from ("## Options of `dps.plan`", "", *_docstring(Options))
-    yield from _table(("option", "type"), [[_code(name), _code(kind.__forward_arg__)] for name, kind in Options.__annotations__.items()])
+    yield from table(("option", "type"), [[code(name), code(kind.__forward_arg__)] for name, kind in Options.__annotations__.items()])
 
 
 def _members(value: Any) -> Iterator[tuple[str, object]]:
@@ -166,10 +125,10 @@ def _fields(title: str, schema: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"## {title}", "", schema.get("description", ""), "")
     required = schema.get("required", ())
     rows = [
-        [_code(name), _type(field), "needed" if name in required else _code(json.dumps(field["default"])) if "default" in field else ""]
+        [code(name), _type(field), "needed" if name in required else code(json.dumps(field["default"])) if "default" in field else ""]
         for name, field in schema.get("properties", {}).items()
     ]
-    yield from _table(("field", "value", "unless given"), rows)
+    yield from table(("field", "value", "unless given"), rows)
 
 
 _LIMITS = {
@@ -188,7 +147,7 @@ def _type(field: Mapping[str, Any]) -> str:
     if "$ref" in field:
         return f"[{(name := field['$ref'].rsplit('/', 1)[-1])}](#{name.lower()})"
     if "enum" in field or "const" in field:
-        return ", ".join(_code(json.dumps(one)) for one in field.get("enum", [field.get("const")]))
+        return ", ".join(code(json.dumps(one)) for one in field.get("enum", [field.get("const")]))
     if field.get("type") == "array":
         return f"list of {_type(field['items'])}" if field.get("items") else "list"
     limits = [f"{words} {field[limit]:,}" for limit, words in _LIMITS.items() if limit in field]
@@ -198,24 +157,24 @@ def _type(field: Mapping[str, Any]) -> str:
 def _domain() -> Iterator[str]:
     for kind in KINDS.values():
         yield from (f"## `{kind.name}`", "", f"{kind.help} Its cells: {kind.form.value}.", "")
-        yield from (f"Fields beside name, kind and label: {', '.join(map(_code, kind.fields))}.", "")
+        yield from (f"Fields beside name, kind and label: {', '.join(map(code, kind.fields))}.", "")
         if kind.precisions:
-            yield from (f"Precisions: {', '.join(map(_code, kind.precisions))}.", "")
+            yield from (f"Precisions: {', '.join(map(code, kind.precisions))}.", "")
         if kind.learnable:
             yield from ('Its values can be learnt with noise (`"discover": true`).', "")
         if kind.options:
-            rows = [[_code(option.field), ", ".join(map(_code, option.choices)), option.help] for option in kind.options]
-            yield from _table(("field", "values", "meaning"), rows)
+            rows = [[code(option.field), ", ".join(map(code, option.choices)), option.help] for option in kind.options]
+            yield from table(("field", "values", "meaning"), rows)
 
 
 def _charges() -> Iterator[str]:
     operations = operation_registry.everything().values()
     rows = [
-        [_code(one.name), one.event.__name__ if one.event else "free", ", ".join(map(_code, one.signature.parameters)), _first(one)]
+        [code(one.name), one.event.__name__ if one.event else "free", ", ".join(map(code, one.signature.parameters)), _first(one)]
         for one in operations
     ]
     yield from ("Propositions are in [proofs](../proofs.md).", "")
-    yield from _table(("operation", "charged as", "question", "answer"), rows)
+    yield from table(("operation", "charged as", "question", "answer"), rows)
     for event in dict.fromkeys(one.event for one in operations if one.event is not None):
         named = ", ".join(f"`{field.name}`" for field in fields(event))  # type: ignore[arg-type]  # every event is a dataclass
         yield from (f"## {event.__name__} ({named})", "", inspect.getdoc(event) or "", "")
@@ -227,10 +186,10 @@ def _first(operation: object) -> str:
 
 
 def main() -> None:
-    FOLDER.mkdir(exist_ok=True)
-    for old in FOLDER.glob("*.md"):
+    for folder in (FOLDER / "mechanisms", SCHEMAS):
+        folder.mkdir(parents=True, exist_ok=True)
+    for old in FOLDER.rglob("*.md"):
         old.unlink()
-    SCHEMAS.mkdir(exist_ok=True)
     for folder, made in ((FOLDER, pages()), (SCHEMAS, schemas.files())):
         for name, text in made.items():
             (folder / name).write_text(text, encoding="utf-8")
