@@ -111,13 +111,8 @@ class _Recorder:
         def call(*arguments: Any, **options: Any) -> Any:
             interrupts.check()  # before more is paid for
             question, before = _identifying(name, arguments, options, self.__group), len(self.__kernel.events)
-            given = self.__given.answer(self.__kernel._public, name, question)
-            if given is None:
-                value = attribute(*arguments, **options)
-            else:
-                value, event = given
-                if event is not None:
-                    self.__kernel._charge(event)
+            given = self.__given.answer(self.__kernel, name, question)
+            value = attribute(*arguments, **options) if given is None else given[0]
             paid = self.__kernel.events[before:]
             self.__keep(RecordedAnswer(name, question, len(paid), _copied(value)), paid)
             return value
@@ -131,8 +126,8 @@ class _Given:
     def __init__(self, given: Given) -> None:
         self._answers, self._paid = iter(given[0]), iter(given[1])
 
-    def answer(self, public: Asked, operation: str, question: tuple[Any, ...]) -> tuple[Any, Event | None] | None:
-        """What was answered then and what it costs; None where no answer is left. Raises InputError as `replaying` says."""
+    def answer(self, kernel: SealedKernel, operation: str, question: tuple[Any, ...]) -> tuple[Any] | None:
+        """What was answered then, once the kernel is charged for it; None where no answer is left. Raises InputError as `replaying`."""
         answer = next(self._answers, None)
         if answer is None:
             return None
@@ -141,10 +136,13 @@ class _Given:
         if isinstance(answer.value, Unrecorded):
             raise InputError("transcript", f"it does not hold the answers of {operation}", "this mechanism cannot be reproduced")
         if isinstance(answer.value, Measurement):  # what the kernel decides of it: which values its groups have, the kind of its noise
-            groups = tuple(public.groups[name] for name in answer.value.clique if name in public.groups)
+            groups = tuple(kernel._public.groups[name] for name in answer.value.clique if name in kernel._public.groups)
             if answer.value.groups != groups or not answer.value.is_rounded_normal:
                 raise InputError("transcript", "a noisy table is not as the kernel measures", "do not rely on this release")
-        return answer.value, _paid(Call(public.unit, public.domain, operation, question, answer.value), answer.charges, self._paid)
+        event = _paid(Call(kernel.unit, kernel.domain, operation, question, answer.value), answer.charges, self._paid)
+        if event is not None:
+            kernel._charge(event)
+        return (answer.value,)
 
 
 class _Replay(SealedKernel):
@@ -174,13 +172,10 @@ class _Replay(SealedKernel):
         """Nothing to read."""
 
     def _ask(self, operation: str, *arguments: object, **options: object) -> object:
-        given = self.__given.answer(self._public, operation, _identifying(operation, arguments, options, self.__group))
+        given = self.__given.answer(self, operation, _identifying(operation, arguments, options, self.__group))
         if given is None:
             raise AnswersEnd
-        value, event = given
-        if event is not None:
-            self._charge(event)
-        return value
+        return given[0]
 
 
 def check_paid(domain: Domain, unit: Unit, answers: Sequence[RecordedAnswer], paid: Sequence[Event]) -> None:
