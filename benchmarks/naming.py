@@ -42,6 +42,7 @@ from dpsynth_core.vocabulary.rows import row_marginals
 TABLES = {"titanic": 1306, "few": 3000, "hundred": 100}
 COLUMNS = 8
 LIMITS = (0.1, 0.15, 0.2)
+_POINT = ("table", "mechanism", "epsilon")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -133,12 +134,11 @@ def _lines(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     )
     yield ""
     about = ("named good", "of these wrong", "bound fails there")
-    heads = ("table", "mechanism", "epsilon", "releases", "noise", "truly good", *about)
-    heads = (*heads, "named poor", "of these wrong", "bound fails in all")
+    heads = (*_POINT, "releases", "noise", "truly good", *about, "named poor", "of these wrong", "bound fails in all")
     yield f"| {' | '.join((*heads, *(f'alone: {words}' for words in about), 'measured off', 'best estimate off'))} |"
     yield "|" + " --- |" * 17
-    for point in dict.fromkeys((run["table"], run["mechanism"], run["epsilon"]) for run in runs):
-        some = [run for run in runs if (run["table"], run["mechanism"], run["epsilon"]) == point]
+    for point in dict.fromkeys(tuple(run[name] for name in _POINT) for run in runs):
+        some = [run for run in runs if tuple(run[name] for name in _POINT) == point]
         total = {name: sum(run[name] for run in some) for name in some[0] if isinstance(some[0][name], int)}
         noise, every = statistics.fmean(run["noise"] for run in some), total["tables"]
         cells = [
@@ -160,10 +160,10 @@ def _lines(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _of_groups(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    heads = ("table", "mechanism", "epsilon", "limit", "groups", "bound fails", "truly within", "said", "of these wrong")
+    heads = (*_POINT, "limit", "groups", "bound fails", "truly within", "said", "of these wrong")
     rows = []
-    for point in dict.fromkeys((run["table"], run["mechanism"], run["epsilon"]) for run in runs):
-        some = [run for run in runs if (run["table"], run["mechanism"], run["epsilon"]) == point]
+    for point in dict.fromkeys(tuple(run[name] for name in _POINT) for run in runs):
+        some = [run for run in runs if tuple(run[name] for name in _POINT) == point]
         total = Counter[str]()
         for run in some:
             total.update({name: number for name, number in run.items() if isinstance(number, int)})
