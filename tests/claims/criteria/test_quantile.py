@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
@@ -59,6 +59,7 @@ def test_without_noise_the_error_is_the_real_one_and_all_of_the_budget_is_spent(
     p=st.floats(0.05, 0.95),
     more=st.floats(0, 40),
 )
+@example(widths=[1, 1], ages=[0, 1, 1], synthetic=[1, 1, 1], p=1 / 3, more=0.0)
 def test_a_real_quantile_that_is_certified_is_within_the_tolerance(
     widths: list[int], ages: list[int], synthetic: list[int], p: float, more: float
 ) -> None:
@@ -79,10 +80,12 @@ def test_a_real_quantile_that_is_certified_is_within_the_tolerance(
     quantile = np.interp(p, np.concatenate([[0], np.cumsum(rows)]) / rows.sum(), edges)
     for where in (0.0, 1.0):
         values = np.sort(np.concatenate([np.full(n, edges[i] + where * widths[i]) for i, n in enumerate(real)]))
-        smallest = values[max(0, math.ceil(p * len(values)) - 1)]  # a p-quantile: p of them at most are below, and p at least are not above
-        assert edges[first] <= smallest <= edges[last]
+        # p-quantiles, of which p at most are below and p at least not above: from the first of these to the second, the same but in a tie
+        low, high = values[max(0, math.ceil(p * len(values)) - 1)], values[min(len(values) - 1, math.floor(p * len(values)))]
+        low, high = max(low, edges[first]), min(high, edges[last])
+        assert low <= high
         if len(set(np.cumsum(rows))) == size:  # no empty bin, so that the synthetic quantile is one number
-            assert abs(smallest - quantile) <= tolerance + 1e-6
+            assert abs(np.clip(quantile, low, high) - quantile) <= tolerance + 1e-6
 
 
 @pytest.mark.parametrize(
