@@ -102,7 +102,7 @@ def test_the_oldest_versions_that_are_allowed_make_the_same_release(wheel: Path,
     bounds = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
     there = run(uv, "pip", "freeze", "--python", python, cwd=tmp_path).stdout.lower().replace("-", "_")
     for name, least in (bound.lower().split(">=") for bound in bounds):
-        assert re.search(rf"^{name}=={re.escape(least)}(\.0)*$", there, re.MULTILINE), (name, there)
+        assert re.search(rf"^{name}=={re.escape(least)}(\.\d+)*$", there, re.MULTILINE), name  # the first of its line may be withdrawn
 
 
 POLARS = """
