@@ -81,8 +81,11 @@ def trial(folder: Path, link: Link, epsilon: float, run: int) -> Held:
 
 
 def _shown(shares: Sequence[float]) -> str:
+    """Where all bounds of all releases hold: of how many releases at least they all do, with 95 % confidence."""
+    if not shares or min(shares) == 1:
+        return f"all (of {0.05 ** (1 / len(shares)):.1%} of releases at least)" if shares else "none stated"
     doubt = statistics.stdev(shares) / len(shares) ** 0.5 if len(shares) > 1 else float("nan")
-    return f"{statistics.fmean(shares):.3f} ± {doubt:.3f}" if shares else "none"
+    return f"{statistics.fmean(shares):.3f} ± {doubt:.3f}"
 
 
 if __name__ == "__main__":
