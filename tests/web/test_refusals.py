@@ -68,6 +68,7 @@ def test_a_page_that_could_not_be_drawn_can_be_tried_again(monkeypatch: pytest.M
         st.write("here it is")
 
     monkeypatch.setattr(session, "admitted", lambda: True)
+    monkeypatch.setattr(session, "ends", lambda: None)
     monkeypatch.setattr(frame, "_route", route)
 
     def page() -> None:
