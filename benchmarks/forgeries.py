@@ -33,8 +33,10 @@ from benchmarks.table import released
 from dpsynth_core.bundle import pack, unpack, verify
 from dpsynth_core.bundle.reproduce import feasible, repeated, replayed
 from dpsynth_core.bundle.verdicts import CONSISTENT, INCONSISTENT, PARTLY
+from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.foundation.content import Content, held
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.planning.plan import INSIDE, LEARNING
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
@@ -151,7 +153,7 @@ def cases(name: str, release: Release, rng: random.Random) -> Iterator[Case]:
     """Every change of every field and file of one release."""
     files = packed(release)
     document = json.loads(files[releases.DOCUMENT])
-    for path in paths(document):
+    for path in _places(document):
         for change, value in changes(document, path, rng):
             for manner in MANNERS:
                 for versions in OTHERS:
@@ -170,7 +172,7 @@ def pairs(name: str, release: Release, rng: random.Random, count: int) -> Iterat
     """So many random pairs of changes of release.json."""
     files = packed(release)
     document = json.loads(files[releases.DOCUMENT])
-    places = list(paths(document))
+    places = list(_places(document))
     for _ in range(count):
         both = [(path, *rng.choice(list(changes(document, path, rng)) or [("left out", _GONE)])) for path in rng.sample(places, 2)]
         manner, versions = rng.choice(MANNERS), rng.choice(list(OTHERS))
@@ -220,6 +222,18 @@ def paths(value: Any, path: Path_ = ()) -> Iterator[Path_]:
         numbers = len(value) > _LONG and all(isinstance(part, int | float) for part in value)
         for place in sorted({0, len(value) // 2, len(value) - 1}) if numbers else range(len(value)):
             yield from paths(value[place], (*path, place))
+
+
+def _places(document: Document) -> Iterator[Path_]:
+    """Those of fields that say something: a share of the budget for what the plan does not ask for is taken by nothing."""
+    idle = [("spec", "budget", name) for name in (LEARNING, INSIDE, *(claim.name for claim in CLAIMS)) if not _takes(document, name)]
+    return (path for path in paths(document) if path not in idle)
+
+
+def _takes(document: Document, share: str) -> bool:
+    """Whether the plan would take a share of this name, if it stated one."""
+    spec = document["spec"]
+    return releases.plan_of({**document, "spec": {**spec, "budget": {**spec["budget"], share: 0.01}}}).shares.of(share) > 0
 
 
 def changes(document: Document, path: Path_, rng: random.Random) -> Iterator[tuple[str, Any]]:
