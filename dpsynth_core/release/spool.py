@@ -71,14 +71,17 @@ class Spool:
     def again(cls, path: Path, run: str, plan: Plan) -> Self:
         """The spool of a run that goes on. Raises InputError where it cannot."""
         spool, field = cls.__new__(cls), f"run {run!r}"
+        remedy = f"recover it, which spends nothing, or delete {shown(path)} to be charged once more"
+        lost = InputError(field, "an answer that was paid for is lost, so that it cannot go on", remedy)
         try:
             if not path.stat().st_mode & stat.S_IWUSR:
-                remedy = f"recover it, which spends nothing, or delete {shown(path)} to be charged once more"
-                raise InputError(field, "an answer that was paid for is lost, so that it cannot go on", remedy)
+                raise lost
             spool._begin(path, plan, 0)
         except OSError as error:
             raise InputError(field, f"what it kept cannot be opened ({error.strerror})", "make that possible first") from None
         try:
+            if not spool.goes_on:  # since it was looked at, and before its lock was free
+                raise lost
             kept, whole = _content(spool._stream, field)
             if (kept.run, kept.spec.digest()) != (run, plan.spec.digest()):
                 raise InputError(field, "what it kept is of another plan", "put back what the run kept, or recover it")
@@ -127,7 +130,8 @@ class Spool:
 
     def close_for_good(self) -> None:
         """It can be recovered from now on, and not go on. Needs no room on the disk."""
-        os.fchmod(self._stream.fileno(), 0o400)
+        with suppress(OSError):  # a disk that takes nothing at all lets nothing go on either
+            os.fchmod(self._stream.fileno(), 0o400)
 
     def close(self) -> None:
         with suppress(OSError):  # a full disk takes the rest of a line no better at the end

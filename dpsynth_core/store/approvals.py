@@ -77,7 +77,7 @@ def approve(owner: str, run: str, stage: str, reason: str) -> None:
         if not lacks(books, run, stage):
             raise InputError(stage, "it waits for no approval", "choose one that does")
         charge = accounts.reservation(books, run)
-        if charge.curator == owner:
+        if roles.one_person(db, charge.curator, owner):
             raise InputError(stage, "you made it yourself", "ask another reviewer")
         chain.append(db, books, Entry(owner, _APPROVE + stage, charge.population, run, charge.spec, note=reason.strip()))
 

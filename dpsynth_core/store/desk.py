@@ -50,7 +50,7 @@ def answer(token: str, act: str, asked: Any) -> dict[str, Any]:
         run = asked.get("run")
         books = chain.entries_in(db)
         charge = next((entry for entry in books if entry.kind == "reserve" and entry.run == run and entry.curator == owner), None)
-        if charge is None:
+        if charge is None or run in _jobs_here(db):
             raise InputError("run", "the ledger has no charge of yours for it", "reserve its budget first")
         return _ACTS[act](db, charge, {entry.kind for entry in books if entry.run == run})
 
@@ -83,10 +83,14 @@ def _read(asked: Mapping[str, Any]) -> Charge:
     return charge
 
 
+def _jobs_here(db: sqlite3.Connection) -> set[str]:
+    """What the wizard and the command line of this server carry out, which is none of a program's elsewhere."""
+    return {row["id"] for row in db.execute("SELECT id FROM jobs")}
+
+
 def _free_forgotten(db: sqlite3.Connection) -> None:
-    """What the wizard and the command line reserve here has a job as long as it waits, and is none of this."""
     books = chain.entries_in(db)
-    kept = {entry.run for entry in books if entry.kind == "touch"} | {row["id"] for row in db.execute("SELECT id FROM jobs")}
+    kept = {entry.run for entry in books if entry.kind == "touch"} | _jobs_here(db)
     for entry in accounts.standing(books):
         if entry.run not in kept and age(entry.at) > FORGOTTEN_SECONDS:
             ledger.give_back(db, entry.run, "a program elsewhere never read a record for it")
@@ -110,6 +114,8 @@ def _return(db: sqlite3.Connection, charge: Entry, done: set[str]) -> dict[str, 
 
 
 def _cite(db: sqlite3.Connection, charge: Entry, done: set[str]) -> dict[str, Any]:  # noqa: ARG001
+    if "touch" not in done:
+        raise InputError("run", "by the ledger it read no record", "reserve its budget and touch it before it reads")
     return {"spec": charge.spec, "cited": balance.citation(charge.run)}
 
 

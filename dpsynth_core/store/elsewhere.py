@@ -6,6 +6,7 @@ token goes to that server alone.
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import urllib.error
@@ -21,6 +22,7 @@ from dpsynth_core.store.ledger import Charge, PlanDiffers
 VARIABLE, _TOKEN = "DPSYNTH_LEDGER", "DPSYNTH_LEDGER_TOKEN"
 _PLACE = "books"
 _SECONDS, _MOST_BYTES = 30, 1 << 20
+_NO_ANSWER, _LOOK = "the office's server does not answer, or not as one", "check the address and the network, and try again"
 _HERE = ("localhost", "127.0.0.1", "::1")
 
 
@@ -48,7 +50,9 @@ class Office:
             raise StoreFault(error.field, error.problem, error.remedy) from error
         if told.get("spec") != plan:
             raise PlanDiffers("plan", "it is another one than the office's ledger was charged for", "put back what the run kept")
-        return dict(told["cited"])
+        if not isinstance(cited := told.get("cited"), dict):
+            raise StoreFault(VARIABLE, _NO_ANSWER, _LOOK)
+        return cited
 
     def _ask(self, act: str, asked: dict[str, Any]) -> dict[str, Any]:
         headers = {"authorization": f"Bearer {self.token}", "content-type": "application/json"}
@@ -58,9 +62,8 @@ class Office:
                 told = json.loads(stream.read(_MOST_BYTES))
         except urllib.error.HTTPError as refused:
             raise _refusal(refused) from None
-        except (OSError, ValueError):
-            problem = "the office's server does not answer, or not as one"
-            raise StoreFault(VARIABLE, problem, "check the address and the network, and try again") from None
+        except (OSError, ValueError, http.client.HTTPException):
+            raise StoreFault(VARIABLE, _NO_ANSWER, _LOOK) from None
         return told if isinstance(told, dict) else {}
 
 

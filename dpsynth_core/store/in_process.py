@@ -23,7 +23,7 @@ from dpsynth_core.release.making import HandOver
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.spool import Kept, Spool
 from dpsynth_core.release.times import Times
-from dpsynth_core.store import charging, failures, jobs, signing, spools
+from dpsynth_core.store import charging, elsewhere, failures, jobs, rules, signing, spools
 from dpsynth_core.store.faults import FIELD as HOME
 from dpsynth_core.store.faults import StoreFault
 
@@ -56,6 +56,7 @@ def make(plan: Plan, place: Path | None, told: Told, hand_over: HandOver, field:
         return
     spools.check_room(plan)
     if not anew and (begun := _interrupted(plan)) is not None:
+        rules.check(plan.spec)
         _make(plan, spools.spool_file(begun), begun, lambda: None, told, hand_over, goes_on=True)
         spools.settle(begun)
         return
@@ -67,9 +68,12 @@ def make(plan: Plan, place: Path | None, told: Told, hand_over: HandOver, field:
 
 
 def _interrupted(plan: Plan) -> str | None:
-    """The run of this plan and table that was charged last, began to read and has no release yet. Runs of the app are not meant."""
+    """The run of this plan and table that was charged here last, began to read and has no release yet: its job is there until then. Runs of
+    the app and those that an office's ledger was charged for are not meant."""
+    if elsewhere.configured() is not None:
+        return None
     there = (run for run in charging.charged_before(plan) if spools.spool_file(run).exists())
-    return next((run for run in there if jobs.kind_of(run) != jobs.RELEASE), None)
+    return next((run for run in there if jobs.kind_of(run) == jobs.COMMAND), None)
 
 
 def _make(
@@ -114,7 +118,7 @@ def _make(
         hand_over(replace(made, ledger=_cited(run, plan, told)), taken)
 
     def kept(spool: Spool) -> None:
-        told.kept(spool.answers, run or str(place), bool(run) and spool.goes_on)
+        told.kept(spool.answers, run or str(place), bool(run) and spool.goes_on and elsewhere.configured() is None)
 
     try:
         making.make(plan, spool_for, begin, told.step, finish, kept, bool(run))

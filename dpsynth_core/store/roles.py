@@ -90,6 +90,12 @@ def of(db: sqlite3.Connection, owner: str) -> frozenset[Role]:
     return frozenset(map(Role, row["roles"].split())) if row else frozenset()
 
 
+def one_person(db: sqlite3.Connection, first: str, second: str) -> bool:
+    """Whether two owners are the same person as far as their names say: an account of another provider, or one that was made anew."""
+    named = {row["owner"]: row["name"] for row in db.execute("SELECT owner, name FROM people WHERE owner IN (?, ?)", (first, second))}
+    return first == second or (bool(named.get(first)) and named[first] == named.get(second))
+
+
 def names() -> Mapping[str, str]:
     """What to call the people who have come in, by owner (hostile text)."""
     with reading() as db:

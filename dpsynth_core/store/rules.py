@@ -52,7 +52,8 @@ class Rules(Part):
 def read(text: str) -> Rules:
     """Raises InputError for what are no rules."""
     from dpsynth_core.claims.criteria.registry import KINDS as CRITERIA
-    from dpsynth_core.mechanisms.registry import MECHANISMS  # takes a second to load
+    from dpsynth_core.mechanisms.graphical.households import Households  # these take a second to load
+    from dpsynth_core.mechanisms.registry import MECHANISMS
     from dpsynth_core.sources.registry import KINDS
 
     parse_json(text, "rules")
@@ -62,7 +63,8 @@ def read(text: str) -> Rules:
         first = error.errors(include_input=False, include_url=False)[0]
         place, problem = ".".join(map(str, ("rules", *first["loc"]))), first["msg"][:1].lower() + first["msg"][1:]
         raise InputError(place, problem, "see docs/office.md") from None
-    named = {"data": (rules.data, KINDS), "mechanisms": (rules.mechanisms, MECHANISMS), "criteria": (rules.criteria, CRITERIA)}
+    mechanisms = (*MECHANISMS, Households.card.name)
+    named = {"data": (rules.data, KINDS), "mechanisms": (rules.mechanisms, mechanisms), "criteria": (rules.criteria, CRITERIA)}
     for name, (given, known) in named.items():
         if unknown := sorted(set(given or ()) - set(known)):
             raise InputError(f"rules.{name}", f"{shown(unknown[0])} is none", f"use some of {', '.join(sorted(known))}")

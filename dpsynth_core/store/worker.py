@@ -31,7 +31,7 @@ from dpsynth_core.release import making, recovery, spool, synthesis, times
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.spool import Spool
 from dpsynth_core.release.times import Times
-from dpsynth_core.store import balance, failures, fingerprints, jobs, ledger, spools
+from dpsynth_core.store import balance, failures, fingerprints, jobs, ledger, rules, spools
 from dpsynth_core.store.faults import explained
 from dpsynth_core.store.folders import run_folder
 from dpsynth_core.tradeoffs.sweep import Sweep
@@ -155,6 +155,7 @@ def _fresh(run: str, spec: Spec, keep: making.HandOver) -> None:
 
     def begin() -> None:
         _record(run, Progress("phase", message="opening the records"))
+        rules.check(plan.spec)  # which may be others than when it was submitted
         jobs.touch(run)  # nothing above keeps or counts a record, everything below may
 
     making.make(plan, spool_for, begin, partial(_record, run), keep)

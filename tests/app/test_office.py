@@ -19,7 +19,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.store import approvals, balance, chain, jobs, ledger, looks, projects, roles, rules, runs, tokens, worker
+from dpsynth_core.store import approvals, balance, chain, desk, jobs, ledger, looks, projects, roles, rules, runs, tokens, worker
 from dpsynth_core.store.faults import BooksLost
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.store.roles import MAY, Act, Role
@@ -466,6 +466,28 @@ def test_what_people_did_is_in_the_chain_before_it_is_done_and_names_no_project(
     assert chain.verify().ok
     office.enter("auditor")
     assert "true values looked at" in open_ledger().dataframe[0].value["what"].tolist()
+
+
+def test_a_program_elsewhere_has_no_say_about_what_the_server_carries_out(office: Office) -> None:
+    """Else its reservation could be given back, or called final, while it waits: no job would end any more."""
+    owner = office.enter("curator")
+    run, token = submitted(owner), tokens.make(owner, "notebook")
+    before = chain.entries()
+    for act in ("touch", "return", "cite"):
+        with pytest.raises(InputError, match="no charge of yours"):
+            desk.answer(token, act, {"run": run})
+    assert chain.entries() == before
+    work(run)
+    assert runs.get(owner, run).state == "done"
+
+
+def test_the_same_person_under_another_account_approves_nothing_of_their_own(office: Office) -> None:
+    approvals.demand(office.enter("administrator"), PEOPLE, ["plan"])
+    owner = office.enter("curator")
+    run = submitted(owner)
+    roles.greet("another account", "curator@example.org", [Role.REVIEWER])
+    with pytest.raises(InputError, match="you made it yourself"):
+        approvals.approve("another account", run, "plan", "it is mine under another name")
 
 
 def test_where_the_books_are_damaged_nothing_is_shown_or_taken_and_what_is_deleted_goes(office: Office, home: Path) -> None:

@@ -18,7 +18,8 @@ from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.release import document, synthesis
 from dpsynth_core.release.spool import Spool
-from dpsynth_core.store import auditing, balance, chain, jobs, ledger, spools
+from dpsynth_core.store import auditing, balance, chain, jobs, ledger, rules, spools
+from dpsynth_core.store.home import LOCAL_OWNER
 
 PEOPLE = "Patients 2026"
 COLUMNS = {"age": (0, 99), "sex": ["f", "m"], "region": ["north", "south"]}
@@ -141,6 +142,30 @@ def test_a_run_with_a_seed_begins_its_noise_again_and_ends_the_same() -> None:
     charged = chain.entries()
     assert plan.run(progress=False).rows.equals(whole.rows)
     assert chain.entries() == charged
+
+
+def test_what_a_run_kept_and_that_was_put_back_after_its_release_does_not_go_on(home: Path) -> None:
+    """By a backup, say: another end of the same beginning would be a second draw for one charge."""
+    plan = planned()
+    run = stopped(plan, 5)
+    kept = spools.spool_file(run).read_bytes()
+    plan.run(progress=False)
+    spent = balance.spent(PEOPLE).rho
+    spools.spool_file(run).write_bytes(kept)
+    (home / "releases" / f"{run}.zip").unlink()
+    plan.run(progress=False)
+    assert balance.spent(PEOPLE).rho == pytest.approx(2 * spent)
+    assert spools.spool_file(run).read_bytes() == kept
+
+
+def test_a_plan_that_breaks_a_rule_of_the_house_meanwhile_does_not_go_on() -> None:
+    plan = planned()
+    stopped(plan, 4)
+    rules.put_in_force(LOCAL_OWNER, json.dumps({"largest_epsilon": 0.5}), "decided by the board in March")
+    before = answered()
+    with pytest.raises(dps.InputError, match=r"epsilon is at most 0\.5, and this one is 3"):
+        plan.run(progress=False)
+    assert answered() == before
 
 
 def test_another_table_is_another_run() -> None:
