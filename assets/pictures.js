@@ -1,7 +1,7 @@
 // Streamlit's toolbar of a chart saves it as PNG. The charts are drawn as SVG, so beside that button goes one that saves the drawing
 // itself: made here in the browser, from what is on the screen, in its colours, and sent nowhere. Curator-only charts are not offered.
 (() => {
-  const GUARDED = '[class*="st-key-curator_chart"], .st-key-zone_curator';
+  const GUARDED = '[class*="st-key-curator_chart"], [class*="st-key-zone_curator"]';
   const MARGIN = 14;
   const name = (drawing) => {
     const title = drawing.querySelector(".role-title-text text")?.textContent ?? "";

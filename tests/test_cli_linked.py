@@ -72,13 +72,15 @@ def test_rules_hold_in_every_household(home: Path) -> None:
     """Rules that the data break: two in five couples of the data have no man, and families of the data live in region 0 too."""
     alone = {"if": {"members": ["1"]}, "then": {"region": ["1"]}}
     couple = {"never": {"sex": ["woman"], "adult": ["1"], "sex of another": ["woman"], "adult of another": ["1"]}}
-    rules = [{"members_with": {"adult": ["1"]}, "exactly": 2, "note": "two adults"}, alone, couple]
+    woman = {"if": {"members": ["1"]}, "then": {"sex": ["woman"]}}
+    rules = [{"members_with": {"adult": ["1"]}, "exactly": 2, "note": "two adults"}, alone, couple, woman]
     (home / "rules.json").write_text(json.dumps(rules))
     assert synthesize(home, "ruled", "--rules", str(home / "rules.json")) == 0
     homes, people = pd.read_csv(home / "ruled" / "synthetic.csv"), pd.read_csv(home / "ruled" / "members.csv")
     sizes = people.groupby("id").size()
     assert (people.groupby("id")["adult"].sum() == sizes.clip(upper=2)).all()
     assert set(homes.set_index("id")["region"][sizes.index[sizes == 1]]) <= {1}
+    assert set(people["sex"][people["id"].map(sizes) == 1]) <= {0}
     assert people[(people["adult"] == 1) & (people["sex"] == 0)].groupby("id").size().max() == 1
     assert cli.main(["verify", str(home / "ruled" / "release.zip")]) == 0
     assert json.loads((home / "ruled" / "release.json").read_text())["spec"]["members"]["rules"] == rules

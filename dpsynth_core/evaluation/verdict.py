@@ -1,7 +1,7 @@
 """May this be published, and for what? The answer in numbers, from released values alone; `report.verdict` has the words.
 
-A table is good enough if at most `LIMIT` of the people are counted in a wrong cell, with 95 % confidence for each table that is named
-(`naming`), not good enough if more are, and else not measured closely enough to tell. A tenth is about
+A table is good enough if at most `LIMIT` of the people are counted in a wrong cell, by a rule that is seldom wrong about those that are
+named (`naming`), not good enough if more are, and else not measured closely enough to tell. A tenth is about
 what a survey of 1,600 people gives for a table of a hundred cells that are equally full (half of 100 times sqrt(2/pi) sqrt(0.01/1600)):
 readers of surveys are used to reading tables with such an error. Closer limits are for a purpose to state.
 

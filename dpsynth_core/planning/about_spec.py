@@ -18,6 +18,8 @@ from dpsynth_core.planning.unit_spec import Part
 
 _LINE = re.compile(r"\s*(\w+)\s*[:=]\s*(.*?)\s*")
 _REMEDY = "write licence: CC-BY-4.0, and likewise creator (may be repeated), contact, citation, period (2024, 2024-03, 2024/2025), place"
+_SPDX = re.compile(r"MIT|[A-Za-z][A-Za-z0-9.+-]*-[0-9]+(\.[0-9]+)*(-[A-Za-z-]+)?")
+"""Of identifiers, those with a version, which every licence for data has: "proprietary" is none."""
 _PERIOD = r"^([0-9]{4}(-[0-9]{2}){0,2}(/[0-9]{4}(-[0-9]{2}){0,2})?)?$"
 
 
@@ -28,8 +30,9 @@ def _one_line(text: str) -> str:
 
 
 def _real_days(period: str) -> str:
-    for day in filter(None, period.split("/")):
-        date.fromisoformat(f"{day}-01-01"[:10])
+    days = [date.fromisoformat(f"{day}-01-01"[:10]) for day in filter(None, period.split("/"))]
+    if days != sorted(days):
+        raise ValueError("it ends before it begins")
     return period
 
 
@@ -55,12 +58,12 @@ class AboutSpec(Part):
         """Where the licence can be read; "" where it is known by its name alone."""
         if re.fullmatch(r"https?://\S+", self.licence):
             return self.licence
-        return f"https://spdx.org/licenses/{self.licence}.html" if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.+-]*", self.licence) else ""
+        return f"https://spdx.org/licenses/{self.licence}.html" if _SPDX.fullmatch(self.licence) else ""
 
     @property
     def email(self) -> str:
         """The contact, if it is an e-mail address."""
-        return self.contact if re.fullmatch(r"[^@\s<>]+@[^@\s<>]+", self.contact) else ""
+        return self.contact if re.fullmatch(r"[^@\s<>:]+@[^@\s<>:]+\.[^@\s<>:.]+", self.contact) else ""
 
     def facts(self) -> list[tuple[str, str]]:
         """What is stated, as pairs of name and text."""

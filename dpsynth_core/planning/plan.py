@@ -30,6 +30,7 @@ from dpsynth_core.planning.spec import DEFAULT_DISCOVERY, MAX_ROWS, STANDIN, Bud
 from dpsynth_core.privacy.accountant import Accountant, in_force
 from dpsynth_core.privacy.budget import check_budget
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.vocabulary import across
 from dpsynth_core.vocabulary import workload as workloads
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
@@ -289,7 +290,10 @@ def _linked(spec: Spec, households: Domain, second: MembersSpec) -> Link:
         raise InputError(field, "two linked tables do not go with it yet", "leave it out")
     if spec.mechanism.name != Households.card.name or spec.mechanism.settings:
         raise InputError("mechanism", "two linked tables have a mechanism of their own", f"name {Households.card.name!r}, without settings")
-    return Link.ruled(households, members, spec.unit.max_rows_per_person, second.rules)
+    link = Link.ruled(households, members, spec.unit.max_rows_per_person, second.rules)
+    if link.numbers and not any(across.can_hold(link.numbers, members, size) for size in range(1, link.most + 1)):
+        raise InputError("members.rules", "no household with members can have all these numbers of them", "leave one of them out")
+    return link
 
 
 def check_person(domain: Domain, person: str | None) -> None:

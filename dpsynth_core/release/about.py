@@ -38,7 +38,7 @@ class About:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """Each of 80 characters at most, as notes of SPSS are."""
+        """Each of 80 bytes of UTF-8 at most, as notes of SPSS are."""
         promise = f"epsilon {self.epsilon:g}, delta {self.delta:g}" if self.protects else "none; of invented people, or with known noise"
         return (
             "These rows are synthetic: nobody in them is a real person.",
@@ -47,7 +47,7 @@ class About:
             f"Plan (SHA-256): {self.seal[:32]}",
             f"                {self.seal[32:]}",
             "How far off they are is in release.json of their bundle.",
-            *(line for name, text in self.stated.facts() for line in textwrap.wrap(f"{name}: {text}", 80)),
+            *(line for fact in self.stated.facts() for line in _wrapped(": ".join(fact))),
         )
 
     def described(self, schema: pa.Schema, domain: Domain) -> pa.Schema:
@@ -62,3 +62,7 @@ class About:
         attrs = about | facts | dict(self.stated.facts()) | {"labels": texts, "value_labels": values}
         fields = [field.with_metadata(said[field.name]) if field.name in said else field for field in schema]
         return pa.schema(fields, metadata=about | {_OF_PANDAS: json.dumps(attrs, ensure_ascii=False)})
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, 80 // max(len(letter.encode()) for letter in text))

@@ -28,7 +28,8 @@ def sentence(release: Release) -> str:
 
 
 def cff(release: Release) -> bytes:
-    """YAML whose texts are written as in JSON, which YAML reads the same. Of a release that states creators, which the format needs."""
+    """YAML whose texts are written as in JSON, which YAML reads the same but for letters beyond the first 65,536. Of a release that states
+    creators, which the format needs."""
     return "".join(f"{line}\n" for line in _lines(release)).encode()
 
 
@@ -40,9 +41,9 @@ def _lines(release: Release) -> Iterator[str]:
     yield f"title: {_text(release.spec.name)}"
     yield "authors:"
     for creator in stated.creators:
-        family, comma, given = creator.partition(", ")
-        yield f"  - family-names: {_text(family)}" if comma else f"  - name: {_text(creator)}"
-        if comma:
+        family, _, given = creator.partition(", ")
+        yield f"  - family-names: {_text(family)}" if family and given else f"  - name: {_text(creator)}"
+        if family and given:
             yield f"    given-names: {_text(given)}"
     if stated.contact:
         yield "contact:"
@@ -61,4 +62,5 @@ def _lines(release: Release) -> Iterator[str]:
 
 
 def _text(text: str) -> str:
-    return json.dumps(text)
+    letters = (f"\\U{ord(letter):08x}" if ord(letter) > 0xFFFF else json.dumps(letter)[1:-1] for letter in text)
+    return f'"{"".join(letters)}"'

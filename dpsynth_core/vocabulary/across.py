@@ -61,6 +61,20 @@ def read(
     return tuple(zeros), tuple(numbers)
 
 
+def can_hold(numbers: Sequence[Number], members: Domain, size: int) -> bool:
+    """Whether a household of so many members can have all these numbers of them. Exact: a small integer program for each column."""
+    from scipy.optimize import LinearConstraint, milp  # a quarter of a second, which one table need not wait for
+
+    for column in {number.column for number in numbers}:
+        some, cells = [number for number in numbers if number.column == column], members[column].size
+        counted = np.array([np.isin(np.arange(cells), number.codes) for number in some], dtype=float)
+        least, most = np.transpose([number.bounds(np.array(size)) for number in some])
+        limits = [LinearConstraint(counted, least, most), LinearConstraint(np.ones((1, cells)), size, size)]
+        if not milp(np.zeros(cells), constraints=limits, integrality=np.ones(cells)).success:
+            return False
+    return True
+
+
 def _number(rule: Mapping[str, Any], members: Domain, field: str) -> Number:
     kind = "exactly" if "exactly" in rule else "at_most"
     most = rule.get(kind)

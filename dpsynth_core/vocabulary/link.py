@@ -86,7 +86,8 @@ class Link:
         """Of the pairs. The last cell of a member's column is nobody's."""
         one = [_with_nobody(attribute, attribute.name) for attribute in self.members]
         another = [_with_nobody(attribute, self.other(attribute.name)) for attribute in self.members]
-        swapped = [replace(rule, attributes=self.mirrored(rule.attributes)) for rule in self.rules]
+        mirror, name = self.mirrored, self.swapped
+        swapped = [replace(rule, attributes=mirror(rule.attributes), target=name.get(rule.target, rule.target)) for rule in self.rules]
         rules = dict.fromkeys((*self.rules, *(rule for rule in swapped if self.most > 1)))
         return Domain((*self.households.attributes, Attribute.coded(NUMBER, self.most + 1), *one, *another), tuple(rules))
 

@@ -158,6 +158,7 @@ def test_models_beside_those_of_real_rows_have_no_serious_finding(page: Page, se
 CONDITIONS = (
     {"kind": "tables", "limit": 0.1},
     {"kind": "subgroup", "where": {"sex": "male"}, "limit": 0.2},
+    {"kind": "ranges", "column": "age", "limit": 0.02},
     {"kind": "share", "of": {"sex": "female"}, "among": {"region": "north"}, "tolerance": 0.02},
     {"kind": "mean", "column": "age", "among": {"sex": "female"}, "against": {"sex": "male"}, "tolerance": 1.0},
     {"kind": "quantile", "column": "age", "p": 0.5, "tolerance": 5.0},

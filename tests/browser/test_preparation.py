@@ -196,7 +196,7 @@ def test_real_rows_are_watermarked_and_cannot_be_exported(page: Page, server: Se
     page.get_by_text("Show the first rows").click()
     table = page.get_by_test_id("stDataFrame").first
     expect(table).to_be_visible()
-    mark = page.locator(".st-key-zone_curator_page").evaluate("e => getComputedStyle(e, '::after').backgroundImage")
+    mark = page.locator("[class*=st-key-zone_curator]").first.evaluate("e => getComputedStyle(e, '::after').backgroundImage")
     assert "CURATOR-ONLY" in mark
     expect(page.get_by_text("Curator-only").first).to_be_visible()
     table.hover()

@@ -26,9 +26,11 @@ MAY_BE_OPEN = {
     "Is the guarantee stated as planned?",
     "Are all warnings there?",
     "Do report, cards and tables agree?",
+    "Do the bounds follow?",
     REPLAYED,
 }
-"""What is said in words, which later versions may say otherwise, and what other processors and libraries may round otherwise."""
+"""What is said in words, which later versions may say otherwise, and what follows from a model that later versions, other processors and
+libraries may come to otherwise."""
 
 
 def test_none_is_changed_or_taken_away() -> None:

@@ -42,6 +42,8 @@ def test_what_cannot_be_published_is_refused(text: str) -> None:
     ("licence", "address"),
     [
         ("CC-BY-4.0", "https://spdx.org/licenses/CC-BY-4.0.html"),
+        ("MIT", "https://spdx.org/licenses/MIT.html"),
+        ("proprietary", ""),
         ("https://office.example/terms", "https://office.example/terms"),
         ("Open Government Licence v3.0", ""),
         ("javascript:alert(1)", ""),
@@ -55,3 +57,13 @@ def test_a_licence_has_an_address_where_it_is_known(licence: str, address: str) 
 def test_an_address_of_electronic_mail_is_known_as_one() -> None:
     assert AboutSpec(contact="data@office.example").email == "data@office.example"
     assert AboutSpec(contact="the office, room 3").email == ""
+
+
+@pytest.mark.parametrize("contact", ["a@b", "mailto:a@b.example", "the office"])
+def test_what_archives_take_for_no_address_is_a_text(contact: str) -> None:
+    assert AboutSpec(contact=contact).email == ""
+
+
+def test_a_period_ends_after_it_begins() -> None:
+    with pytest.raises(ValueError, match="it ends before it begins"):
+        AboutSpec(period="2025/2024")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import time
 import zipfile
 from pathlib import Path
@@ -18,8 +19,11 @@ from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 
 from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.planning.about_spec import AboutSpec
 from dpsynth_core.release import row_files
+from dpsynth_core.release.about import About
 from dpsynth_core.release.row_files import FORMATS, chosen
+from dpsynth_core.release.rows import HeldRows
 from dpsynth_core.sources import statistical_file
 from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.decoding import decode
@@ -139,6 +143,20 @@ def test_a_file_that_lost_its_bundle_says_what_it_is(tmp_path: Path) -> None:
             assert "Licence: CC-BY-4.0" in text
     assert len(ABOUT.label) <= 40
     assert max(map(len, ABOUT.lines)) <= 80
+
+
+def test_notes_of_spss_have_room_for_letters_of_any_script() -> None:
+    """They count bytes, and refuse a file for one line that is too long when the budget is spent."""
+    creators = ("統計局" * 20, "Ministère de l'Économie, des Finances et de la Souveraineté industrielle")
+    stated = AboutSpec(licence="é" * 90, creators=creators)
+    about = About("0" * 64, 1.0, 1e-9, protects=True, stated=stated)
+    assert max(len(line.encode()) for line in about.lines) <= 80
+    assert re.sub(r"\s", "", "".join(about.lines)).count("統計局") == 20
+    table = pa.table({"sex": pa.array(["1", "2"])})
+    domain = Domain.from_json({"version": 1, "attributes": [{"name": "sex", "kind": "categorical", "categories": ["1", "2"]}]})
+    out = io.BytesIO()
+    FORMATS["sav"].write(HeldRows(table), domain, out, about)
+    assert out.getvalue().startswith(b"$FL2")
 
 
 def test_pandas_finds_in_parquet_what_the_rows_are(tmp_path: Path) -> None:

@@ -18,7 +18,9 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+import yaml
 
+from dpsynth_core.report import citation
 from dpsynth_core.report.ddi import is_plain
 from dpsynth_core.vocabulary import ddi
 from dpsynth_core.vocabulary.domain import Domain
@@ -208,3 +210,8 @@ def test_a_citation_names_its_creators_and_where_nobody_is_named_there_is_none()
     assert written["cff-version"] == "1.2.0"
     assert json.loads(written["message"]).endswith(f"Plan {json.loads(deposited()['release.json'])['spec_sha256']}.")
     assert "CITATION.cff" not in files()
+
+
+def test_every_letter_of_a_citation_is_read_again_as_it_was() -> None:
+    text = 'Büro "Süd", 統計局 😀 \\ 𠮷'
+    assert yaml.safe_load(citation._text(text)) == text
