@@ -29,5 +29,5 @@ def parquet_of(release: Release, rows: Rows | None = None) -> bytes:
     given = rows or release.values
     assert given is not None
     out = io.BytesIO()
-    write_parquet(given, release.plan.row_domain, out, About.of(release.spec))
+    write_parquet(given, release.plan.row_domain, out, release.about)
     return out.getvalue()

@@ -217,7 +217,6 @@ def _write_rows(made: Release, out: Path, formats: Sequence[str]) -> dict[str, P
     from dpsynth_core.foundation.private_files import private_file
     from dpsynth_core.release import document as releases
     from dpsynth_core.release import tables
-    from dpsynth_core.release.about import About
     from dpsynth_core.release.row_files import FORMATS
 
     packed: dict[str, Path] = {}
@@ -230,7 +229,7 @@ def _write_rows(made: Release, out: Path, formats: Sequence[str]) -> dict[str, P
         file = f"{table}{FORMATS[name].ending}"
         try:
             with private_file(out / file) as stream:
-                FORMATS[name].write(rows, domain, stream, About.of(made.spec))
+                FORMATS[name].write(rows, domain, stream, made.about)
         except CapacityError as error:
             print_message(f"warning: {file} was not written: {error.problem}; {error.remedy}")
             continue

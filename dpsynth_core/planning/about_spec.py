@@ -78,6 +78,12 @@ class AboutSpec(Part):
         return [(name, text) for name, text in pairs if text]
 
 
+def person(creator: str) -> tuple[str, str] | None:
+    """Family and given names of a creator who is written so; None for an institution."""
+    family, _, given = creator.partition(", ")
+    return (family, given) if family and given else None
+
+
 def written(about: Mapping[str, Any]) -> str:
     """The lines of a section, as `read` reads them."""
     pairs = [(name, value) for name, value in about.items() if name != "creators"] + [("creator", one) for one in about.get("creators", ())]

@@ -28,8 +28,9 @@ class About:
     stated: AboutSpec
 
     @classmethod
-    def of(cls, spec: Spec) -> About:
-        return cls(spec.digest(), spec.budget.epsilon, spec.budget.delta, spec.protects, spec.about or AboutSpec())
+    def of(cls, spec: Spec, seal: str = "") -> About:
+        """seal: of a release whose document states another digest than its plan has here (`Release.seal`)."""
+        return cls(seal or spec.digest(), spec.budget.epsilon, spec.budget.delta, spec.protects, spec.about or AboutSpec())
 
     @property
     def label(self) -> str:

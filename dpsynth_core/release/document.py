@@ -255,12 +255,12 @@ def save(release: Release, directory: Path) -> None:
                 _write_kept(release, rows, stream)
         if release.members is not None:
             with private_file(directory / MEMBERS) as stream:
-                write_parquet(release.members, release.plan.member_domain, stream, About.of(release.spec))
+                write_parquet(release.members, release.plan.member_domain, stream, release.about)
     write_document(release, directory)
 
 
 def _write_kept(release: Release, rows: Rows, stream: BinaryIO) -> None:
-    write_parquet(rows, release.plan.row_domain, stream, About.of(release.spec))
+    write_parquet(rows, release.plan.row_domain, stream, release.about)
 
 
 def load(directory: Path) -> Release:

@@ -24,6 +24,7 @@ from dpsynth_core.evaluation.bounds import Bound
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.events import Event
+from dpsynth_core.release.about import About
 from dpsynth_core.release.rows import Rows, whole
 from dpsynth_core.release.transcript import RecordedAnswer
 from dpsynth_core.vocabulary.domain import Domain
@@ -134,6 +135,11 @@ class Release:
     @property
     def seal(self) -> str:
         return self.sealed or self.spec.digest()
+
+    @property
+    def about(self) -> About:
+        """What its files say about it."""
+        return About.of(self.spec, self.sealed)
 
     @property
     def domain(self) -> Domain:

@@ -20,7 +20,7 @@ from dpsynth_core.foundation.zones import Zoned, combine, released
 from dpsynth_core.release.release import INTERRUPTED, Release
 from dpsynth_core.report import brief, table_files
 from dpsynth_core.report.card import card
-from dpsynth_core.report.citation import CITATION, about, cff
+from dpsynth_core.report.citation import CITATION, cff
 from dpsynth_core.report.ddi import DDI, codebook_xml
 from dpsynth_core.report.explore import EXPLORE, can_answer, explore_page, knowledge
 from dpsynth_core.report.facts import facts, goodness, learnt, sentence, trusted
@@ -146,7 +146,7 @@ def parts(release: Release) -> dict[str, Zoned[bytes]]:
     }
     if release.plan.link is None:  # both are about the rows of one table
         files[NOTEBOOK] = notebook(release)
-    if about(release).creators:  # without one the format does not allow it
+    if release.about.stated.creators:  # without one the format does not allow it
         files[CITATION] = released(cff(release))
     if can_answer(release):
         files[EXPLORE] = explore_page(release, judged.value.claim)

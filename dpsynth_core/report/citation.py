@@ -5,14 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from dpsynth_core.planning.about_spec import AboutSpec
+from dpsynth_core.planning.about_spec import person
 from dpsynth_core.release.release import Release
 
 CITATION = "CITATION.cff"
-
-
-def about(release: Release) -> AboutSpec:
-    return release.spec.about or AboutSpec()
 
 
 def version(release: Release) -> str:
@@ -22,7 +18,7 @@ def version(release: Release) -> str:
 
 def sentence(release: Release) -> str:
     """The curator's words, or what the rest of them gives."""
-    stated, seal = about(release), release.seal
+    stated, seal = release.about.stated, release.seal
     by = f"{'; '.join(stated.creators)} " if stated.creators else ""
     return stated.citation or f"{by}({release.created[:4]}). {release.spec.name} [synthetic data]. Plan {seal}."
 
@@ -34,17 +30,18 @@ def cff(release: Release) -> bytes:
 
 
 def _lines(release: Release) -> Iterator[str]:
-    stated = about(release)
+    stated = release.about.stated
     yield "cff-version: 1.2.0"
     yield f"message: {_text(f'To cite these synthetic rows: {sentence(release)}')}"
     yield "type: dataset"
     yield f"title: {_text(release.spec.name)}"
     yield "authors:"
     for creator in stated.creators:
-        family, _, given = creator.partition(", ")
-        yield f"  - family-names: {_text(family)}" if family and given else f"  - name: {_text(creator)}"
-        if family and given:
-            yield f"    given-names: {_text(given)}"
+        if (names := person(creator)) is None:
+            yield f"  - name: {_text(creator)}"
+        else:
+            yield f"  - family-names: {_text(names[0])}"
+            yield f"    given-names: {_text(names[1])}"
     if stated.contact:
         yield "contact:"
         yield f"  - name: {_text(stated.contact)}"

@@ -11,11 +11,11 @@ from typing import Any
 
 from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.foundation.content import Digest
-from dpsynth_core.planning.about_spec import AboutSpec
+from dpsynth_core.planning.about_spec import AboutSpec, person
 from dpsynth_core.release.document import ROWS_CSV, ROWS_PARQUET, plain
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.tables import MEMBERS, is_name
-from dpsynth_core.report.citation import about, sentence, version
+from dpsynth_core.report.citation import sentence, version
 from dpsynth_core.report.facts import sentence as quality
 from dpsynth_core.report.words import MISUSES, READING, USES, assumptions, noise, not_protected, odds, protected
 from dpsynth_core.vocabulary.domain import Domain
@@ -72,7 +72,7 @@ def data_card(release: Release, headline: Headline, rows: Mapping[str, Digest]) 
         "datePublished": release.created,
         "version": version(release),
         "citeAs": sentence(release),
-        **_stated(about(release)),
+        **_stated(release.about.stated),
         "isLiveDataset": False,
         "distribution": [_file(file, rows[file]) for file in held],
         "recordSet": sets,
@@ -88,9 +88,7 @@ def data_card(release: Release, headline: Headline, rows: Mapping[str, Digest]) 
 
 def _stated(about: AboutSpec) -> dict[str, Any]:
     """What the curator says, as far as schema.org has words for it."""
-    creators = [
-        {"@type": "sc:Person" if ", " in creator else "sc:Organization", "name": creator} for creator in about.creators
-    ]
+    creators = [{"@type": "sc:Person" if person(one) else "sc:Organization", "name": one} for one in about.creators]
     pairs = {"license": about.licence_address or about.licence, "creator": creators}
     return {name: value for name, value in (pairs | {"temporalCoverage": about.period, "spatialCoverage": about.place}).items() if value}
 

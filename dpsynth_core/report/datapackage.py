@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpsynth_core.foundation.content import Digest
-from dpsynth_core.release.about import About
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.tables import FIRST, MEMBERS, is_name
-from dpsynth_core.report.citation import about, sentence, version
+from dpsynth_core.report.citation import sentence, version
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.filled import TYPED, RowColumn
@@ -31,7 +30,7 @@ _TYPES = {
 
 def data_package(release: Release, rows: Mapping[str, Digest]) -> bytes:
     """The package. rows: the files of rows, of which those in CSV are described."""
-    stated, said = about(release), About.of(release.spec)
+    said, stated = release.about, release.about.stated
     contributors = [{"title": creator, "role": "author"} for creator in stated.creators]
     if stated.contact:
         contributors.append({"title": stated.contact, "role": "contact"} | ({"email": stated.email} if stated.email else {}))

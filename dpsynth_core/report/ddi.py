@@ -10,10 +10,9 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from dpsynth_core.foundation.visible import visible
-from dpsynth_core.release.about import About
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.tables import FIRST, MEMBERS
-from dpsynth_core.report.citation import about, sentence, version
+from dpsynth_core.report.citation import sentence, version
 from dpsynth_core.report.facts import byline
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
@@ -56,7 +55,7 @@ def codebook_xml(release: Release) -> bytes:
 
 
 def _study(study: Element, release: Release) -> None:
-    stated, said = about(release), About.of(release.spec)
+    said, stated = release.about, release.about.stated
     citation = SubElement(study, "citation")
     title = SubElement(citation, "titlStmt")
     _add(title, "titl", release.spec.name)

@@ -118,7 +118,7 @@ def facts(release: Release) -> list[tuple[str, str]]:
         *([("Learnt with noise", " ".join(discovery.sentences(release.plan)))] if release.plan.portions else []),
         *([("Numbers inside their bins", inside)] if (inside := discovery.of_inside(release.plan)) else []),
         ("Made", release.created),
-        *(spec.about.facts() if spec.about else ()),
+        *release.about.stated.facts(),
         ("SHA-256 of the spec", release.seal),
     ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.planning.about_spec import AboutSpec, read, written
+from dpsynth_core.planning.about_spec import AboutSpec, person, read, written
 
 LINES = """licence: CC-BY-4.0
 contact: data@office.example
@@ -67,3 +67,10 @@ def test_what_archives_take_for_no_address_is_a_text(contact: str) -> None:
 def test_a_period_ends_after_it_begins() -> None:
     with pytest.raises(ValueError, match="it ends before it begins"):
         AboutSpec(period="2025/2024")
+
+
+@pytest.mark.parametrize(
+    ("creator", "names"), [("Doe, Jane", ("Doe", "Jane")), ("Statistics Office", None), (", Jane", None), ("Doe, ", None)]
+)
+def test_a_person_has_two_names(creator: str, names: tuple[str, str] | None) -> None:
+    assert person(creator) == names

@@ -16,7 +16,6 @@ from dpsynth_core.bundle.checks.opened import CsvRows, Opened
 from dpsynth_core.claims.outcome import Nothing, Open, expect, named, near, some
 from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, bounds
 from dpsynth_core.release import document as releases
-from dpsynth_core.release.about import About
 from dpsynth_core.release.release import INTERRUPTED
 from dpsynth_core.sources.decoding import disordered, strays
 from dpsynth_core.vocabulary.domain import Domain
@@ -73,7 +72,7 @@ def same_rows(opened: Opened) -> str:
     with packed.open() as stream, pq.ParquetFile(stream, read_dictionary=texts) as file:
         expect(file.metadata.num_rows == number, "synthetic.parquet has another number of rows")
         expect(plain.equals(schema), "synthetic.parquet has other columns than synthetic.csv")
-        described = About.of(opened.plan.spec).described(schema, opened.rows.domain)
+        described = opened.release.about.described(schema, opened.rows.domain)
         ours_said = any(plain.equals(one, check_metadata=True) for one in (described, schema))  # older files say nothing
         expect(ours_said or opened.other_program, "synthetic.parquet does not say of itself and its columns what release.json says")
         unpacked = sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups))

@@ -63,7 +63,7 @@ def offers(release: Release) -> tuple[Offer, ...]:
     write_plan = _paper(lambda: report.sealed_spec(release), "the spec")
     return (
         Offer(BUNDLE, "Release bundle", what, ".zip", "application/zip", lambda to: pack(release, to, home(), signer=signer(release))),
-        *_rows(release.values, release.plan.row_domain, About.of(release.spec)),
+        *_rows(release.values, release.plan.row_domain, release.about),
         *_of_members(release),
         *(
             Offer(f"table-{number}", f"Table {number} as CSV", drawn, f"-{number}.csv", "text/csv", partial(releases.write_csv, rows))
@@ -88,7 +88,7 @@ def _of_members(release: Release) -> list[Offer]:
     """The same of the second of two linked tables."""
     if release.members is None:
         return []
-    offered = _rows(release.members, release.plan.member_domain, About.of(release.spec))
+    offered = _rows(release.members, release.plan.member_domain, release.about)
     named = [(one, one.name.replace("Rows", "Members", 1)) for one in offered]
     return [replace(one, key=f"members-{one.key}", name=name, ending=f"-members{one.ending}") for one, name in named]
 
