@@ -101,8 +101,8 @@ def open_linked(link: Link, households: Section, members: Section, key: str) -> 
     from dpsynth_core.sources.formats import TableFormat
     from dpsynth_core.sources.linked import LinkedSource
 
-    invented = KINDS[households["kind"]].simulated
-    first, second = (opened(_invented(one), TableFormat.of(one)) if invented else _table(one) for one in (households, members))
+    made_up = KINDS[households["kind"]].simulated
+    first, second = (opened(invented(one["kind"]), TableFormat.of(one)) if made_up else _table(one) for one in (households, members))
     return LinkedSource(link, first, second, key)
 
 
@@ -172,23 +172,25 @@ def _survey_held(section: Section, columns: Sequence[str], person: str | None) -
     return check_records(_held(section).opened(TableFormat.of(section)), columns, person)
 
 
-def _invented(section: Section, few: int = 0) -> pd.DataFrame:
-    """few: rows that are enough, 0 for all."""
+def invented(kind: str, rows: int | None = None) -> pd.DataFrame:
+    """A table that the program invents. rows: so many are enough; None for all."""
     from dpsynth_core.sources import demo, demo_households
 
-    kind = section["kind"]
-    return demo_households.simulate()[LINKED_DEMO.index(kind)] if kind in LINKED_DEMO else demo.simulate(few or demo.ROWS)
+    if kind in LINKED_DEMO:
+        table = demo_households.simulate()[LINKED_DEMO.index(kind)]
+        return table if rows is None else table.head(rows)
+    return demo.simulate(demo.ROWS if rows is None else rows)
 
 
 def _demo_columns(section: Section, _person: str | None) -> tuple[str, ...]:
-    return tuple(map(str, _invented(section, few=1).columns))
+    return tuple(map(str, invented(section["kind"], rows=1).columns))
 
 
 def _open_demo(section: Section, domain: Domain, person: str | None, rows: int) -> MarginalSource:
     from dpsynth_core.sources.arrow import ArrowSource
     from dpsynth_core.sources.formats import TableFormat
 
-    return ArrowSource(domain, _invented(section), TableFormat.of(section), person, rows)
+    return ArrowSource(domain, invented(section["kind"]), TableFormat.of(section), person, rows)
 
 
 def _open_standin(section: Section, domain: Domain, _person: str | None, _rows: int) -> MarginalSource:

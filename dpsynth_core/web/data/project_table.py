@@ -33,7 +33,7 @@ from dpsynth_core.sources.formats import TableFormat, table_files
 from dpsynth_core.sources.guess import Guess
 from dpsynth_core.sources.locations import Location, located
 from dpsynth_core.sources.outside import ColumnFit
-from dpsynth_core.sources.registry import KINDS, LINKED_DEMO
+from dpsynth_core.sources.registry import KINDS, LINKED_DEMO, invented
 from dpsynth_core.store import home, projects
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.shell import document, plan_first
@@ -104,11 +104,6 @@ def simulated(kind: str = DEMO) -> Table:
 
 def _domain_of(kind: str) -> Domain:
     return demo_households.domains()[LINKED_DEMO.index(kind)] if kind in LINKED_DEMO else demo.demo_domain()
-
-
-def _invented(kind: str, rows: int = demo.ROWS) -> pd.DataFrame:
-    """rows: as many are enough."""
-    return demo_households.simulate()[LINKED_DEMO.index(kind)].head(rows) if kind in LINKED_DEMO else demo.simulate(rows=rows)
 
 
 def reread(draft: Draft, **changes: Any) -> Table:
@@ -222,7 +217,7 @@ def is_database(draft: Mapping[str, Any]) -> bool:
 def preview(draft: Draft) -> Zoned[pd.DataFrame]:
     """The first rows, as the table has them. Raises InputError if it is gone or cannot be read."""
     if is_simulated(draft):
-        return public(_invented(draft["data"]["kind"], PREVIEW_ROWS))
+        return public(invented(draft["data"]["kind"], PREVIEW_ROWS))
     table = files.opened(*_table(draft))
     batches = [batch.slice(0, PREVIEW_ROWS) for batch in islice(table.batches(table.column_names()), 1)]
     if not batches:
@@ -275,7 +270,7 @@ def outside_of(draft: Draft, domain: Domain) -> Zoned[tuple[ColumnFit, ...]]:
 @lru_cache(maxsize=8)
 def _fit_of_simulated(kind: str, domain: Domain) -> tuple[ColumnFit, ...]:
     """Public, and the same at every visit: inventing the people takes longer than all the rest of the page."""
-    return outside.fit(domain, _invented(kind), TableFormat()).value
+    return outside.fit(domain, invented(kind), TableFormat()).value
 
 
 def state(draft: Draft, stated: Mapping[str, str]) -> None:
