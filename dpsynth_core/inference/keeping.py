@@ -82,14 +82,15 @@ class Rules:
         Raises InputError where no household keeps to the rules.
         """
         wrong = self.broken(households, sizes, members)
-        of_size = [np.flatnonzero(sizes == size) for size in range(members.shape[1] + 1)]
+        by_size, many = np.argsort(sizes, kind="stable"), np.bincount(sizes)
+        first = np.cumsum(many) - many
         for _ in range(TRIES):
             rows = np.flatnonzero((wrong > 0) & (sizes > 0))
             if not len(rows):
                 break
             changed, each = members[rows], np.arange(len(rows))
-            others = np.array([rng.choice(of_size[size]) for size in sizes[rows]])
-            place, theirs = ((rng.random(len(rows)) * sizes[rows]).astype(np.int64) for _ in range(2))
+            others = by_size[first[sizes[rows]] + _below(many[sizes[rows]], rng)]
+            place, theirs = _below(sizes[rows], rng), _below(sizes[rows], rng)
             changed[each, place] = members[others, theirs]
             now = self.broken(households[rows], sizes[rows], changed)
             better = now <= wrong[rows]
@@ -101,3 +102,8 @@ class Rules:
         chosen = rng.choice(good, len(rows)) if len(rows) else rows
         for codes in (households, sizes, members):
             codes[rows] = codes[chosen]
+
+
+def _below(numbers: Ints, rng: np.random.Generator) -> Ints:
+    """For each number, one of 0 to below it."""
+    return (rng.random(len(numbers)) * numbers).astype(np.int64)
