@@ -102,11 +102,11 @@ def waiting() -> tuple[Waiting, ...]:
         books = chain.entries_in(db)
         if not any(entry.kind in (DEMAND, rules.KIND) for entry in books):
             return ()
-        states = {row["id"]: row for row in db.execute("SELECT id, owner, spec, state, touched FROM runs")}
+        runs = {row["id"]: row for row in db.execute("SELECT id, owner, spec, state FROM runs WHERE state IN ('queued', 'done')")}
     found = []
-    for charge in accounts.standing(books):
-        row = states.get(charge.run)
-        stage = None if row is None else RELEASE if row["state"] == "done" else PLAN if row["state"] == "queued" else None
-        if row is not None and stage is not None and lacks(books, charge.run, stage):
+    for charge in (one for one in accounts.standing(books) if one.run in runs):
+        row = runs[charge.run]
+        stage = RELEASE if row["state"] == "done" else PLAN
+        if lacks(books, charge.run, stage):
             found.append(Waiting(charge.run, stage, row["owner"], Spec.from_json(json.loads(row["spec"])).published(), charge))
     return tuple(found)

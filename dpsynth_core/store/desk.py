@@ -15,7 +15,7 @@ import json
 import math
 import re
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -34,6 +34,7 @@ FORGOTTEN_SECONDS = 86_400.0
 """What was reserved and not touched for so long is given back: its program was killed before it read anything, and may not touch it now."""
 _RUN, _DIGEST = re.compile(r"[0-9a-f]{16}"), re.compile(r"[0-9a-f]{64}")
 _CHARGE = TypeAdapter(Charge)
+Books = Sequence[Entry]
 _OTHER = InputError("request", "it is none that this server knows", "use the version of the program that the office's server has")
 
 
@@ -45,36 +46,36 @@ def answer(token: str, act: str, asked: Any) -> dict[str, Any]:
         owner = tokens.owner_of(db, token)
         roles.check(db, owner, Act.RUN)
     with transaction() as db:
-        if act == "reserve":
-            return _reserve(db, owner, asked)
-        run = asked.get("run")
         books = chain.entries_in(db)
+        if act == "reserve":
+            return _reserve(db, books, owner, asked)
+        run = asked.get("run")
         charge = next((entry for entry in books if entry.kind == "reserve" and entry.run == run and entry.curator == owner), None)
         if charge is None or run in _jobs_here(db):
             raise InputError("run", "the ledger has no charge of yours for it", "reserve its budget first")
-        return _ACTS[act](db, charge, {entry.kind for entry in books if entry.run == run})
+        return _ACTS[act](db, books, charge)
 
 
-def _reserve(db: sqlite3.Connection, owner: str, asked: Mapping[str, Any]) -> dict[str, Any]:
-    charge = _read(asked)
-    for entry in chain.entries_in(db):
+def _reserve(db: sqlite3.Connection, books: Books, owner: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+    charge = _read(asked, books)
+    for entry in books:
         if entry.kind == "reserve" and entry.run == charge.run:
             same = (entry.curator, entry.population, entry.spec, entry.rho) == (owner, charge.population, charge.spec, charge.rho)
             if same:
                 return {"entry": entry.number}
             raise InputError("run", "there is another one of this name", "start it again")
-    _free_forgotten(db)
+    _free_forgotten(db, books)
     return {"entry": ledger.reserve(db, owner, charge).number}
 
 
-def _read(asked: Mapping[str, Any]) -> Charge:
+def _read(asked: Mapping[str, Any], books: Books) -> Charge:
     try:
         charge = _CHARGE.validate_json(json.dumps(asked), strict=True)
         named(charge.accountant)
     except (ValidationError, ValueError, KeyError):
         raise _OTHER from None
     check_budget(charge.epsilon, charge.delta)
-    rules.check_price(rules.in_force(chain.entries()), charge.epsilon, charge.delta, charge.unit.person_column)
+    rules.check_price(rules.in_force(books), charge.epsilon, charge.delta, charge.unit.person_column)
     ledger.check_name(charge.population)
     amounts = math.isfinite(charge.rho) and charge.rho > 0 and 0 <= charge.own_delta < 1
     texts = len(charge.note) <= 200 and charge.note.isprintable() and _DIGEST.fullmatch(charge.fingerprint)
@@ -88,24 +89,29 @@ def _jobs_here(db: sqlite3.Connection) -> set[str]:
     return {row["id"] for row in db.execute("SELECT id FROM jobs")}
 
 
-def _free_forgotten(db: sqlite3.Connection) -> None:
-    books = chain.entries_in(db)
+def _free_forgotten(db: sqlite3.Connection, books: Books) -> None:
     kept = {entry.run for entry in books if entry.kind == "touch"} | _jobs_here(db)
     for entry in accounts.standing(books):
         if entry.run not in kept and age(entry.at) > FORGOTTEN_SECONDS:
             ledger.give_back(db, entry.run, "a program elsewhere never read a record for it")
 
 
-def _touch(db: sqlite3.Connection, charge: Entry, done: set[str]) -> dict[str, Any]:
+def _done(books: Books, charge: Entry) -> set[str]:
+    return {entry.kind for entry in books if entry.run == charge.run}
+
+
+def _touch(db: sqlite3.Connection, books: Books, charge: Entry) -> dict[str, Any]:
+    done = _done(books, charge)
     if "return" in done:
         raise InputError("run", "its budget was given back meanwhile", "start it again")
     if "touch" not in done:
-        approvals.check(chain.entries_in(db), charge.run, approvals.PLAN)
+        approvals.check(books, charge.run, approvals.PLAN)
         ledger.touch(db, charge.run)
     return {}
 
 
-def _return(db: sqlite3.Connection, charge: Entry, done: set[str]) -> dict[str, Any]:
+def _return(db: sqlite3.Connection, books: Books, charge: Entry) -> dict[str, Any]:
+    done = _done(books, charge)
     if "touch" in done:
         raise InputError("run", "it may have read records, so that it stays charged", "make its release")
     if "return" not in done:
@@ -113,13 +119,13 @@ def _return(db: sqlite3.Connection, charge: Entry, done: set[str]) -> dict[str, 
     return {}
 
 
-def _cite(db: sqlite3.Connection, charge: Entry, done: set[str]) -> dict[str, Any]:  # noqa: ARG001
-    if "touch" not in done:
+def _cite(db: sqlite3.Connection, books: Books, charge: Entry) -> dict[str, Any]:  # noqa: ARG001
+    if "touch" not in _done(books, charge):
         raise InputError("run", "by the ledger it read no record", "reserve its budget and touch it before it reads")
     return {"spec": charge.spec, "cited": balance.citation(charge.run)}
 
 
-_ACTS: Mapping[str, Callable[[sqlite3.Connection, Entry, set[str]], dict[str, Any]]] = {
+_ACTS: Mapping[str, Callable[[sqlite3.Connection, Books, Entry], dict[str, Any]]] = {
     "touch": _touch,
     "return": _return,
     "cite": _cite,
