@@ -23,7 +23,8 @@ from dpsynth_core.release.transcript import replaying
 
 _MAY_KNOW = ("foundation", "inference", "mechanisms", "privacy", "vocabulary")
 _NOT_OF_PRIVACY = ("counts", "kernel", "noise", "seeded_noise")
-_COLUMNS = {"age": (0, 9), "sex": ["f", "m"], "region": ["east", "north", "south"]}
+_VALUES: dict[str, list[object]] = {"age": [*range(10)], "sex": ["f", "m"], "region": ["east", "north", "south"]}
+_COLUMNS = {**_VALUES, "age": (0, 9)}
 
 
 def seeded(plan: Plan, seed: int) -> Plan:
@@ -60,15 +61,11 @@ def check_mechanism(name: str) -> None:
     _check_imports(registry.get(name))
     for relation, epsilon, people in product(("add-remove", "replace"), (0.1, 10.0), (1, 300)):
         codes = range(people)
-        table = pa.table({column: [values[(7 * at + at // 5) % len(values)] for at in codes] for column, values in _values().items()})
+        table = pa.table({column: [values[(7 * at + at // 5) % len(values)] for at in codes] for column, values in _VALUES.items()})
         options = {"tables": 2, "mechanism": name, "certificate": 0.0, "inside": 0.0, "means": 0.0, "relation": relation}
         tried = seeded(plan(table, _COLUMNS, epsilon=epsilon, **options), 1)  # type: ignore[arg-type]
         _check_split(tried)
         _check_replay(tried, tried.run(progress=False).made)
-
-
-def _values() -> dict[str, list[object]]:
-    return {"age": list(range(10)), "sex": ["f", "m"], "region": ["east", "north", "south"]}
 
 
 def _check_imports(mechanism: Mechanism) -> None:

@@ -283,7 +283,7 @@ def _linked(spec: Spec, households: Domain, second: MembersSpec) -> Link:
     check_person(members, key)
     if not spec.can_be_linked or spec.data.engine is not None:
         raise InputError("data", "of two linked tables, both are files that this machine counts", "name a file, and no engine")
-    if not spec.data.simulated and spec.members is not None and not spec.members.path:
+    if not spec.data.simulated and not second.path:
         raise InputError("members.path", "no file is named", "give the path of the second table")
     wrong = {"public": spec.public, "models": spec.models, "output.tables": spec.output.tables > 1}
     for field in (name for name, stated in wrong.items() if stated):
