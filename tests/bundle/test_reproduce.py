@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dpsynth_core.bundle import unpack
@@ -17,6 +18,7 @@ from dpsynth_core.bundle.reproduce import reproduce
 from dpsynth_core.bundle.verdicts import FAILED
 from dpsynth_core.bundle.verify import verify
 from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.inference.junction_tree import ATTRIBUTES_TRIED, SizeOracle
 from dpsynth_core.planning import machine
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
@@ -41,6 +43,29 @@ def test_the_private_table_is_not_needed(monkeypatch: pytest.MonkeyPatch) -> Non
     for name in ("open_source", "PrivacyKernel"):
         monkeypatch.setattr(f"dpsynth_core.release.synthesis.{name}", forbidden)
     assert not reproduce(unpack.read_bytes(packed())).different
+
+
+def test_a_table_of_so_many_columns_that_orders_of_elimination_are_kept_comes_out_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How large a model is thought to be then depends on what was asked before: the same is asked again, in the same order."""
+    kept, solve = list[bool](), SizeOracle._solve
+
+    def solved(oracle: SizeOracle, graph: tuple[int, ...]) -> Any:
+        before, found = oracle._kept, solve(oracle, graph)
+        kept.append(oracle._kept is before)
+        return found
+
+    monkeypatch.setattr(SizeOracle, "_solve", solved)
+    rng, names = np.random.default_rng(20261126), [f"c{number}" for number in range(ATTRIBUTES_TRIED + 2)]
+    both, path = rng.random(300) < 0.5, tmp_path / "wide.csv"
+    table = {name: np.where(rng.random(300) < 0.6, both, rng.random(300) < 0.5).astype(int) for name in names}
+    pd.DataFrame(table).to_csv(path, index=False)
+    columns = [{"name": name, "kind": "categorical", "categories": ["0", "1"], "other": False, "missing": False} for name in names]
+    domain = {"version": 1, "attributes": columns}
+    release = run(spec(data={"kind": "csv", "path": str(path)}, domain=domain, output={"rows": 400, "seed": 1}))
+    assert any(kept)
+    assert not reproduce(unpack.read_bytes(pack.pack(release))).different
 
 
 def test_another_seed_than_the_one_that_follows_from_the_answers_is_seen() -> None:
