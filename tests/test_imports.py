@@ -11,7 +11,8 @@ LOADS_NONE_OF = {
     "dpsynth_core.sources.registry": ("numpy", "pydantic"),
     "dpsynth_core.planning.spec": ("pyarrow", "pandas", "scipy.special", "sklearn", "streamlit", "opendp", "ortools"),
     "dpsynth_core.release.synthesis": (
-        *("pandas", "sklearn", "streamlit", "ortools", "python_calamine", "pyreadstat", "pyarrow.dataset", "scipy.optimize"),
+        *("pandas", "sklearn", "streamlit", "ortools", "python_calamine", "pyreadstat", "pyarrow.dataset"),
+        *("scipy.optimize", "scipy.sparse"),
     ),
 }
 

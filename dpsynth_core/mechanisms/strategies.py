@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, subsets
@@ -123,7 +123,7 @@ def _pulls(workload: Workload, spaces: Sequence[Clique]) -> Float:
     return pulls
 
 
-def _design(domain: Domain, spaces: Sequence[Clique], candidates: Sequence[Clique], rows_price: float) -> csr_array:
+def _design(domain: Domain, spaces: Sequence[Clique], candidates: Sequence[Clique], rows_price: float) -> scipy.sparse.csr_array:
     """Shape (spaces, candidates): the precision in each coordinate of space q that a share of 1 for S would give, 1 / n_S or 0."""
     place, widest = {part: k for k, part in enumerate(spaces)}, max(map(len, spaces))
     entries = [
@@ -133,10 +133,10 @@ def _design(domain: Domain, spaces: Sequence[Clique], candidates: Sequence[Cliqu
         if part in place
     ]
     rows, columns, values = zip(*entries, strict=True)
-    return csr_array((values, (rows, columns)), shape=(len(spaces), len(candidates)))
+    return scipy.sparse.csr_array((values, (rows, columns)), shape=(len(spaces), len(candidates)))
 
 
-def _optimal(design: csr_array, importance: Float) -> Float:
+def _optimal(design: scipy.sparse.csr_array, importance: Float) -> Float:
     """The shares for the least sum of importance / precision, to a relative _CLOSE_ENOUGH of it."""
     shares = np.full(design.shape[1], 1 / design.shape[1])
     transposed = design.T.tocsr()
@@ -151,7 +151,7 @@ def _optimal(design: csr_array, importance: Float) -> Float:
     return shares
 
 
-def _pruned(design: csr_array, importance: Float, shares: Float) -> tuple[Float, float]:
+def _pruned(design: scipy.sparse.csr_array, importance: Float, shares: Float) -> tuple[Float, float]:
     """Without as many of the smallest shares as _LEFT_OUT allows, and the expected squared error that follows."""
     order = np.argsort(shares, kind="stable")
 

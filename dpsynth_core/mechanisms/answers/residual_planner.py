@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.mechanism import Card, Forecast, Split, split_by_size
@@ -170,7 +170,7 @@ def least_noise(workload: Workload, prices: Mapping[Clique, float], rho: float) 
     return dict(zip(prices, np.sqrt(squared).tolist(), strict=True))
 
 
-def _variances(workload: Workload, columns: Mapping[Clique, int]) -> csr_array:
+def _variances(workload: Workload, columns: Mapping[Clique, int]) -> scipy.sparse.csr_array:
     """Shape (marginals, residuals): what sigma_q^2 = 1 contributes to the variance of a cell of M_r."""
     domain = workload.domain
     entries = [
@@ -180,7 +180,7 @@ def _variances(workload: Workload, columns: Mapping[Clique, int]) -> csr_array:
         if part in columns
     ]
     rows, places, values = zip(*entries, strict=True)
-    return csr_array((values, (rows, places)), shape=(len(workload.cliques), len(columns)))
+    return scipy.sparse.csr_array((values, (rows, places)), shape=(len(workload.cliques), len(columns)))
 
 
 def _wanted(workload: Workload) -> list[Clique]:

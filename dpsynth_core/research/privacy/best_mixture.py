@@ -12,7 +12,6 @@ from __future__ import annotations
 import numpy as np
 import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from dpsynth_core.research.privacy.groups import QueryCounts
 from dpsynth_core.research.vocabulary.queries import Incidence
@@ -117,14 +116,14 @@ def _program(incidence: Incidence, chosen: NDArray[np.int64], wanted: Float, lea
     the simplex method."""
     rows, numbers = incidence.rows, incidence.numbers
     columns = [incidence.queries.query(int(numbers[q])).of(incidence.codes) for q in chosen]
-    satisfied = sparse.csr_matrix(np.array(columns, dtype=np.float64))
+    satisfied = scipy.sparse.csr_matrix(np.array(columns, dtype=np.float64))
     slack = np.ones((len(chosen), 1))
-    above, below = sparse.hstack([-satisfied, -slack]), sparse.hstack([satisfied, -slack])
+    above, below = scipy.sparse.hstack([-satisfied, -slack]), scipy.sparse.hstack([satisfied, -slack])
     program = {
         "c": np.append(np.zeros(rows), 1.0),
-        "A_ub": sparse.vstack([above, below]).tocsc(),
+        "A_ub": scipy.sparse.vstack([above, below]).tocsc(),
         "b_ub": np.concatenate([-wanted[chosen], wanted[chosen]]),
-        "A_eq": sparse.csc_matrix(np.append(np.ones(rows), 0.0)[None]),
+        "A_eq": scipy.sparse.csc_matrix(np.append(np.ones(rows), 0.0)[None]),
         "b_eq": [1.0],
         "bounds": [(0.0, None)] * rows + [(least, None)],
     }

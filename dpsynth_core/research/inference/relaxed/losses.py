@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from dpsynth_core.research.inference.relaxed.onehot import Columns, OneHot, add_slopes, at_least, cells, exactly, halves
 
@@ -64,7 +64,7 @@ class QueryLoss:
             slopes[:, some] *= (weighted * (2 / rows)).astype(table.dtype)[:, None]
         # the sparse matrix adds the slope of each query's column to that column
         entries = np.ones(k * queries, dtype=table.dtype), (self.columns.reshape(-1), np.arange(k * queries))
-        return loss, sparse.csr_array(entries, shape=(len(table), k * queries)) @ slopes.reshape(k * queries, rows)
+        return loss, scipy.sparse.csr_array(entries, shape=(len(table), k * queries)) @ slopes.reshape(k * queries, rows)
 
     def _answers(self, factors: list[Columns], slopes: Columns) -> Columns:
         """Sums over the rows; fills in the derivative in each column, which does not depend on that column."""
