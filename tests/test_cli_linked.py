@@ -20,6 +20,7 @@ from dpsynth_core.store import chain
 from tests.bundle import pack
 from tests.bundle.bundles import failed, files
 from tests.homes import HOUSEHOLDS, MOST, PEOPLE, tables
+from tests.vocabulary.test_peers import LINKED_GOOGLE, LINKED_SDV
 
 
 @pytest.fixture(scope="module")
@@ -275,3 +276,25 @@ def test_lines_of_members_that_cannot_be_read_are_told_before_anything_is_charge
     assert synthesize(home, str(tmp_path / "out"), "--members", str(tmp_path / "people.csv"), "--private-notes") == 0
     told = capsys.readouterr().err
     assert 0 < told.index("1 line is malformed") < told.index("measured")
+
+
+def test_another_program_s_document_about_two_tables_becomes_two_domains(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    metadata, first, second = (tmp_path / name for name in ("sdv.json", "homes.json", "people.json"))
+    metadata.write_text(json.dumps(LINKED_SDV), encoding="utf-8")
+    assert cli.main(["domain", str(metadata), "--out", str(first)]) == 2
+    assert "the document is about two linked tables; name a file for the second one's domain" in capsys.readouterr().err
+    assert cli.main(["domain", str(metadata), "--out", str(first), "--members-out", str(second)]) == 0
+    assert "linked by 'home', which" in capsys.readouterr().err
+    columns = [[one["name"] for one in json.loads(file.read_text(encoding="utf-8"))["attributes"]] for file in (first, second)]
+    assert columns == [["warm"], ["age", "sex"]]
+    (yaml := tmp_path / "google.yaml").write_text(LINKED_GOOGLE, encoding="utf-8")
+    assert cli.main(["domain", str(yaml), "--out", str(tmp_path / "new.json"), "--members-out", str(second)]) == 2
+    assert "is there already" in capsys.readouterr().err
+    assert not (tmp_path / "new.json").exists()
+    assert cli.main(["domain", str(yaml), "--out", str(tmp_path / "a.json"), "--members-out", str(tmp_path / "b.json")]) == 0
+    assert "at most 5 members each" in capsys.readouterr().err
+
+
+def test_a_second_domain_takes_a_document_about_two_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["domain", "demo", "--out", str(tmp_path / "a.json"), "--members-out", str(tmp_path / "b.json")]) == 2
+    assert "about one table; leave it out" in capsys.readouterr().err

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from dpsynth_core.cli.making import show
 from dpsynth_core.cli.options import add_command, check_writable, number
 from dpsynth_core.cli.terminal import FAILED, UNCHECKED, print_message, print_result
+from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.documents import read_document
 from dpsynth_core.foundation.errors import InputError, OracleError, shown
@@ -19,6 +20,7 @@ from dpsynth_core.foundation.processors import available
 
 if TYPE_CHECKING:
     from dpsynth_core.cli.options import Commands
+    from dpsynth_core.release.release import Progress
 
 
 def add(commands: Commands) -> None:
@@ -83,9 +85,19 @@ def _sample(options: argparse.Namespace) -> None:
         raise InputError("--output", f"{shown(options.output.name)} has no ending of a known format", f"use one of {endings}")
     wanted = confined.Wanted(_whole(options.rows, "--rows"), tuple(options.where), _whole(options.seed, "--seed"), form)
     with private_file(options.output) as stream:
-        errors = confined.sampled(options.bundle, stream, wanted, limits, show, options.public)
+        errors = confined.sampled(options.bundle, stream, wanted, limits, _show, options.public)
     print_message(f"done: {wanted.rows:,} rows written to {options.output}; nothing was charged")
     print_result(errors)
+
+
+def _show(progress: Progress) -> None:
+    """What a run says of its steps, without what looks like spending: the answers are those that the release paid for."""
+    if progress.kind == "measured":
+        interrupts.check()
+        what = " x ".join(progress.attributes) or "the number of records"
+        print_message(f"round {progress.round}: {what} as released, {progress.done:.0%} done")
+    else:
+        show(progress)
 
 
 def _compare(options: argparse.Namespace) -> None:
@@ -124,7 +136,7 @@ def _reproduce(options: argparse.Namespace) -> int:
     limits = _limits(options, Limits(megabytes=4096, seconds=600, processors=available()))
     check_writable(options.out)
     try:
-        again = confined.reproduced(options.bundle, options.out, limits, show, options.public)
+        again = confined.reproduced(options.bundle, options.out, limits, _show, options.public)
     except OracleError as error:  # the input is not wrong, and nothing was charged either
         print_message(f"error: {error}; nothing was written")
         return FAILED

@@ -16,6 +16,7 @@ from dpsynth_core.foundation.errors import InputError, shown
 
 if TYPE_CHECKING:
     from dpsynth_core.cli.options import Commands
+    from dpsynth_core.vocabulary.peers import LinkedTables
 
 
 def add(commands: Commands) -> None:
@@ -24,6 +25,8 @@ def add(commands: Commands) -> None:
     others = "a DDI codebook (.xml); a domain of google/dpsynth, SmartNoise or SDV (.yaml, .json)"
     parser.add_argument("data", metavar="FILE", type=place, help=f"{FILES}; {DATABASES}; {others}; or {PEOPLE}")
     parser.add_argument("--out", metavar="DOMAIN.json", type=Path, required=True, help="must not be there yet")
+    second = "where such a domain is about two linked tables: the second one's"
+    parser.add_argument("--members-out", metavar="DOMAIN.json", type=Path, help=second)
     table_options.add_table_options(parser)
     table_options.add_database_options(parser)
 
@@ -50,22 +53,46 @@ def _declared(options: argparse.Namespace) -> dict[str, Any]:
     return declared_domain(options.data, table_options.stated_format(options))
 
 
+def _linked(options: argparse.Namespace) -> LinkedTables | None:
+    """Of two tables, where another program's document is about two."""
+    from dpsynth_core.foundation.documents import read_document
+    from dpsynth_core.vocabulary import peers
+
+    named = not table_options.is_demo(options) and not table_options.is_database(options)
+    said = peers.read_linked(read_document(options.data, "data")) if named and Path(options.data).suffix.lower() in peers.SUFFIXES else None
+    if (said is None) != (options.members_out is None):
+        about, remedy = ("one table", "leave it out") if said is None else ("two linked tables", "name a file for the second one's domain")
+        raise InputError("--members-out", f"the document is about {about}", remedy)
+    return said
+
+
 def _domain(options: argparse.Namespace) -> None:
+    for option, out in (("--out", options.out), ("--members-out", options.members_out)):
+        if out is not None and out.exists():
+            raise InputError(option, f"{shown(out)} is there already", "name another file")
+    if (said := _linked(options)) is None:
+        _write(_declared(options), "--out", options.out)
+        return
+    _write(said.first, "--out", options.out)
+    _write(said.second, "--members-out", options.members_out)
+    most = f", at most {said.most} members each" if said.most else ""
+    print_message(f"note: the two tables are linked by {shown(said.key)}{most}, which `synthesize` is told by --key and --max-members")
+
+
+def _write(declared: dict[str, Any], option: str, out: Path) -> None:
     from dpsynth_core.vocabulary.declared import KINDS_LINE, guessed
 
-    made, left_out = guessed(_declared(options))
+    made, left_out = guessed(declared)
     try:
-        with options.out.open("x", encoding="utf-8") as stream:
+        with out.open("x", encoding="utf-8") as stream:
             stream.write(json.dumps(made, indent=1, ensure_ascii=False) + "\n")
-    except FileExistsError:
-        raise InputError("--out", f"{shown(options.out)} is there already", "name another file") from None
     except OSError:
-        raise InputError("--out", f"{shown(options.out)} cannot be written", "name a file that you may write") from None
+        raise InputError(option, f"{shown(out)} cannot be written", "name a file that you may write") from None
     open_ones = [entry["name"] for entry in made["attributes"] if "to_do" in entry]
     done = len(made["attributes"]) - len(open_ones)
     if left_out:
         print_message(f"left out, for their names promise identifiers or free text: {_some(left_out)}")
-    print_message(f"done: {done} columns are declared, written to {options.out}")
+    print_message(f"done: {done} columns are declared, written to {out}")
     print_message("note: labels are public only if they were before anybody answered; look through them before you use the domain")
     if open_ones:
         print_message(f'still to be said ("to_do" in the file): {_some(open_ones)}; {KINDS_LINE}')
