@@ -298,3 +298,12 @@ def test_another_program_s_document_about_two_tables_becomes_two_domains(tmp_pat
 def test_a_second_domain_takes_a_document_about_two_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["domain", "demo", "--out", str(tmp_path / "a.json"), "--members-out", str(tmp_path / "b.json")]) == 2
     assert "about one table; leave it out" in capsys.readouterr().err
+
+
+def test_the_note_on_values_without_a_cell_names_columns_of_both_tables(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    unstated = json.loads((home / "people.json").read_text(encoding="utf-8"))
+    for entry in unstated["attributes"]:
+        del entry["missing"]
+    (home / "unstated.json").write_text(json.dumps(unstated), encoding="utf-8")
+    assert synthesize(home, "unstated", "--members-domain", str(home / "unstated.json")) == 0
+    assert "get cells of their own in 'sex', 'adult' (" in capsys.readouterr().err

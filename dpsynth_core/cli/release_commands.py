@@ -164,6 +164,8 @@ def _synthesize(options: argparse.Namespace) -> None:
         "output": {"rows": number(options.rows), "tables": number(options.tables), "seed": number(options.seed)},
     } | linked
     sealed, unstated = Spec.from_json(spec), unstated_columns(declared)
+    if linked:
+        unstated += unstated_columns(read_document(options.members_domain, "--members-domain"))
     release(sealed, options.out, options.population, formats, assumed, unstated, options.private_notes)
 
 
@@ -295,7 +297,7 @@ def _run(options: argparse.Namespace) -> None:
         raise InputError("data", problem, "add --connect if you wrote it or trust that machine")
     if options.population is not None:
         spec = spec.model_copy(update={"population": options.population})
-    unstated = without_statement(spec.domain)
+    unstated = without_statement(spec.domain) + (() if spec.members is None else without_statement(spec.members.domain))
     release(spec, options.out, options.population, chosen(options.format), "", unstated, options.private_notes)
 
 
