@@ -22,7 +22,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
@@ -139,7 +138,7 @@ def _question(table: str, name: str) -> tuple[CodesSource, Workload, Marginals]:
 
 
 def write(kept: Mapping[str, Any], place: Path) -> None:
-    """The means as tables, what they say about the paper's claims, and a chart."""
+    """The means as tables, and what they say about the paper's claims."""
     frame = pd.DataFrame(kept["runs"])
     for column in ("error", "cpu_seconds", "refused"):
         frame[column] = frame.get(column, np.nan)
@@ -154,19 +153,6 @@ def write(kept: Mapping[str, Any], place: Path) -> None:
         *("", "## Our defaults beside what is published", "", *gains(frame, printed)),
     ]
     place.with_suffix(".md").write_text("\n".join(text) + "\n", encoding="utf-8")
-    measured = frame.dropna(subset=["error"])
-    chart = (
-        alt.Chart(measured)
-        .mark_line(point=True)
-        .encode(
-            x=alt.X("epsilon:Q", scale=alt.Scale(type="log")),
-            y=alt.Y("mean(error):Q", scale=alt.Scale(type="log"), title="workload error"),
-            color=alt.Color("mechanism:N"),
-            facet=alt.Facet("table:N", columns=2),
-            row=alt.Row("workload:N"),
-        )
-    )
-    chart.save(place.with_suffix(".vl.json"), format="json")
 
 
 def _table(table: Any, workload: Any, frame: pd.DataFrame) -> Iterator[str]:

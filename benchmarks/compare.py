@@ -3,7 +3,7 @@
     python -m benchmarks.compare --epsilon 1 10 --runs 3 --programs aim dpmm-aim dpmm-mst
 
 Each run is a process of its own with fresh noise, and the programs take turns, so that what else happens on the machine
-happens to all of them. What was measured so far is written after every run, charts at the end: interrupt it, and go on with --append.
+happens to all of them. What was measured so far is written after every run: interrupt it, and go on with --append.
 """
 
 from __future__ import annotations
@@ -15,13 +15,9 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from importlib.util import find_spec
 from pathlib import Path
 from statistics import mean
 from typing import Any
-
-import altair as alt
-import pandas as pd
 
 from benchmarks import record
 from benchmarks.programs import DPMM, DPMM_PYTHON, execute, programs, versions
@@ -53,7 +49,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"  error {run['error']:.4f}, {run['seconds']:.0f} s, {run['peak_mb']:.0f} MB", file=sys.stderr)
         kept["runs"].append(run)
         record.write(options.results / options.name, kept, _lines(kept))
-    _write_charts(kept, options.results / options.name)
     return 0
 
 
@@ -127,28 +122,6 @@ def _lines(kept: Mapping[str, Any]) -> list[str]:
     groups = [[run for run in runs if (run["epsilon"], run["program"]) == key] for key in keys]
     heads = ("program", "epsilon", "runs", "workload error", "seconds", "processor seconds", "peak MB", "load")
     return [head, "", *record.table(heads, map(_cells, groups)), "", *_versions(runs)]
-
-
-def _write_charts(kept: Mapping[str, Any], place: Path) -> None:
-    """Error, seconds and memory of every run: Vega-Lite (.vl.json) and a page (.html), which loads Vega from the net without vl-convert."""
-    frame = pd.DataFrame(kept["runs"])[["title", "epsilon", "error", "seconds", "peak_mb"]]
-    panels = [
-        _panel(frame, "error", "Workload error of the rows", "linear"),
-        _panel(frame, "seconds", "Seconds", "log"),
-        _panel(frame, "peak_mb", "Peak memory in MB", "log"),
-    ]
-    title = f"Every run on {kept['table']}, {kept['workload']}: further left is better"
-    chart = alt.vconcat(*panels).properties(title=title)
-    chart.save(place.with_suffix(".vl.json"), format="json")
-    chart.save(place.with_suffix(".html"), inline=find_spec("vl_convert") is not None)
-
-
-def _panel(frame: pd.DataFrame, field: str, title: str, scale: str) -> alt.LayerChart:
-    across = alt.X(f"{field}:Q", title=title, scale=alt.Scale(type=scale, zero=scale == "linear"))
-    base = alt.Chart(frame).encode(y=alt.Y("title:N", title=None), color=alt.Color("epsilon:N", title="epsilon"))
-    runs = base.mark_point(filled=True, size=60, opacity=0.7).encode(x=across, tooltip=["title", "epsilon", "error", "seconds", "peak_mb"])
-    means = base.mark_tick(thickness=2, size=18).encode(x=alt.X(f"mean({field}):Q", title=title))
-    return alt.layer(runs, means).properties(width=520, height=alt.Step(30))
 
 
 def _cells(group: Sequence[Run]) -> tuple[object, ...]:

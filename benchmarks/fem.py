@@ -19,7 +19,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
@@ -100,7 +99,7 @@ def measure(point: Point) -> dict[str, Any]:
 
 
 def write(kept: Mapping[str, Any], place: Path) -> None:
-    """The means as a table, with what they say about the paper's claims; a chart for each figure."""
+    """The means as a table, with what they say about the paper's claims."""
     frame = pd.DataFrame(kept["runs"])
     frame["refused"] = frame.get("refused", np.nan)
     measured = frame.dropna(subset=["error"])
@@ -111,8 +110,6 @@ def write(kept: Mapping[str, Any], place: Path) -> None:
         *("", claims(measured)),
     ]
     place.with_suffix(".md").write_text("\n".join(text) + "\n", encoding="utf-8")
-    charts = [_chart(int(str(figure)), part) for figure, part in measured.groupby("figure")]
-    alt.vconcat(*charts).resolve_scale(x="independent").save(place.with_suffix(".vl.json"), format="json")
 
 
 def _table(figure: int, frame: pd.DataFrame) -> Iterator[str]:
@@ -173,11 +170,6 @@ def _slopes(means: pd.DataFrame, when: str, *, falling: bool) -> list[str]:
             found = f"{'holds' if fem < other else 'does not hold'}, {fem:.1f}-fold against {other:.1f}-fold."
             sentences.append(f"FEM's error grows more slowly than that of {title} {when}: {found}")
     return sentences
-
-
-def _chart(figure: int, frame: pd.DataFrame) -> alt.FacetChart:
-    layers = figures.chart(frame, [PROGRAMS[name].title for name in frame["program"]], _ACROSS[figure])
-    return figures.by_columns(layers, f"Figure {figure} of the paper, on Adult")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -201,25 +200,6 @@ def told(digits: int) -> Callable[[pd.DataFrame], str]:
         return f"{cell['error'].mean():.{digits}f} ({len(cell)})" if len(cell) else ""
 
     return say
-
-
-def chart(
-    frame: pd.DataFrame, titles: Sequence[str], across: str, up: str = "error", about: str = "Largest error of a cell"
-) -> alt.LayerChart:
-    """Runs as points and their means as lines. titles: of the program of each run."""
-    base = alt.Chart(frame.assign(title=titles)).encode(
-        x=alt.X(f"{across}:Q", title=across, scale=alt.Scale(type="log")),
-        y=alt.Y(f"{up}:Q", title=about, scale=alt.Scale(type="log")),
-        color=alt.Color("title:N", title=None),
-        shape=alt.Shape("title:N", title=None),
-    )
-    means = base.mark_line(point=True).encode(y=f"mean({up}):Q")
-    return alt.layer(means, base.mark_point(size=12, opacity=0.4)).properties(width=320, height=260)
-
-
-def by_columns(layers: alt.LayerChart, title: str) -> alt.FacetChart:
-    """A panel for each number of columns of a marginal."""
-    return layers.facet(column=alt.Column("k:N", title="columns of a marginal")).properties(title=title)
 
 
 def verdict(one: Sequence[float], other: Sequence[float]) -> str:

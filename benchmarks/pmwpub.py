@@ -23,7 +23,6 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -137,7 +136,7 @@ def _split(whole: Setting, bias: float) -> tuple[Codes, Codes]:
 
 
 def write(kept: Mapping[str, Any], place: Path) -> None:
-    """The means as tables, with what they say about the paper's claims; a chart."""
+    """The means as tables, with what they say about the paper's claims."""
     frame, tables = pd.DataFrame(kept["runs"]), pd.DataFrame(kept["tables"])
     if frame.empty:
         return
@@ -148,7 +147,6 @@ def write(kept: Mapping[str, Any], place: Path) -> None:
         *("", *_runs(frame), "", *_public(tables), "", claims(frame, tables)),
     ]
     place.with_suffix(".md").write_text("\n".join(text) + "\n", encoding="utf-8")
-    _chart(frame, tables).save(place.with_suffix(".vl.json"), format="json")
 
 
 def _title(program: str, table: str) -> str:
@@ -194,14 +192,6 @@ def claims(frame: pd.DataFrame, tables: pd.DataFrame) -> str:
         sentences += ["", *record.table((f"the {meant} error of", f"against {first}", *others, "PMW^Pub"), rows)]
     warned = ", ".join(tables["table"][[checked["poor"] for checked in tables["checked"]]]) or "none"
     return "\n".join([*sentences, "", f"The check warns of these public tables: {warned}."])
-
-
-def _chart(frame: pd.DataFrame, tables: pd.DataFrame) -> alt.HConcatChart:
-    panels = [
-        figures.chart(frame, frame["title"].tolist(), "epsilon", up, about)
-        for up, about in (("error", "Largest error of a cell"), ("mean_error", "Mean workload error (L1)"))
-    ]
-    return alt.hconcat(*panels).properties(title=f"PMW^Pub on Adult with {len(tables)} public tables, and what needs none")
 
 
 if __name__ == "__main__":

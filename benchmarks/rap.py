@@ -18,7 +18,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
@@ -99,7 +98,7 @@ def measure(point: Point) -> dict[str, Any]:
 
 
 def write(kept: Mapping[str, Any], place: Path) -> None:
-    """Means as tables, with what they say about the paper's claims; a chart for each figure."""
+    """Means as tables, with what they say about the paper's claims."""
     frame = pd.DataFrame(kept["runs"])
     if frame.empty:
         return
@@ -113,8 +112,6 @@ def write(kept: Mapping[str, Any], place: Path) -> None:
         *("", claims(measured)),
     ]
     place.with_suffix(".md").write_text("\n".join(text) + "\n", encoding="utf-8")
-    charts = [_CHARTS[str(figure)](part) for figure, part in measured.groupby("figure")]
-    alt.vconcat(*charts).resolve_scale(color="independent").save(place.with_suffix(".vl.json"), format="json")
 
 
 def _table_of_errors(figure: str, k: object, frame: pd.DataFrame) -> Iterator[str]:
@@ -162,31 +159,6 @@ def claims(frame: pd.DataFrame) -> str:
             least = f"{by_size[1000]:.4f} against {min(by_size.values()):.4f}"
             sentences.append(f"With n' = 1000 the error is near its least ({k}-way): {near} ({least}).")
     return "\n- ".join(sentences)
-
-
-def _chart_of_errors(frame: pd.DataFrame) -> alt.FacetChart:
-    layers = figures.chart(frame, [PROGRAMS[name].title for name in frame["program"]], "epsilon")
-    return figures.by_columns(layers, f"Figure {frame['figure'].iloc[0]}, on Adult")
-
-
-def _chart_of_rounding(frame: pd.DataFrame) -> alt.LayerChart:
-    flat = [{"k": run["k"], "rows": int(times), "error": error} for _, run in frame.iterrows() for times, error in run["rounded"].items()]
-    across = alt.X("rows:Q", title="Rows per relaxed row", scale=alt.Scale(type="log"))
-    up = alt.Y("mean(error):Q", title="Largest error of a cell")
-    rows = alt.Chart(pd.DataFrame(flat)).mark_line(point=True).encode(x=across, y=up, color="k:N")
-    relaxed = alt.Chart(frame).mark_rule(strokeDash=[4, 4]).encode(y="mean(error):Q", color="k:N")
-    return alt.layer(rows, relaxed).properties(width=320, height=240, title="Figure 5 (b): rounded rows; dashed: the relaxed table")
-
-
-def _chart_of_sizes(frame: pd.DataFrame) -> alt.HConcatChart:
-    across = alt.X("relaxed_rows:Q", title="Relaxed rows n'", scale=alt.Scale(type="log"))
-    base = alt.Chart(frame).mark_line(point=True).encode(x=across, color="k:N")
-    panels = [base.encode(y=alt.Y(f"mean({field}):Q", title=title)) for field, title in _PANELS]
-    return alt.hconcat(*(panel.properties(width=240, height=200) for panel in panels)).properties(title="Figure 6, on Adult")
-
-
-_PANELS = (("error", "Largest error of a cell"), ("cpu_seconds", "Processor seconds"))
-_CHARTS = {**dict.fromkeys(_BY_EPSILON, _chart_of_errors), "5b": _chart_of_rounding, "6": _chart_of_sizes}
 
 
 if __name__ == "__main__":

@@ -106,7 +106,7 @@ def fill(
 ) -> None:
     """Measure every point until the record has it so many times, all of them once before any twice, and print the table.
 
-    After each run and at the end the record is kept, and `draw` makes its table (`place`.md) and charts.
+    After each run and at the end the record is kept, and `draw` makes its table (`place`.md).
     """
     wanted, runs = list(points), record["runs"]
     for number in range(times):

@@ -68,7 +68,6 @@ def test_programs_take_turns_and_every_run_is_written(place: Path, monkeypatch: 
     # The stand-in gave the table back; Independent cannot know that all men and no women smoke, half of the people in one of three pairs.
     assert runs[1]["error"] == 0
     assert 0.2 < runs[0]["error"] < 0.7
-    assert (place / "comparison.html").exists()
     assert len([line for line in (place / "comparison.md").read_text(encoding="utf-8").splitlines() if " 50 " in line]) == 2
 
 

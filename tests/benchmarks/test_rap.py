@@ -76,6 +76,5 @@ def test_every_figure_is_measured_once_and_written(setting: figures.Setting, tmp
     assert all(f"Figure {figure}" in text for figure in ("2, 64 random 3-way", "5a, 15 random 3-way", "5 (b), 3-way", "6, 3-way"))
     assert "RAP's error against that of naive answer 0 (64 random 3-way): undecided at epsilon 1." in text
     assert "RAP's error against that of HDMM (answers) (15 random 3-way): undecided at epsilon 1." in text
-    assert (tmp_path / "rap.vl.json").stat().st_size > 1000
     monkeypatch.setattr(rap, "measure", None)  # nothing is measured again
     assert rap.main(asked) == 0
