@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.sources.check_link import LinkCheck, check_link
+from dpsynth_core.sources.check_records import LinkCheck, check_link
 from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.linked import LinkedSource

@@ -14,20 +14,20 @@ import streamlit as st
 from dpsynth_core import charts, report
 from dpsynth_core.evaluation import quality, side_by_side
 from dpsynth_core.evaluation.comparison import Truth
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone, Zoned, combine
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.report import percent
+from dpsynth_core.report import change, percent
 from dpsynth_core.store import projects
 from dpsynth_core.store.runs import Run
 from dpsynth_core.tradeoffs.curves import LARGEST, MEAN
-from dpsynth_core.web.compare import change_view
 from dpsynth_core.web.results import open_runs
 from dpsynth_core.web.results.open_runs import OpenRun
 from dpsynth_core.web.shell import document, frame, plan_words, session
 from dpsynth_core.web.shell.figures import show
 from dpsynth_core.web.shell.numbers import short
 from dpsynth_core.web.shell.session import Current
-from dpsynth_core.web.shell.text import capital, literal, one_line
+from dpsynth_core.web.shell.text import WHOLE, capital, literal, one_line
 
 MAX_RUNS = 4
 FAVOURITE = "favourite"
@@ -81,7 +81,7 @@ def compare(project: Current, chosen: Sequence[Run]) -> None:
     opened = dict(zip(_LETTERS, map(open_runs.open_run, chosen), strict=False))
     _pins(project, opened)
     _settings(opened)
-    change_view.changes(opened)
+    _changes(opened)
     labels = side_by_side.shared([o.release.domain for o in opened.values()], [o.cliques for o in opened.values()])
     with frame.card("How far may each be off?", Zone.RELEASED, "With 95% confidence, from what each run released."):
         if not labels:
@@ -167,3 +167,31 @@ def _wins(both: Zoned[pd.DataFrame], limits: Mapping[str, float], *, largest: bo
                 st.caption(f"More accurate in {one.best:,} of {one.tables:,} tables{clearly}")
             elif one.surely:
                 st.caption("Clearly more accurate.")
+
+
+_CHANGE_HELP = "From the noisy tables that both runs released. Not how good either is, but what is sure to be another number."
+
+
+def _changes(opened: Mapping[str, OpenRun]) -> None:
+    """What changed about the people between the earlier and the later of two runs, with the noise of both: last year's release and this
+    year's. Nothing to say of more."""
+    if len(opened) != 2:
+        return
+    (first, before), (last, after) = sorted(opened.items(), key=lambda pair: (pair[1].run.finished or "", pair[0]))
+    with frame.card("What changed about the people?", Zone.RELEASED, _CHANGE_HELP):
+        try:
+            found = change.changed(before.release, after.release)
+        except InputError as error:
+            frame.refused(error)
+            return
+        st.caption(f"From {first}, the earlier one, to {last}.")
+        for sentence in change.summary(before.release, after.release, found):
+            st.markdown(f"- {literal(sentence, WHOLE)}")
+        if found.sure:
+            lines = [change.texts(before.release.domain, shift) for shift in found.sure]
+            cells = [[one_line(line[0], 120), *line[1:]] for line in lines]
+            st.dataframe(pd.DataFrame(cells, columns=list(change.TITLES)), hide_index=True, height=min(320, 40 + 35 * len(lines)))
+        with st.container(horizontal=True):
+            for form, mime, write in (("html", "text/html", change.html), ("md", "text/markdown", change.markdown)):
+                content = write(before.release, after.release, found)
+                st.download_button(f"Download as {form.upper()}", content, f"what-changed.{form}", mime, icon=":material/download:")

@@ -22,8 +22,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zoned, curator_only, public
 from dpsynth_core.planning.spec import DEMO
 from dpsynth_core.sources import demo, demo_households, files, guess, outside
-from dpsynth_core.sources.check_link import LinkCheck, check_link
-from dpsynth_core.sources.check_records import RecordsCheck, check_records
+from dpsynth_core.sources.check_records import LinkCheck, RecordsCheck, check_link, check_records
 from dpsynth_core.sources.databases.address import is_address
 from dpsynth_core.sources.databases.connect import DatabaseTable
 from dpsynth_core.sources.detect import detect_table

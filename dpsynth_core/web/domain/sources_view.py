@@ -13,19 +13,23 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from dpsynth_core.bundle import unpack
+from dpsynth_core.foundation.documents import parse_json
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone, Zoned, publishable
+from dpsynth_core.planning.spec import Spec
 from dpsynth_core.sources import files, guess
 from dpsynth_core.sources.detect import detect_without_doubt
 from dpsynth_core.sources.guess import Guess
 from dpsynth_core.store import projects
 from dpsynth_core.vocabulary.codebook import holds_values, pasted_domain, pasted_names
 from dpsynth_core.vocabulary.domain import DATA
-from dpsynth_core.web.data import data_view, project_table, public_view, renewal_view
+from dpsynth_core.web.data import data_view, project_table, public_view
 from dpsynth_core.web.domain import domain_table, draft_rows, list_view, origin_view
 from dpsynth_core.web.domain.column_draft import ColumnDraft
 from dpsynth_core.web.domain.draft_rows import Codebook
 from dpsynth_core.web.shell import document, fields, frame, plan_first, refusals, session
+from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal, names
 
@@ -152,7 +156,7 @@ def beginning(project: Current) -> None:
         _begin(lambda: draft_rows.read_codebook(file.getvalue()))
 
     fields.file("A codebook: domain JSON, CSV or DDI", draft_rows.ENDINGS, "plan_codebook", take)
-    renewal_view.last_release()
+    _last_release()
     title = "Or paste names of columns, or two columns: column and value"
     help = "From a spreadsheet: the names in one line or one below the other, or one line per value of a column."
     st.text_area(title, key=lines, height=110, placeholder="age\nsex\nregion", help=help)
@@ -182,3 +186,42 @@ def _begin(read: Callable[[], Codebook | tuple[str, ...]]) -> None:
             draft_rows.adopt(plan)
 
     refusals.attempt(data_view.TABLE, act)
+
+
+_NEXT_YEAR_HELP = (
+    "Its columns and values, tables, budget, conditions and mechanism become the plan of this project, for the same people. What changed "
+    "is said when the new table is chosen; what is left of the budget stands below."
+)
+_MOST_BYTES = 2**31
+"""Of a bundle's files, unpacked."""
+
+
+def _last_release() -> None:
+    """Next year: begin with the plan of a release. No record is read; the table is chosen afterwards."""
+    fields.file("Next year: last year's release.zip, or its plan (JSON)", ("zip", "json"), "plan_release", _take_plan, _NEXT_YEAR_HELP)
+
+
+def _take_plan(file: UploadedFile) -> None:
+    def act() -> None:
+        spec = _spec(file.name, file.getvalue())
+        session.check_idle("data")
+        project = session.current()
+        projects.remove_uploads(project.owner, project.id)
+
+        def change(draft: Draft) -> None:
+            draft.clear()
+            draft.update(plan_first.of_release(spec))
+
+        session.edit(change)
+
+    refusals.attempt(data_view.TABLE, act)
+
+
+def _spec(name: str, content: bytes) -> Spec:
+    """Raises InputError."""
+    if name.endswith(".zip"):
+        return unpack.plan_of(unpack.read_bytes(content, _MOST_BYTES)).spec
+    try:
+        return Spec.from_json(parse_json(content.decode("utf-8"), "spec"))
+    except UnicodeDecodeError:
+        raise InputError("spec", "it is not UTF-8", "take the spec.json of a release") from None

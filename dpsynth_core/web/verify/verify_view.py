@@ -3,6 +3,7 @@ anyone: all texts in it are hostile, and it stays in memory."""
 
 from __future__ import annotations
 
+import io
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dpsynth_core.bundle import confined, decision
+from dpsynth_core.bundle.confined import Wanted
 from dpsynth_core.bundle.decision import Decision
 from dpsynth_core.bundle.signature import parse_key
 from dpsynth_core.bundle.verdicts import (
@@ -31,6 +33,7 @@ from dpsynth_core.bundle.verdicts import (
     Running,
     Summary,
 )
+from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_file
 from dpsynth_core.foundation.reasons import MAX_REASON
@@ -39,8 +42,8 @@ from dpsynth_core.store import runs
 from dpsynth_core.store.home import home
 from dpsynth_core.web.results import downloads
 from dpsynth_core.web.shell import frame, refusals, session
+from dpsynth_core.web.shell.more_rows import more_rows
 from dpsynth_core.web.shell.text import WHOLE, capital, literal
-from dpsynth_core.web.verify import sampling_view
 
 _VERIFIED = "verified"
 """In the session: the ids of the uploaded files, and what was reported of them, so that looking at it again costs nothing."""
@@ -91,7 +94,7 @@ def upload() -> None:
             st.markdown(literal(report.summary.statement, WHOLE))
             _pairs(report.summary.facts)
     if file is not None and report.verdict != INCONSISTENT:
-        sampling_view.more_rows(file.getvalue(), report.sha256)
+        _more_rows(file.getvalue(), report.sha256)
 
 
 def _brief(report: Report, summary: Summary) -> None:
@@ -267,3 +270,21 @@ def _shown(signed: Decision, by: str, was: str) -> None:
     st.markdown(f"{by} {who}, on {signed.signed}. {was} {literal(signed.checked)}.")
     if signed.open:
         st.caption(f"Open questions then: {literal(' '.join(signed.open), _MOST_SHOWN)}")
+
+
+def _more_rows(bundle: bytes, sha256: str) -> None:
+    """Its mechanism is run again in a process with limits, as for the check. sha256: of the bundle, which tells it apart."""
+
+    def draw(rows: int, where: tuple[str, ...]) -> tuple[str, bytes]:
+        with st.spinner("Fitting the model again …"):
+            stream = io.BytesIO()
+            return confined.sampled(bundle, stream, Wanted(rows, where), Limits()), stream.getvalue()
+
+    more_rows(sha256, "more.csv", _whom, draw)
+
+
+def _whom() -> tuple[str, ...]:
+    help = "One condition a line. Of one column, any of its lines may hold; of several columns, all must."
+    example = "region=north\nregion=south\nsex=female"
+    text = st.text_area("Only people with", key="sampled_where", placeholder=example, help=help, height=80)
+    return tuple(line.strip() for line in text.splitlines() if line.strip())
