@@ -24,7 +24,9 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.synthesis import open_source, plan, synthesize
+from dpsynth_core.report.table_files import group_labels
 from dpsynth_core.sources import demo
+from dpsynth_core.vocabulary.groups import Groups
 
 HOSTILE = "<script>alert(1)</script>"
 FORMULA = '=HYPERLINK("http://x")'
@@ -262,3 +264,12 @@ def test_facts_and_numbers_agree_with_the_release(made: Release) -> None:
     assert facts["Synthetic rows"].startswith("300 ")
     assert "epsilon 5, delta 1e-09" in facts["Privacy budget"]
     assert np.isclose(float(re.findall(r"rho ([0-9.]+)", facts["Privacy budget"])[0]), made.rho, rtol=1e-4)
+
+
+def test_groups_are_called_by_their_values() -> None:
+    ages = ["0 to 9", "10 to 19", "20 to 29", "30 to 39", "40 to 49", "missing"]
+    neighbours = Groups("ages", "age", (0, 0, 1, 1, 1, 2))
+    assert group_labels(neighbours, ages, True) == ["0 to 9 … 10 to 19", "20 to 29 … 40 to 49", "missing"]
+    assert group_labels(Groups("towns", "town", (1, 0, 1, 2)), list("pqrs"), False) == ["q", "p | r", "s"]
+    many = Groups("many", "x", (0, *[1] * 1000))
+    assert group_labels(many, [str(i) for i in range(1001)], False) == ["0", "1,000 other values"]

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from dpsynth_core.vocabulary import tally
 from dpsynth_core.vocabulary.blocks import maximal, plan, slices, table_bytes
 from dpsynth_core.vocabulary.domain import Attribute, Domain
-from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.measurement import Clique, subsets
+from dpsynth_core.vocabulary.rows import Repeated, one_table, row_marginals
 from dpsynth_core.vocabulary.tally import Tally
 
 
@@ -131,3 +132,17 @@ def test_all_pairs_of_many_columns_are_divided_evenly() -> None:
     groups = slices(domain, pairs, whole // 3)
     assert 3 <= len(groups) <= 5
     assert max(table_bytes(domain, group) for group in groups) <= whole // 3
+
+
+@pytest.mark.parametrize("rows", [0, 1, 50])
+def test_repeated_rows_are_counted_as_often_as_they_stand(rows: int) -> None:
+    rng = np.random.default_rng(rows)
+    domain = Domain.from_json({"a": 2, "b": 3})
+    codes, times = rng.integers(2, size=(rows, 2)).astype(np.uint8), rng.integers(1, 2521, size=rows).astype(np.uint16)
+    repeated, cliques = Repeated(codes, times), list(subsets(domain.names))
+    plain = row_marginals(domain, np.repeat(codes, times, axis=0), cliques)
+    assert len(repeated) == times.sum(dtype=int)
+    for clique, counts in row_marginals(domain, repeated, cliques).items():
+        np.testing.assert_array_equal(counts, plain[clique], strict=True)
+    with pytest.raises(TypeError, match="two linked tables"):
+        one_table(repeated)

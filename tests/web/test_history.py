@@ -1,13 +1,23 @@
-"""A run watched through its events: the table follows them, and the time left makes sense."""
+"""A run watched through its events, what runs are called, and the filters of its rows."""
 
 from __future__ import annotations
 
+import datetime as dt
+
+import pyarrow as pa
 import pytest
 
 from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.mechanisms import registry
 from dpsynth_core.release.release import Progress
+from dpsynth_core.store.runs import Run
+from dpsynth_core.vocabulary.domain import Attribute
+from dpsynth_core.web.compare.compare_view import run_name
+from dpsynth_core.web.results import results_view
 from dpsynth_core.web.run import watch
-from dpsynth_core.web.shell import numbers
+from dpsynth_core.web.shell import document, numbers
+from dpsynth_core.web.tradeoffs import sweep_form
+from tests.web.drafts import complete
 
 SAID = [
     Progress("phase", message="counting"),
@@ -53,3 +63,44 @@ def test_time_left_follows_the_forecast_first_and_the_pace_at_the_end() -> None:
 @pytest.mark.parametrize(("seconds", "words"), [(0.2, "less than a second"), (12, "12 s"), (200, "3 min"), (7800, "2 h 10 min")])
 def test_durations_are_read_as_people_say_them(seconds: float, words: str) -> None:
     assert numbers.duration(seconds) == words
+
+
+PAPER = {"name": "mst", "settings": {"preset": "paper"}}
+TITLE = registry.PUBLISHED["mst"].card.title
+
+
+def test_a_run_as_published_is_called_so() -> None:
+    def named(mechanism: dict[str, object]) -> str:
+        spec = document.spec(complete() | {"mechanism": mechanism}, "Trial").model_dump_json()
+        run = Run("1", "me", "2", spec, "abc", "People", 0.1, "done", True, "2026-01-02T03:04:05", None, None, None, "")
+        return run_name(run).split(" · ")[0]
+
+    assert named(PAPER) == TITLE
+    assert named({"name": "mst", "settings": {}}) == registry.get("mst").card.title != TITLE
+
+
+def test_the_plan_s_own_mechanism_is_offered_to_trials_as_it_is_set() -> None:
+    titles = sweep_form.titles(complete() | {"mechanism": PAPER})
+    assert titles == {name: TITLE if name == "mst" else registry.get(name).card.title for name in titles}
+    assert "mst" in titles
+
+
+TABLE = pa.table({"sex": ["f", "m", None, "f"], "age": pa.array([10, None, 30, 40]), "day": [dt.date(2020, 1, d) for d in (1, 2, 3, 4)]})
+
+
+def test_picked_values_and_missing_are_kept() -> None:
+    assert results_view.one_of(TABLE, "sex", ["f"]).column("age").to_pylist() == [10, 40]
+    assert results_view.one_of(TABLE, "sex", [None]).column("age").to_pylist() == [30]
+    assert results_view.one_of(TABLE, "sex", ["m", None]).num_rows == 2
+    assert results_view.one_of(TABLE, "sex", []).num_rows == 4
+
+
+def test_ranges_include_both_ends_and_no_missing_value() -> None:
+    assert results_view.between(TABLE, "age", 10, 30).column("age").to_pylist() == [10, 30]
+    assert results_view.between(TABLE, "day", dt.date(2020, 1, 2), dt.date(2020, 1, 3)).num_rows == 2
+
+
+def test_numbers_and_long_lists_are_not_picked_from() -> None:
+    assert results_view.has_choices(Attribute.categorical("a", ["x"]))
+    assert not results_view.has_choices(Attribute.integer("a", 0, 9))
+    assert not results_view.has_choices(Attribute.categorical("a", [str(i) for i in range(1000)]))

@@ -1,4 +1,4 @@
-"""Trying all records finds what brute force finds, and only possible records."""
+"""Trying all records finds what brute force and HiGHS find, and only possible records."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import all_kway
 from dpsynth_core.vocabulary.zeros import StructuralZeros
 from tests.research.oracles.brute_force import brute_force
+from tests.research.oracles.milp import milp
+from tests.research.oracles.problems import random_problem
 
 PLAIN = Domain.from_json({"a": 4, "b": 3, "c": 5})
 LIMITED = Domain(PLAIN.attributes, (StructuralZeros(("a", "c"), (((0, 1), (1, 2, 3)),)),))
@@ -36,3 +38,12 @@ def test_a_large_domain_does_not_fit() -> None:
     assert not fits(large)
     with pytest.raises(ValueError, match="too many"):
         Exhaustion.of(large)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_highs_agrees_with_brute_force(seed: int) -> None:
+    problem = random_problem(np.random.default_rng(seed), zeros=seed % 2 == 0)
+    answer, truth = milp(problem), brute_force(problem)
+    assert problem.queries.records.possible(answer.codes[None, :]).all()
+    assert answer.value == pytest.approx(truth.value, abs=1e-5)  # HiGHS' own tolerance
+    assert answer.bound >= truth.value - 1e-5

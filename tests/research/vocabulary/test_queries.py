@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dpsynth_core.research.vocabulary.queries import QueryClass, SparseAnswers, merged
+from dpsynth_core.research.vocabulary.queries import Incidence, QueryClass, SparseAnswers, merged
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import at_least
 from dpsynth_core.vocabulary.rows import row_marginals
@@ -144,3 +144,20 @@ def test_a_million_queries_are_compared_with_a_hundred_rows_in_milliseconds() ->
 @pytest.mark.parametrize("workload", [target(DOMAIN, "c", 2), all_kway(DOMAIN, 2)], ids=["target", "all"])
 def test_a_workload_s_class_has_a_query_for_each_of_its_cells(workload) -> None:
     assert QueryClass.of(workload).size == workload.cells
+
+
+SOME_COLUMNS = Domain.from_json({"a": 3, "b": 2, "c": 4, "d": 2})
+
+
+@pytest.mark.parametrize("threshold", [None, 1, 2, 3])
+def test_both_sums_agree_with_asking_every_row(threshold: int | None) -> None:
+    rng = np.random.default_rng(0)
+    codes = np.column_stack([rng.integers(0, size, 9) for size in SOME_COLUMNS.sizes(SOME_COLUMNS.names)]).astype(np.int32)
+    queries = QueryClass(SOME_COLUMNS, all_kway(SOME_COLUMNS, 3).cliques, threshold)
+    incidence = Incidence(queries, codes)
+    asked = np.array([queries.query(int(number)).of(codes) for number in incidence.numbers], dtype=float)
+    weights, values = rng.random(len(codes)), rng.normal(size=len(incidence.numbers))
+    np.testing.assert_allclose(incidence.answers(weights), asked @ weights, atol=1e-12)
+    np.testing.assert_allclose(incidence.satisfied(values), values @ asked, atol=1e-12)
+    rest = np.setdiff1d(np.arange(queries.size), incidence.numbers)
+    assert not any(queries.query(int(number)).of(codes).any() for number in rest)
