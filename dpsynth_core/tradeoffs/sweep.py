@@ -219,7 +219,7 @@ class Sweep:
     @classmethod
     def from_json(cls, obj: Mapping[str, Any]) -> Sweep:
         """The inverse of `to_json`, of a document that this program wrote."""
-        lists = {name: tuple(obj.get(name, ())) for name in ("mechanisms", "epsilons", "sizes", "strengths")}
+        lists = {name: tuple(obj[name]) for name in ("mechanisms", "epsilons", "sizes", "strengths")}
         return cls(Spec.from_json(obj["base"]), obj["table"], repeats=obj["repeats"], **lists)
 
     def digest(self) -> str:

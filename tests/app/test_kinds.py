@@ -99,16 +99,3 @@ def test_what_is_wrong_stands_under_the_column() -> None:
     say(app, Values="A00", First="many")
     assert "its level is not a whole number" in words(app)
     assert not app.exception
-
-
-def test_columns_kept_in_an_earlier_form_are_refused_in_one_sentence_and_described_again() -> None:
-    fields = draft(domain=None)
-    fields["wizard"] |= {"columns": ["ward"], "source": "upload", "label": "t.csv", "rows": [{"column": "ward", "values": ["x"]}]}
-    place = project(**fields)
-    path = projects.upload(LOCAL_OWNER, place, "t.csv", io.BytesIO(b"ward\nx\n"))
-    projects.save(LOCAL_OWNER, place, fields | {"data": {"path": str(path), "kind": "csv"}})
-    app = open_page("domain", place)
-    assert not app.exception
-    assert "keeps its columns in an earlier form" in app.error[0].value
-    assert not app.run().error
-    assert projects.load(LOCAL_OWNER, place).draft["wizard"]["rows"][0]["name"] == "ward"

@@ -91,11 +91,6 @@ def test_the_document_can_be_written_and_read() -> None:
     assert Sweep.from_json(json.loads(json.dumps(tried.to_json()))) == tried
 
 
-def test_a_document_of_one_stand_in_is_still_read() -> None:
-    written = {name: part for name, part in sweep().to_json().items() if name != "strengths"}
-    assert Sweep.from_json(written) == sweep()
-
-
 @pytest.mark.parametrize(
     "change",
     [

@@ -32,7 +32,6 @@ PLACE = "domain"
 """Where what is wrong with a whole domain is shown (`frame.refused_at`)."""
 _LOADS = "_domain_loads"
 _STORED = "rows"
-_OLD = InputError("domain", "this project keeps its columns in an earlier form", "describe those that are open again, or load a codebook")
 
 
 def of(draft: Draft) -> list[ColumnDraft]:
@@ -55,9 +54,9 @@ def _of_tables(draft: Draft, columns: Sequence[ColumnDraft]) -> list[ColumnDraft
 
 
 def _stored(draft: Draft) -> list[ColumnDraft] | None:
-    """None where no columns are stored, or those of an earlier form."""
+    """None where no columns are stored."""
     entries = draft["wizard"].get(_STORED)
-    return None if entries is None or any("name" not in entry for entry in entries) else list(map(ColumnDraft.from_json, entries))
+    return None if entries is None else list(map(ColumnDraft.from_json, entries))
 
 
 def declared(draft: Draft) -> list[Column]:
@@ -74,8 +73,6 @@ def labelled(draft: Draft, only: str = "") -> list[Column]:
 def prefill(project: Current) -> Current:
     """Fill in what is known without being said: the domain of the simulated people; of other columns, what their names promise."""
     stored = _stored(project.draft)
-    if stored is None and _STORED in project.draft["wizard"]:
-        refusals.keep(PLACE, _OLD)
     if stored is None and document.problem(project.draft, "domain") is None:
         save(lambda drafts: drafts)
     elif stored is None and project_table.is_simulated(project.draft):

@@ -75,14 +75,9 @@ def attempt(place: str, action: Callable[[], object]) -> bool:
     try:
         action()
     except InputError as error:
-        keep(place, error)
+        st.session_state[_key(place)] = error
         return False
     return True
-
-
-def keep(place: str, error: InputError) -> None:
-    """Keep an error for `place`."""
-    st.session_state[_key(place)] = error
 
 
 def taken(place: str) -> InputError | None:
