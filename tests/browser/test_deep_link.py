@@ -37,13 +37,6 @@ def test_a_page_file_served_on_its_own_refuses(page: Page, start_server: Callabl
     expect(page.get_by_role("heading", level=1)).to_have_count(0)
 
 
-def test_the_headers_are_there(page: Page, server: Server) -> None:
-    answer = page.goto(server.opening())
-    assert answer is not None
-    assert answer.headers["x-content-type-options"] == "nosniff"
-    assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
-
-
 def test_nothing_is_fetched_from_another_host(page: Page, server: Server) -> None:
     hosts: set[str] = set()
     page.on("request", lambda request: hosts.add(request.url.split("/")[2]) if request.url.startswith("http") else None)

@@ -120,11 +120,6 @@ def test_another_account_of_the_machine_gets_nothing(page: Page, server: Server)
     assert handshake(server, {"Cookie": ours, "Origin": server.url}) == 101, "the owner may: the refusals were for a reason"
 
 
-def test_the_health_of_the_server_is_open_to_a_container(server: Server) -> None:
-    with urllib.request.urlopen(f"{server.url}/_stcore/health", timeout=SECONDS) as answer:
-        assert answer.read() == b"ok"
-
-
 def test_a_stranger_sees_how_to_open_the_wizard_and_the_token_opens_it(stranger: Page, server: Server) -> None:
     stranger.goto(f"{server.url}/guide?project=1")
     expect(stranger.get_by_role("heading", level=1)).to_have_text("Open it with your token")

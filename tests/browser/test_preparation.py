@@ -108,17 +108,6 @@ def test_a_reload_loses_nothing_on_any_page(page: Page, server: Server, tmp_path
     press_continue(page, "Mechanism")
 
 
-def test_a_second_tab_sees_the_same_draft(page: Page, server: Server) -> None:
-    in_project(page, server, "Two tabs", "data", simulated(population="People that no release is about"))
-    second = page.context.new_page()
-    second.goto(page.url)
-    expect(second.get_by_text("simulated, 12 columns")).to_be_visible()
-    fill(second, "Name of the population", "Seen from both")
-    page.get_by_text("A person may have several rows").click()
-    settled(page)
-    expect(page.get_by_label("Name of the population", exact=True)).to_have_value("Seen from both")
-
-
 def test_hostile_text_shows_as_itself_everywhere(page: Page, server: Server, tmp_path: Path) -> None:
     requests: list[str] = []
     page.on("request", lambda request: requests.append(request.url))
@@ -166,28 +155,6 @@ def test_what_is_said_of_a_hostile_column_shows_its_name_as_it_is(page: Page, se
     assert ":smile:" in (alert.text_content() or "").replace("\u2060", "")
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "words"),
-    [
-        ("empty.csv", b"", "the file is empty"),
-        ("photo.csv", b"\x89PNG\r\n\x1a\n" + bytes(200), "an image"),
-        ("unnamed.csv", b"People,,\nage,sex,eye\n4,5,6\n", "have no name"),
-    ],
-)
-def test_a_bad_file_is_explained(page: Page, server: Server, tmp_path: Path, name: str, content: bytes, words: str) -> None:
-    in_project(page, server, f"Bad {name}")
-    upload(page, tmp_path, name, content)
-    expect(page.get_by_role("alert").first).to_contain_text(words)
-    expect(page.get_by_test_id("stBottom").get_by_role("button", name="Continue")).to_be_disabled()
-
-
-def test_latin_1_text_is_read(page: Page, server: Server, tmp_path: Path) -> None:
-    in_project(page, server, "Latin")
-    upload(page, tmp_path, "straße.csv", "Straße;Größe\nMünchner Straße;3\nÖlweg;4\n".encode("latin-1"))
-    expect(page.get_by_text("2 columns")).to_be_visible()
-    expect(page.get_by_text("Read as semicolon-separated, Western")).to_be_visible()
-
-
 def test_real_rows_are_watermarked_and_cannot_be_exported(page: Page, server: Server, tmp_path: Path) -> None:
     in_project(page, server, "Rows")
     upload(page, tmp_path, "people.csv", PEOPLE)
@@ -221,23 +188,6 @@ def test_the_domain_is_edited_in_the_table_and_downloaded(page: Page, server: Se
     assert domain["attributes"][0] == age
     page.reload()
     expect(page.get_by_text("90 cells").first).to_be_visible()
-
-
-def test_text_that_is_no_budget_is_explained_and_stops(page: Page, server: Server) -> None:
-    in_project(page, server, "Budget", "budget", simulated())
-    forward = page.get_by_test_id("stBottom").get_by_role("button", name="Continue")
-    for text, words in (("one", "is not a number"), ("nan", "is not a finite number"), ("0", "is not above 0")):
-        fill(page, "ε (epsilon)", text)
-        expect(page.get_by_text(words).first).to_be_visible()
-        expect(forward).to_be_disabled()
-    fill(page, "ε (epsilon)", "2")
-    unfold(page, "δ")
-    fill(page, "δ (delta)", "0.001")
-    expect(page.get_by_text("whole records to be published").first).to_be_visible()
-    expect(forward).to_be_disabled()
-    fill(page, "δ (delta)", "1e-9")
-    expect(page.get_by_text("57%")).to_be_visible()
-    expect(forward).to_be_enabled()
 
 
 CUT_FIGURES = """() => [...document.querySelectorAll("[data-testid=stMetricLabel] *")]
