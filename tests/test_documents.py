@@ -1,4 +1,5 @@
-"""What documents name is there: tests, files, headings, commands, options, fields. Their examples are accepted as they are printed."""
+"""What documents name is there, and their examples are accepted as they are printed; the reference and the trusted base say what is so now;
+who wants to join, cite or report finds what they need."""
 
 from __future__ import annotations
 
@@ -10,7 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+import dpsynth_core
+from docs import figures, generate, schemas, trusted
 from dpsynth_core.claims.criteria import registry as criteria
 from dpsynth_core.cli import command_line
 from dpsynth_core.privacy import attacker, meaning
@@ -204,3 +208,72 @@ def test_the_criteria_of_the_guide_are_of_every_kind() -> None:
 def test_what_a_stranger_reads_first_stays_short(document: str, most: int) -> None:
     """In bytes. What has no room there has a page of its own in docs/."""
     assert len((ROOT / document).read_bytes()) <= most
+
+
+TESTS = Path(__file__).parent
+
+
+def test_the_trusted_base_stays_within_its_limit() -> None:
+    assert trusted.total() <= trusted.LIMIT
+
+
+def test_what_is_trusted_imports_nothing_else() -> None:
+    assert trusted.trespasses() == []
+
+
+def test_each_door_is_used_and_is_not_trusted_too() -> None:
+    used = set().union(*(trusted.imported(trusted.CORE / file) for file in trusted.BASE))
+    assert set(trusted.DOORS) <= used
+    assert not set(trusted.DOORS) & set(trusted.BASE)
+
+
+@pytest.mark.parametrize("test", sorted({test for _, test in trusted.BASE.values()}))
+def test_what_tries_to_break_it_is_there(test: str) -> None:
+    assert (TESTS / test).exists()
+
+
+def test_the_page_is_what_the_program_writes() -> None:
+    assert trusted.PAGE.read_text(encoding="utf-8") == trusted.page(), f"write it anew: {trusted.COMMAND}"
+
+
+def test_the_reference_is_what_the_program_generates() -> None:
+    """Fails for every mechanism, parameter, option, field, kind or event that was added, changed or removed since."""
+    made = generate.pages()
+    stored = {path.relative_to(generate.FOLDER).as_posix(): path.read_text(encoding="utf-8") for path in generate.FOLDER.rglob("*.md")}
+    stale = sorted(name for name in made.keys() | stored.keys() if made.get(name) != stored.get(name))
+    assert stale == [], f"write docs/reference anew: {generate.COMMAND}"
+
+
+@pytest.mark.parametrize("name", figures.FIGURES)
+def test_the_figures_are_drawn_from_what_was_recorded(name: str) -> None:
+    stored = (figures.FOLDER / f"{name}.svg").read_text(encoding="utf-8")
+    assert stored == figures.drawn(figures.FIGURES[name]), f"draw them anew: {figures.COMMAND}"
+    assert all(title in stored for title in figures.FIGURES[name].lines.values())
+
+
+def test_the_schemas_are_those_that_the_program_generates() -> None:
+    stored = {path.name: path.read_text(encoding="utf-8") for path in generate.SCHEMAS.glob("*")}
+    assert stored == schemas.files(), f"write docs/reference anew: {generate.COMMAND}"
+
+
+FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("[fw]*.yml"))
+
+
+def test_the_citation_is_of_this_program_and_version() -> None:
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert cited["cff-version"] == "1.2.0"
+    assert {"message", "title", "authors"} <= set(cited)
+    assert cited["version"] == dpsynth_core.__version__
+    assert cited["license"] == "Apache-2.0"
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda path: path.stem)
+def test_a_form_for_reports_asks_for_no_records(form: Path) -> None:
+    asked = yaml.safe_load(form.read_text(encoding="utf-8"))
+    assert {"name", "description", "body"} <= set(asked)
+    assert len({part["id"] for part in asked["body"] if "id" in part}) == sum("id" in part for part in asked["body"])
+    assert "private records" in form.read_text(encoding="utf-8")
+
+
+def test_there_are_forms() -> None:
+    assert [form.stem for form in FORMS] == ["fault", "wish"]

@@ -13,7 +13,7 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.research.mechanisms.games import query_game
 from dpsynth_core.store import chain, jobs, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
-from tests.app.demo_project import open_page, project, words
+from tests.app.demo_project import finished_run, open_page, project, words
 from tests.app.test_learning import HALVES
 
 NAMES = ("fem", "sepfem", "dualquery", "dqrs", "oraclequery", "learn")
@@ -73,3 +73,14 @@ def test_a_run_from_the_page_is_done_charged_once_in_closed_form_and_shown(name:
     shown = open_page("results", place)
     assert not shown.exception
     assert ("What was learnt" in words(shown)) == (name == "learn")
+
+
+def test_rap_runs_thresholds_from_the_wizard_and_its_release_is_shown() -> None:
+    chosen = {"name": "rap", "settings": {"rounds": 2, "queries": 5, "relaxed_rows": 100}}
+    place = project(workload={"kind": "all", "k": 2, "threshold": 1}, mechanism=chosen)
+    made = runs.release(LOCAL_OWNER, finished_run(place).id)
+    assert made.details["rounds"] == 2
+    assert made.rows > 0
+    assert made.rho_spent == pytest.approx(made.rho, rel=1e-8)
+    assert [step.message for step in made.history if step.kind == "fitted" and "10 counts" in step.message]
+    assert not open_page("results", place).exception

@@ -10,15 +10,22 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources.codec import encode
+from dpsynth_core.sources.decoding import decode, strays
+from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.attribute import Recode
 from dpsynth_core.vocabulary.codebook import domain_from_codebook, load_domain, parse_domain, without_statement
+from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.filled import Filled
+from dpsynth_core.vocabulary.inside import Inside
 from dpsynth_core.vocabulary.recoding import folded, outside_rule, written
 from tests.domains import attributes, domains
 from tests.tiers import examples
@@ -435,3 +442,112 @@ def test_more_columns_than_can_be_modelled_are_refused_before_one_of_them_is_mad
 def test_columns_in_which_no_record_has_a_part_count_too() -> None:
     with pytest.raises(InputError, match="keep at most 1,000"):
         Domain((Attribute.coded("a", 2),), filled=tuple(Filled(f"c{i}", "constant", "x") for i in range(1000)))
+
+
+COLUMNS = (
+    Attribute.integer("gain", 0, 99_999, width=5000, own_cells=[0, 99_999]),
+    Attribute.integer("typed", 0, 99_999, width=5000, own_cells="0 15024"),
+    Attribute.integer("edges", 0, 50, edges=[0, 1, 20], own_cells=[30]),
+    Attribute.numeric("price", 0, 100, width=10, own_cells=[0, 55.5]),
+    Attribute.numeric("change", -50, 100, edges=[-50, 20, 100], own_cells=[0], decimals=2),
+    Attribute.day("born", "1900-01-01", "2024-12-31", width="year", own_cells=["1900-01-01"]),
+)
+
+
+@pytest.mark.parametrize("column", COLUMNS, ids=lambda one: one.name)
+def test_the_document_says_them_and_is_read_back(column: Attribute) -> None:
+    assert Column.from_json(Column.of(column).to_json()).complete() == column
+
+
+def test_the_document_is_as_short_as_what_was_typed() -> None:
+    stated = Column.of(COLUMNS[3]).to_json()
+    assert (stated["bins"], stated["own_cells"]) == (10, [0, 55.5])
+    assert "own_cells" not in Column.of(Attribute.integer("one each", 0, 9)).to_json()
+    assert "own_cells" not in Column.of(Attribute.integer("as ever", 0, 99, edges=[0, 1, 20])).to_json()
+
+
+def test_people_read_the_value_and_what_is_left_of_its_neighbours() -> None:
+    gain, price = COLUMNS[0].cell_labels(), COLUMNS[3].cell_labels()
+    assert gain[:2] == ("0", "1 to 4999")
+    assert gain[-2:] == ("95000 to 99998", "99999")
+    assert price[:3] == ("0", "(0, 10)", "[10, 20)")
+    assert price[6:9] == ("[50, 55.5)", "55.5", "(55.5, 60)")
+
+
+def test_rows_with_the_value_are_in_its_cell_and_no_others() -> None:
+    domain = Domain(tuple(one for one in COLUMNS if one.name in ("gain", "price", "change")))
+    near = float(np.nextafter(55.5, 0))
+    table = pa.table({"gain": [0, 1, 99_999, 99_998], "price": [0.0, near, 55.5, 5e-324], "change": [0.0, -0.0, 0.01, -0.01]})
+    codes = encode(domain, table, Notation(frozenset()))
+    assert codes["gain"].tolist() == [0, 1, 21, 20]
+    assert codes["price"].tolist() == [0, 6, 7, 1]
+    assert codes["change"].tolist() == [1, 1, 2, 0]
+
+
+def test_what_is_drawn_from_its_cell_is_the_value() -> None:
+    domain = Domain(COLUMNS)
+    rng = np.random.default_rng(1)
+    codes = np.stack([rng.integers(0, one.values, 3000) for one in domain], axis=1).astype(np.int32)
+    rows = decode(domain, codes, rng)
+    again = encode(domain, rows, Notation(frozenset()))
+    for place, one in enumerate(domain):
+        assert (again[one.name] == codes[:, place]).all()
+    assert set(rows["price"].to_numpy()[codes[:, 3] == 7]) == {55.5}
+    assert set(rows["change"].to_numpy()[codes[:, 4] == 1]) == {0.0}
+    assert not strays(domain, rows)
+
+
+@pytest.mark.parametrize(
+    ("own", "problem"), [([100_000], "not between the bounds"), (7, "no list"), (["none"], "is not a whole number"), ([-1], "not between")]
+)
+def test_what_is_no_value_of_the_column_is_refused(own: Any, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        Attribute.integer("gain", 0, 99_999, width=5000, own_cells=own)
+
+
+GAIN = Attribute.integer("gain", 0, 29, width=10, missing=True)
+ZEROS = Inside((0, 1, 10, 15, 20, 30), (90.0, 10.0, 0.0, 0.0, 7.0))
+
+
+def test_parts_are_drawn_as_often_as_people_are_in_them() -> None:
+    """Of 10,000 draws, seed 1, at a tenth: a standard deviation is 30. A cell of which nothing is known is spread by width."""
+    rng = np.random.default_rng(1)
+    parts = ZEROS.of(GAIN)
+    drawn = parts.drawn(np.repeat([0, 1, 2], 10_000), rng).reshape(3, -1)
+    assert abs(int((drawn[0] == 1).sum()) - 1000) < 150
+    assert set(drawn[0].tolist()) == {0, 1}
+    assert abs(int((drawn[1] == 2).sum()) - 5000) < 250
+    assert set(drawn[1].tolist()) == {2, 3}
+    assert set(drawn[2].tolist()) == {4}
+
+
+def test_the_mean_of_a_cell_is_that_of_what_is_drawn_from_it() -> None:
+    assert ZEROS.of(GAIN).means.tolist() == pytest.approx([0.1 * 5, 14.5, 24.5])
+    half = Attribute.numeric("half", 0.0, 2.0, bins=2)
+    assert Inside((0.0, 0.5, 1.0, 2.0), (1.0, 3.0, 1.0)).of(half).means.tolist() == pytest.approx([0.625, 1.5])
+
+
+def test_no_part_without_people_is_drawn_beside_one_with_them() -> None:
+    """Empty parts before, between and behind: whatever the draw."""
+    parts = Inside((0, 1, 2, 3, 10, 20, 30), (0.0, 5.0, 0.0, 0.0, 1.0, 1.0)).of(GAIN)
+    assert set(parts.drawn(np.zeros(2000, dtype=int), np.random.default_rng(2)).tolist()) == {1}
+
+
+def test_it_is_read_back_as_it_was() -> None:
+    assert Inside.from_json(ZEROS.to_json()) == ZEROS
+
+
+@pytest.mark.parametrize(
+    ("parts", "people"),
+    [
+        ((0, 10, 20, 30), (1.0, 1.0)),  # one number too few
+        ((0, 10, 30), (1.0, 1.0)),  # an edge of the column is missing
+        ((0, 10, 10, 20, 30), (1.0,) * 4),  # they do not rise
+        ((0, 10, 20, 30, 40), (1.0,) * 4),  # beyond the column
+        ((0, 10, 20, 30), (1.0, -1.0, 1.0)),
+        ((0, 10, 20, 30), (1.0, float("nan"), 1.0)),
+    ],
+)
+def test_what_are_no_parts_of_the_cells_is_refused(parts: tuple[float, ...], people: tuple[float, ...]) -> None:
+    with pytest.raises(InputError, match="not parts of its cells"):
+        Inside(parts, people).of(GAIN)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.kinds.dates import as_written_by_people
 from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.registry import KINDS
 from tests.tiers import examples
@@ -73,3 +74,19 @@ def test_whatever_a_field_holds_there_is_a_domain_or_a_sentence(data: st.DataObj
     with suppress(InputError):
         domain = read(kind, BASE[kind] | {field: data.draw(JUNK)})
         assert Domain.from_json(domain.to_json()) == domain
+
+
+@pytest.mark.parametrize(
+    ("text", "iso"),
+    [
+        ("31.12.2024", "2024-12-31"),
+        ("03.04.2024", "2024-04-03"),
+        ("12/31/2024", "2024-12-31"),
+        ("31/12/2024", "2024-12-31"),
+        ("04/04/2024", "2024-04-04"),
+        ("03/04/2024", "03/04/2024"),
+        ("3.4.2024 12:30", "2024-04-03 12:30"),
+    ],
+)
+def test_a_day_is_read_where_its_order_is_certain(text: str, iso: str) -> None:
+    assert as_written_by_people(text) == iso

@@ -1,4 +1,5 @@
-"""The domain as a table: every attribute survives the way into a row and back, and half-finished rows say what they lack."""
+"""The domain as a table: every attribute survives the way into a row and back, half-finished rows say what they lack, rules about what cannot
+occur are edited, and the picture of a column's cells has them all."""
 
 from __future__ import annotations
 
@@ -17,9 +18,9 @@ from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.declared import declared
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.filled import Filled
-from dpsynth_core.web.domain import domain_table
+from dpsynth_core.web.domain import column_view, domain_table, zeros_table
 from dpsynth_core.web.domain.column_draft import ColumnDraft, blank, fresh, read_listed, treated
-from tests.domains import domains
+from tests.domains import attributes, domains
 
 
 def coded(name: str, size: int) -> Column:
@@ -272,3 +273,77 @@ def test_a_first_column_without_a_name_is_left_out_as_an_index_is() -> None:
     assert [row.use for row in domain_table.fitted([], ["column_1", "age"])] == [False, True]
     assert [row.use for row in domain_table.fitted([], ["column_1", "column_2"])] == [True, True]
     assert domain_table.fitted([ColumnDraft.of(Attribute.coded("column_1", 2))], ["column_1", "age"])[0].use
+
+
+@given(attributes())
+def test_nothing_in_a_label_is_markup(attribute: Attribute) -> None:
+    drawn = column_view.html(attribute)
+    for ours in ('<div class="cells">', "</div>", '<span class="cell">', '<span class="cell extra">', "</span>", "<i ", "</i>"):
+        drawn = drawn.replace(ours, "")
+    assert "<script" not in drawn
+    assert "<" not in drawn or attribute.values > column_view.MOST_NAMED
+
+
+def test_a_few_cells_are_named_and_many_are_stripes_as_wide_as_their_bins() -> None:
+    few = column_view.html(Attribute.categorical("sex", ["f", "m"], labels=["<b>female", "male"], other=True))
+    assert few.count('class="cell"') == 2
+    assert "&lt;b&gt;female" in few
+    assert few.count("extra") == 1
+    many = column_view.html(Attribute.integer("age", 0, 100, edges=[0, *range(50, 102)]))
+    assert many.count("<i ") == 52
+    assert "flex-grow:0.49505" in many
+    assert "52 values: 0 to 49 … 100" in many
+
+
+SEX = Attribute.categorical("sex", ["f", "m"])
+ROLE = Attribute.categorical("role", ["husband", "wife", "child"])
+AGE = Attribute.integer("age", 0, 99, edges=[0, 16, 65, 100], missing=True)
+ALL = (SEX, ROLE, AGE)
+HUSBANDS = {"if": {"role": ["husband"]}, "then": {"sex": ["m"]}}
+
+
+def test_ticking_and_unticking_a_grid_is_one_rule() -> None:
+    rules = zeros_table.ticked([HUSBANDS], ("role", "age"), {("wife", "0 to 15"): True, ("husband", "0 to 15"): True})
+    assert zeros_table.ticks(rules, ("age", "role")) == {("0 to 15", "wife"), ("0 to 15", "husband")}
+    rules = zeros_table.ticked(rules, ("age", "role"), {("0 to 15", "husband"): False, ("missing", "wife"): True})
+    assert len(rules) == 2
+    assert zeros_table.ticks(rules, ("role", "age")) == {("wife", "0 to 15"), ("wife", "missing")}
+    assert zeros_table.ticked(rules, ("role", "age"), dict.fromkeys(zeros_table.ticks(rules, ("role", "age")), False)) == [HUSBANDS]
+
+
+def test_the_grid_shows_what_is_ticked_and_reads_back_what_is_changed() -> None:
+    frame = zeros_table.grid(AGE, ROLE, {("0 to 15", "wife"), ("0 to 15", "elsewhere")})
+    assert frame[zeros_table.LABEL].tolist() == list(AGE.cell_labels())
+    assert frame[["0", "1", "2"]].to_numpy().tolist() == [[False, True, False]] + [[False] * 3] * 3
+    edits = {0: {"1": False}, 3: {"2": True, zeros_table.LABEL: "x"}, 9: {"0": True}}
+    assert zeros_table.changes(AGE, ROLE, edits, ("f",)) == {("0 to 15", "wife", "f"): False, ("missing", "child", "f"): True}
+    assert not zeros_table.fits_grid(ROLE, Attribute.coded("many", zeros_table.MOST_ACROSS + 1))
+
+
+def test_a_rule_that_means_nothing_or_contradicts_the_others_is_not_added() -> None:
+    rules = zeros_table.added([], HUSBANDS, ALL)
+    for wrong in ({"never": {"sex": ["f", "m"], "role": ["husband", "wife", "child"]}}, {"never": {"sex": ["x"], "role": ["wife"]}}):
+        with pytest.raises(InputError, match="impossible combination 2"):
+            zeros_table.added(rules, wrong, ALL)
+    rest = zeros_table.added(rules, {"never": {"sex": ["f", "m"], "role": ["child", "wife"]}}, ALL)
+    with pytest.raises(InputError, match="together they leave no possible row"):
+        zeros_table.added(rest, {"never": {"sex": ["m"], "age": list(AGE.cell_labels())}}, ALL)
+
+
+def test_a_rule_outlives_its_columns_and_says_what_is_wrong() -> None:
+    assert zeros_table.problems([HUSBANDS], ALL) == [None]
+    (gone,) = zeros_table.problems([HUSBANDS], (SEX, AGE))
+    assert gone is not None
+    assert gone.problem == "column 'role' is not in the domain"
+    assert zeros_table.added([HUSBANDS], {"never": {"sex": "f", "age": "0..15"}}, (SEX, AGE))[0] == HUSBANDS
+
+
+def test_rules_are_kept_in_the_draft_and_in_its_domain() -> None:
+    draft = {"domain": {"version": 1, "attributes": [], "impossible": [HUSBANDS]}, "wizard": {}}
+    assert zeros_table.rules_of(draft) == [HUSBANDS]
+    zeros_table.keep(draft, [])
+    assert zeros_table.rules_of(draft) == []
+    assert "impossible" not in draft["domain"]
+    draft["domain"] = None
+    zeros_table.keep(draft, [HUSBANDS])
+    assert zeros_table.rules_of(draft) == [HUSBANDS]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -79,3 +81,21 @@ def test_the_log_has_type_and_place_of_an_exception_and_never_its_text(caplog: p
     assert "TypeError in sources/formats.py, line" in caplog.text
     assert "canary" not in caplog.text
     assert "Traceback" not in caplog.text
+
+
+ROOT = Path(__file__).resolve().parents[2]
+CHECK = """
+import ast, sys
+from pathlib import Path
+from dpsynth_core.web.shell import security
+security.load_pages()
+for page in Path("pages").glob("*.py"):
+    for node in ast.walk(ast.parse(page.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("dpsynth_core"):
+            assert node.module in sys.modules, (page, node.module)
+assert "altair" in sys.modules
+"""
+
+
+def test_the_modules_of_every_page_are_loaded_before_the_first_visit() -> None:
+    subprocess.run([sys.executable, "-c", CHECK], cwd=ROOT, check=True, timeout=120)
