@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from dpsynth_core.foundation.visible import listed
 from dpsynth_core.vocabulary.measurement import Clique
 
 NEAR = 1e-9
@@ -40,7 +41,7 @@ def named(clique: Clique) -> str:
 
 
 def some(names: list[str], most: int = 3) -> str:
-    return ", ".join(name[:60] for name in names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
+    return listed([name[:60] for name in names], most)
 
 
 def alike(a: Any, b: Any) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +12,13 @@ from dpsynth_core.cli.options import add_command
 from dpsynth_core.cli.table_options import DATABASES, FILES, PEOPLE, place
 from dpsynth_core.cli.terminal import print_message
 from dpsynth_core.foundation.errors import InputError, shown
+from dpsynth_core.foundation.visible import listed
 
 if TYPE_CHECKING:
     from dpsynth_core.cli.options import Commands
     from dpsynth_core.vocabulary.peers import LinkedTables
+
+_NAMED = 10
 
 
 def add(commands: Commands) -> None:
@@ -48,7 +50,7 @@ def _declared(options: argparse.Namespace) -> dict[str, Any]:
     if Path(options.data).suffix.lower() in peers.SUFFIXES:
         made, identifiers = peers.read(read_document(options.data, "data"))
         if identifiers:
-            print_message(f"left out, for they are identifiers: {_some(identifiers)}")
+            print_message(f"left out, for they are identifiers: {listed(identifiers, _NAMED)}")
         return made
     return declared_domain(options.data, table_options.stated_format(options))
 
@@ -91,12 +93,8 @@ def _write(declared: dict[str, Any], option: str, out: Path) -> None:
     open_ones = [entry["name"] for entry in made["attributes"] if "to_do" in entry]
     done = len(made["attributes"]) - len(open_ones)
     if left_out:
-        print_message(f"left out, for their names promise identifiers or free text: {_some(left_out)}")
+        print_message(f"left out, for their names promise identifiers or free text: {listed(left_out, _NAMED)}")
     print_message(f"done: {done} columns are declared, written to {out}")
     print_message("note: labels are public only if they were before anybody answered; look through them before you use the domain")
     if open_ones:
-        print_message(f'still to be said ("to_do" in the file): {_some(open_ones)}; {KINDS_LINE}')
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
+        print_message(f'still to be said ("to_do" in the file): {listed(open_ones, _NAMED)}; {KINDS_LINE}')

@@ -15,6 +15,7 @@ from dpsynth_core.cli.options import check_writable
 from dpsynth_core.cli.terminal import print_message
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import CapacityError, InputError, shown
+from dpsynth_core.foundation.visible import listed
 
 if TYPE_CHECKING:
     from dpsynth_core.foundation.zones import Zoned
@@ -110,8 +111,7 @@ def _charge_and_make(
         unsaid = "what was assumed of the table and found in it without noise, and how long the run took, is said on a terminal alone"
         lines = [f"note: {unsaid}, or with {PRIVATE_NOTES}"]
     if unstated:
-        named = ", ".join(map(repr, unstated[:5])) + (f" and {len(unstated) - 5} more" if len(unstated) > 5 else "")
-        cells = f"values that are missing or not declared get cells of their own in {named}"
+        cells = f"values that are missing or not declared get cells of their own in {listed(list(map(repr, unstated)), 5)}"
         lines.append(f'note: {cells} (state it: "missing" and "other" in the domain)')
     if plan.spec.output.seed is not None:
         lines.append(f"warning: {NOT_PRIVATE}")

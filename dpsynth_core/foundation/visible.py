@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 _INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 _MARKS = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$&@:^=/'\"])")
@@ -13,6 +14,11 @@ _MARKS = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$&@:^=/'\"])")
 def shortened(text: str, most: int) -> str:
     """The text, or its beginning with a mark that it goes on, in so many characters."""
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def listed(texts: Sequence[str], most: int) -> str:
+    """The first texts, and how many more there are."""
+    return ", ".join(texts[:most]) + (f" and {len(texts) - most:,} more" if len(texts) > most else "")
 
 
 def visible(text: str) -> str:

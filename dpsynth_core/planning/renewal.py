@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpsynth_core.foundation.visible import visible
+from dpsynth_core.foundation.visible import listed, visible
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.vocabulary.domain import Domain
 
@@ -92,5 +92,4 @@ def _without(names: Collection[str], others: Collection[str]) -> tuple[str, ...]
 
 
 def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(f"“{visible(name)}”" for name in names[:_NAMED]) + more
+    return listed([f"“{visible(name)}”" for name in names], _NAMED)

@@ -12,7 +12,7 @@ from string import Template
 from dpsynth_core.evaluation.change import Change, Shift, change
 from dpsynth_core.evaluation.questions.known import Known, known
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.foundation.visible import visible
+from dpsynth_core.foundation.visible import listed, visible
 from dpsynth_core.release.release import Release
 from dpsynth_core.report.answers import cells_phrase
 from dpsynth_core.report.card import plain
@@ -159,5 +159,4 @@ def _tables(cliques: Sequence[Clique]) -> str:
 
 
 def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
-    return ", ".join(visible(name) for name in names[:_NAMED]) + more
+    return listed(list(map(visible, names)), _NAMED)

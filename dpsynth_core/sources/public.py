@@ -15,6 +15,7 @@ from itertools import zip_longest
 import numpy as np
 
 from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.foundation.visible import listed
 from dpsynth_core.sources.codec import encode_column
 from dpsynth_core.sources.files import FileTable
 from dpsynth_core.sources.formats import TableFormat, table_files
@@ -77,8 +78,7 @@ def read(path: Location, form: TableFormat, domain: Domain) -> PublicTable:
 def refusal(differences: Differences) -> InputError | None:
     """Why a table with these differences cannot be used, or None."""
     if names := differences.missing:
-        listed = ", ".join(map(repr, names[:5])) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-        problem = f"it lacks the column{'s' * (len(names) > 1)} {listed} of the domain"
+        problem = f"it lacks the column{'s' * (len(names) > 1)} {listed(list(map(repr, names)), 5)} of the domain"
         return InputError(FIELD, problem, "add the column, under the same name, or drop it from the domain")
     if differences.rows < 2:
         return InputError(FIELD, "it has one row", "choose a table with many rows: a mechanism can only give weights to rows that it holds")

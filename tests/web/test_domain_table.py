@@ -1,5 +1,5 @@
-"""The domain as a table: every attribute survives the way into a row and back, half-finished rows say what they lack, rules about what cannot
-occur are edited, and the picture of a column's cells has them all."""
+"""The domain as a table: every attribute survives the way into a row and back, half-finished rows say what they lack; rules about what
+cannot occur are edited, and the picture of a column's cells has them all."""
 
 from __future__ import annotations
 

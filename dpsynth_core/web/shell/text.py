@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from dpsynth_core.foundation.visible import escaped, shortened, visible
+from dpsynth_core.foundation.visible import escaped, listed, shortened, visible
 
 WHOLE = 20_000
 """A limit for texts that somebody decides by, such as a verdict, a warning or a reason: longer than any of our own release."""
@@ -44,9 +44,7 @@ def code(text: object, limit: int = 60) -> str:
 
 def names(items: list[str] | tuple[str, ...], limit: int = 5) -> str:
     """The first names as code spans, and how many more there are."""
-    first = ", ".join(code(item, 40) for item in items[:limit])
-    more = len(items) - limit
-    return f"{first} and {more} more" if more > 0 else first
+    return listed([code(item, 40) for item in items], limit)
 
 
 def capital(text: str) -> str:
