@@ -5,9 +5,10 @@ Knows codes and public rules only.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate, chain, islice, permutations, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,10 @@ from dpsynth_core.vocabulary.link import NUMBER, Link
 
 TRIES = 200
 """How often a member of a household that breaks a rule is replaced by one of another household."""
+INFEASIBLE = 2
+"""How `milp` says that nothing keeps to all limits."""
+SECONDS, MOST_LIMITS = 5.0, 100_000
+"""How long it may take to find out whether rules can hold together, and of how many conditions: more are not looked at."""
 NEVER = 1e9
 """What a cell that cannot occur weighs in refinement: more than all else together."""
 
@@ -48,6 +53,39 @@ class Rules:
             house, one, other = (tuple(names.index(name) for name in clique if name in names) for names in (houses, mine, others))
             tables.append(_Rule(house, one or other, other if one else (), impossible))  # what is of another member is of a member
         return tables
+
+    def can_hold(self, size: int) -> bool:
+        """Whether a household of so many members can keep all rules: an integer program with one value in each column of the household and
+        of each member, and of each forbidden combination one side at least missing. What it does not decide counts as possible."""
+        from scipy.optimize import LinearConstraint, milp  # a quarter of a second, which one table need not wait for
+        from scipy.sparse import csr_array
+
+        cells = {(0, one.name): one.size for one in self.link.households} | {(0, NUMBER): self.link.most + 1}
+        cells |= {(place, one.name): one.size for place in range(1, size + 1) for one in self.link.members}
+        first = dict(zip(cells, accumulate(cells.values(), initial=0), strict=False))
+        each = ([(column, range(many))] for column, many in cells.items())
+        limits = [*((1, 1, sides) for sides in (*each, [((0, NUMBER), (size,))])), *islice(self._limits(size), MOST_LIMITS)]
+        chosen = [[first[column] + code for column, codes in sides for code in codes] for _, _, sides in limits]
+        ends = [*accumulate(map(len, chosen), initial=0)]
+        table = csr_array((np.ones(ends[-1]), [*chain(*chosen)], ends), shape=(len(limits), sum(cells.values())))
+        held = LinearConstraint(table, *np.array([(least, most) for least, most, _ in limits]).T)
+        anything = np.zeros(table.shape[1])
+        return int(milp(anything, constraints=held, integrality=anything + 1, options={"time_limit": SECONDS}).status) != INFEASIBLE
+
+    def _limits(self, size: int) -> Iterator[tuple[int, int, list[tuple[tuple[int, str], Sequence[int]]]]]:
+        """How many values of some columns there may be, at least and at most. A column is of a member, by place, or of the household: 0."""
+        members = range(1, size + 1)
+        for number in self.link.numbers:
+            least, most = map(int, number.bounds(np.array(size)))
+            yield least, most, [((place, number.column), number.codes) for place in members]
+        mine = set(self.link.members.names)
+        for names, box in ((rule.attributes, box) for rule in self.link.rules for box in rule.boxes):
+            named = names if mine & set(names) else self.link.mirrored(names)  # what is of another member is of a member
+            other = mine & set(self.link.mirrored(named))
+            for one, another in permutations(members, 2) if other else product(members, (0,)) if mine & set(named) else ((0, 0),):
+                whose = (one if name in mine else another if name in self.link.swapped else 0 for name in named)
+                own = (self.link.swapped[name] if name in self.link.swapped and name not in mine else name for name in named)
+                yield 0, len(box) - 1, list(zip(zip(whose, own, strict=True), box, strict=True))
 
     def targets(self) -> list[Target]:
         """Tables that refinement brings no member into."""

@@ -18,6 +18,7 @@ from dpsynth_core.claims.models import targets as models
 from dpsynth_core.claims.models.targets import Target
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.inference.keeping import Rules
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.discovery import inside, learning
 from dpsynth_core.mechanisms.discovery.learning import Portion
@@ -30,7 +31,6 @@ from dpsynth_core.planning.spec import DEFAULT_DISCOVERY, MAX_ROWS, STANDIN, Bud
 from dpsynth_core.privacy.accountant import Accountant, in_force
 from dpsynth_core.privacy.budget import check_budget
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.vocabulary import across
 from dpsynth_core.vocabulary import workload as workloads
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
@@ -291,8 +291,8 @@ def _linked(spec: Spec, households: Domain, second: MembersSpec) -> Link:
     if spec.mechanism.name != Households.card.name or spec.mechanism.settings:
         raise InputError("mechanism", "two linked tables have a mechanism of their own", f"name {Households.card.name!r}, without settings")
     link = Link.ruled(households, members, spec.unit.max_rows_per_person, second.rules)
-    if link.numbers and not any(across.can_hold(link.numbers, members, size) for size in range(1, link.most + 1)):
-        raise InputError("members.rules", "no household with members can have all these numbers of them", "leave one of them out")
+    if second.rules and not any(map(Rules(link).can_hold, range(1, link.most + 1))):
+        raise InputError("members.rules", "no household with members can keep all of them", "leave one of them out")
     return link
 
 

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.zeros import StructuralZeros, cells_named, from_json
+from dpsynth_core.vocabulary.order import FIELD
+from dpsynth_core.vocabulary.zeros import StructuralZeros, cells_named, checked, from_json
 
 MEMBERS_WITH = "members_with"
 
@@ -55,24 +56,14 @@ def read(
         if isinstance(rule, Mapping) and MEMBERS_WITH in rule:
             numbers.append(_number(rule, members, field))
             continue
-        zeros.append(from_json(rule, attributes, place))
+        try:
+            zeros.append(from_json(rule, attributes, place))
+            checked(zeros[-1:], attributes)
+        except InputError as error:  # which counts the rules of one table
+            raise type(error)(field if error.field.startswith(FIELD) else error.field, error.problem, error.remedy) from None
         if zeros[-1].order is not None:
             raise InputError(field, "two linked tables have no orders of columns", "write “never”, or “if” and “then”")
     return tuple(zeros), tuple(numbers)
-
-
-def can_hold(numbers: Sequence[Number], members: Domain, size: int) -> bool:
-    """Whether a household of so many members can have all these numbers of them. Exact: a small integer program for each column."""
-    from scipy.optimize import LinearConstraint, milp  # a quarter of a second, which one table need not wait for
-
-    for column in {number.column for number in numbers}:
-        some, cells = [number for number in numbers if number.column == column], members[column].size
-        counted = np.array([np.isin(np.arange(cells), number.codes) for number in some], dtype=float)
-        least, most = np.transpose([number.bounds(np.array(size)) for number in some])
-        limits = [LinearConstraint(counted, least, most), LinearConstraint(np.ones((1, cells)), size, size)]
-        if not milp(np.zeros(cells), constraints=limits, integrality=np.ones(cells)).success:
-            return False
-    return True
 
 
 def _number(rule: Mapping[str, Any], members: Domain, field: str) -> Number:

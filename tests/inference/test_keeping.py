@@ -93,6 +93,22 @@ def test_drawn_and_refined_households_keep_to_every_rule(seed: int) -> None:
     assert (made.sizes > 1).sum() > 40
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_rules_can_hold_where_some_household_keeps_to_them(seed: int) -> None:
+    """Of every household of up to two members. Random rules: seed."""
+    rng, codes = np.random.default_rng(seed), every(2)
+    sizes = {"workers": 3, "region": 2, "members": 3, "role": 3, "age": 4, "role of another": 3, "age of another": 4}
+    rules: list[dict[str, object]] = [{"members_with": {"role": ["0"]}, "exactly": int(rng.integers(0, 2))}]
+    while len(rules) < 14:
+        columns = rng.choice([*sizes], 2, replace=False)
+        some = {str(one): [*map(str, rng.permutation(sizes[one])[: rng.integers(1, sizes[one])])] for one in columns}
+        rules.append({"never": some})
+    link = Rules(Link.ruled(HOUSEHOLDS, MEMBERS, 2, rules))
+    broken = link.broken(codes.households, codes.sizes, codes.members)
+    for size in range(3):
+        assert link.can_hold(size) == (broken[codes.sizes == size] == 0).any(), f"{rules}, {size} members, seed {seed}"
+
+
 def test_rules_that_no_household_can_keep_are_refused() -> None:
     rules = [{"members_with": {"role": ["0"]}, "exactly": 1}, {"never": {"members": ["0", "1", "2"], "role": ["0"]}}]
     link = Link.ruled(HOUSEHOLDS, MEMBERS, 2, rules)

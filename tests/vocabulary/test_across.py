@@ -1,16 +1,14 @@
-"""Rules across two linked tables: those that the guide prints can be stated, and numbers of members that cannot be are known."""
+"""Rules across two linked tables: those that the guide prints can be stated, and errors of a rule say which one it is."""
 
 from __future__ import annotations
 
 import json
 import re
-from itertools import product
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from dpsynth_core.vocabulary.across import Number, can_hold
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import Link
 
@@ -34,15 +32,10 @@ def test_the_rules_of_the_guide_can_be_stated() -> None:
     assert [number.column for number in link.numbers] == ["role", "role"]
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_numbers_can_hold_where_some_household_has_them(seed: int) -> None:
-    rng, members = np.random.default_rng(seed), domain(role=["a", "b", "c"])
-    numbers = []
-    for _ in range(3):
-        codes = tuple(int(code) for code in np.flatnonzero(rng.random(3) < 0.5)) or (0,)
-        numbers.append(Number("role", codes, int(rng.integers(0, 3)), bool(rng.random() < 0.5)))
-    for size in range(4):
-        every = np.array(list(product(range(3), repeat=size)), dtype=np.int64).reshape(3**size, size)
-        sizes = np.full(len(every), size)
-        kept = (sum(number.broken(sizes, every) for number in numbers) == 0).any()
-        assert can_hold(numbers, members, size) == kept, f"{numbers}, {size} members, seed {seed}"
+@pytest.mark.parametrize(
+    "rule", [{"never": {"role": ["king"]}}, {"never": {"role": ["head", "child"], "tenure": ["owner"]}}, {"never": {"role": ["head"]}}]
+)
+def test_an_error_says_which_rule_of_the_link_it_is(rule: object) -> None:
+    numbered = {"members_with": {"role": ["head"]}, "at_most": 1}
+    with pytest.raises(InputError, match=r"^members\.rules 2: "):
+        Link.ruled(domain(tenure=["owner"]), domain(role=["head", "child"]), 3, [numbered, rule])
