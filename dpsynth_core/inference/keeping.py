@@ -27,6 +27,10 @@ NEVER = 1e9
 """What a cell that cannot occur weighs in refinement: more than all else together."""
 
 
+_Limit = tuple[int, int, list[tuple[tuple[int, str], Sequence[int]]]]
+"""How many of some values there may be, at least and at most. The column of each is of a member, by place, or of the household: 0."""
+
+
 @dataclass(frozen=True)
 class _Rule:
     """The cells that cannot occur, by numbers of columns of the household, of a member and of another one."""
@@ -63,8 +67,8 @@ class Rules:
         cells = {(0, one.name): one.size for one in self.link.households} | {(0, NUMBER): self.link.most + 1}
         cells |= {(place, one.name): one.size for place in range(1, size + 1) for one in self.link.members}
         first = dict(zip(cells, accumulate(cells.values(), initial=0), strict=False))
-        each = ([(column, range(many))] for column, many in cells.items())
-        limits = [*((1, 1, sides) for sides in (*each, [((0, NUMBER), (size,))])), *islice(self._limits(size), MOST_LIMITS)]
+        limits: list[_Limit] = [(1, 1, [(column, range(many))]) for column, many in cells.items()]
+        limits += [(1, 1, [((0, NUMBER), (size,))]), *islice(self._limits(size), MOST_LIMITS)]
         chosen = [[first[column] + code for column, codes in sides for code in codes] for _, _, sides in limits]
         ends = [*accumulate(map(len, chosen), initial=0)]
         table = csr_array((np.ones(ends[-1]), [*chain(*chosen)], ends), shape=(len(limits), sum(cells.values())))
@@ -72,8 +76,7 @@ class Rules:
         anything = np.zeros(table.shape[1])
         return int(milp(anything, constraints=held, integrality=anything + 1, options={"time_limit": SECONDS}).status) != INFEASIBLE
 
-    def _limits(self, size: int) -> Iterator[tuple[int, int, list[tuple[tuple[int, str], Sequence[int]]]]]:
-        """How many values of some columns there may be, at least and at most. A column is of a member, by place, or of the household: 0."""
+    def _limits(self, size: int) -> Iterator[_Limit]:
         members = range(1, size + 1)
         for number in self.link.numbers:
             least, most = map(int, number.bounds(np.array(size)))

@@ -9,19 +9,21 @@ released values only: it knows rows and targets, never a private table.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.inference.refinement import ATTEMPTS, LEAST_GAIN, SHORTLIST, earlier, one_less, one_more
+from dpsynth_core.inference.refinement import ATTEMPTS, LEAST_GAIN, SHORTLIST, Places, earlier, linear, one_less, one_more
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
 
 BLOCK = 2000
 """Households in a block. With fewer the tables are more up to date and the overhead is larger."""
+MOST = 200_000
+"""Households in a sweep, which bounds its time; of more, each is farther from deciding a table."""
 EXCHANGES, UNHAPPY = 15, 0.3
 """How often in a sweep each household offers a member for exchange, and the share of the offers that are tried."""
 
@@ -50,13 +52,24 @@ class Limit:
 
 
 @dataclass(frozen=True, eq=False)
-class _Table:
-    """Where a target's cells begin, and the stride of each of its columns."""
+class _Ways:
+    """How members are counted in some tables, a cell in each. own: from codes of the household and the member. other: what those of
+    another member add; None where members are counted alone. step: how far the cell moves with the value of the column that is asked about,
+    shape (ways, 1)."""
+
+    own: Places
+    other: Places | None
+    step: Ints
+
+
+@dataclass(frozen=True)
+class _Way:
+    """In one table: its first cell, and strides of columns of the household, of a member, and of another one."""
 
     first: int
-    household: dict[int, int]
-    member: dict[int, int]
-    other: dict[int, int]
+    household: Mapping[int, int]
+    member: Mapping[int, int]
+    other: Mapping[int, int]
 
 
 class _Tables:
@@ -65,79 +78,64 @@ class _Tables:
 
     def __init__(self, households: Ints, sizes: Ints, members: Ints, targets: Sequence[Target], limits: Sequence[Limit]) -> None:
         self.households, self.sizes, self.members, self.limits = households, sizes, members, limits
-        self.tables: list[_Table] = []
-        first = 0
-        for target in targets:
-            shape = target.values.shape
-            strides = [int(np.prod(shape[axis + 1 :])) for axis in range(len(shape))]
-            named = iter(strides)
-            self.tables.append(_Table(first, *({c: next(named) for c in cs} for cs in (target.household, target.member, target.other))))
-            first += target.values.size
-        self.nowhere = first
+        firsts = np.cumsum([0, *(target.values.size for target in targets)]).tolist()
+        ways = [_way(first, target) for first, target in zip(firsts, targets, strict=False)]
+        self.nowhere = firsts[-1]
         self.weight = np.concatenate([*(np.broadcast_to(t.weight, t.values.shape).ravel() for t in targets), [0.0]]).astype(np.float32)
         surplus = np.concatenate([*(-t.values.ravel() for t in targets), [0.0]])
         for place in range(members.shape[1]):
             here = np.flatnonzero(sizes > place)
-            for cells in self._held(here, place):
-                surplus += np.bincount(cells, minlength=len(surplus))
+            for some in np.array_split(here, 1 + len(here) // MOST):
+                for cells in self._cells(self._together(ways), some, members[some, place], np.array(place)):
+                    surplus += np.bincount(cells.reshape(-1), minlength=len(surplus))
         surplus[-1] = 0.0
         self.surplus = surplus.astype(np.float32)
+        both = [*ways, *(replace(way, member=way.other, other=way.member) for way in ways if way.other)]
+        self._beside = self._together([way for way in both if way.household or way.other])
+        self._of_column = [self._together([way for way in both if column in way.member], column) for column in range(members.shape[2])]
 
-    def _held(self, rows: Ints, place: int) -> Iterator[Ints]:
-        """The cell of each table that the members at a place are in; of a table of pairs, with each of the others."""
-        for table in self.tables:
-            own = self._sum(table.household, self.households[rows], table.first) + self._sum(table.member, self.members[rows, place])
-            if not table.other:
+    def _together(self, ways: Sequence[_Way], column: int = -1) -> list[_Ways]:
+        """Those of members alone, and those of two. column: of members, whose value is left out."""
+        columns, own = self.households.shape[1], self.members.shape[2]
+        parts = list[_Ways]()
+        for paired in (False, True):
+            some = [way for way in ways if bool(way.other) == paired]
+            strides = [{**way.household, **{columns + c: step for c, step in way.member.items() if c != column}} for way in some]
+            mine = linear(list(zip((way.first for way in some), strides, strict=True)), columns + own)
+            theirs = linear([(0, way.other) for way in some], own) if paired else None
+            if some:
+                parts.append(_Ways(mine, theirs, np.array([[way.member.get(column, 0)] for way in some])))
+        return parts
+
+    def _cells(self, parts: Sequence[_Ways], rows: Ints, members: Ints, place: Ints) -> Iterator[Ints]:
+        """The cells of these members at a place of these households, whose other members are as they are: shape (ways, rows), first those
+        of members alone, then those with each of the others."""
+        codes = np.concatenate([self.households[rows], members], axis=1).T
+        for part in parts:
+            own = part.own.of(codes)
+            if part.other is None:
                 yield own
-            for another in range(self.members.shape[1]) if table.other else ():
-                if another != place:
-                    cells = own + self._sum(table.other, self.members[rows, another])
-                    yield np.where(self.sizes[rows] > another, cells, self.nowhere)
-
-    @staticmethod
-    def _sum(strides: dict[int, int], codes: Ints, first: int = 0, without: int = -1) -> Ints:
-        total = np.full(len(codes), first, dtype=np.int64)
-        for column, stride in strides.items():
-            if column != without:
-                total += stride * codes[:, column]
-        return total
+                continue
+            for another in range(self.members.shape[1]):
+                there = (self.sizes[rows] > another) & (place != another)
+                yield np.where(there, own + part.other.of(self.members[rows, another].T), self.nowhere)
 
     def touched(self, rows: Ints, place: int, column: int) -> tuple[Ints, Ints]:
         """For each cell that a value of these members decides, where it is at value 0, and by how much it moves with the value; both of
         shape (cells, rows)."""
-        first, steps = list[Ints](), list[Ints]()
-        houses, member = self.households[rows], self.members[rows, place]
-        for table in self.tables:
-            start = self._sum(table.household, houses, table.first)
-            if not table.other and column in table.member:
-                first.append(start + self._sum(table.member, member, without=column))
-                steps.append(np.full(len(rows), table.member[column]))
-            for mine, theirs in ((table.member, table.other), (table.other, table.member)) if table.other else ():
-                own = start + self._sum(mine, member, without=column)
-                for another in range(self.members.shape[1]) if column in mine else ():
-                    there = self.sizes[rows] > another
-                    if another != place and there.any():
-                        cells = own + self._sum(theirs, self.members[rows, another])
-                        first.append(np.where(there, cells, self.nowhere))
-                        steps.append(np.where(there, mine[column], 0))
-        shape = len(first), len(rows)
-        return np.array(first, dtype=np.int64).reshape(shape), np.array(steps, dtype=np.int64).reshape(shape)
+        parts = self._of_column[column]
+        first = self._joined(self._cells(parts, rows, self.members[rows, place], np.array(place)), rows)
+        step = [part.step for part in parts for _ in range(1 if part.other is None else self.members.shape[1])]
+        return first, np.where(first == self.nowhere, 0, np.concatenate([np.zeros((0, 1), dtype=np.int64), *step]))
 
     def beside(self, rows: Ints, members: Ints, place: Ints) -> Ints:
         """The cells that these members are in, or would be, at a place of these households, whose other members stay: of tables that say
         something of the household or of another member. Shape (cells, rows)."""
-        cells = list[Ints]()
-        houses = self.households[rows]
-        for table in self.tables:
-            start = self._sum(table.household, houses, table.first)
-            if table.household and not table.other:
-                cells.append(start + self._sum(table.member, members))
-            for mine, theirs in ((table.member, table.other), (table.other, table.member)) if table.other else ():
-                own = start + self._sum(mine, members)
-                for another in range(self.members.shape[1]):
-                    there = (self.sizes[rows] > another) & (place != another)
-                    cells.append(np.where(there, own + self._sum(theirs, self.members[rows, another]), self.nowhere))
-        return np.array(cells, dtype=np.int64).reshape(len(cells), len(rows))
+        return self._joined(self._cells(self._beside, rows, members, place), rows)
+
+    @staticmethod
+    def _joined(cells: Iterable[Ints], rows: Ints) -> Ints:
+        return np.concatenate([np.zeros((0, len(rows)), dtype=np.int64), *cells])
 
     def forbidden(self, rows: Ints, place: int, column: int) -> Iterator[NDArray[np.bool_]]:
         """For each limit on a column, the codes that these members may not get, shape (rows, codes)."""
@@ -171,16 +169,27 @@ def refine_members(
     """
     tables = _Tables(households, sizes, members.copy(), targets, limits)
     for _ in range(passes if targets else 0):
-        for block in np.array_split(rng.permutation(len(sizes)), max(1, len(sizes) // BLOCK)):
+        for block in _blocks(np.arange(len(sizes)), rng):
             for place in rng.permutation(members.shape[1]):
                 rows = block[sizes[block] > place]
                 for column in rng.permutation(len(values)) if len(rows) else ():
                     _improve(tables, rows, int(place), int(column), values[column])
         inhabited = np.flatnonzero(sizes > 0)
         for _ in range(EXCHANGES):
-            for block in np.array_split(rng.permutation(inhabited), max(1, len(inhabited) // BLOCK)):
+            for block in _blocks(inhabited, rng):
                 _exchange(tables, block, rng)
     return tables.members
+
+
+def _blocks(rows: Ints, rng: np.random.Generator) -> list[Ints]:
+    some = rng.permutation(rows)[:MOST]
+    return np.array_split(some, max(1, len(some) // BLOCK))
+
+
+def _way(first: int, target: Target) -> _Way:
+    shape = target.values.shape
+    strides = iter([int(np.prod(shape[axis + 1 :])) for axis in range(len(shape))])
+    return _Way(first, *({column: next(strides) for column in columns} for columns in (target.household, target.member, target.other)))
 
 
 def _improve(tables: _Tables, rows: Ints, place: int, column: int, values: int) -> None:

@@ -40,7 +40,7 @@ LEAST_GAIN = 1e-3
 
 
 @dataclass(frozen=True)
-class _Places:
+class Places:
     """Positions that depend linearly on codes. first: (places, 1).  steps: (places, attributes), of which few matter to each place."""
 
     first: Cells
@@ -61,10 +61,10 @@ class _Axis:
     size: int
     weights: NDArray[np.float32]
     prices: slice
-    lines: _Places
-    cells: _Places
+    lines: Places
+    cells: Places
     stride: Cells
-    copies: _Places
+    copies: Places
     sources: NDArray[np.intp]
 
 
@@ -165,21 +165,21 @@ def _axis(
         size,
         np.array([[weights[r]] for r in members], dtype=np.float32),
         slice(begin, layout[members[-1], a] + math.prod(sizes[b] for b in members[-1])),
-        _places(lines, len(sizes)),
-        _places(cells, len(sizes)),
+        linear(lines, len(sizes)),
+        linear(cells, len(sizes)),
         np.array([[own[a]] for own in strides], dtype=np.int64),
-        _places([(layout[members[number], b], _strides(members[number], b, sizes)) for number, b in copies], len(sizes)),
+        linear([(layout[members[number], b], _strides(members[number], b, sizes)) for number, b in copies], len(sizes)),
         np.array([number for number, _ in copies], dtype=np.intp),
     )
 
 
-def _places(places: Sequence[tuple[int, Mapping[int, int]]], attributes: int) -> _Places:
+def linear(places: Sequence[tuple[int, Mapping[int, int]]], attributes: int) -> Places:
     """places: the first position, and the stride of each attribute that matters."""
     rows = [row for row, (_, strides) in enumerate(places) for _ in strides]
     attribute = [a for _, strides in places for a in strides]
     step = [stride for _, strides in places for stride in strides.values()]
     steps = scipy.sparse.csr_array((step, (rows, attribute)), shape=(len(places), attributes), dtype=np.int64)
-    return _Places(np.array([[first] for first, _ in places], dtype=np.int64), steps)
+    return Places(np.array([[first] for first, _ in places], dtype=np.int64), steps)
 
 
 def _strides(labels: Labels, last: int, sizes: Sequence[int]) -> dict[int, int]:
