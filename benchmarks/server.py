@@ -18,15 +18,21 @@ from typing import Any
 from benchmarks.table import ROOT
 
 
-@contextmanager
-def serving() -> Iterator[tuple[str, int]]:
-    """Address and process id of a server with this process's DPSYNTH_HOME, from when it answers until the end of the block."""
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"]
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def serving(*options: str, port: int | None = None, log: Path = Path(os.devnull)) -> Iterator[tuple[str, int]]:
+    """Address and process id of a server with this process's DPSYNTH_HOME, from when it answers until the end of the block. log: where
+    what it prints goes."""
+    port = port or free_port()
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}", *options]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with log.open("ab") as output:
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=output)
     try:
         url = f"http://localhost:{port}"
         for _ in range(600):

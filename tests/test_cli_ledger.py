@@ -18,6 +18,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
 from dpsynth_core.store import auditing, balance, chain, ledger, roles, signing
+from dpsynth_core.store.home import now
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +58,7 @@ def test_a_population_that_is_none_is_refused_and_nothing_is_charged(command: st
 
 
 def test_it_charges_the_same_books_as_the_app(capsys: pytest.CaptureFixture[str]) -> None:
-    roles.greet("somebody else", "Ann", roles.EVERY)
+    roles.greet("somebody else", "Ann", roles.EVERY, now())
     ledger.open_population("somebody else", "people", (1.2, 1e-9))
     assert synthesize("--population", "people") == 0
     assert synthesize("--population", "people") == cli.BAD_INPUT

@@ -13,7 +13,7 @@ import dpsynth_core as dps
 from dpsynth_core import cli
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store import balance, chain, elsewhere, ledger, roles, tokens
-from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.store.home import LOCAL_OWNER, now
 from dpsynth_core.store.roles import Role
 from tests.provider import providing, secrets
 from tests.servers import free_port, serving
@@ -39,7 +39,7 @@ def office(tmp_path: Path, laptop: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
         (tmp_path / "secrets.toml").write_text(secrets(provider, port), encoding="utf-8")
         with monkeypatch.context() as there:
             there.setenv("DPSYNTH_HOME", str(home))
-            roles.greet("ann", "ann@example.org", [Role.CURATOR])
+            roles.greet("ann", "ann@example.org", [Role.CURATOR], now())
             ledger.open_population(LOCAL_OWNER, "people", (1.2, 1e-9))
             token = tokens.make("ann", "laptop")
         with serving(home, f"--secrets.files={tmp_path / 'secrets.toml'}", port=port, log=tmp_path / "log") as server:
@@ -60,6 +60,10 @@ def test_a_laptops_run_is_charged_to_the_office_and_the_next_is_refused(
     with pytest.raises(InputError, match=r"above its cap of 1\.2"):
         plan.run(progress=False)
     assert chain.entries() == (), "nothing is in the laptop's own ledger"
+    assert "earlier-releases" in [leak.code for leak in plan.leaks]
+    capsys.readouterr()
+    assert cli.main(["next", "out/release.zip", "people.csv", "--out", "next.json"]) == 0
+    assert "Of epsilon 1.2 for “people”" in capsys.readouterr().out
     monkeypatch.setenv("DPSYNTH_LEDGER_TOKEN", "dpsynth_wrong")
     assert synthesize("--population", "people") == cli.BAD_INPUT
     assert "it opens nothing here" in last_line(capsys)

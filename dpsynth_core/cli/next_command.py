@@ -85,13 +85,14 @@ def _declared(options: argparse.Namespace) -> dict[str, list[str]]:
 
 def _budget(plan: Any) -> list[str]:
     from dpsynth_core.planning.unit_spec import UNNAMED
-    from dpsynth_core.store import balance
+    from dpsynth_core.store import balance, charging, elsewhere
 
     spec = plan.spec
-    if spec.population == UNNAMED or spec.population not in balance.populations():
-        return ["The ledger on this machine has no account of these people: nothing is known of what earlier releases about them spent."]
-    spent = balance.spent(spec.population, plan.shares.accountant)
-    left, times = spent.remaining_epsilon, balance.times_more(spent.remaining_rho, plan.shares.rho)
+    left = None if spec.population == UNNAMED else charging.left(spec.population, plan.shares.accountant)
+    if left is None:
+        whose = "The office's ledger" if elsewhere.configured() else "The ledger on this machine"
+        return [f"{whose} has no account of these people: nothing is known of what earlier releases about them spent."]
+    times = balance.times_more(left.rho, plan.shares.rho)
     enough = f"fits {times:,} more times" if times else "does not fit"
-    cap = f"Of epsilon {spent.cap_epsilon:g} for “{spec.population}”, {left:.3g} is left"
+    cap = f"Of epsilon {left.cap_epsilon:g} for “{spec.population}”, {left.epsilon:.3g} is left"
     return [f"{cap}; this plan takes {spec.budget.epsilon:g} and {enough}."]

@@ -59,7 +59,6 @@ def environment() -> dict[str, str]:
 def limit(limits: Limits) -> None:
     """Keep this process to the limits from here on, for good."""
     limit_seconds(limits.seconds)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if hasattr(os, "sched_setaffinity"):
         there = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, random.SystemRandom().sample(there, min(limits.processors, len(there))))
@@ -76,6 +75,7 @@ def limit_seconds(seconds: float) -> None:
     used = resource.getrusage(resource.RUSAGE_SELF)
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     most = math.ceil(used.ru_utime + used.ru_stime + seconds)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # what the system would write of a process that it ends has records in it
     resource.setrlimit(resource.RLIMIT_CPU, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
 

@@ -198,9 +198,10 @@ class Plan:
         """What the release gives away besides what it is charged for, the worst first: each with `severity`, `title`, `why` and `fix`."""
         releases = 0
         if self.population is not None:
-            from dpsynth_core.store import balance
+            from dpsynth_core.store import charging
 
-            releases = balance.spent(self.population).releases
+            left = charging.left(self.population, self.sealed.shares.accountant)
+            releases = left.releases if left else 0
         return leaks.find(self.sealed.spec, releases, condition=self.sealed.condition)
 
     @property

@@ -6,6 +6,7 @@ rows.
 
 from __future__ import annotations
 
+import os
 import resource
 from contextlib import suppress
 from pathlib import Path
@@ -28,6 +29,8 @@ _COPIES_OF_PAIRS = 2
 """Of the codes of the pairs of members that a row of two linked tables has, one record each that says how often it counts."""
 LEAST_MB = 2000
 """What any run may take beside its forecast: batches of records, threads, models that are trained."""
+MEMORY_SHARE = 0.7
+"""So much of a machine's memory may be used by all who work at the same time, as far as forecasts tell."""
 MAX_DAYS = 7
 _SECONDS_PER_VALUE = 2e-6
 
@@ -41,10 +44,8 @@ def check(plan: Plan) -> None:
         mostly_criteria = criteria_mb > max(rows_mb, tables_mb)
         remedy = "state fewer criteria, or about fewer cells" if mostly_criteria else _remedy(plan, rows_mb > tables_mb)
         raise CapacityError("memory", problem, f"{remedy}, or use a machine with more memory")
-    training = training_time.training_seconds(plan.targets, len(plan.domain), plan.spec.output.rows)
-    days = (plan.forecast.seconds + values(plan) * _SECONDS_PER_VALUE + training) / 86_400
-    if days > MAX_DAYS:
-        remedy = "ask for fewer models" if training > plan.forecast.seconds else _remedy(plan, False)
+    if (days := _seconds(plan) / 86_400) > MAX_DAYS:
+        remedy = "ask for fewer models" if _training(plan) > plan.forecast.seconds else _remedy(plan, False)
         raise CapacityError("time", f"it would take about {days:,.0f} days", remedy)
 
 
@@ -52,7 +53,26 @@ def most_mb(plan: Plan) -> float:
     """Twice what a run is expected to need, its rows counted as the most that they can be where their number is noisy, and what reading
     and libraries take: a run that needs more has lost its way."""
     unstated = MAX_UNSTATED_ROWS * len(plan.domain) * _bytes_per_value(plan) / MEGABYTE if left_out(plan) else 0.0
-    return 2 * (sum(_megabytes(plan)) + unstated) + LEAST_MB
+    return 2 * (needed_mb(plan) + unstated) + LEAST_MB
+
+
+def most_seconds(plan: Plan) -> float:
+    """Of processor time: ten times what a run is expected to take, and an hour; `DPSYNTH_RUN_HOURS` in its place where it is set."""
+    text = os.environ.get("DPSYNTH_RUN_HOURS", "")
+    return 3600 * (float(text) if text.isdigit() and int(text) > 0 else 1 + 10 * _seconds(plan) / 3600)
+
+
+def needed_mb(plan: Plan) -> float:
+    """What a run is expected to need."""
+    return sum(_megabytes(plan))
+
+
+def _seconds(plan: Plan) -> float:
+    return plan.forecast.seconds + values(plan) * _SECONDS_PER_VALUE + _training(plan)
+
+
+def _training(plan: Plan) -> float:
+    return training_time.training_seconds(plan.targets, len(plan.domain), plan.spec.output.rows)
 
 
 def _megabytes(plan: Plan) -> tuple[float, float, float]:
@@ -83,6 +103,16 @@ def free_mb() -> float | None:
     if limit != resource.RLIM_INFINITY:
         left.append(limit - reserved)
     return (min(left) + held) / MEGABYTE if left else None
+
+
+def all_mb() -> float | None:
+    """Of the machine, or of the control group in a container. None where the system does not say."""
+    there = list[float]()
+    with suppress(OSError, ValueError, IndexError):
+        there.append(1024 * int(Path("/proc/meminfo").read_text().split()[1]))
+    with suppress(OSError, ValueError):
+        there.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return min(there) / MEGABYTE if there else None
 
 
 def values(plan: Plan) -> int:

@@ -39,6 +39,16 @@ class Spent:
         return min(1.0, self.rho / self.cap_rho) if self.cap_rho > 0 else 1.0
 
 
+@dataclass(frozen=True)
+class Left:
+    """epsilon, rho: of one more release that takes all. releases: that were charged."""
+
+    cap_epsilon: float
+    epsilon: float
+    rho: float
+    releases: int
+
+
 def populations() -> tuple[str, ...]:
     """Names of all populations, in the order in which they were opened."""
     return accounts.names(chain.entries())
@@ -50,6 +60,14 @@ def spent(population: str, following: Accountant = GDP, cap: tuple[float, float]
     following: the accountant of the release that would come next. Where it is zCDP's, all has to be counted so.
     """
     return _account(chain.whole(), population, following, Cap(*cap))
+
+
+def left(population: str, following: Accountant) -> Left | None:
+    """What is left of the cap of a population that is open. Raises BooksLost."""
+    if population not in populations():
+        return None
+    found = spent(population, following)
+    return Left(found.cap_epsilon, found.remaining_epsilon, found.remaining_rho, found.releases)
 
 
 def spent_by_all() -> tuple[Spent, ...]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from dpsynth_core.foundation.errors import ChargedError, InputError
 from dpsynth_core.planning.plan import Plan
+from dpsynth_core.privacy.accountant import Accountant
 from dpsynth_core.store import balance, chain, elsewhere, fingerprints, jobs, ledger, rules, seals
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import StoreFault
@@ -95,6 +96,12 @@ def citation(run: str, plan: str) -> dict[str, Any]:
         return office.cite(run, plan)
     ledger.check_plan(run, plan)
     return balance.citation(run)
+
+
+def left(population: str, following: Accountant) -> balance.Left | None:
+    """What is left of the cap of a population in the ledger that a release would be charged to; None where it is not open."""
+    office = elsewhere.configured()
+    return balance.left(population, following) if office is None else office.left(population, following)
 
 
 def _carry_out(

@@ -4,6 +4,9 @@
     touch     the run is about to read records: its charge is final
     return    give back what was never touched
     cite      what a release of the run says of the ledger
+    account   what a population has left
+
+Of these only `return` and `cite` are answered when the person's sign-in counts no longer, for they cost and tell nothing new.
 
 Everything that is sent is public: a plan's digest, price and unit, the population's name, a keyed hash of the table. What a program spends
 is its own word, as what it publishes is.
@@ -40,11 +43,15 @@ _OTHER = InputError("request", "it is none that this server knows", "use the ver
 
 def answer(token: str, act: str, asked: Any) -> dict[str, Any]:
     """What the program gets. Raises NotAdmitted, CapExceeded, UnitDiffers, StoreFault and other InputErrors; then nothing was changed."""
-    if act not in ("reserve", *_ACTS) or not isinstance(asked, dict):
+    if act not in ("reserve", "account", *_ACTS) or not isinstance(asked, dict):
         raise _OTHER
     with reading() as db:  # who has no token never holds the lock
         owner = tokens.owner_of(db, token)
         roles.check(db, owner, Act.RUN)
+        if act not in ("return", "cite"):
+            roles.check_present(db, owner)
+    if act == "account":
+        return _account(asked)
     with transaction() as db:
         books = chain.entries_in(db)
         if act == "reserve":
@@ -66,6 +73,17 @@ def _reserve(db: sqlite3.Connection, books: Books, owner: str, asked: Mapping[st
             raise InputError("run", "there is another one of this name", "start it again")
     _free_forgotten(db, books)
     return {"entry": ledger.reserve(db, owner, charge).number}
+
+
+def _account(asked: Mapping[str, Any]) -> dict[str, Any]:
+    population, accountant = asked.get("population"), asked.get("accountant")
+    if not isinstance(population, str) or not isinstance(accountant, str):
+        raise _OTHER
+    try:
+        left = balance.left(population, named(accountant))
+    except KeyError:
+        raise _OTHER from None
+    return {"left": left and vars(left)}
 
 
 def _read(asked: Mapping[str, Any], books: Books) -> Charge:

@@ -15,7 +15,11 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from pydantic import TypeAdapter, ValidationError
+
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.privacy.accountant import Accountant
+from dpsynth_core.store.balance import Left
 from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.store.ledger import Charge, PlanDiffers
 
@@ -23,6 +27,7 @@ VARIABLE, _TOKEN = "DPSYNTH_LEDGER", "DPSYNTH_LEDGER_TOKEN"
 _PLACE = "books"
 _SECONDS, _MOST_BYTES = 30, 1 << 20
 _NO_ANSWER, _LOOK = "the office's server does not answer, or not as one", "check the address and the network, and try again"
+_LEFT = TypeAdapter(Left)
 _HERE = ("localhost", "127.0.0.1", "::1")
 
 
@@ -53,6 +58,14 @@ class Office:
         if not isinstance(cited := told.get("cited"), dict):
             raise StoreFault(VARIABLE, _NO_ANSWER, _LOOK)
         return cited
+
+    def left(self, population: str, following: Accountant) -> Left | None:
+        """As `balance.left`."""
+        told = self._ask("account", {"population": population, "accountant": following.name})
+        try:
+            return None if told["left"] is None else _LEFT.validate_python(told["left"])
+        except (KeyError, ValidationError):
+            raise StoreFault(VARIABLE, _NO_ANSWER, _LOOK) from None
 
     def _ask(self, act: str, asked: dict[str, Any]) -> dict[str, Any]:
         headers = {"authorization": f"Bearer {self.token}", "content-type": "application/json"}

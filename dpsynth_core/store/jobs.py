@@ -23,11 +23,13 @@ import signal
 import sqlite3
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from dpsynth_core.planning import machine
 from dpsynth_core.store import approvals, chain, ledger, processes, roles
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.folders import new_id, run_folder
@@ -54,7 +56,13 @@ RESULT = "release"
 
 _MINE = "pid = ? AND birth = ?"
 _CHARGED = "It may have read the private table, so that it stays charged and is not repeated."
-_LOST_RUN = "Its worker process died (killed, out of memory, or a restart). It had begun to read records, so its budget stays charged."
+_LOST_RUN = (
+    "Its worker process died (killed, out of memory or of time, or a restart). It had begun to read records, so its budget stays charged."
+)
+
+_BUSY = "SELECT owner, kind, COUNT(*) AS busy FROM workers JOIN jobs ON jobs.id = job GROUP BY owner, kind"
+_TURN_SECONDS = 60.0
+"""A worker of a sweep makes way for somebody else's after so long."""
 
 Row = sqlite3.Row | dict[str, Any]
 
@@ -66,7 +74,7 @@ class NotMine(RuntimeError):
 @dataclass(frozen=True)
 class Job:
     """What is submitted. project: None for a command. document: the spec or the sweep as JSON. rho: what it charges, 0 if nothing.
-    forecasts: seconds, one for each point. workers: how many processes may share them."""
+    forecasts: seconds, one for each point. workers: how many processes may share them. memory_mb: that each is expected to need."""
 
     id: str
     owner: str
@@ -78,6 +86,7 @@ class Job:
     rho: float
     forecasts: Sequence[float] = (0.0,)
     workers: int = 1
+    memory_mb: float = 0.0
 
 
 def submit(db: sqlite3.Connection, job: Job, charge: Charge | None) -> None:
@@ -91,6 +100,7 @@ def submit(db: sqlite3.Connection, job: Job, charge: Charge | None) -> None:
         " VALUES (:id, :owner, :project, :kind, :document, :digest, :population, :rho, :workers, :charged, :created, 'active')",
         {**vars(job), "charged": charge is not None, "created": now()},
     )
+    db.execute("INSERT INTO needs (job, memory_mb) VALUES (:id, :memory_mb)", vars(job))
     db.executemany(
         "INSERT INTO points (job, number, forecast, state) VALUES (?, ?, ?, 'waiting')",
         [(job.id, number, seconds) for number, seconds in enumerate(job.forecasts)],
@@ -167,11 +177,11 @@ def beating(job: str, on_loss: Callable[[], None] = lambda: os.killpg(os.getpgid
 
 
 def take(job: str) -> int | None:
-    """The number of the next point, now this worker's; None when nothing waits or the job is being stopped."""
+    """The number of the next point, now this worker's; None when nothing waits, the job is being stopped, or another person has a turn."""
     with transaction() as db:
-        state = _job_of(db, job)["state"]
+        mine = _job_of(db, job)
         row = db.execute("SELECT number FROM points WHERE job = ? AND state = 'waiting' ORDER BY number LIMIT 1", (job,)).fetchone()
-        if row is None or state != "active":
+        if row is None or mine["state"] != "active" or _turn_is_over(db, mine):
             return None
         db.execute(
             "UPDATE points SET state = 'running', worker = ?, attempts = attempts + 1, started = ?, error = ''"
@@ -179,6 +189,15 @@ def take(job: str) -> int | None:
             (_worker(db, job), now(), job, row["number"]),
         )
         return int(row["number"])
+
+
+def _turn_is_over(db: sqlite3.Connection, job: Row) -> bool:
+    """Whether a sweep of another person, at which nobody works, has waited while this one did."""
+    began = db.execute("SELECT started FROM workers WHERE id = ?", (_worker(db, job["id"]),)).fetchone()["started"]
+    if job["kind"] != SWEEP or age(began) < _TURN_SECONDS:
+        return False
+    busy = {row["owner"] for row in db.execute(_BUSY) if row["kind"] == SWEEP}
+    return any(other["kind"] == SWEEP and other["owner"] not in busy for other in queue(db))
 
 
 def touch(job: str) -> None:
@@ -332,17 +351,41 @@ def jobs_of(project: str) -> list[str]:
 # How a job is judged
 
 
+def queue(db: sqlite3.Connection) -> list[Row]:
+    """The jobs that have more open points than workers, as they start: each person has a turn before anybody has a second one, and whoever
+    has a worker has had one. Of the same turn first who has waited longest since the last one, then the older job."""
+    turns = Counter({(row["owner"], row["kind"]): row["busy"] for row in db.execute(_BUSY)})
+    latest = dict(tuple(row) for row in db.execute("SELECT owner, MAX(started) FROM points JOIN jobs ON jobs.id = job GROUP BY owner"))
+    ordered: list[tuple[int, str, int, Row]] = []
+    waiting = db.execute("SELECT * FROM jobs WHERE state = 'active' AND kind != 'command' ORDER BY created, id").fetchall()
+    for number, job in enumerate(waiting):
+        if len(_workers(db, job["id"])) < min(job["workers"], _open_points(db, job["id"])):
+            turns[job["owner"], job["kind"]] += 1
+            ordered.append((turns[job["owner"], job["kind"]], latest[job["owner"]] or "", number, job))
+    return [job for *_, job in sorted(ordered, key=lambda one: one[:3])]
+
+
 def _start_next(db: sqlite3.Connection, runs: int) -> Row | None:
-    """Make a place for one more worker, of the oldest job that has more open points than workers, if there is one."""
-    for job in db.execute("SELECT * FROM jobs WHERE state = 'active' AND kind != 'command' ORDER BY created, id").fetchall():
-        busy = db.execute("SELECT COUNT(*) FROM workers JOIN jobs ON jobs.id = job WHERE kind = ?", (job["kind"],)).fetchone()[0]
-        room = runs if job["kind"] == RELEASE else job["workers"]
-        if busy < room and len(_workers(db, job["id"])) < min(job["workers"], _open_points(db, job["id"])):
-            if job["charged"] and not job["touched"] and approvals.lacks(chain.entries_in(db), job["id"], approvals.PLAN):
-                continue
-            db.execute("INSERT INTO workers (id, job, started) VALUES (?, ?, ?)", (new_id(), job["id"], now()))
-            return job
+    """Make a place for one more worker, if there is work and room for it."""
+    for job in queue(db):
+        busy = sum(row["busy"] for row in db.execute(_BUSY) if row["kind"] == job["kind"])
+        if busy >= (runs if job["kind"] == RELEASE else job["workers"]):
+            continue
+        if job["charged"] and not job["touched"] and approvals.lacks(chain.entries_in(db), job["id"], approvals.PLAN):
+            continue
+        if not _fits(db, job["id"]):
+            return None  # what comes after it would keep it waiting for ever
+        db.execute("INSERT INTO workers (id, job, started) VALUES (?, ?, ?)", (new_id(), job["id"], now()))
+        return job
     return None
+
+
+def _fits(db: sqlite3.Connection, job: str) -> bool:
+    """Whether one more worker of it has memory beside those that work, by their forecasts; alone it always has."""
+    needed = db.execute("SELECT memory_mb FROM needs WHERE job = ?", (job,)).fetchone()
+    taken = db.execute("SELECT TOTAL(memory_mb) FROM workers JOIN needs USING (job)").fetchone()[0]
+    there = machine.all_mb()
+    return not taken or there is None or taken + (needed["memory_mb"] if needed else 0.0) <= machine.MEMORY_SHARE * there
 
 
 def _launch(job: str) -> None:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store.database import reading, transaction
-from dpsynth_core.store.home import LOCAL_OWNER, now
+from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.store.times import age
 
 
@@ -48,18 +48,26 @@ MAY: Mapping[Role, frozenset[Act]] = MappingProxyType(
     }
 )
 EVERY = frozenset(Role)
-_FRESH_SECONDS = 600.0
-"""A person who comes in again within it is not noted anew."""
+SIGNED_IN_SECONDS = 3600
+"""For how long a sign-in counts, by the provider's date of it."""
 
 
-def greet(owner: str, name: str, roles: Collection[Role]) -> None:
-    """Note who was let in: what to call the person (hostile text), and with which roles. Raises StoreFault."""
-    text = " ".join(sorted(roles))
+def greet(owner: str, name: str, roles: Collection[Role], signed_in: str) -> None:
+    """Note who was let in: what to call the person (hostile text), with which roles, and when the provider said so. What it said later
+    stays. Raises StoreFault."""
+    said = (name, " ".join(sorted(roles)), signed_in)
     with reading() as db:
-        known = db.execute("SELECT name, roles, seen FROM people WHERE owner = ?", (owner,)).fetchone()
-    if known is None or (known["name"], known["roles"]) != (name, text) or age(known["seen"]) > _FRESH_SECONDS:
+        row = db.execute("SELECT name, roles, seen FROM people WHERE owner = ?", (owner,)).fetchone()
+    if row is None or (tuple(row) != said and row["seen"] <= signed_in):
         with transaction() as db:
-            db.execute("INSERT OR REPLACE INTO people (owner, name, roles, seen) VALUES (?, ?, ?, ?)", (owner, name, text, now()))
+            db.execute("INSERT OR REPLACE INTO people (owner, name, roles, seen) VALUES (?, ?, ?, ?)", (owner, *said))
+
+
+def check_present(db: sqlite3.Connection, owner: str) -> None:
+    """Raises InputError unless the person's last sign-in still counts."""
+    row = db.execute("SELECT seen FROM people WHERE owner = ?", (owner,)).fetchone()
+    if owner != LOCAL_OWNER and (row is None or age(row["seen"]) >= SIGNED_IN_SECONDS):
+        raise InputError("token", "its person did not sign in within the hour", "sign in at the office's server, and do it again")
 
 
 def may(owner: str, act: Act) -> bool:

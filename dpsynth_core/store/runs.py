@@ -18,6 +18,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_directory
 from dpsynth_core.foundation.reasons import MAX_REASON, check_reason, is_one_paragraph
 from dpsynth_core.foundation.zones import Zoned
+from dpsynth_core.planning import machine
 from dpsynth_core.planning.looks import ordered
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import document as releases
@@ -86,7 +87,8 @@ def submit(owner: str, project: str, spec: Spec, seen: Collection[str] | None = 
     spools.check_room(plan)
     run = new_id()
     charge = charging.charge_of(plan, run, fingerprints.of_data(spec.data))
-    job = jobs.Job(run, owner, project, jobs.RELEASE, spec.model_dump_json(), spec.digest(), spec.population, plan.shares.rho)
+    document, rho, needed = spec.model_dump_json(), plan.shares.rho, machine.needed_mb(plan)
+    job = jobs.Job(run, owner, project, jobs.RELEASE, document, spec.digest(), spec.population, rho, memory_mb=needed)
     with transaction() as db:
         owned(db, "project", owner, project)
         if not set(looks.taken(db, project)) <= set(spec.looks or ()):
@@ -118,10 +120,9 @@ def list(owner: str, project: str | None = None) -> tuple[Run, ...]:
 def queue_position(owner: str, run: str) -> int:
     """How many runs, of all owners, start before this queued one; 0 if it is the next or not queued."""
     with reading() as db:
-        row = owned(db, "run", owner, run)
-        if row["state"] != "queued":
-            return 0
-        return int(db.execute("SELECT COUNT(*) FROM runs WHERE state = 'queued' AND created < ?", (row["created"],)).fetchone()[0])
+        owned(db, "run", owner, run)
+        waiting = [job["id"] for job in jobs.queue(db) if job["kind"] == jobs.RELEASE]
+        return waiting.index(run) if run in waiting else 0
 
 
 def cancel(owner: str, run: str) -> None:

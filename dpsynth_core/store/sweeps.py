@@ -25,9 +25,6 @@ from dpsynth_core.tradeoffs import trial
 from dpsynth_core.tradeoffs.sweep import PRIVATE, Sweep
 from dpsynth_core.tradeoffs.trial import Outcome
 
-MEMORY_SHARE = 0.7
-"""Of the memory that is free, so much may be used by all workers of a sweep together, as far as forecasts tell."""
-
 
 @dataclass(frozen=True)
 class PointState:
@@ -89,7 +86,9 @@ def submit(owner: str, project: str, sweep: Sweep, seen: Collection[str] | None 
         raise InputError("rules of the house", "where there are any, nothing is tried on a private table", "try it on a simulated one")
     charge = _charge(sweep, name) if private else None
     document, rho = json.dumps(sweep.to_json()), sweep.rho if private else 0.0
-    job = jobs.Job(name, owner, project, jobs.SWEEP, document, sweep.digest(), sweep.base.population, rho, expected, workers)
+    job = jobs.Job(
+        name, owner, project, jobs.SWEEP, document, sweep.digest(), sweep.base.population, rho, expected, workers, found.memory_mb
+    )
     with transaction() as db:
         owned(db, "project", owner, project)
         if (other := jobs.started_meanwhile(db, job, seen)) is not None:
@@ -161,7 +160,7 @@ def workers_at_once(memory_mb: float) -> int:
     if text.isdigit() and int(text) > 0:
         return int(text)
     free = machine.free_mb()
-    return max(1, available() if free is None else min(available(), int(MEMORY_SHARE * free / max(1.0, memory_mb))))
+    return max(1, available() if free is None else min(available(), int(machine.MEMORY_SHARE * free / max(1.0, memory_mb))))
 
 
 def cost(sweep: Sweep) -> tuple[float, float]:

@@ -65,6 +65,11 @@ CREATE TABLE jobs (
 CREATE INDEX jobs_of_project ON jobs (owner, project, created);
 CREATE INDEX jobs_by_state ON jobs (state, created);
 
+CREATE TABLE needs (
+    job TEXT PRIMARY KEY REFERENCES jobs (id) ON DELETE CASCADE,
+    memory_mb REAL NOT NULL
+) WITHOUT ROWID;
+
 CREATE TABLE points (
     job TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
     number INTEGER NOT NULL,

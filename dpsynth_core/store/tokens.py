@@ -1,7 +1,7 @@
 """Personal tokens, with which programs on other machines charge the ledger for a person (`desk`). Only their hashes are kept.
 
-A token has 192 random bits, so that its plain hash cannot be guessed. It counts for 90 days, and only while its person has been here within
-30: who is withdrawn at the provider cannot come in, and an administrator revokes the token at once.
+A token has 192 random bits, so that its plain hash cannot be guessed. It counts for 90 days. What it may do it does only while its person's
+sign-in counts (`desk`): who is withdrawn at the provider charges nothing any more within the hour.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store import chain, roles
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.database import reading, transaction
-from dpsynth_core.store.home import LOCAL_OWNER, now
+from dpsynth_core.store.home import now
 from dpsynth_core.store.roles import Act
 from dpsynth_core.store.times import age
 
 PREFIX, _BYTES = "dpsynth_", 24
-DAYS, ABSENT_DAYS = 90, 30
+DAYS = 90
 _DAY = 86_400.0
 _MOST = 20
 
@@ -78,9 +78,6 @@ def owner_of(db: sqlite3.Connection, token: str) -> str:
     """Whose token it is. Raises NotAdmitted."""
     row = db.execute("SELECT owner, created FROM tokens WHERE hash = ?", (_hash(token),)).fetchone()
     if row is None or age(row["created"]) > DAYS * _DAY:
-        raise NotAdmitted
-    person = db.execute("SELECT seen FROM people WHERE owner = ?", (row["owner"],)).fetchone()
-    if row["owner"] != LOCAL_OWNER and (person is None or age(person["seen"]) > ABSENT_DAYS * _DAY):
         raise NotAdmitted
     return str(row["owner"])
 

@@ -1,4 +1,4 @@
-"""From the database of the version before to that of now. Entries of the ledger are copied as they are: their hashes and the file with the
+"""From the database of a version before to that of now. Entries of the ledger are copied as they are: their hashes and the file with the
 head show any that would be changed or lost here."""
 
 from __future__ import annotations
@@ -8,19 +8,19 @@ from collections.abc import Collection
 
 from dpsynth_core.store.faults import BooksLost
 
-_FROM = 2
-"""Its ledger had fewer kinds of entries, and it knew no people."""
-_CHANGED = {"ledger", "people", "tokens"}
+_FROM = (2, 3)
+"""The ledger of both had fewer kinds of entries; the former knew no people."""
+_CHANGED = {"ledger", "people", "tokens", "needs", "shares"}
 
 
 def to(version: int, db: sqlite3.Connection, schema: Collection[tuple[str, str, str, str]]) -> int:
-    """The version of the database, after a step up to `version` where it is the one before. schema: type, name, table and text of all that
+    """The version of the database, after a step up to `version` where it is one before. schema: type, name, table and text of all that
     is in a database of now. Raises BooksLost where the former rules were changed."""
     found = _version(db)
-    if found != _FROM:
+    if found not in _FROM:
         return found
     db.execute("BEGIN EXCLUSIVE")
-    if _version(db) == _FROM:  # else another process was first
+    if _version(db) == found:  # else another process was first
         _step(db, set(schema))
         db.execute(f"PRAGMA user_version = {version}")
     db.execute("COMMIT")

@@ -114,8 +114,9 @@ def _try(job: str, number: int, attempt: Callable[[], Outcome | None]) -> None:
 
 
 def _limit(plan: Plan) -> None:
-    """A run that takes far more memory than was forecast ends, and takes nothing else with it."""
+    """A run that takes far more memory or time than was forecast ends, and takes nothing else with it."""
     confinement.limit_data(machine.most_mb(plan))
+    confinement.limit_seconds(machine.most_seconds(plan))
 
 
 def _changed(job: str, data: DataSpec) -> bool:

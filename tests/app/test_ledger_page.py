@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dpsynth_core.store import balance, ledger, roles, runs, signing
-from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.store.home import LOCAL_OWNER, now
 from dpsynth_core.store.roles import Role
 from dpsynth_core.web.shell import document
 from tests.app.demo_project import draft, open_page, project, words
@@ -90,7 +90,7 @@ def test_a_ledger_that_is_not_whole_shows_no_sums(charged: str, home: Path) -> N
 
 
 def test_populations_of_other_owners_are_shown_without_what_they_call_their_runs(charged: str) -> None:
-    roles.greet("bob", "bob@example.org", [Role.CURATOR])
+    roles.greet("bob", "bob@example.org", [Role.CURATOR], now())
     theirs = runs.projects.create("bob", "Secret project", draft()).id
     runs.submit("bob", theirs, document.spec(draft(), "Secret project"))
     app = open_page("ledger", charged)

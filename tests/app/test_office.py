@@ -21,7 +21,7 @@ from streamlit.web.server.starlette.starlette_app_utils import create_signed_val
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store import approvals, balance, chain, desk, jobs, ledger, looks, projects, roles, rules, runs, tokens, worker
 from dpsynth_core.store.faults import BooksLost
-from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.store.home import LOCAL_OWNER, now
 from dpsynth_core.store.roles import MAY, Act, Role
 from dpsynth_core.web.results import downloads
 from dpsynth_core.web.shell import document
@@ -249,7 +249,7 @@ def test_the_store_itself_refuses_who_has_no_role_for_it(office: Office, act: Ac
         work(run)
     else:
         approvals.demand(LOCAL_OWNER, PEOPLE, ["plan"])
-    roles.greet(owner, "curator", [role for role in Role if act not in MAY[role]])
+    roles.greet(owner, "curator", [role for role in Role if act not in MAY[role]], now())
     before = chain.entries()
     with pytest.raises(InputError, match="does not let you") as refused:
         STORE[act](owner, place.id, run)
@@ -485,7 +485,7 @@ def test_the_same_person_under_another_account_approves_nothing_of_their_own(off
     approvals.demand(office.enter("administrator"), PEOPLE, ["plan"])
     owner = office.enter("curator")
     run = submitted(owner)
-    roles.greet("another account", "curator@example.org", [Role.REVIEWER])
+    roles.greet("another account", "curator@example.org", [Role.REVIEWER], now())
     with pytest.raises(InputError, match="you made it yourself"):
         approvals.approve("another account", run, "plan", "it is mine under another name")
 

@@ -22,7 +22,7 @@ from dpsynth_core.planning import discovery
 from dpsynth_core.release import synthesis
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.store import balance, ledger, looks, projects, roles
-from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.store.home import LOCAL_OWNER, now
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.data import project_table
 from dpsynth_core.web.domain import domain_table, draft_rows
@@ -943,7 +943,7 @@ def test_hostile_names_never_enter_a_label_as_markup() -> None:
 
 
 def test_the_name_of_another_owners_project_in_the_address_opens_nothing() -> None:
-    roles.greet("someone-else", "Someone", roles.EVERY)
+    roles.greet("someone-else", "Someone", roles.EVERY, now())
     theirs = projects.create("someone-else", "Secret", document.new()).id
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS)
     app.query_params["project"] = theirs

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from dpsynth_core.web.shell.door.sign_in import LASTS_SECONDS
+from dpsynth_core.store.roles import SIGNED_IN_SECONDS
 from tests.browser.conftest import new_project, settled
 from tests.browser.test_accessibility import findings
 from tests.browser.test_door import handshake
@@ -78,7 +78,7 @@ def test_signing_out_shuts_the_door(page: Page, shared: Server, provider: Provid
 
 def test_a_page_that_is_open_when_the_hour_ends_asks_to_sign_in_again(page: Page, shared: Server, provider: Provider) -> None:
     seconds_left = 30
-    sign_in(page, shared, provider, ANN | {"iat": int(time.time()) - LASTS_SECONDS + seconds_left})
+    sign_in(page, shared, provider, ANN | {"iat": int(time.time()) - SIGNED_IN_SECONDS + seconds_left})
     expect(page.get_by_text("Signed in as ann")).to_be_visible()
     expect(page.get_by_role("heading", level=1)).to_have_text("Sign in", timeout=1000 * SECONDS)
     expect(page.get_by_text("A sign-in counts for an hour")).to_be_visible()

@@ -22,6 +22,7 @@ from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.store import balance, chain, jobs, ledger, processes, projects, roles, runs
 from dpsynth_core.store.accounts import CapExceeded
 from dpsynth_core.store.database import reading, transaction
+from dpsynth_core.store.home import now
 from tests.patience import SECONDS, wait_until
 from tests.store.conftest import measured
 
@@ -88,7 +89,7 @@ print(won)
 @pytest.mark.slow  # processes that start, and race
 def test_tabs_that_submit_at_the_same_moment_cannot_overspend(make_spec: Make, project: str) -> None:
     """Three processes try nine runs where five fit."""
-    roles.greet("ann", "ann@example.org", roles.EVERY)
+    roles.greet("ann", "ann@example.org", roles.EVERY, now())
     ledger.open_population("ann", "people", (1.0, 1e-9))
     eps = 0.0
     while GDP.rho_from(eps + 0.01, 1e-9) * 5 <= GDP.rho_from(1.0, 1e-9):
@@ -310,7 +311,7 @@ def test_a_worker_outlives_the_server_that_started_it_and_starts_the_next_run(
 ) -> None:
     """The submitting process ends at once; nobody pumps; both runs end as done, with private files."""
     monkeypatch.setenv("DPSYNTH_HOME", str(home))
-    roles.greet("ann", "ann@example.org", roles.EVERY)
+    roles.greet("ann", "ann@example.org", roles.EVERY, now())
     code = (
         "import json, os, sys; os.umask(0); from dpsynth_core.planning.spec import Spec; from dpsynth_core.store import runs;"
         "[runs.submit('ann', sys.argv[1], Spec.from_json(json.loads(sys.argv[2]))) for _ in range(2)]; os._exit(0)"

@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from starlette.applications import Starlette
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store import approvals, balance, chain, database, desk, ledger, roles, rules, tokens
-from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.store.home import LOCAL_OWNER, now
 from dpsynth_core.store.roles import Role
 from dpsynth_core.web.ledger import programs
 from dpsynth_core.web.shell.door import doors
@@ -39,7 +40,7 @@ def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(doors, "chosen", lambda: door)
     doors.address.answer_to(ORIGIN)
     for name in ("ann", "ben"):
-        roles.greet(name, f"{name}@example.org", [Role.CURATOR])
+        roles.greet(name, f"{name}@example.org", [Role.CURATOR], now())
     ledger.open_population(LOCAL_OWNER, PEOPLE, (3.0, 1e-9))
     return tmp_path
 
@@ -109,7 +110,33 @@ def test_a_token_that_is_none_gets_the_same_words_and_no_lock(token: str) -> Non
     assert len(chain.entries()) == 1
 
 
-def test_tokens_end_when_revoked_when_old_when_the_person_is_gone_and_with_the_role(office: Path) -> None:
+def test_who_is_withdrawn_at_the_provider_charges_nothing_within_the_hour(office: Path) -> None:
+    """No sign-in follows the last one. What was charged before is still given back or cited."""
+    token = tokens.make("ann", "laptop")
+    ask(token, "reserve", charge())
+    ask(token, "touch", {"run": RUN})
+    ask(token, "reserve", charge(run=OTHER))
+    account = {"population": PEOPLE, "accountant": "zCDP"}
+    assert ask(token, "account", account)[1]["left"]["releases"] == 2
+    almost, over = (datetime.now(UTC) - timedelta(seconds=roles.SIGNED_IN_SECONDS + more) for more in (-60, 1))
+    for then, may in ((almost, True), (over, False)):
+        with closing(sqlite3.connect(office / database.DATABASE)) as db:
+            db.execute("UPDATE people SET seen = ? WHERE owner = 'ann'", (then.isoformat(timespec="milliseconds"),))
+            db.commit()
+        for act, asked in (("reserve", charge()), ("touch", {"run": RUN}), ("account", account)):
+            status, told = ask(token, act, asked)
+            assert status == (200 if may else 409), act
+            assert may or told["problem"] == "its person did not sign in within the hour"
+    assert ask(token, "touch", {"run": OTHER})[0] == 409
+    assert (ask(token, "return", {"run": OTHER})[0], ask(token, "cite", {"run": RUN})[0]) == (200, 200)
+    roles.greet("ann", "ann@example.org", [Role.CURATOR], now())
+    assert ask(token, "account", account)[1]["left"]["releases"] == 1
+    roles.greet("ann", "ann@example.org", roles.EVERY, over.isoformat(timespec="milliseconds"))
+    with database.reading() as db:
+        assert roles.of(db, "ann") == {Role.CURATOR}, "a tab with an older sign-in does not say more"
+
+
+def test_tokens_end_when_revoked_when_old_and_with_the_role(office: Path) -> None:
     token = tokens.make("ann", "laptop")
     (kept,) = tokens.listed("ann")
     assert tokens.listed("ben") == ()
@@ -124,15 +151,12 @@ def test_tokens_end_when_revoked_when_old_when_the_person_is_gone_and_with_the_r
         return ask(token, "cite", {"run": RUN})[0]
 
     assert status("SELECT 1") == 409, "it opens"
-    assert status("UPDATE people SET seen = '2020-01-01T00:00:00.000+00:00' WHERE owner = 'ann'") == 401
-    roles.greet("ann", "ann@example.org", [Role.CURATOR])
-    assert status("SELECT 1") == 409
     assert status("UPDATE tokens SET created = '2020-01-01T00:00:00.000+00:00'") == 401
     token = tokens.make("ann", "laptop")
-    roles.greet("ann", "ann@example.org", [Role.AUDITOR])
+    roles.greet("ann", "ann@example.org", [Role.AUDITOR], now())
     assert status("SELECT 1") == 409
     assert ask(token, "reserve", charge())[1]["problem"] == "yours does not let you run a plan"
-    roles.greet("ann", "ann@example.org", [Role.CURATOR])
+    roles.greet("ann", "ann@example.org", [Role.CURATOR], now())
     with pytest.raises(InputError, match="does not let you revoke"):
         tokens.revoke("ben", tokens.listed("ann")[-1].key)
     tokens.revoke("ann", tokens.listed("ann")[-1].key)
@@ -186,7 +210,7 @@ def test_a_plan_that_has_to_be_approved_is_touched_afterwards_alone() -> None:
     token = tokens.make("ann", "laptop")
     ask(token, "reserve", charge())
     assert ask(token, "touch", {"run": RUN})[1]["field"] == "plan"
-    roles.greet("rita", "rita@example.org", [Role.REVIEWER])
+    roles.greet("rita", "rita@example.org", [Role.REVIEWER], now())
     approvals.approve("rita", RUN, "plan", "checked with the protocol")
     assert ask(token, "touch", {"run": RUN})[0] == 200
 

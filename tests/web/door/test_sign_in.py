@@ -15,6 +15,7 @@ from streamlit.runtime.secrets import secrets_singleton
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.store import roles
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.shell import security
 from dpsynth_core.web.shell.door import doors, sign_in
@@ -84,8 +85,8 @@ def test_who_signed_in_comes_in_and_owns_what_issuer_and_subject_own(installatio
         cookies(iat=None),
         cookies(iat=str(NOW)),
         cookies(iat=True),
-        cookies(iat=NOW - sign_in.LASTS_SECONDS),
-        cookies(iat=NOW + 2 * sign_in.LASTS_SECONDS),
+        cookies(iat=NOW - roles.SIGNED_IN_SECONDS),
+        cookies(iat=NOW + 2 * roles.SIGNED_IN_SECONDS),
         {"_streamlit_user": json.dumps(ANN)},
         {"_streamlit_user": "x.y.z"},
         {"dpsynth_owner": "0" * 32},
@@ -218,7 +219,7 @@ def test_the_claim_with_the_groups_has_the_name_that_the_provider_gives_it(insta
 
 def test_who_signed_in_more_than_an_hour_ago_is_asked_again_and_told_why(installation: Path) -> None:
     write(installation)
-    old = header(cookies(iat=time.time() - sign_in.LASTS_SECONDS)) | {"host": "studio.example.org"}
+    old = header(cookies(iat=time.time() - roles.SIGNED_IN_SECONDS)) | {"host": "studio.example.org"}
     answer = visit("/results", BROWSER | old)
     assert not answer.let_in
     assert "counts for an hour" in answer.body
@@ -230,7 +231,7 @@ def test_a_page_that_stays_open_ends_with_the_hour(installation: Path, monkeypat
     write(installation)
     reached: list[str] = []
     sent: list[Any] = []
-    later = time.time() + sign_in.LASTS_SECONDS
+    later = time.time() + roles.SIGNED_IN_SECONDS
 
     async def app(_scope: Any, receive: Any, _send: Any) -> None:
         for _ in range(3):

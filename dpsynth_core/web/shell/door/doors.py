@@ -48,7 +48,7 @@ def admitted(cookies: Mapping[str, str]) -> str:
     door = chosen()
     owner = door.owner(cookies)
     if owner and isinstance(door, SignIn):
-        roles.greet(owner, door.name(cookies), door.roles(cookies))
+        roles.greet(owner, door.name(cookies), door.roles(cookies), door.signed_in(cookies))
     return owner
 
 

@@ -12,6 +12,7 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, ClassVar
 from urllib.parse import urlencode, urlsplit
 
@@ -24,7 +25,7 @@ from streamlit.web.server.starlette import starlette_websocket
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 
 from dpsynth_core.foundation.errors import InputError, shown
-from dpsynth_core.store.roles import EVERY, Role
+from dpsynth_core.store.roles import EVERY, SIGNED_IN_SECONDS, Role
 from dpsynth_core.web.shell.door import address, page
 
 SECTION = "auth"
@@ -32,8 +33,8 @@ _OWN_SECTION, _PEOPLE, _GROUPS, _ROLES = "dpsynth", "people", "groups", "roles"
 _CALLBACK = "oauth2callback"
 _SECRET_LENGTH = 32
 _OWNER_DIGITS = 32
-LASTS_SECONDS, _SKEW_SECONDS = 3600, 300
-"""For how long a sign-in counts, by the provider's date of it, and how far that one's clock may be ahead of ours."""
+_SKEW_SECONDS = 300
+"""So far the provider's clock may be ahead of ours."""
 _GROUP = "group:"
 
 
@@ -91,7 +92,11 @@ class SignIn:
 
     def seconds_left(self, cookies: Mapping[str, str]) -> float:
         """Until the person who was let in has to sign in again."""
-        return float(self.claims(cookies)["iat"]) + LASTS_SECONDS - time.time()
+        return float(self.claims(cookies)["iat"]) + SIGNED_IN_SECONDS - time.time()
+
+    def signed_in(self, cookies: Mapping[str, str]) -> str:
+        """When the person did, as the provider dates it: UTC, ISO 8601."""
+        return datetime.fromtimestamp(float(self.claims(cookies)["iat"]), UTC).isoformat(timespec="milliseconds")
 
     def _may_enter(self, claims: Mapping[str, Any]) -> bool:
         known = bool(claims) and (not self.people or bool(self._known_as(claims) & self.people))
@@ -116,7 +121,7 @@ class SignIn:
 def _lasts(claims: Mapping[str, Any]) -> bool:
     """Whether the provider said so within the hour."""
     said = claims.get("iat")
-    return isinstance(said, int | float) and not isinstance(said, bool) and -_SKEW_SECONDS <= time.time() - said < LASTS_SECONDS
+    return isinstance(said, int | float) and not isinstance(said, bool) and -_SKEW_SECONDS <= time.time() - said < SIGNED_IN_SECONDS
 
 
 def wanted() -> bool:

@@ -1,0 +1,127 @@
+"""Who works next: each person in turn, no more at once than was stated or than memory holds, and nobody for ever."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from dpsynth_core.foundation.errors import CapacityError
+from dpsynth_core.planning import machine
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.release import synthesis
+from dpsynth_core.store import chain, jobs, projects, runs
+from dpsynth_core.store.database import transaction
+from tests.patience import SECONDS
+
+Make = Callable[..., Spec]
+
+
+@pytest.fixture
+def submit(make_spec: Make, no_workers: list[str]) -> Callable[[str], str]:  # noqa: ARG001 - runs wait for a worker that is never started
+    place = {person: projects.create(person, "census").id for person in ("ann", "ben", "eve")}
+    return lambda person: runs.submit(person, place[person], make_spec(budget={"epsilon": 0.01, "delta": 1e-9}))
+
+
+def end(run: str) -> None:
+    """Its worker, which is none, takes the run, and it ends."""
+    with transaction() as db:
+        db.execute("UPDATE points SET started = ? WHERE job = ?", (jobs.now(), run))
+        db.execute("DELETE FROM workers WHERE job = ?", (run,))
+    jobs.ask_to_stop(run)
+    jobs.pump()
+
+
+def test_nobody_has_a_second_turn_before_everybody_who_waits_had_one(submit: Callable[[str], str], no_workers: list[str]) -> None:
+    names = {submit(person): person for person in ("ann", "ann", "ann", "ann", "ben", "ben", "eve")}
+    while len(no_workers) < len(names):
+        end(no_workers[-1])
+    assert [names[run] for run in no_workers] == ["ann", "ben", "eve", "ann", "ben", "ann", "ann"]
+
+
+def test_a_place_in_the_queue_is_what_is_said_of_it(submit: Callable[[str], str], no_workers: list[str]) -> None:
+    waiting = [(person, submit(person)) for person in ("ann", "ann", "ann", "ben")]
+    places = {run: runs.queue_position(person, run) for person, run in waiting[1:]}
+    assert [places[run] for _, run in waiting[1:]] == [1, 2, 0]
+    end(no_workers[0])
+    assert no_workers[1] == waiting[3][1], "who was said to be the next"
+
+
+def test_no_more_work_at_once_than_was_stated(submit: Callable[[str], str], no_workers: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPSYNTH_CONCURRENT_RUNS", "2")
+    names = {submit(person): person for person in ("ann", "ann", "ben", "eve")}
+    assert [names[run] for run in no_workers] == ["ann", "ann"], "the second place was free"
+    end(no_workers[0])
+    assert names[no_workers[2]] == "ben"
+    assert len(no_workers) == 3
+
+
+def test_a_run_waits_while_those_that_work_need_the_memory(
+    submit: Callable[[str], str], no_workers: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DPSYNTH_CONCURRENT_RUNS", "3")
+    monkeypatch.setattr(machine, "all_mb", lambda: 1000.0)
+    monkeypatch.setattr(machine, "needed_mb", lambda _: 400.0)
+    first, second = submit("ann"), submit("ben")
+    assert no_workers == [first], "both together are more than 700 MB"
+    monkeypatch.setattr(machine, "needed_mb", lambda _: 100.0)
+    third = submit("eve")
+    assert no_workers == [first], "a small one does not keep it waiting"
+    end(first)
+    assert no_workers == [first, second, third]
+
+
+def test_what_can_never_fit_is_refused_before_anything_is_spent(make_spec: Make, project: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "free_mb", lambda: 0.001)
+    with pytest.raises(CapacityError, match=r"memory: it may need .* MB.*, and 0 MB are free here"):
+        runs.submit("ann", project, make_spec())
+    assert chain.entries() == ()
+
+
+def test_a_runs_processor_time_follows_from_its_forecast_or_the_setting(make_spec: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = synthesis.plan(make_spec())
+    assert machine.most_seconds(plan) == pytest.approx(3600 + 10 * machine._seconds(plan))
+    monkeypatch.setenv("DPSYNTH_RUN_HOURS", "3")
+    assert machine.most_seconds(plan) == 3 * 3600
+    monkeypatch.setenv("DPSYNTH_RUN_HOURS", "for ever")
+    assert machine.most_seconds(plan) == pytest.approx(3600 + 10 * machine._seconds(plan))
+
+
+def test_a_process_that_goes_beyond_its_time_is_ended_and_leaves_no_core() -> None:
+    program = "from dpsynth_core.foundation import confinement; confinement.limit_seconds(0.1)\nwhile True: pass"
+    told = "import resource; from dpsynth_core.foundation import confinement; confinement.limit_seconds(9); "
+    assert subprocess.run([sys.executable, "-c", program], timeout=SECONDS, check=False).returncode == -signal.SIGXCPU
+    program = f"{told}print(resource.getrlimit(resource.RLIMIT_CORE))"
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert found.stdout.strip() == b"(0, 0)"
+
+
+def test_a_sweep_makes_way_for_another_persons_after_its_turn(no_workers: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    place = {person: projects.create(person, "census").id for person in ("ann", "ben")}
+
+    def sweep(person: str) -> str:
+        name = jobs.new_id()
+        job = jobs.Job(name, person, place[person], jobs.SWEEP, "{}", "", "", 0.0, [1.0] * 3)
+        with transaction() as db:
+            jobs.submit(db, job, None)
+        jobs.pump()
+        return name
+
+    first = sweep("ann")
+    jobs.claim(first)
+    assert jobs.take(first) == 0
+    jobs.give(first, 0, "done")
+    second = sweep("ben")
+    assert jobs.take(first) == 1, "its turn is not over"
+    jobs.give(first, 1, "done")
+    with monkeypatch.context() as later:
+        later.setattr(jobs, "_TURN_SECONDS", 0.0)
+        assert jobs.take(first) is None
+    jobs.leave(first)
+    jobs.pump()
+    assert no_workers == [first, second]
+    jobs.claim(second)
+    assert jobs.take(second) == 0
