@@ -14,7 +14,7 @@ try:
     else:
         from dpsynth_core.web.ledger import programs
         from dpsynth_core.web.results import downloads
-        from dpsynth_core.web.shell import security
+        from dpsynth_core.web.shell import health, security
 except ImportError as error:
     if (cause := cause_of(error)) is None:
         raise
@@ -26,4 +26,5 @@ else:
     security.check_settings()
     security.describe_exceptions()
     security.forbid_legacy_pages()
-    app = st.App(__file__, lifespan=security.lifespan, routes=[*downloads.routes(), *programs.routes()], middleware=security.MIDDLEWARE)
+    routes = [*downloads.routes(), *programs.routes(), *health.routes()]
+    app = st.App(__file__, lifespan=security.lifespan, routes=routes, middleware=security.MIDDLEWARE)

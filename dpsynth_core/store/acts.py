@@ -1,4 +1,5 @@
-"""What people of an office did, in the ledger beside charges, caps and approvals: views of true values, downloads, deletions.
+"""What people of an office did, in the ledger beside charges, caps and approvals: views of true values, downloads, deletions,
+and with whom projects are shared.
 
 Only of people who signed in: the person who runs the installation could leave them out. An entry has ids, never a project's name.
 """
@@ -11,7 +12,7 @@ from dpsynth_core.store import chain
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.home import LOCAL_OWNER
 
-LOOK, DOWNLOAD, DELETE = "look", "download", "delete"
+LOOK, DOWNLOAD, DELETE, SHARE = "look", "download", "delete", "share"
 
 
 def record(db: sqlite3.Connection, owner: str, kind: str, note: str, population: str = "", spec: str = "") -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import check_reason
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import accounts, chain, roles, rules
+from dpsynth_core.store import accounts, acts, chain, roles, rules
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.roles import Act
@@ -77,9 +77,16 @@ def approve(owner: str, run: str, stage: str, reason: str) -> None:
         if not lacks(books, run, stage):
             raise InputError(stage, "it waits for no approval", "choose one that does")
         charge = accounts.reservation(books, run)
-        if roles.one_person(db, charge.curator, owner):
-            raise InputError(stage, "you made it yourself", "ask another reviewer")
+        project = db.execute("SELECT project FROM jobs WHERE id = ?", (run,)).fetchone()
+        if roles.one_person(db, charge.curator, owner) or (project and _worked_on(books, owner, project["project"])):
+            raise InputError(stage, "you made it yourself, or had a part in its project", "ask another reviewer")
         chain.append(db, books, Entry(owner, _APPROVE + stage, charge.population, run, charge.spec, note=reason.strip()))
+
+
+def _worked_on(books: Sequence[Entry], person: str, project: str) -> bool:
+    """Whether the person has or had the project, or shares or shared it."""
+    of_it = [entry for entry in books if entry.kind == acts.SHARE and project in entry.note.split()]
+    return any(entry.curator == person or person in entry.note.split() for entry in of_it)
 
 
 def awaited(run: str, stage: str) -> bool:

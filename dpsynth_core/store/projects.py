@@ -1,4 +1,4 @@
-"""Projects: the drafts that the wizard edits, with their uploads. Everything belongs to one owner and is invisible to others.
+"""Projects: the drafts that the wizard edits, with their uploads. Each belongs to one owner, who may share it with others (`sharing`).
 
 A draft is any JSON object; it is saved whole, in one transaction. What it means is the business of pages and `spec`; here only whether
 its domain stays the same is asked, for the looks.
@@ -7,6 +7,8 @@ its domain stays the same is asked, for the looks.
 from __future__ import annotations
 
 import json
+import math
+import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
@@ -19,20 +21,23 @@ from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.private_files import private_directory, private_file
 from dpsynth_core.planning.looks import Look
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import acts, jobs, looks, roles, spools
+from dpsynth_core.store import acts, jobs, looks, roles, sharing, spools
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.faults import BooksLost
 from dpsynth_core.store.folders import new_id, project_folder
-from dpsynth_core.store.home import home, now
+from dpsynth_core.store.home import LOCAL_OWNER, home, now
 from dpsynth_core.store.roles import Act
-from dpsynth_core.store.tables import owned
+from dpsynth_core.store.tables import REACHED, owned
 from dpsynth_core.store.upkeep import forget_deleted
 
 MAX_DRAFT_BYTES = 64 << 20
 MAX_UPLOAD_BYTES = 1 << 30
 """The limit of a file sent through the browser; larger data is named by its path."""
+QUOTA_GB = 10
+"""Of all that a person who signed in has sent and not deleted, unless `DPSYNTH_UPLOADS_GB` says otherwise."""
 
 Shelf = Literal["uploads", "members", "public"]
+SHELVES: tuple[Shelf, ...] = ("uploads", "members", "public")
 """The private table, a second one that belongs to it, and public uploads are kept apart, so that none can replace another."""
 
 _CHUNK = 1 << 20
@@ -58,9 +63,9 @@ class StaleDraft(InputError):
 
 
 def list(owner: str) -> tuple[Project, ...]:
-    """The owner's projects, the last changed first."""
+    """The projects that the owner has or shares, the last changed first."""
     with reading() as db:
-        rows = db.execute("SELECT * FROM projects WHERE owner = ? ORDER BY updated DESC, id", (owner,))
+        rows = db.execute(f"SELECT * FROM projects WHERE id IN {REACHED} ORDER BY updated DESC, id", (owner, owner))
         return tuple(_project(row) for row in rows)
 
 
@@ -110,15 +115,20 @@ def rename(owner: str, project: str, name: str) -> Project:
 def delete(owner: str, project: str) -> None:
     """Remove the project with its draft, uploads, runs, sweeps and results. Active runs are stopped first; the ledger keeps its entries."""
     with reading() as db:
-        owned(db, "project", owner, project)
+        sharing.check_own(db, owner, project)
+    erase(owner, project)
+
+
+def erase(who: str, project: str, why: str = "") -> None:
+    """The same of anybody's project. who: by whom the ledger says it was deleted. why: as it says that."""
     of_project = jobs.jobs_of(project)
     for job in of_project:
         jobs.stop(job)
     with transaction() as db:
         with suppress(BooksLost):  # that the books are damaged keeps nobody from deleting
-            acts.record(db, owner, acts.DELETE, f"project {project}")
+            acts.record(db, who, acts.DELETE, f"project {project}{why}")
         db.execute("DELETE FROM jobs WHERE project = ?", (project,))
-        db.execute("DELETE FROM projects WHERE id = ? AND owner = ?", (project, owner))
+        db.execute("DELETE FROM projects WHERE id = ?", (project,))
     shutil.rmtree(project_folder(project), ignore_errors=True)
     for job in of_project:
         spools.spool_file(job).unlink(missing_ok=True)
@@ -131,16 +141,31 @@ def upload(
     """Keep a file under the project, replacing one of the same name. Raises CapacityError above `limit` bytes and keeps nothing."""
     with reading() as db:
         roles.check(db, owner, Act.PREPARE)
-        owned(db, "project", owner, project)
+        whose = owned(db, "project", owner, project)["owner"]
+        of_whom = [row["id"] for row in db.execute("SELECT id FROM projects WHERE owner = ?", (whose,))]
     target = private_directory(project_folder(project) / shelf) / _safe_name(name)
-    size = 0
+    left, size = _left(whose, of_whom, target), 0
     with private_file(target) as stream:
         for chunk in iter(lambda: content.read(_CHUNK), b"") if hasattr(content, "read") else content:
             size += len(chunk)
             if size > limit:
                 raise CapacityError("file", f"it is larger than {limit >> 20} MB", "name a file on the server by its path instead")
+            if size > left:
+                raise CapacityError(
+                    "file", "with it, all that was sent is larger than one person may keep here", "delete what is not needed"
+                )
             stream.write(chunk)
     return target
+
+
+def _left(owner: str, projects: Iterable[str], but: Path) -> float:
+    """Bytes that the owner of these projects may still send, a file aside that is replaced."""
+    text = os.environ.get("DPSYNTH_UPLOADS_GB", "")
+    if owner == LOCAL_OWNER and not text:
+        return math.inf
+    places = (project_folder(project) / shelf for project in projects for shelf in SHELVES)
+    kept = sum(path.stat().st_size for place in places if place.is_dir() for path in place.iterdir() if path != but)
+    return (int(text) if text.isdigit() else QUOTA_GB) * 1e9 - kept
 
 
 def uploads(owner: str, project: str, shelf: Shelf = "uploads") -> tuple[Path, ...]:

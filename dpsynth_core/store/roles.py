@@ -36,15 +36,17 @@ class Act(StrEnum):
     APPROVE = "approve what another person made"
     DEMAND = "say what must be approved"
     REVOKE = "revoke a token of another person"
+    SHARE = "share a project or hand it over"
+    RETAIN = "say how long projects are kept"
 
 
 MAY: Mapping[Role, frozenset[Act]] = MappingProxyType(
     {
-        Role.CURATOR: frozenset({Act.PREPARE, Act.LOOK, Act.RUN, Act.DOWNLOAD}),
+        Role.CURATOR: frozenset({Act.PREPARE, Act.LOOK, Act.RUN, Act.DOWNLOAD, Act.SHARE}),
         Role.OFFICER: frozenset({Act.CAP}),
         Role.REVIEWER: frozenset({Act.APPROVE}),
         Role.AUDITOR: frozenset(),
-        Role.ADMINISTRATOR: frozenset({Act.DEMAND, Act.REVOKE}),
+        Role.ADMINISTRATOR: frozenset({Act.DEMAND, Act.REVOKE, Act.RETAIN}),
     }
 )
 EVERY = frozenset(Role)

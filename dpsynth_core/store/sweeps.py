@@ -18,7 +18,7 @@ from dpsynth_core.store import chain, fingerprints, jobs, looks, projects, rules
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.folders import new_id
 from dpsynth_core.store.ledger import Charge
-from dpsynth_core.store.tables import owned
+from dpsynth_core.store.tables import REACHED, owned
 from dpsynth_core.store.times import seconds_between
 from dpsynth_core.store.upkeep import forget_deleted
 from dpsynth_core.tradeoffs import trial
@@ -109,7 +109,8 @@ def get(owner: str, sweep: str) -> Stored:
 def list(owner: str, project: str) -> tuple[Stored, ...]:
     """The sweeps of a project, the newest first."""
     with reading() as db:
-        rows = db.execute("SELECT * FROM sweeps WHERE owner = ? AND project = ? ORDER BY created DESC, id", (owner, project))
+        among = f"project = ? AND project IN {REACHED}"
+        rows = db.execute(f"SELECT * FROM sweeps WHERE {among} ORDER BY created DESC, id", (project, owner, owner))
         return tuple(_stored(row) for row in rows)
 
 

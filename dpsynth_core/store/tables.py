@@ -19,6 +19,12 @@ CREATE TABLE projects (
 ) WITHOUT ROWID;
 CREATE INDEX projects_of_owner ON projects (owner, updated);
 
+CREATE TABLE shares (
+    project TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    person TEXT NOT NULL,
+    PRIMARY KEY (project, person)
+) WITHOUT ROWID;
+
 CREATE TABLE people (
     owner TEXT PRIMARY KEY,
     name TEXT NOT NULL,
@@ -120,9 +126,14 @@ BEGIN SELECT RAISE(ABORT, 'a finished point is never done again'); END;
 """SQL that makes them, with what they refuse."""
 
 
+REACHED = "(SELECT id FROM projects WHERE owner = ? UNION ALL SELECT project FROM shares WHERE person = ?)"
+"""The projects that a person, who is given twice, has or shares."""
+
+
 def owned(db: sqlite3.Connection, kind: Literal["project", "run", "sweep"], owner: str, key: str) -> sqlite3.Row:
-    """The owner's project, run or sweep. Another owner's gives the same InputError as one that does not exist."""
-    row: sqlite3.Row | None = db.execute(f"SELECT * FROM {kind}s WHERE id = ? AND owner = ?", (key, owner)).fetchone()
+    """A project that the owner has or shares, or a run or sweep of it. Any other gives the same InputError as one that does not exist."""
+    project = "id" if kind == "project" else "project"
+    row: sqlite3.Row | None = db.execute(f"SELECT * FROM {kind}s WHERE id = ? AND {project} IN {REACHED}", (key, owner, owner)).fetchone()
     if row is None:
         raise InputError(kind, "it does not exist", f"choose one of your {kind}s")
     return row

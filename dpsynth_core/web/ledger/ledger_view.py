@@ -14,7 +14,7 @@ from dpsynth_core.store.balance import Spent
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.store.roles import Act
-from dpsynth_core.web.ledger import approvals_view, tokens_view
+from dpsynth_core.web.ledger import approvals_view, retention_view, tokens_view
 from dpsynth_core.web.shell import frame, numbers, session
 from dpsynth_core.web.shell.text import capital, literal, one_line
 
@@ -34,6 +34,8 @@ _KINDS = {
     "delete": "deleted",
     "token": "token for programs made",
     "revoke": "token for programs revoked",
+    "share": "project shared or handed over",
+    "retention": "how long projects and uploads are kept",
 }
 
 
@@ -42,6 +44,7 @@ def charges(owner: str) -> None:
     if session.in_office():
         approvals_view.waiting(owner)
         tokens_view.card(owner)
+        retention_view.line(owner)
     names = balance.populations()
     if not names:
         st.info("Nothing is charged yet. The first run, or the Data page, opens a population.", icon=":material/receipt_long:")

@@ -17,6 +17,7 @@ import os
 import pkgutil
 import sys
 import threading
+import time
 import webbrowser
 from collections.abc import AsyncIterator
 from html import escape
@@ -32,12 +33,13 @@ from dpsynth_core import web
 from dpsynth_core.foundation.causes import cause_of
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_file
-from dpsynth_core.store import access_token, failures, home, jobs
-from dpsynth_core.web.shell import brand
-from dpsynth_core.web.shell.door import address, doors, personal
+from dpsynth_core.store import access_token, failures, home, jobs, retention
+from dpsynth_core.web.shell import brand, health
+from dpsynth_core.web.shell.door import address, connections, doors, personal
+from dpsynth_core.web.shell.door.connections import Patient
 from dpsynth_core.web.shell.door.doors import Guard
 
-_PUMP_SECONDS = 2.0
+_PUMP_SECONDS, _EXPIRE_SECONDS = 2.0, 3600.0
 
 # Streamlit's page needs one inline script and inline styles; Vega compiles expressions, hence 'unsafe-eval'. Nothing may come from
 # or go to another host, and no other page may frame this one.
@@ -86,12 +88,13 @@ class Harden:
         await self.app(scope, receive, send_hardened)
 
 
-MIDDLEWARE = [Middleware(Harden), Middleware(Guard)]
+MIDDLEWARE = [Middleware(Harden), Middleware(Patient), Middleware(Guard)]
 
 
 def check_settings() -> None:
     """End the program with one line if strangers could not be kept out."""
     try:
+        connections.put_in_place()
         doors.chosen()
     except InputError as error:
         raise SystemExit(f"The wizard does not start. {error}") from None
@@ -154,14 +157,26 @@ def load_pages() -> None:
 
 
 async def _pump_forever() -> None:
+    expires = 0.0
     while True:
         await asyncio.sleep(_PUMP_SECONDS)
         await _pump_once()
+        if time.monotonic() >= expires:
+            expires = time.monotonic() + _EXPIRE_SECONDS
+            await _expire()
+
+
+async def _expire() -> None:
+    try:
+        await asyncio.to_thread(retention.expire)
+    except Exception as error:  # noqa: BLE001 (the queue must move on; the next hour tries again)
+        _log.error("what is older than an administrator allows could not be deleted: %s", type(error).__name__)
 
 
 async def _pump_once() -> None:
     try:
         await asyncio.to_thread(jobs.pump)
+        health.looked()
     except Exception as error:  # noqa: BLE001 (the wizard must come up even if the queue cannot; the type alone, a message could quote data)
         _log.error("the queue of runs and sweeps could not be checked: %s", type(error).__name__)
 

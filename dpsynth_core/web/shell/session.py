@@ -34,12 +34,14 @@ _TRIES = 20
 
 @dataclass(frozen=True)
 class Current:
-    """The open project. owner and id: of the store; name: as the curator wrote it (hostile text)."""
+    """The open project. owner: who looks at it, to the store; name: as the curator wrote it (hostile text). mine: whether it is theirs, and
+    not another person's who shares it."""
 
     owner: str
     id: str
     name: str
     draft: Draft
+    mine: bool = True
 
 
 def admitted() -> bool:
@@ -90,7 +92,7 @@ def begin(own: Sequence[Project]) -> Current:
         return current()
     wanted = st.session_state.get(_CURRENT) or st.query_params.get(PARAMETER)
     if st.session_state.get(_CURRENT) and wanted not in [p.id for p in own]:
-        st.toast("That project was deleted in another tab.", icon=":material/delete:")
+        st.toast("That project was deleted, or is not shared with you any more.", icon=":material/delete:")
     return _open(next((p for p in own if p.id == wanted), own[0]))
 
 
@@ -128,7 +130,7 @@ def _edit(change: Callable[[Draft], None]) -> None:
     for attempt in range(_TRIES):
         try:
             stored = projects.load(owner, project)
-        except InputError:  # deleted in another tab: `begin` says so and opens another one
+        except InputError:  # deleted in another tab, or no longer shared: `begin` says so and opens another one
             return
         draft = document.completed(copy.deepcopy(dict(stored.draft)))
         change(draft)
@@ -187,5 +189,7 @@ def check_idle(field: str) -> None:
 
 def _open(project: projects.Project) -> Current:
     st.session_state[_CURRENT] = project.id
-    st.session_state[_LOADED] = Current(project.owner, project.id, project.name, document.completed(project.draft))
+    visitor = st.session_state[_OWNER]
+    draft = document.completed(project.draft)
+    st.session_state[_LOADED] = Current(visitor, project.id, project.name, draft, mine=project.owner == visitor)
     return st.session_state[_LOADED]

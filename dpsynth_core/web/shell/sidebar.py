@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.store import looks, runs
+from dpsynth_core.store import looks, roles, runs, sharing
 from dpsynth_core.store.projects import Project
 from dpsynth_core.web.shell import refusals, session
 from dpsynth_core.web.shell.plan_first import Whose, copied
@@ -21,7 +21,8 @@ _WHOSE = {
     Whose.SAME: ("The same people, or some of them", "Their account in the ledger is charged again: losses add up."),
     Whose.OTHERS: ("Other people", "No person is in both tables. You name them on the Data page; they have an account of their own."),
 }
-_PROJECT = "project"
+_PROJECT, _WITH_KEY, _TO_KEY = "project", "project_share_with", "project_hand_to"
+_SHARE_HELP = "Only you see it until you name others, or hand it over."
 
 
 def show(project: Current, own: Sequence[Project], first_page: st.Page) -> None:
@@ -30,6 +31,8 @@ def show(project: Current, own: Sequence[Project], first_page: st.Page) -> None:
     for one in sorted(own, key=lambda p: p.created):
         number = 1 + sum(p.name == one.name and p.id in labels for p in own)
         labels[one.id] = one.name if number == 1 else f"{one.name} ({number})"
+        if one.owner != project.owner:
+            labels[one.id] += f" · of {roles.names().get(one.owner, one.owner[:8])}"
     names = {one.id: labels[one.id] for one in own}
     key = "project_picker"
     st.session_state[key] = project.id
@@ -43,8 +46,10 @@ def show(project: Current, own: Sequence[Project], first_page: st.Page) -> None:
             _copy(project, first_page)
         if st.button("Rename", key="project_rename", type="tertiary"):
             _rename(project)
-        if st.button("Delete", key="project_delete", type="tertiary"):
+        if project.mine and st.button("Delete", key="project_delete", type="tertiary"):
             _delete(project)
+        if project.mine and session.in_office() and st.button("Share", key="project_share", type="tertiary", help=_SHARE_HELP):
+            _share(project)
 
 
 def visitor() -> None:
@@ -112,6 +117,28 @@ def _delete(project: Current) -> None:
     st.caption("The ledger keeps what was spent: privacy that is gone does not come back.")
     if _confirmed("Delete for good", "project_delete_confirm", session.delete):
         st.rerun()
+
+
+@refusals.dialog("Share project", icon=":material/group:")
+def _share(project: Current) -> None:
+    names = sharing.candidates(project.owner)
+    if not names:
+        st.caption("Nobody else who may prepare releases has signed in here yet.")
+        return
+    st.caption(
+        "They see its tables and true values as you do, and may change, run and download, each by their role. Who shared what with whom "
+        "stays in the ledger, and nobody who worked on a project approves its plans or releases. Whoever wants one of their own uses Copy."
+    )
+    look = {"format_func": lambda person: names.get(person, person[:8]), "placeholder": "nobody"}
+    st.multiselect("Who works on it with you", list(names), sharing.people(project.owner, project.id), key=_WITH_KEY, **look)
+    if _confirmed("Share", "project_share_confirm", lambda: sharing.share(project.owner, project.id, st.session_state[_WITH_KEY])):
+        st.rerun()
+    with st.expander("Hand it over", icon=":material/forward:"):
+        st.selectbox("The new owner", list(names), index=None, key=_TO_KEY, **look)
+        st.caption("It is theirs from then on, with its runs, and you see it no more unless they share it with you.")
+        hand = lambda: sharing.hand_over(project.owner, project.id, st.session_state[_TO_KEY] or "")  # noqa: E731
+        if _confirmed("Hand over", "project_hand_confirm", hand):
+            st.rerun()
 
 
 def _confirmed(label: str, key: str, action: Callable[[], None]) -> bool:

@@ -11,6 +11,8 @@ attacker's may point here as well, and then their page has our origin.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import functools
 from collections.abc import Mapping
 
@@ -58,7 +60,8 @@ _FOR_OTHERS = (
 )
 
 
-HEALTH = "_stcore/health"
+HEALTH, WORKS, METRICS = "_stcore/health", "health", "metrics"
+"""Streamlit's own, and those of `web.shell.health`."""
 FOR_PROGRAMS = "books"
 """Where programs with a person's token charge the ledger of an office (`web.ledger.programs`)."""
 _SAFE = ("GET", "HEAD")
@@ -92,9 +95,10 @@ def _while_admitted(receive: Receive, send: Send, door: Door, visit: HTTPConnect
     """A page that stays open sends nothing more once its visitor would not be let in any more."""
 
     async def checked() -> Message:
-        message = await receive()
-        if message["type"] != "websocket.receive" or door.owner(visit.cookies):
-            return message
+        with contextlib.suppress(TimeoutError):  # a page that is left open ends with its sign-in
+            message = await asyncio.wait_for(receive(), door.seconds_left(visit.cookies))
+            if message["type"] != "websocket.receive" or door.owner(visit.cookies):
+                return message
         await send({"type": "websocket.close", "code": _POLICY_VIOLATION})
         return {"type": "websocket.disconnect", "code": _POLICY_VIOLATION}
 
@@ -118,9 +122,9 @@ def _from_our_pages(visit: HTTPConnection, door: Door) -> bool:
 
 
 def _answer(request: Request, door: Door) -> Response | None:
-    """What the door itself answers; None lets the request pass. Health is no secret, and a container's own check has no cookie."""
+    """What the door itself answers; None lets the request pass. Health is no secret, and what asks for it or for metrics has no cookie."""
     asks = request.scope["path"] if request.method in _SAFE else ""
-    if asks == address.path(HEALTH):
+    if asks in map(address.path, (HEALTH, WORKS, METRICS)):
         return None
     if not is_host_allowed(request.headers.get("host")):
         return page.for_stranger(request, page.wrong_name)

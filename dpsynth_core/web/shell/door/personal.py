@@ -45,6 +45,9 @@ class Personal:
     def owner(self, cookies: Mapping[str, str]) -> str:
         return home.LOCAL_OWNER if _same(cookies.get(self.cookie, ""), self.pass_value) else ""
 
+    def seconds_left(self, cookies: Mapping[str, str]) -> float | None:  # noqa: ARG002 - until the token is another
+        return None
+
     def name(self, cookies: Mapping[str, str]) -> str:  # noqa: ARG002 - the one person knows
         return ""
 

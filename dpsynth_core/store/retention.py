@@ -1,0 +1,73 @@
+"""How long projects and uploads are kept: the days that an administrator stated, in the ledger. Then they are deleted for good.
+
+A project counts from its last change or run, an upload from the day on which it was sent. What a run uses stays until the run has ended.
+The ledger keeps its charges.
+"""
+
+from __future__ import annotations
+
+import time
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.store import acts, chain, projects, roles
+from dpsynth_core.store.chain import Entry
+from dpsynth_core.store.database import reading, transaction
+from dpsynth_core.store.folders import project_folder
+from dpsynth_core.store.roles import Act
+from dpsynth_core.store.times import age
+from dpsynth_core.store.upkeep import forget_deleted
+
+KIND, MOST_DAYS = "retention", 36_500
+_DAY = 86_400.0
+
+
+def days() -> int:
+    """For how long; 0 where nothing ends."""
+    return _stated()[0]
+
+
+def state(owner: str, many: int) -> None:
+    """Keep projects and uploads for so many days from now on; 0 for ever. Raises InputError."""
+    if not 0 <= many <= MOST_DAYS:
+        raise InputError("days", f"{many:,} is outside 0 to {MOST_DAYS:,}", "state how many, or 0 to delete nothing")
+    with transaction() as db:
+        roles.check(db, owner, Act.RETAIN)
+        chain.append(db, chain.whole_in(db), Entry(owner, KIND, note=f"{many} days"))
+
+
+def expire() -> None:
+    """Delete what is older. Can be called at any time."""
+    many, who = _stated()
+    if not many:
+        return
+    with reading() as db:
+        found = db.execute(
+            "SELECT projects.id, MAX(projects.updated, COALESCE(MAX(jobs.created), ''), COALESCE(MAX(jobs.finished), '')) AS latest,"
+            " TOTAL(jobs.state IN ('active', 'stopping')) AS under_way FROM projects LEFT JOIN jobs ON project = projects.id"
+            " GROUP BY projects.id"
+        ).fetchall()
+    for row in found:
+        if row["under_way"]:
+            continue
+        if age(row["latest"]) > many * _DAY:
+            projects.erase(who, row["id"], f", after {many} days")
+        else:
+            _expire_uploads(who, row["id"], many)
+    forget_deleted()  # also what a reader kept in the log the last time
+
+
+def _expire_uploads(who: str, project: str, many: int) -> None:
+    places = [project_folder(project) / shelf for shelf in projects.SHELVES]
+    files = [path for place in places if place.is_dir() for path in place.iterdir()]
+    if old := [path for path in files if time.time() - path.stat().st_mtime > many * _DAY]:
+        with transaction() as db:
+            acts.record(db, who, acts.DELETE, f"uploads of project {project}, after {many} days")
+        for path in old:
+            path.unlink(missing_ok=True)
+
+
+def _stated() -> tuple[int, str]:
+    """The days, and who stated them."""
+    with reading() as db:
+        row = db.execute("SELECT note, curator FROM ledger WHERE kind = ? ORDER BY number DESC LIMIT 1", (KIND,)).fetchone()
+    return (int(row["note"].split()[0]), str(row["curator"])) if row else (0, "")

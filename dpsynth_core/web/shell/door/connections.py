@@ -1,0 +1,92 @@
+"""What comes before the first header is read, where the server behind us would wait for ever, and which headers of a proxy count.
+
+Streamlit starts Uvicorn with settings of its own, so both are put in place here, in its classes, before the first connection. By itself it
+takes `X-Forwarded-For` and `-Proto` from any program of this machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import os
+from typing import Any
+
+import uvicorn.config
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from dpsynth_core.foundation.errors import InputError
+
+VARIABLE = "DPSYNTH_PROXY"
+"""Addresses or networks of the proxy in front, separated by commas."""
+PATIENCE_SECONDS = 30.0
+"""For the headers of a request, and for each part of what it sends."""
+_FORWARDED = (b"forwarded", b"x-real-ip", b"x-client-ip")
+
+
+class NamedProxy(ProxyHeadersMiddleware):
+    """ASGI middleware: whom a request is from and by which scheme it came, as the named proxy says. From anybody else such headers do not
+    arrive."""
+
+    def __init__(self, app: ASGIApp, trusted_hosts: object = None) -> None:  # noqa: ARG002 - Uvicorn's own list
+        super().__init__(app, os.environ.get(VARIABLE, ""))  # type: ignore[arg-type]
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        client = scope.get("client")
+        if scope["type"] != "lifespan" and not (client and client[0] in self.trusted_hosts):
+            kept = [one for one in scope["headers"] if one[0] not in _FORWARDED and not one[0].startswith(b"x-forwarded-")]
+            scope = {**scope, "headers": kept}
+        await super().__call__(scope, receive, send)
+
+
+class Patient:
+    """ASGI middleware: a request whose content stops coming ends."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        more = scope["type"] == "http"
+
+        async def soon() -> Message:
+            nonlocal more
+            if not more:
+                return await receive()  # afterwards it only tells that the browser has gone, which may take hours
+            try:
+                message = await asyncio.wait_for(receive(), PATIENCE_SECONDS)
+            except TimeoutError:
+                message = {"type": "http.disconnect"}
+            more = bool(message.get("more_body"))
+            return message
+
+        await self.app(scope, soon, send)
+
+
+def _connection_made(self: H11Protocol, transport: asyncio.Transport) -> None:
+    _made(self, transport)
+    self.loop.call_later(PATIENCE_SECONDS, _look_at, self, transport)
+
+
+def _look_at(one: H11Protocol, transport: asyncio.Transport) -> None:
+    """Close a connection on which no request is answered, and none is awaited for the few seconds that Uvicorn gives a browser."""
+    if transport.is_closing() or transport.get_protocol() is not one:
+        return
+    if (one.cycle is None or one.cycle.response_complete) and one.timeout_keep_alive_task is None:
+        transport.close()
+    else:
+        one.loop.call_later(PATIENCE_SECONDS, _look_at, one, transport)
+
+
+_made = H11Protocol.connection_made
+
+
+def put_in_place() -> None:
+    """For every server that this process starts from now on. Raises InputError where the proxy is not named by addresses."""
+    try:
+        for one in filter(None, os.environ.get(VARIABLE, "").split(",")):
+            ipaddress.ip_network(one.strip())
+    except ValueError:
+        raise InputError(VARIABLE, "this is no address of a proxy", "write it like 172.18.0.2, or a network like 172.18.0.0/16") from None
+    uvicorn.config.ProxyHeadersMiddleware = NamedProxy  # type: ignore[misc, assignment]
+    H11Protocol.connection_made = _connection_made  # type: ignore[method-assign, assignment]

@@ -1,0 +1,170 @@
+"""A project is its owner's alone until the owner names others; what each may do then, and what the ledger says of it."""
+
+from __future__ import annotations
+
+import io
+import os
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.store import chain, looks, projects, retention, roles, runs, sharing
+from dpsynth_core.store.database import transaction
+from dpsynth_core.store.folders import project_folder
+from dpsynth_core.store.home import LOCAL_OWNER, now
+from dpsynth_core.store.roles import Role
+
+Make = Callable[..., Spec]
+pytestmark = pytest.mark.usefixtures("no_workers")
+
+
+@pytest.fixture(autouse=True)
+def people() -> None:
+    for name in ("ann", "ben", "eve"):
+        roles.greet(name, f"{name}@example.org", [Role.CURATOR], now())
+
+
+def acts(*kinds: str) -> list[tuple[str, str]]:
+    return [(entry.curator, entry.note) for entry in chain.entries() if entry.kind in kinds]
+
+
+def test_who_is_named_works_on_it_and_nobody_else_and_no_longer_than_named(project: str, make_spec: Make) -> None:
+    sharing.share("ann", project, ["ben"])
+    assert [one.id for one in projects.list("ben")] == [project]
+    assert projects.list("eve") == ()
+    projects.save("ben", project, {"domain": {}})
+    path = projects.upload("ben", project, "people.csv", io.BytesIO(b"a,b,c\n1,1,1\n"))
+    looks.record("ben", project, "rows")
+    run = runs.submit("ben", project, make_spec(looks=["rows"]))
+    assert runs.get("ann", run).owner == "ben"
+    assert [one.id for one in runs.list("ann", project)] == [one.id for one in runs.list("ben")] == [run]
+    assert projects.uploads("ann", project) == (path,)
+    for attempt in (lambda: sharing.share("ben", project, ["eve"]), lambda: projects.delete("ben", project)):
+        with pytest.raises(InputError, match="it belongs to another person"):
+            attempt()
+    with pytest.raises(InputError, match="does not exist"):
+        runs.get("eve", run)
+    sharing.share("ann", project, [])
+    for attempt in (lambda: projects.load("ben", project), lambda: runs.get("ben", run), lambda: looks.of("ben", project)):
+        with pytest.raises(InputError, match="does not exist"):
+            attempt()
+    assert runs.get("ann", run).owner == "ann"
+    assert acts("share") == [("ann", f"project {project} with ben"), ("ann", f"project {project} no longer with ben")]
+    assert [entry.curator for entry in chain.entries() if entry.kind == "reserve"] == ["ben"]
+    assert chain.verify().ok
+
+
+def test_what_is_handed_over_is_the_others_with_its_runs(project: str, make_spec: Make) -> None:
+    run = runs.submit("ann", project, make_spec(looks=[]))
+    sharing.share("ann", project, ["ben", "eve"])
+    sharing.hand_over("ann", project, "ben")
+    assert projects.list("ann") == ()
+    assert (projects.load("eve", project).owner, runs.get("eve", run).owner) == ("ben", "ben")
+    assert sharing.people("ben", project) == ("eve",)
+    runs.cancel("ben", run)
+    projects.delete("ben", project)
+    assert acts("share")[-1] == ("ann", f"project {project} handed to ben")
+    assert acts("delete") == [("ben", f"project {project}")]
+
+
+@pytest.mark.parametrize("named", [["ann"], ["nobody has greeted this owner"], ["ben", "rita"]])
+def test_only_people_who_may_prepare_releases_can_be_named(project: str, named: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    known = {"ann": {Role.CURATOR}, "ben": {Role.CURATOR}, "rita": {Role.REVIEWER}}
+    monkeypatch.setattr(roles, "of", lambda _, owner: known.get(owner, set()))
+    with pytest.raises(InputError, match="not everybody you named"):
+        sharing.share("ann", project, named)
+    with pytest.raises(InputError, match="not everybody you named"):
+        sharing.hand_over("ann", project, named[-1])
+    assert sharing.people("ann", project) == ()
+    assert acts("share") == []
+
+
+def test_what_a_person_may_send_in_all_is_limited(project: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(projects, "QUOTA_GB", 3e-8)  # 30 bytes
+    other = projects.create("ann", "another").id
+    projects.upload("ann", project, "first.csv", io.BytesIO(b"1" * 20))
+    with pytest.raises(CapacityError, match="larger than one person may keep"):
+        projects.upload("ann", other, "second.csv", io.BytesIO(b"1" * 11))
+    assert projects.uploads("ann", other) == ()
+    projects.upload("ann", other, "second.csv", io.BytesIO(b"1" * 10))
+    projects.upload("ann", project, "first.csv", io.BytesIO(b"1" * 19))
+    projects.upload("ben", projects.create("ben", "his").id, "first.csv", io.BytesIO(b"1" * 30))
+    mine = projects.create(LOCAL_OWNER, "of who runs the server").id
+    projects.upload(LOCAL_OWNER, mine, "first.csv", io.BytesIO(b"1" * 100))
+
+
+# How long all of it is kept
+
+
+CANARY = b"canary-of-a-curator"
+
+
+def aged(project: str, days: float) -> None:
+    """Nothing happened to the project for so long."""
+    then = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="milliseconds")
+    with transaction() as db:
+        db.execute("UPDATE projects SET updated = ? WHERE id = ?", (then, project))
+        db.execute("UPDATE jobs SET created = ?, finished = ? WHERE project = ?", (then, then, project))
+    for path in project_folder(project).rglob("*"):
+        os.utime(path, (time.time() - days * 86_400, time.time() - days * 86_400))
+
+
+def left_of(home: Path) -> list[str]:
+    """The files that still have the canary."""
+    return [path.name for path in home.rglob("*") if path.is_file() and CANARY in path.read_bytes()]
+
+
+def test_after_the_days_an_administrator_stated_nothing_is_left_of_a_project(project: str, make_spec: Make, home: Path) -> None:
+    name = CANARY.decode()
+    kept = projects.create("ben", "younger").id
+    projects.save("ann", project, {"column": name})
+    projects.rename("ann", project, name)
+    projects.upload("ann", project, "people.csv", io.BytesIO(CANARY))
+    projects.upload("ann", project, "known.csv", io.BytesIO(CANARY), shelf="public")
+    run = runs.submit("ann", project, make_spec(name=name, looks=[]))
+    retention.state("ann", 30)
+    aged(project, 31)
+    retention.expire()
+    assert projects.uploads("ann", project) != (), "a run is under way"
+    runs.cancel("ann", run)
+    aged(project, 29)
+    retention.expire()
+    assert projects.uploads("ann", project) != ()
+    assert left_of(home)
+    aged(project, 31)
+    retention.expire()
+    assert left_of(home) == []
+    assert not project_folder(project).exists()
+    assert [one.id for one in (*projects.list("ann"), *projects.list("ben"))] == [kept]
+    assert acts("retention", "delete") == [("ann", "30 days"), ("ann", f"project {project}, after 30 days")]
+    assert [entry.kind for entry in chain.entries() if entry.run == run] == ["reserve", "return"], "the ledger keeps its charges"
+    assert chain.verify().ok
+
+
+def test_an_upload_goes_after_its_days_though_its_project_is_in_use(project: str, home: Path) -> None:
+    for shelf in projects.SHELVES:
+        projects.upload("ann", project, "people.csv", io.BytesIO(CANARY), shelf=shelf)
+    aged(project, 10)
+    projects.save("ann", project, {"changed": "today"})
+    retention.expire()
+    assert len(left_of(home)) == 3, "nobody has stated days"
+    retention.state("ann", 9)
+    retention.expire()
+    retention.expire()
+    assert left_of(home) == []
+    assert projects.load("ann", project).draft == {"changed": "today"}
+    assert acts("delete") == [("ann", f"uploads of project {project}, after 9 days")]
+    retention.state("ann", 0)
+    assert retention.days() == 0
+
+
+@pytest.mark.parametrize("many", [-1, 36_501])
+def test_days_are_a_number_that_makes_sense(many: int) -> None:
+    with pytest.raises(InputError, match="outside 0 to 36,500"):
+        retention.state("ann", many)
+    assert chain.entries() == ()
