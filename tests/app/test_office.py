@@ -19,13 +19,30 @@ from streamlit.testing.v1 import AppTest
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.store import approvals, balance, chain, desk, jobs, ledger, looks, projects, roles, rules, runs, tokens, worker
+from dpsynth_core.store import (
+    approvals,
+    balance,
+    chain,
+    desk,
+    jobs,
+    ledger,
+    looks,
+    projects,
+    retention,
+    roles,
+    rules,
+    runs,
+    sharing,
+    tokens,
+    worker,
+)
 from dpsynth_core.store.faults import BooksLost
 from dpsynth_core.store.home import LOCAL_OWNER, now
 from dpsynth_core.store.roles import MAY, Act, Role
 from dpsynth_core.web.results import downloads
 from dpsynth_core.web.shell import document
 from dpsynth_core.web.shell.door import doors
+from dpsynth_core.web.shell.plan_first import Whose
 from tests.app.demo_project import FIRST, draft, open_page, words
 from tests.web.door.visits import exchange
 
@@ -180,6 +197,27 @@ def revokes(owner: str) -> bool:
     return key not in [token.key for token in tokens.listed(curator())]
 
 
+def shares(owner: str) -> bool:
+    """One's own project with another curator."""
+    app = open_page("data", "")
+    if (app := press(app, "Share")) is None:
+        return False
+    other = next(person for person, name in sharing.candidates(owner).items() if name != "rick@example.org")
+    app.multiselect(key="project_share_with").set_value([other])
+    app.button(key="project_share_confirm").click().run()
+    return sharing.people(owner, projects.list(owner)[0].id) == (other,)
+
+
+def retains(owner: str) -> bool:  # noqa: ARG001
+    app = open_ledger()
+    found = [field for field in app.number_input if field.key == "retention_days"]
+    if not found:
+        return False
+    found[0].set_value(30)
+    press(app, "Keep them so long")
+    return retention.days() == 30
+
+
 def curator() -> str:
     return next(owner for owner, name in roles.names().items() if name == "curator@example.org")
 
@@ -192,12 +230,15 @@ IN_THE_APP: dict[Act, Callable[[str], bool]] = {
     Act.APPROVE: approves,
     Act.DEMAND: demands,
     Act.REVOKE: revokes,
+    Act.SHARE: shares,
+    Act.RETAIN: retains,
 }
 
 
 @pytest.mark.parametrize("role", Role)
 def test_each_role_does_in_the_app_what_the_table_says_and_nothing_else(office: Office, role: Role) -> None:
     approvals.demand(LOCAL_OWNER, PEOPLE, ["plan"])
+    office.enter("ben")
     made = submitted(office.enter("curator"))
     tokens.make(curator(), "a notebook")
     owner = office.enter(role)
@@ -236,6 +277,8 @@ STORE: dict[Act, Callable[[str, str, str], object]] = {
     Act.APPROVE: lambda owner, _place, run: runs.approve(owner, run, "plan", "decided by the whole board"),
     Act.DEMAND: lambda owner, _place, _run: approvals.demand(owner, PEOPLE, []),
     Act.REVOKE: lambda owner, _place, _run: tokens.revoke(owner, "0" * 64),
+    Act.SHARE: lambda owner, place, _run: sharing.share(owner, place, []),
+    Act.RETAIN: lambda owner, _place, _run: retention.state(owner, 30),
 }
 
 
@@ -311,6 +354,41 @@ def test_nobody_reaches_anything_of_another_person(office: Office) -> None:
     assert downloaded(office, run) == 403, "a cookie that this server did not sign"
     office.enter("curator")
     assert downloaded(office, run) == 200
+
+
+def test_a_shared_project_is_anothers_to_work_on_and_says_whose_it_is(office: Office) -> None:
+    approvals.demand(LOCAL_OWNER, PEOPLE, ["plan"])
+    rick, ben = office.enter("rick"), office.enter("ben")
+    ann = office.enter("curator")
+    place = projects.create(ann, "Hospital stays", draft()).id
+    sharing.share(ann, place, [ben, rick])
+    assert [button.key for button in open_page("data", place).button if button.key in ("project_share", "project_delete")] != []
+    office.enter("ben")
+    page = open_page("mechanism", place)
+    assert page.selectbox(key="project_picker").options == ["Hospital stays · of curator@example.org"]
+    assert [button.key for button in page.button if button.key in ("project_share", "project_delete")] == []
+    assert press(press(page, "Lock"), "Spend ε 1 and run") is not None
+    (run,) = runs.list(ann, place)
+    assert run.owner == ben, "it is charged in the name of who started it"
+    copied = press(open_page("data", place), "Copy")
+    copied.text_input(key="project_copy_name").input("Mine")
+    copied.radio(key="project_copy_whose").set_value(Whose.SAME)
+    copied.button(key="project_copy_confirm").click().run()
+    assert [(one.name, one.owner) for one in projects.list(ben) if one.id != place] == [("Mine", ben)], "a copy is one's own"
+    office.enter("rick")
+    with pytest.raises(InputError, match="or had a part in its project"):
+        runs.approve(rick, run.id, "plan", "I only helped with it")
+    sharing.share(ann, place, [ben])
+    with pytest.raises(InputError, match="or had a part in its project"):
+        runs.approve(rick, run.id, "plan", "I helped with it before")
+    assert "Hospital" not in words(open_page("data", place))
+    runs.approve(office.enter("reviewer"), run.id, "plan", "as the protocol says")
+    office.enter("curator")
+    app = press(open_page("data", place), "Share")
+    app.selectbox(key="project_hand_to").set_value(ben)
+    press(app, "Hand over")
+    assert projects.load(ben, place).owner == ben
+    assert "Hospital stays" not in open_page("data", place).selectbox(key="project_picker").options
 
 
 def test_a_plan_waits_for_another_person_and_reads_nothing_before(office: Office) -> None:

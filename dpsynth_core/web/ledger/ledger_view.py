@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import pandas as pd
@@ -44,16 +45,17 @@ def charges(owner: str) -> None:
     if session.in_office():
         approvals_view.waiting(owner)
         tokens_view.card(owner)
-        retention_view.line(owner)
+        retention_view.card(owner)
     names = balance.populations()
     if not names:
         st.info("Nothing is charged yet. The first run, or the Data page, opens a population.", icon=":material/receipt_long:")
         return
+    books, may_change = chain.entries(), roles.may(owner, Act.CAP)
     if whole():
         for number, spent in enumerate(balance.spent_by_all()):
             with st.container(border=True, key=f"population_{number}"):
-                account_of(owner, spent)
-    entries(owner, names)
+                account_of(owner, spent, books, may_change)
+    entries(owner, names, books)
     key()
 
 
@@ -86,7 +88,7 @@ def key() -> None:
         st.caption("Announce it where recipients look for it, apart from the bundles: the page Verify then tells yours from others.")
 
 
-def account_of(owner: str, account: Spent) -> None:
+def account_of(owner: str, account: Spent, books: Sequence[Entry], may_change: bool) -> None:
     st.markdown(f"#### {literal(account.population)}")
     average = balance.times_more(account.remaining_rho, account.rho / account.releases) if account.releases else 0
     fitting = f"; about {average:,} more releases like those before fit" if account.releases else ""
@@ -100,8 +102,8 @@ def account_of(owner: str, account: Spent) -> None:
     if account.unit is not None:
         st.caption(f"Its releases protect {literal(account.unit.words)}. Others do not add up with them and are refused.")
     if session.in_office():
-        approvals_view.demand(owner, account.population, approvals.demanded(chain.entries(), account.population))
-    if roles.may(owner, Act.CAP):
+        approvals_view.demand(owner, account.population, approvals.demanded(books, account.population))
+    if may_change:
         with st.expander("Change the limit", icon=":material/edit:"):
             _change_cap(owner, account)
 
@@ -124,10 +126,10 @@ def _change_cap(owner: str, account: Spent) -> None:
         st.rerun()
 
 
-def entries(owner: str, names: tuple[str, ...]) -> None:
+def entries(owner: str, names: tuple[str, ...], books: Sequence[Entry]) -> None:
     with frame.card("Entries", Zone.RELEASED, "The newest first."):
         picked = st.multiselect("Populations", names, format_func=one_line, placeholder="all", key="ledger_populations")
-        chosen_entries = [entry for entry in reversed(chain.entries()) if not picked or entry.population in picked]
+        chosen_entries = [entry for entry in reversed(books) if not picked or entry.population in picked]
         columns = {
             "ρ": st.column_config.TextColumn(help="What the entry adds to the loss, or takes back from it."),
             "ε": st.column_config.NumberColumn(format="%.4g"),

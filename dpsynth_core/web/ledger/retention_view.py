@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import streamlit as st
 
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store import retention, roles
 from dpsynth_core.store.roles import Act
-from dpsynth_core.web.shell import frame, refusals
+from dpsynth_core.web.shell import frame
 
-_KEY = "retention_days"
-_HELP = "A project counts from its last change or run, an upload from the day on which it was sent. 0 deletes nothing."
+_HELP = "A project counts from its last change or run, an upload from the day on which it was sent."
 
 
-def line(owner: str) -> None:
-    """The days, for everybody; to change, for those who may."""
-    many = retention.days()
-    if not roles.may(owner, Act.RETAIN):
-        if many:
-            st.caption(f"Projects are deleted for good {many:,} days after their last change, uploads {many:,} days after they were sent.")
+def card(owner: str) -> None:
+    """The days, for everybody where there are any; to change, for those who may."""
+    many, may = retention.days(), roles.may(owner, Act.RETAIN)
+    if not many and not may:
         return
+    with frame.card("How long projects are kept", help=_HELP):
+        st.caption(f"Projects and uploads are deleted for good after {many:,} days." if many else "Nothing is deleted by itself.")
+        if may:
+            with st.expander("Change it", icon=":material/edit:"):
+                _change(owner, many)
 
-    def change() -> None:
-        retention.state(owner, int(st.session_state[_KEY]))
 
-    look = {"min_value": 0, "max_value": retention.MOST_DAYS, "step": 1, "key": _KEY, "help": _HELP}
-    st.number_input("Delete projects and uploads after so many days", value=many, on_change=partial(refusals.attempt, _KEY, change), **look)
-    frame.refused_at(_KEY)
+def _change(owner: str, many: int) -> None:
+    with st.form("retention", border=False):
+        days = st.number_input("Days; 0 deletes nothing", 0, retention.MOST_DAYS, many, 1, key="retention_days")
+        st.caption("What is older than that is deleted within the hour, of everybody here, and does not come back.")
+        if not st.form_submit_button("Keep them so long", icon=":material/auto_delete:"):
+            return
+    try:
+        retention.state(owner, int(days))
+    except InputError as error:
+        frame.refused(error)
+    else:
+        st.rerun()

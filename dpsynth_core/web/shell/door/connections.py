@@ -89,4 +89,4 @@ def put_in_place() -> None:
     except ValueError:
         raise InputError(VARIABLE, "this is no address of a proxy", "write it like 172.18.0.2, or a network like 172.18.0.0/16") from None
     uvicorn.config.ProxyHeadersMiddleware = NamedProxy  # type: ignore[misc, assignment]
-    H11Protocol.connection_made = _connection_made  # type: ignore[method-assign, assignment]
+    H11Protocol.connection_made = _connection_made  # type: ignore[method-assign]
