@@ -1,13 +1,11 @@
 """Break runs of the command line and count what is lost: ``python -m benchmarks.faults [--times N] [--only CASE]``.
 
-First table: each case charges people of its own for one release and hurts the process while it works: a signal or `kill -9` at a random
+Each case charges people of its own for one release and hurts the process while it works: a signal or `kill -9` at a random
 moment, a disk that takes no more bytes (a limit on the size of files, so that no rights are needed), a folder that is replaced. Then it
 looks at three things. Undercharged: an answer of the kernel is on disk, and the ledger has no charge. Lost: there are answers, and neither
 a complete release nor one that `recover` makes. Wrong: another exit code than 0, 1, 2 or 130 (-9 for a kill; that of any signal which comes
 before the program's first line), a traceback, or exit code 0 without a release.
-
-Second table: the books are damaged between two releases, and the second has to be refused before a record is read.
-Prints both as Markdown.
+Prints a table in Markdown.
 """
 
 from __future__ import annotations
@@ -20,12 +18,10 @@ import random
 import resource
 import shutil
 import signal
-import sqlite3
 import sys
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
@@ -134,21 +130,12 @@ class Tally:
     wrong: int = 0
 
 
-@dataclass
-class Damages:
-    tried: int = 0
-    refused: int = 0
-    noticed: int = 0
-    unnoticed: int = 0
-
-
 class Place:
     """A folder with a table and a home, thrown away after its case."""
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="faults"))
         self.home = self.folder / "home"
-        self.database = self.home / "dpsynth.sqlite"
         rows = np.random.default_rng(0).integers(0, list(DOMAIN.values()), (2000, 3))
         np.savetxt(self.folder / "people.csv", rows, fmt="%d", delimiter=",", header="a,b,c", comments="")
         (self.folder / "domain.json").write_text(json.dumps(DOMAIN))
@@ -222,75 +209,6 @@ def examine(place: Place, ended: Ended, tally: Tally) -> None:
     tally.wrong += wrong_end or (ended.code == 0 and not whole)
 
 
-def deleted(place: Place, _: Path) -> None:
-    for file in place.home.glob("dpsynth.sqlite*"):
-        file.unlink()
-
-
-def emptied(place: Place, _: Path) -> None:
-    deleted(place, _)
-    place.database.touch()
-
-
-def cut_off(place: Place, _: Path) -> None:
-    content = place.database.read_bytes()
-    place.database.write_bytes(content[: random.randrange(1, len(content))])
-
-
-def put_back(place: Place, earlier: Path) -> None:
-    """A backup from before the last charge; a lost write-ahead log leaves the same."""
-    deleted(place, earlier)
-    shutil.copy(earlier, place.database)
-
-
-def altered(place: Place, _: Path) -> None:
-    """A person who can get around the triggers makes the last charge smaller."""
-    with closing(sqlite3.connect(place.database)) as books:
-        triggers = [name for (name,) in books.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")]
-        for name in triggers:
-            books.execute(f"DROP TRIGGER {name}")
-        books.execute("UPDATE ledger SET rho = rho / 2 WHERE kind = 'reserve'")
-        books.commit()
-
-
-def key_emptied(place: Place, _: Path) -> None:
-    (place.home / "fingerprint.key").write_bytes(b"")
-
-
-def head_altered(place: Place, _: Path) -> None:
-    head = place.home / "ledger.head"
-    head.write_text(head.read_text().translate(str.maketrans("0123456789abcdef", "123456789abcdef0")))
-
-
-DAMAGES: dict[str, Callable[[Place, Path], None]] = {
-    "database deleted": deleted,
-    "database emptied": emptied,
-    "database cut off": cut_off,
-    "older database put back": put_back,
-    "an entry altered": altered,
-    "key of fingerprints emptied": key_emptied,
-    "head altered": head_altered,
-}
-
-
-def damaged(damage: Callable[[Place, Path], None], tally: Damages) -> None:
-    """Charge, keep a copy, charge again, damage the books, and ask for a third release."""
-    place = Place()
-    place.synthesize(*QUICK, out="first").wait()
-    earlier = place.folder / "earlier.sqlite"
-    with closing(sqlite3.connect(place.database)) as books, closing(sqlite3.connect(earlier)) as copy:
-        books.backup(copy)
-    place.synthesize(*QUICK, out="second").wait()
-    damage(place, earlier)
-    ended = place.synthesize(*QUICK, out="third").wait()
-    untouched = not (place.folder / "third" / "release.json").exists() and not place.answers()
-    tally.tried += 1
-    tally.refused += ended.code in (1, 2) and untouched and "Traceback" not in ended.stderr
-    tally.noticed += place.run("ledger", "check").code != 0
-    tally.unnoticed += ended.code == 0
-    shutil.rmtree(place.folder)
-
-
 def undisturbed() -> float:
     """Seconds that an undisturbed run takes."""
     place = Place()
@@ -325,12 +243,6 @@ def main() -> None:
             examine(place, hurt(place), tally)
             shutil.rmtree(place.folder)
         print(record.row((name, *vars(tally).values())), flush=True)
-    print("", *record.table(("damage to the books", "tried", "next charge refused", "noticed by `ledger check`", "went on"), ()), sep="\n")
-    for name, damage in ((name, damage) for name, damage in DAMAGES.items() if options.only in name):
-        damages = Damages()
-        for _ in range(options.times):
-            damaged(damage, damages)
-        print(record.row((name, *vars(damages).values())), flush=True)
 
 
 if __name__ == "__main__":
