@@ -10,7 +10,6 @@ Prints a table in Markdown.
 
 from __future__ import annotations
 
-import importlib
 import json
 import multiprocessing
 import os
@@ -115,8 +114,9 @@ def _command(folder: Path, arguments: tuple[str, ...], stdout: Path, stderr: Pat
     os.chdir(folder)
     os.environ["DPSYNTH_HOME"] = str(folder / "home")
     sys.argv = ["dpsynth_core", *arguments]
-    importlib.import_module("dpsynth_core.__main__")
-    raise AssertionError("the command line ends its process")
+    from dpsynth_core.__main__ import main as begin
+
+    begin()
 
 
 @dataclass
