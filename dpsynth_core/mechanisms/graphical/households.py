@@ -24,7 +24,7 @@ from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.inference.smoothing import smooth_columns
 from dpsynth_core.mechanisms.graphical.grouping import OfColumns
 from dpsynth_core.mechanisms.graphical.models import BETWEEN, FINAL, Answers, Capacity, Choice, Selections, apart, choose, columns_too_large
-from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
+from dpsynth_core.mechanisms.mechanism import ASKED, CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
 from dpsynth_core.mechanisms.rounds import RoundBudget, fitted, least_error_shares, measure, sigma_for, total_from
 from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.accountant import GDP
@@ -38,6 +38,9 @@ from dpsynth_core.vocabulary.workload import Workload
 COLUMNS, MEASURING, RESERVE, ROUNDS, CAPACITY_MB, MERGE_BELOW = 0.12, 0.9, 8, 40, 64.0, 3.0
 """Share of the budget for single columns, and of a round's for measuring; rounds that stay affordable; as how many the first are paid; how
 large the model may become; below how many standard deviations of its noise a value is one with others."""
+NUMBERS = 0.1
+"""Of what is left then, the share for numbers of members by each column of the household: what is across follows them, and selections
+find a wide one late."""
 TOGETHER = 6
 """A round measures one table for each so many before it."""
 OFFSET = 0.5
@@ -92,12 +95,19 @@ class Households:
         reason = columns_too_large(workload.domain, CAPACITY_MB)
         return Forecast(not reason, 10.0 + ROUNDS * 2e-6 * cells, 500.0 + 1e-4 * cells, reason)
 
-    def split(self, _workload: Workload, _total_is_public: bool) -> Split:
+    def split(self, workload: Workload, _total_is_public: bool) -> Split:
         first = MEASURING * COLUMNS
-        return ((SINGLE, first), (CHOOSING, (1 - MEASURING) * (1 - COLUMNS)), (CHOSEN, 1 - first - (1 - MEASURING) * (1 - COLUMNS)))
+        asked = NUMBERS * (1 - first) if self._numbers(workload.cliques) else 0.0
+        choosing = (1 - MEASURING) * (1 - first - asked)
+        parts = ((SINGLE, first), (ASKED, asked), (CHOOSING, choosing), (CHOSEN, 1 - first - asked - choosing))
+        return tuple((part, share) for part, share in parts if share)
+
+    def _numbers(self, cliques: Iterable[Clique]) -> list[Clique]:
+        """Those of the tables that say how many members a household has, by its own columns."""
+        return [clique for clique in cliques if NUMBER in clique and set(clique) <= {NUMBER, *self.link.households.names}]
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Columns of households and of one member; then rounds of tables."""
+        """Columns of households and of one member, and numbers of members; then rounds of tables."""
         link, domain = self.link, kernel.domain
         shares = least_error_shares(domain, {(name,): 1.0 for name in domain.names if name not in map(link.other, link.members.names)})
         measured: list[Measurement] = []
@@ -108,9 +118,15 @@ class Households:
         kernel = kernel.grouped([sizes]) if sizes.size > 1 else kernel
         both = _Both(link, kernel.domain)
         parts = [_Part(kernel, names, both.of(measured)) for names in _parts(link, sizes.name)]
-        yield fitted(kernel, 0, "first models from single columns")
         candidates = {_by_class(kernel.domain, link, clique, sizes.name): weight for clique, weight in workload.weights.items()}
         home = {clique: next(part for part in parts if part.holds(clique)) for clique in candidates}
+        many = parts[0].allowed(self._numbers(candidates), 1.0)
+        sigma = sigma_for(NUMBERS / max(1, len(many)) * kernel.rho_left, kernel.unit.marginal_l2)
+        for clique in many:
+            measured += yield from measure(kernel, 0, [clique], sigma)
+            parts[0].take(both.of(measured[-1:], parts[0].model.marginal(clique)), 1.0)
+        parts[0].fit(kernel, FINAL)
+        yield fitted(kernel, 0, "first models from single columns and numbers of members")
         budget = RoundBudget.spending(kernel.rho_left / ROUNDS, MEASURING, kernel.unit.marginal_l2, kernel.selection_price)
         number, last, record = 0, not candidates, Selections()
         while not last:
