@@ -86,7 +86,7 @@ def test_every_package_that_tests_and_benchmarks_import_was_asked_for() -> None:
     tests = list((ROOT / "tests").rglob("*.py"))
     beside = {path.stem for path in tests}  # test folders without an __init__ import the file beside them by its name alone
     assert imported_by(*tests) - {canonicalize_name(name) for name in beside} <= (
-        names_asked_for("requirements.in") | names_asked_for("requirements-dev.in") | {"starlette", "uvicorn"}
+        names_asked_for("requirements.in") | names_asked_for("requirements-dev.in") | {"starlette", "uvicorn", "websockets"}
     )
 
 

@@ -19,6 +19,11 @@ from dpsynth_core.store.upkeep import forget_deleted
 
 KIND, MOST_DAYS = "retention", 36_500
 _DAY = 86_400.0
+_LATEST = (
+    "SELECT MAX(projects.updated, COALESCE(MAX(jobs.created), ''), COALESCE(MAX(jobs.finished), '')) AS latest,"
+    " TOTAL(jobs.state IN ('active', 'stopping')) AS under_way"
+    " FROM projects LEFT JOIN jobs ON project = projects.id WHERE projects.id = ? GROUP BY projects.id"
+)
 
 
 def days() -> int:
@@ -41,18 +46,16 @@ def expire() -> None:
     if not many:
         return
     with reading() as db:
-        found = db.execute(
-            "SELECT projects.id, MAX(projects.updated, COALESCE(MAX(jobs.created), ''), COALESCE(MAX(jobs.finished), '')) AS latest,"
-            " TOTAL(jobs.state IN ('active', 'stopping')) AS under_way FROM projects LEFT JOIN jobs ON project = projects.id"
-            " GROUP BY projects.id"
-        ).fetchall()
-    for row in found:
-        if row["under_way"]:
+        every = [row["id"] for row in db.execute("SELECT id FROM projects")]
+    for project in every:
+        with reading() as db:
+            row = db.execute(_LATEST, (project,)).fetchone()
+        if row is None or row["under_way"]:
             continue
         if age(row["latest"]) > many * _DAY:
-            projects.erase(who, row["id"], f", after {many} days")
+            projects.erase(who, project, f", after {many} days")
         else:
-            _expire_uploads(who, row["id"], many)
+            _expire_uploads(who, project, many)
     forget_deleted()  # also what a reader kept in the log the last time
 
 

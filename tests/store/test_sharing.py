@@ -85,7 +85,7 @@ def test_only_people_who_may_prepare_releases_can_be_named(project: str, named: 
 
 
 def test_what_a_person_may_send_in_all_is_limited(project: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(projects, "QUOTA_GB", 3e-8)  # 30 bytes
+    monkeypatch.setattr(projects, "QUOTA_GB", 3.05e-8)  # 30 bytes
     other = projects.create("ann", "another").id
     projects.upload("ann", project, "first.csv", io.BytesIO(b"1" * 20))
     with pytest.raises(CapacityError, match="larger than one person may keep"):

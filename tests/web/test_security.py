@@ -6,15 +6,23 @@ import asyncio
 import logging
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.pages_manager import PagesManager
+from websockets.sync.client import connect
+from websockets.typing import Origin, Subprotocol
 
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.store import jobs
 from dpsynth_core.web.shell import security
 from dpsynth_core.web.shell.door import doors
+from tests.patience import SECONDS
+from tests.servers import serving
 from tests.web.door.visits import BROWSER, visit
 
 
@@ -76,8 +84,10 @@ def test_the_log_has_type_and_place_of_an_exception_and_never_its_text(caplog: p
                 TableFormat.of({"kind": "csv", "missing_markers": 7})
             except TypeError as error:
                 logging.getLogger(logger).error("Uncaught: %s", ValueError("canary: Ms Smith"), exc_info=error)
+            logging.getLogger(logger).warning("It went wrong: %s", ValueError("canary: Ms Smith"))
     finally:
         logging.setLogRecordFactory(made)
+        threading.excepthook = threading.__excepthook__
     assert "TypeError in sources/formats.py, line" in caplog.text
     assert "canary" not in caplog.text
     assert "Traceback" not in caplog.text
@@ -99,3 +109,40 @@ assert "altair" in sys.modules
 
 def test_the_modules_of_every_page_are_loaded_before_the_first_visit() -> None:
     subprocess.run([sys.executable, "-c", CHECK], cwd=ROOT, check=True, timeout=120)
+
+
+_FAILING = """
+import threading
+import streamlit as st
+from dpsynth_core.web.shell import security
+
+def fail():
+    raise ValueError("canary: Ms Smith")
+
+if __name__ == "__main__":
+    thread = threading.Thread(target=fail)
+    thread.start()
+    thread.join()
+    fail()
+else:
+    security.describe_exceptions()
+    app = st.App(__file__)
+"""
+
+
+@pytest.mark.slow  # a server that starts
+def test_neither_the_log_nor_the_browser_gets_the_text_of_what_a_page_fails_with(tmp_path: Path) -> None:
+    """In a server as it is started: what Streamlit writes by itself is in its log too."""
+    (tmp_path / "failing.py").write_text(_FAILING, encoding="utf-8")
+    said = b""
+    with serving(tmp_path / "home", script=str(tmp_path / "failing.py"), log=tmp_path / "log") as server:
+        place = f"{server.url.replace('http', 'ws')}/_stcore/stream"
+        with connect(place, subprotocols=[Subprotocol("streamlit")], origin=Origin(server.url)) as socket:
+            socket.send(BackMsg(rerun_script=ClientState()).SerializeToString())
+            while ForwardMsg.FromString(part := bytes(socket.recv(SECONDS))).WhichOneof("type") != "script_finished":
+                said += part
+    written = (tmp_path / "log").read_text(encoding="utf-8")
+    assert written.count("ValueError") == 2
+    assert b"in the logs" in said, "the page failed"
+    assert "canary" not in written
+    assert b"canary" not in said

@@ -110,9 +110,12 @@ def describe_exceptions() -> None:
         if record.exc_info and record.exc_info[1] is not None:
             record.msg, record.args = "uncaught: %s", (failures.describe(record.exc_info[1]),)
             record.exc_info = record.exc_text = None
+        elif isinstance(record.args, tuple):
+            record.args = tuple(failures.describe(one) if isinstance(one, BaseException) else one for one in record.args)
         return record
 
     logging.setLogRecordFactory(described)
+    threading.excepthook = lambda ended: _log.error("uncaught in a thread", exc_info=ended.exc_value)
 
 
 @contextlib.asynccontextmanager

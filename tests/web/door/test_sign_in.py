@@ -19,6 +19,7 @@ from dpsynth_core.store import roles
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.shell import security
 from dpsynth_core.web.shell.door import doors, sign_in
+from tests.patience import SECONDS
 from tests.web.door.visits import BROWSER, visit
 
 ORIGIN = "https://studio.example.org"
@@ -249,6 +250,31 @@ def test_a_page_that_stays_open_ends_with_the_hour(installation: Path, monkeypat
     scope = {"type": "websocket", "path": STREAM, "headers": [(key.encode(), value.encode()) for key, value in named.items()]}
     asyncio.run(doors.Guard(app)(scope, receive, send))
     assert reached == ["websocket.connect", "websocket.receive", "websocket.disconnect"]
+    assert sent == [{"type": "websocket.close", "code": 1008}]
+
+
+def test_a_page_whose_browser_says_nothing_ends_with_the_hour_too(installation: Path) -> None:
+    """Nobody is asked to send something: what the server keeps for the page would otherwise stay."""
+    write(installation)
+    reached: list[str] = []
+    sent: list[Any] = []
+
+    async def app(_scope: Any, receive: Any, _send: Any) -> None:
+        for _ in range(2):
+            reached.append((await receive())["type"])
+
+    async def receive() -> dict[str, str]:
+        if reached:
+            await asyncio.Event().wait()
+        return {"type": "websocket.connect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    named = header(cookies(iat=time.time() - roles.SIGNED_IN_SECONDS + 1)) | {"origin": ORIGIN, "host": "studio.example.org"}
+    scope = {"type": "websocket", "path": STREAM, "headers": [(key.encode(), value.encode()) for key, value in named.items()]}
+    asyncio.run(asyncio.wait_for(doors.Guard(app)(scope, receive, send), SECONDS))
+    assert reached == ["websocket.connect", "websocket.disconnect"]
     assert sent == [{"type": "websocket.close", "code": 1008}]
 
 
