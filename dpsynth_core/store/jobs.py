@@ -367,23 +367,29 @@ def queue(db: sqlite3.Connection) -> list[Row]:
 
 def _start_next(db: sqlite3.Connection, runs: int) -> Row | None:
     """Make a place for one more worker, if there is work and room for it."""
+    full = set[str]()
     for job in queue(db):
+        if job["kind"] in full:
+            continue
         busy = sum(row["busy"] for row in db.execute(_BUSY) if row["kind"] == job["kind"])
         if busy >= (runs if job["kind"] == RELEASE else job["workers"]):
             continue
         if job["charged"] and not job["touched"] and approvals.lacks(chain.entries_in(db), job["id"], approvals.PLAN):
             continue
-        if not _fits(db, job["id"]):
-            return None  # what comes after it would keep it waiting for ever
+        if not _fits(db, job):
+            full.add(job["kind"])  # what comes after it would keep it waiting for ever
+            continue
         db.execute("INSERT INTO workers (id, job, started) VALUES (?, ?, ?)", (new_id(), job["id"], now()))
         return job
     return None
 
 
-def _fits(db: sqlite3.Connection, job: str) -> bool:
-    """Whether one more worker of it has memory beside those that work, by their forecasts; alone it always has."""
-    needed = db.execute("SELECT memory_mb FROM needs WHERE job = ?", (job,)).fetchone()
-    taken = db.execute("SELECT TOTAL(memory_mb) FROM workers JOIN needs USING (job)").fetchone()[0]
+def _fits(db: sqlite3.Connection, job: Row) -> bool:
+    """Whether one more worker of it has memory beside those of its kind, by their forecasts; alone it always has. A sweep, which may go on
+    for hours, keeps no run waiting: how many workers it has follows from what was free when it was started."""
+    needed = db.execute("SELECT memory_mb FROM needs WHERE job = ?", (job["id"],)).fetchone()
+    beside = "SELECT TOTAL(memory_mb) FROM workers JOIN needs USING (job) JOIN jobs ON jobs.id = job WHERE kind = ?"
+    taken = db.execute(beside, (job["kind"],)).fetchone()[0]
     there = machine.all_mb()
     return not taken or there is None or taken + (needed["memory_mb"] if needed else 0.0) <= machine.MEMORY_SHARE * there
 

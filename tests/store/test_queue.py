@@ -74,6 +74,20 @@ def test_a_run_waits_while_those_that_work_need_the_memory(
     assert no_workers == [first, second, third]
 
 
+def test_a_sweep_that_takes_all_memory_keeps_no_run_waiting(
+    submit: Callable[[str], str], no_workers: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "all_mb", lambda: 1000.0)
+    monkeypatch.setattr(machine, "needed_mb", lambda _: 400.0)
+    place = projects.create("ann", "census").id
+    with transaction() as db:
+        jobs.submit(db, jobs.Job("sweep", "ann", place, jobs.SWEEP, "{}", "", "", 0.0, [1.0] * 3, 2, 700.0), None)
+    jobs.pump()
+    assert no_workers == ["sweep"], "two of its own would be too many"
+    run = submit("ben")
+    assert no_workers == ["sweep", run]
+
+
 def test_what_can_never_fit_is_refused_before_anything_is_spent(make_spec: Make, project: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "free_mb", lambda: 0.001)
     with pytest.raises(CapacityError, match=r"memory: it may need .* MB.*, and 0 MB are free here"):
