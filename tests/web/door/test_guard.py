@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit import config
 
+from dpsynth_core.planning import machine
 from dpsynth_core.web.shell.door.personal import Personal
 from tests.web.door.visits import BROWSER, HOST, OURS, visit
 
@@ -60,7 +61,7 @@ def test_a_stranger_opens_no_websocket_even_with_the_right_origin(door: Personal
 
 @pytest.mark.parametrize("method", ["PUT", "POST", "DELETE", "PATCH"])
 def test_a_request_that_changes_something_needs_exactly_our_origin(cookie: dict[str, str], method: str) -> None:
-    assert visit(UPLOAD, cookie | {"origin": OURS}, method=method).let_in
+    assert visit(UPLOAD, cookie | {"origin": OURS, "content-length": "1"}, method=method).let_in
     assert not visit(UPLOAD, cookie, method=method).let_in
     for origin in FOREIGN:
         assert not visit(UPLOAD, cookie | {"origin": origin}, method=method).let_in, origin
@@ -156,3 +157,18 @@ def test_the_server_under_a_path_has_its_health_there(door: Personal) -> None:
     assert visit("/studio/_stcore/health").let_in
     assert not visit("/_stcore/health").let_in
     assert door.token
+
+
+@pytest.mark.parametrize(
+    ("length", "let_in"), [("1000", True), ("250000000", True), ("250000001", False), ("", False), ("-1", False), ("many", False)]
+)
+def test_a_file_that_would_leave_no_memory_for_the_pages_is_not_taken(
+    cookie: dict[str, str], monkeypatch: pytest.MonkeyPatch, length: str, let_in: bool
+) -> None:
+    monkeypatch.setattr(machine, "free_mb", lambda: 1000.0)
+    sent = cookie | {"origin": OURS, "content-length": length}
+    answer = visit(UPLOAD, sent, method="PUT")
+    assert (answer.let_in, answer.status) == ((True, 200) if let_in else (False, 413))
+    assert visit(UPLOAD, {"origin": OURS, "content-length": length}, method="PUT").status == 403, "of a stranger"
+    monkeypatch.setattr(machine, "free_mb", lambda: None)
+    assert visit(UPLOAD, sent, method="PUT").let_in == length.isdigit()

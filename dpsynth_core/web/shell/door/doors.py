@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.planning import machine
 from dpsynth_core.store import roles
 from dpsynth_core.web.shell.door import address, page, sign_in
 from dpsynth_core.web.shell.door.personal import Personal
@@ -66,6 +67,8 @@ FOR_PROGRAMS = "books"
 """Where programs with a person's token charge the ledger of an office (`web.ledger.programs`)."""
 _SAFE = ("GET", "HEAD")
 _POLICY_VIOLATION = 1008
+_UPLOAD_SHARE = 0.25
+"""Of the memory that is free, so much may be sent at a time."""
 
 
 class Guard:
@@ -131,8 +134,14 @@ def _answer(request: Request, door: Door) -> Response | None:
     if answer := door.entry(request):
         return answer
     if asks in door.strangers_may or door.owner(request.cookies):
-        return None
+        return PlainTextResponse(page.NO_ROOM, 413, page.NOT_KEPT) if request.method == "PUT" and not _has_room(request) else None
     return page.for_stranger(request, door.refusal)
+
+
+def _has_room(request: Request) -> bool:
+    """Whether a file that a browser sends, which says how long it is, leaves memory for the pages: it is held there until it is stored."""
+    length, free = request.headers.get("content-length", ""), machine.free_mb()
+    return length.isdigit() and (free is None or int(length) <= _UPLOAD_SHARE * free * machine.MEGABYTE)
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:

@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from dpsynth_core.web.shell import brand
 
 OTHER_PAGE = "Refused: this request was made by a page of another server.\n"
+NO_ROOM = "Refused: this server has no memory for a file of this size now. Try again later, or name a file of its own disk.\n"
 _STRANGER = "Refused: open the wizard in a browser first.\n"
 NOT_KEPT = {"cache-control": "no-store"}
 _HEADERS = {
