@@ -23,7 +23,24 @@ def copied(to: Path) -> Path:
     return to
 
 
+def entry(file: Path, *changes: tuple[str, str]) -> None:
+    """Put new text in the place of old, of which there is one."""
+    text = file.read_text(encoding="utf-8")
+    for old, new in changes:
+        assert text.count(old) == 1, (file, old)
+        text = text.replace(old, new)
+    file.write_text(text, encoding="utf-8")
+
+
 def run(project: Path, *command: str) -> subprocess.CompletedProcess[str]:
     """A module of the copy as a program. What one program compiles, the next need not compile again."""
     environment = os.environ | {"PYTHONPATH": str(project), "DPSYNTH_HOME": str(project / "home")}
     return subprocess.run([sys.executable, "-m", *command], cwd=project, env=environment, capture_output=True, text=True, timeout=600)
+
+
+def check_suite(project: Path, chosen: str, *suite: str) -> None:
+    """The tests of these files that are chosen pass in the copy, and each file has some."""
+    done = run(project, "pytest", "-q", "-p", "no:cacheprovider", "-rA", "-k", chosen, *suite)
+    assert done.returncode == 0, done.stdout[-3000:]
+    for module in suite:
+        assert f"PASSED {module}" in done.stdout, module

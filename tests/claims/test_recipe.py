@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dpsynth_core.cli.making import BUNDLE
-from tests.recipes import copied, run
+from tests.recipes import check_suite, copied, entry, run
 
 CLAIM = '''"""The number of records, counted once more."""
 
@@ -128,14 +128,6 @@ SPEC: dict[str, Any] = {
 }
 
 
-def entry(file: Path, *changes: tuple[str, str]) -> None:
-    text = file.read_text(encoding="utf-8")
-    for old, new in changes:
-        assert text.count(old) == 1, old
-        text = text.replace(old, new)
-    file.write_text(text, encoding="utf-8")
-
-
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the project with a claim, a criterion and a part of the report more: one file and one entry each."""
@@ -192,6 +184,4 @@ def test_a_recipient_checks_them(project: Path, bundle: Path) -> None:
 @pytest.mark.slow  # a session of pytest
 def test_the_tests_of_all_claims_and_criteria_try_them(project: Path) -> None:
     (project / "tests" / "app" / "test_drawn.py").write_text(PANEL, encoding="utf-8")
-    suite = ("tests/claims/test_registry.py", "tests/app/test_drawn.py")
-    done = run(project, "pytest", "-q", "-p", "no:cacheprovider", "-n", "0", "-k", "recount or draws_its_form or their_own", *suite)
-    assert done.returncode == 0, done.stdout[-3000:]
+    check_suite(project, "recount or draws_its_form or their_own", "tests/claims/test_registry.py", "tests/app/test_drawn.py")

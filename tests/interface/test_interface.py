@@ -30,11 +30,11 @@ from dpsynth_core.evaluation.questions.answer import answer
 from dpsynth_core.evaluation.questions.light import CLOSELY, ROUGHLY, UNKNOWN, light
 from dpsynth_core.evaluation.questions.question import COUNT, MEAN, MEDIAN, SHARE, Question
 from dpsynth_core.release import synthesis
-from dpsynth_core.release.spool import Spool
 from dpsynth_core.sources.held import Frame
 from dpsynth_core.sources.memory import Columns
 from dpsynth_core.store import balance, chain, kept, spools
 from tests.patience import SECONDS
+from tests.test_cli_recover import interrupt_after
 
 PUBLIC = {
     *("Answer", "Answers", "CapacityError", "ChargedError", "Fitted", "InputError", "Plan", "Release", "Sample"),
@@ -334,15 +334,8 @@ def test_an_interrupted_run_is_recovered_and_spends_nothing_again(
     population: str | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plan = planned(people(), population=population)
-    left, keep = iter(range(2)), Spool.keep
-
-    def counted(spool: Spool, *arguments: Any) -> None:
-        if next(left, None) is None:
-            raise KeyboardInterrupt
-        keep(spool, *arguments)
-
     with monkeypatch.context() as patch:
-        patch.setattr(Spool, "keep", counted)
+        interrupt_after(2, patch)
         with pytest.raises(KeyboardInterrupt):
             plan.run(progress=False)
     (run,) = spools.unfinished()

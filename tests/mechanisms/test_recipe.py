@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.recipes import copied, run
+from tests.recipes import check_suite, copied, entry, run
 
 FILE = "mechanisms/graphical/repeated.py"
 CODE = '''"""Repeated: measure every column several times; the rows have no dependence between columns."""
@@ -72,23 +72,18 @@ CHOSEN = "repeated or has_a_card"
 """The tests of the new one, and the Mechanism page, which shows a card of each."""
 
 
-def follow_the_recipe(project: Path) -> None:
-    core, registry = project / "dpsynth_core", project / "dpsynth_core" / "mechanisms" / "registry.py"
-    # 1. one file
-    (core / FILE).write_text(CODE, encoding="utf-8")
-    # 2. the registry: its import, and a place in a purpose
-    text = registry.read_text(encoding="utf-8")
-    after, purpose = "from dpsynth_core.mechanisms.graphical.privbayes import PrivBayes\n", "PrivBayes(), independent.Independent())"
-    assert text.count(after) == text.count(purpose) == 1
-    text = text.replace(after, f"{after}from dpsynth_core.mechanisms.graphical.repeated import Repeated\n")
-    registry.write_text(text.replace(purpose, "PrivBayes(), independent.Independent(), Repeated())"), encoding="utf-8")
-
-
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the project with one mechanism more."""
     copy = copied(tmp_path_factory.mktemp("project"))
-    follow_the_recipe(copy)
+    core = copy / "dpsynth_core"
+    # 1. one file
+    (core / FILE).write_text(CODE, encoding="utf-8")
+    # 2. the registry: its import, and a place in a purpose
+    before = "from dpsynth_core.mechanisms.graphical.privbayes import PrivBayes\n"
+    imported = before, f"{before}from dpsynth_core.mechanisms.graphical.repeated import Repeated\n"
+    placed = "PrivBayes(), independent.Independent())", "PrivBayes(), independent.Independent(), Repeated())"
+    entry(core / "mechanisms" / "registry.py", imported, placed)
     return copy
 
 
@@ -102,10 +97,7 @@ def test_the_command_line_offers_it_with_its_parameters(project: Path) -> None:
 
 @pytest.mark.slow  # a session of pytest over ten files
 def test_the_tests_of_all_mechanisms_try_it_and_the_wizard_shows_it(project: Path) -> None:
-    done = run(project, "pytest", "-q", "-p", "no:cacheprovider", "-rA", "-k", CHOSEN, *SUITE)
-    assert done.returncode == 0, done.stdout[-3000:]
-    for module in SUITE:
-        assert f"PASSED {module}" in done.stdout, module
+    check_suite(project, CHOSEN, *SUITE)
 
 
 def test_it_makes_a_release(project: Path) -> None:

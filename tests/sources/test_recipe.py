@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.recipes import copied, run
+from tests.recipes import check_suite, copied, entry, run
 
 FILE = "sources/saved_codes.py"
 CODE = '''"""Records that lie in a NumPy file, as cells of the domain."""
@@ -48,35 +48,25 @@ EXAMPLES["saved codes"] = _saved_codes
 '''
 
 
-def follow_the_recipe(project: Path) -> None:
-    core = project / "dpsynth_core"
-    # 1. one file
-    (core / FILE).write_text(CODE, encoding="utf-8")
-    # 2. the registry
-    registry = core / "sources" / "registry.py"
-    text, entry = registry.read_text(encoding="utf-8"), 'KINDS: Mapping[str, TableKind] = {\n'
-    assert text.count(entry) == 1
-    imported = "from dpsynth_core.sources import saved_codes\n\n"
-    ours = f'{imported}{entry}    "saved codes": TableKind("codes", saved_codes.open_saved, saved_codes.columns),\n'
-    registry.write_text(text.replace(entry, ours), encoding="utf-8")
-    # 3. an example for the suite
-    examples = project / "tests" / "sources" / "examples.py"
-    examples.write_text(examples.read_text(encoding="utf-8") + EXAMPLE, encoding="utf-8")
-
-
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the project with one kind of table more."""
     copy = copied(tmp_path_factory.mktemp("project"))
-    follow_the_recipe(copy)
+    core = copy / "dpsynth_core"
+    # 1. one file
+    (core / FILE).write_text(CODE, encoding="utf-8")
+    # 2. the registry
+    before, imported = "KINDS: Mapping[str, TableKind] = {\n", "from dpsynth_core.sources import saved_codes\n\n"
+    ours = f'{imported}{before}    "saved codes": TableKind("codes", saved_codes.open_saved, saved_codes.columns),\n'
+    entry(core / "sources" / "registry.py", (before, ours))
+    # 3. an example for the suite
+    examples = copy / "tests" / "sources" / "examples.py"
+    examples.write_text(examples.read_text(encoding="utf-8") + EXAMPLE, encoding="utf-8")
     return copy
 
 
 def test_the_suite_of_sources_asks_it_what_it_asks_of_all(project: Path) -> None:
-    suite = "tests/sources/test_registry.py"
-    done = run(project, "pytest", "-q", "-p", "no:cacheprovider", "-rA", "-k", "saved or every_kind_has", suite)
-    assert done.returncode == 0, done.stdout[-3000:]
-    assert f"PASSED {suite}" in done.stdout
+    check_suite(project, "saved or every_kind_has", "tests/sources/test_registry.py")
 
 
 def test_a_spec_that_names_it_runs_from_the_command_line(project: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.recipes import copied, run
+from tests.recipes import check_suite, copied, entry, run
 
 FILE = "vocabulary/kinds/years.py"
 CODE = '''"""Years, such as those of birth."""
@@ -58,43 +58,29 @@ SUITE = ("tests/vocabulary/test_kinds.py", "tests/sources/test_codec.py")
 CHOSEN = "year or every_kind_is_here or every_cell_survives"
 
 
-def replaced(path: Path, old: str, new: str) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert text.count(old) == 1, (path, old)
-    path.write_text(text.replace(old, new), encoding="utf-8")
-
-
-def follow_the_recipe(project: Path) -> None:
-    core, registry = project / "dpsynth_core", project / "dpsynth_core" / "vocabulary" / "kinds" / "registry.py"
-    # 1. one file
-    (core / FILE).write_text(CODE, encoding="utf-8")
-    # 2. the registry
-    before = "from dpsynth_core.vocabulary.kinds.times import DURATION, TIME, TIMESTAMP\n"
-    replaced(registry, before, f"{before}from dpsynth_core.vocabulary.kinds.years import YEAR\n")
-    replaced(registry, "INTEGER, NUMERIC, DATE,", "INTEGER, NUMERIC, YEAR, DATE,")
-    # 3. its values are whole numbers: nothing
-    # 4. a column and a strategy for the tests
-    column = '    "date": {"lower": "2024-01-01"'
-    replaced(project / "tests/vocabulary/test_kinds.py", column, f'    "year": {{"lower": 1900, "upper": 2024, "width": 10}},\n{column}')
-    strategies, drawn = project / "tests" / "domains.py", "def coded_attributes("
-    replaced(strategies, drawn, STRATEGY.lstrip() + drawn)
-    replaced(strategies, "day_attributes, time_attributes)", "day_attributes, time_attributes, year_attributes)")
-
-
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the project with one kind of column more."""
     copy = copied(tmp_path_factory.mktemp("project"))
-    follow_the_recipe(copy)
+    core = copy / "dpsynth_core"
+    # 1. one file
+    (core / FILE).write_text(CODE, encoding="utf-8")
+    # 2. the registry
+    before = "from dpsynth_core.vocabulary.kinds.times import DURATION, TIME, TIMESTAMP\n"
+    imported = before, f"{before}from dpsynth_core.vocabulary.kinds.years import YEAR\n"
+    entry(core / "vocabulary" / "kinds" / "registry.py", imported, ("INTEGER, NUMERIC, DATE,", "INTEGER, NUMERIC, YEAR, DATE,"))
+    # 3. its values are whole numbers: nothing
+    # 4. a column and a strategy for the tests
+    column, drawn = '    "date": {"lower": "2024-01-01"', "def coded_attributes("
+    entry(copy / "tests/vocabulary/test_kinds.py", (column, f'    "year": {{"lower": 1900, "upper": 2024, "width": 10}},\n{column}'))
+    among = "day_attributes, time_attributes)", "day_attributes, time_attributes, year_attributes)"
+    entry(copy / "tests" / "domains.py", (drawn, STRATEGY.lstrip() + drawn), among)
     return copy
 
 
 @pytest.mark.slow  # a session of pytest over three files
 def test_the_tests_of_all_kinds_try_it(project: Path) -> None:
-    done = run(project, "pytest", "-q", "-p", "no:cacheprovider", "-rA", "-k", CHOSEN, *SUITE)
-    assert done.returncode == 0, done.stdout[-3000:]
-    for module in SUITE:
-        assert f"PASSED {module}" in done.stdout, module
+    check_suite(project, CHOSEN, *SUITE)
 
 
 def test_it_is_stated_and_learnt_and_comes_back_in_a_release(project: Path) -> None:
