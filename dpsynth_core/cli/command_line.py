@@ -17,23 +17,19 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import NoReturn
 
-from dpsynth_core.cli import (
-    audit_command,
-    bundle_commands,
-    domain_command,
-    ledger_commands,
-    next_command,
-    release_commands,
-    studio_command,
-)
-from dpsynth_core.cli.options import Parser, add_command, check_given
+from dpsynth_core.cli import audit_command, bundle_commands, domain_command, ledger_commands, next_command, release_commands
+from dpsynth_core.cli.options import Parser, add_command, check_given, whole
 from dpsynth_core.cli.terminal import BAD_INPUT, FAILED, UNPRINTED, Unprinted, print_message, print_text
 from dpsynth_core.foundation import allocation
-from dpsynth_core.foundation.causes import cause_of
-from dpsynth_core.foundation.errors import ChargedError, InputError
+from dpsynth_core.foundation.causes import cause_of, command
+from dpsynth_core.foundation.errors import ChargedError, InputError, shown
 from dpsynth_core.foundation.interrupts import INTERRUPTED
+from dpsynth_core.foundation.places import APP
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -69,16 +65,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parser() -> Parser:
     """All commands with their options."""
-    whole = Parser(prog="python -m dpsynth_core", description="Synthetic tables under differential privacy.", allow_abbrev=False)
-    commands = whole.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    groups = (release_commands, next_command, domain_command, bundle_commands, audit_command, ledger_commands, studio_command)
+    every = Parser(prog="python -m dpsynth_core", description="Synthetic tables under differential privacy.", allow_abbrev=False)
+    commands = every.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    groups = (release_commands, next_command, domain_command, bundle_commands, audit_command, ledger_commands)
     for group in groups:
         group.add(commands)
+    studio = add_command(commands, "studio", _studio, "start the app on this machine; what happens without any command")
+    studio.add_argument("--port", metavar="N", default="8501", help="of this machine (default: %(default)s)")
+    studio.add_argument("--no-browser", action="store_true", help="print the address and open nothing")
     add_command(commands, "mechanisms", _mechanisms, "print the mechanisms and their parameters as JSON")
-    return whole
+    return every
 
 
 def _mechanisms(_: argparse.Namespace) -> None:
     from dpsynth_core.mechanisms import registry
 
     print_text(json.dumps(registry.describe(), indent=1))
+
+
+def _studio(options: argparse.Namespace) -> NoReturn:
+    """This process becomes the server."""
+    for package in ("streamlit", "altair"):
+        if find_spec(package) is None:
+            raise InputError("packages", f"{package} is missing", command(package))
+    port = whole(options.port)
+    if port is None or not 1 <= port <= 65_535:
+        raise InputError("--port", f"{shown(options.port)} is no port", "give a whole number from 1 to 65535")
+    flags = {"address": "127.0.0.1", "port": port, "showEmailPrompt": "false", "headless": str(options.no_browser).lower()}
+    stated = [f"--server.{name}={value}" for name, value in flags.items()]
+    os.execv(sys.executable, [sys.executable, "-m", "streamlit", "run", str(APP), *stated])

@@ -48,8 +48,8 @@ _ABOUT_HELP = (
     "period and place covered. Stands in the report, and in what other programs read of the release."
 )
 NEW, _SIMULATED = "A new population…", "_simulated"
-TABLE = "table"
-"""The place of what is wrong with a table."""
+TABLE = "data"
+"""The place of what is wrong with a table, and its name in a refusal."""
 
 
 def source(project: Current, beginning: Callable[[Current], None]) -> None:
@@ -133,27 +133,14 @@ def _take(look_at: Callable[[], Table]) -> None:
             projects.remove_uploads(project.owner, project.id, shelf=members_view.SHELF)
         return lambda draft: project_table.adopt(draft, table)
 
-    session.change_table(TABLE, "data", prepare)
-
-
-def _remove(project: Current) -> None:
-    """Delete an uploaded table from this machine, and let go of one that was given by its path."""
-
-    def prepare() -> Callable[[document.Draft], None]:
-        projects.remove_uploads(project.owner, project.id)
-        projects.remove_uploads(project.owner, project.id, shelf=members_view.SHELF)
-        return project_table.disown
-
-    session.change_table(TABLE, "data", prepare)
+    session.change_table(TABLE, TABLE, prepare)
 
 
 def _chosen(project: Current) -> None:
     columns, kind = document.columns(project.draft), KINDS[project.draft["data"]["kind"]]
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(f":green[:material/check_circle:] {code(project.draft['wizard']['label'])}", width="content")
-        st.caption(f"{kind.label}, {len(columns)} columns", width="content")
-        what = _REMOVING.get(project.draft["wizard"]["source"], "The file stays where it is.")
-        st.button("Remove", icon=":material/delete:", type="tertiary", key="remove_table", on_click=_remove, args=(project,), help=what)
+    label, about = project.draft["wizard"]["label"], f"{kind.label}, {len(columns)} columns"
+    help = _REMOVING.get(project.draft["wizard"]["source"], "The file stays where it is.")
+    fields.taken_file(label, about, "remove_table", TABLE, ("uploads", members_view.SHELF), project_table.disown, help=help)
     if kind.is_file:
         reading_view.doubts(project, partial(_again, project_table.reread))
         reading_view.panel(project, partial(_again, project_table.reread))

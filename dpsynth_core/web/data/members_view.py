@@ -16,7 +16,7 @@ from dpsynth_core.web.data import project_table, reading_view
 from dpsynth_core.web.data.project_table import Table
 from dpsynth_core.web.shell import document, fields, frame, numbers, session
 from dpsynth_core.web.shell.session import Current
-from dpsynth_core.web.shell.text import code, names
+from dpsynth_core.web.shell.text import names
 
 SHELF: projects.Shelf = "members"
 _PLACE = "second table"
@@ -51,26 +51,15 @@ def take(look_at: Callable[[], Table]) -> None:
     session.change_table(_PLACE, _PLACE, prepare)
 
 
-def remove(project: Current) -> None:
-    """Delete an uploaded one from this machine, and let go of one that was given by its path."""
-
-    def prepare() -> Callable[[document.Draft], None]:
-        projects.remove_uploads(project.owner, project.id, shelf=SHELF)
-        return project_table.unlink
-
-    session.change_table(_PLACE, _PLACE, prepare)
-
-
 def chosen(project: Current) -> None:
     """How it is linked and read, and how to let go of it."""
     second = replace(project, draft=document.second(project.draft))  # as if it were the only table
     st.markdown("**A second table belongs to it**", help=_WHAT)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(f":green[:material/check_circle:] {code(second.draft['wizard']['label'])}", width="content")
-        kind = KINDS[second.draft["data"]["kind"]].label
-        st.caption(f"{kind}, {len(document.columns(second.draft))} columns", width="content")
-        st.button("Remove", icon=":material/delete:", type="tertiary", key="remove_second", on_click=remove, args=(project,))
-    if is_file := KINDS[second.draft["data"]["kind"]].is_file:
+    kind = KINDS[second.draft["data"]["kind"]]
+    about = f"{kind.label}, {len(document.columns(second.draft))} columns"
+    label = second.draft["wizard"]["label"]
+    fields.taken_file(label, about, "remove_second", _PLACE, (SHELF,), project_table.unlink)
+    if kind.is_file:
         reading_view.doubts(second, _again)
     shared = [name for name in document.columns(project.draft) if name in document.columns(second.draft)]
     if not shared:
@@ -84,7 +73,7 @@ def chosen(project: Current) -> None:
     left_out(most, "members", _LEFT_OUT_HELP)
     if doubled := [name for name in shared if name != project.draft["unit"]["person_column"]]:
         st.caption(f"Both tables have {names(doubled)}: those of the first are used. Rename them in one file to use both.")
-    if is_file:
+    if kind.is_file:
         reading_view.panel(second, _again)
     frame.refused_at(_PLACE)
 

@@ -29,13 +29,12 @@ from dpsynth_core.web.data import project_table
 from dpsynth_core.web.shell import document, fields, frame, session
 from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.session import Current
-from dpsynth_core.web.shell.text import code
 
 HELP = (
     "People whose records anyone may see: an earlier release, a census sample, another region. Some mechanisms start from them and need "
     "less of your budget. Nothing protects the people in it, and the release says that you called it public."
 )
-_PUBLIC = "public"
+_PUBLIC = "public table"
 
 
 def part(project: Current) -> None:
@@ -43,10 +42,8 @@ def part(project: Current) -> None:
     st.markdown("**A public table of the same columns (optional)**", help=HELP)
     if "public" in project.draft:
         section = project.draft["public"]
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.markdown(f":green[:material/public:] {code(label(section))}", width="content")
-            look = {"icon": ":material/delete:", "type": "tertiary", "help": "Deletes the uploaded file from this machine."}
-            st.button("Remove", key="remove_public", on_click=_remove, args=(project,), **look)
+        help, columns = "Deletes the uploaded file from this machine.", len(project.draft["wizard"].get("public_columns", ()))
+        fields.taken_file(label(section), f"{columns} columns", "remove_public", _PUBLIC, (SHELF,), disown, help=help)
         try:
             _compared(project, section)
         except InputError as error:
@@ -63,15 +60,7 @@ def part(project: Current) -> None:
 
 
 def _take(look_at: Callable[[], PublicFile]) -> None:
-    session.change_table(_PUBLIC, "public table", lambda: partial(adopt, file=look_at()))
-
-
-def _remove(project: Current) -> None:
-    def prepare() -> Callable[[document.Draft], None]:
-        projects.remove_uploads(project.owner, project.id, shelf=SHELF)
-        return disown
-
-    session.change_table(_PUBLIC, "public table", prepare)
+    session.change_table(_PUBLIC, _PUBLIC, lambda: partial(adopt, file=look_at()))
 
 
 def _compared(project: Current, section: dict[str, Any]) -> None:

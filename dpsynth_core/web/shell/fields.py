@@ -16,9 +16,10 @@ import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.formats import COMPRESSED, KNOWN, SUFFIXES
+from dpsynth_core.store import projects
 from dpsynth_core.web.shell import session
 from dpsynth_core.web.shell.document import Draft
-from dpsynth_core.web.shell.text import literal
+from dpsynth_core.web.shell.text import code, literal
 
 AGAIN: Literal["page"] = "page"
 """`persist_state` of a widget whose memory is set only where it differs: a browser that missed it, because a click interrupted the drawing,
@@ -121,6 +122,25 @@ def table_file(place: str, take: Callable[[Any], object], help: str | None = Non
     """A file of any kind of table."""
     kinds = [ending.removeprefix(".") for ending in (*chain.from_iterable(SUFFIXES.values()), *COMPRESSED)]
     file(f"{KNOWN} file", kinds, place, take, help)
+
+
+def taken_file(
+    name: str, about: str, key: str, place: str, shelves: Sequence[projects.Shelf], let_go: Callable[[Draft], None], **look: Any
+) -> None:
+    """A table that was taken, and a button that deletes what was uploaded to these shelves and lets go of it. place: what it is called if
+    that is refused."""
+
+    def prepare() -> Callable[[Draft], None]:
+        project = session.current()
+        for shelf in shelves:
+            projects.remove_uploads(project.owner, project.id, shelf=shelf)
+        return let_go
+
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f":green[:material/check_circle:] {code(name)}", width="content")
+        st.caption(about, width="content")
+        remove = partial(session.change_table, place, place, prepare)
+        st.button("Remove", icon=":material/delete:", type="tertiary", key=key, on_click=remove, **look)
 
 
 def share(label: str, path: str, usual: Sequence[float], default: float, help: str | None = None, none: str = "0%") -> float:
