@@ -153,7 +153,8 @@ class Curator:
                     self.seconds["first visit"].append(await tab.open(""))
                     while time.monotonic() < until:
                         await self._think(tab, min(time.monotonic() + chance.expovariate(1 / think), until))
-                        await self.act(tab, chance.choice(PAGES), chance)
+                        if time.monotonic() < until:  # else all would act at once
+                            await self.act(tab, chance.choice(PAGES), chance)
             except Exception as error:  # noqa: BLE001 (errors are what is counted; a person would open the page again)
                 self.errors.append(f"{type(error).__name__}: {error}")
                 await asyncio.sleep(think)
