@@ -96,3 +96,14 @@ def words(app: AppTest) -> str:
     """All text on the page outside of tables and charts."""
     kinds = ("title", "subheader", "markdown", "caption", "success", "warning", "error", "info")
     return "\n".join(str(element.value) for kind in kinds for element in app.get(kind))
+
+
+def stored(place: str | None = None) -> document.Draft:
+    """The draft of the project as it is kept, or of the only one."""
+    return dict((projects.list(LOCAL_OWNER)[0] if place is None else projects.load(LOCAL_OWNER, place)).draft)
+
+
+def field(app: AppTest, kind: str, label: str) -> Any:
+    elements = [element for element in app.get(kind) if element.label.startswith(label)]
+    assert elements, f"no {kind} {label!r} among {[element.label for element in app.get(kind)]}"
+    return elements[0]

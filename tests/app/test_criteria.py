@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
@@ -12,15 +11,7 @@ from dpsynth_core.sources import demo
 from dpsynth_core.store import projects, runs
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.shell import document
-from tests.app.demo_project import finished_run, open_page, project
-
-
-def stored(place: str) -> dict[str, Any]:
-    return dict(projects.load(LOCAL_OWNER, place).draft)
-
-
-def field(app: AppTest, kind: str, label: str) -> Any:
-    return next(element for element in app.get(kind) if element.label.startswith(label))
+from tests.app.demo_project import field, finished_run, open_page, project, stored
 
 
 def captions(app: AppTest) -> str:

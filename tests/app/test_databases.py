@@ -21,7 +21,7 @@ from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.data import database_view, project_table
 from dpsynth_core.web.results import quality_view
 from dpsynth_core.web.shell import document, session
-from tests.app.demo_project import draft, finished_run, open_page, project, words
+from tests.app.demo_project import draft, field, finished_run, open_page, project, stored, words
 from tests.sources import database_tables
 
 DOMAIN = {
@@ -50,14 +50,6 @@ def described(people: str) -> str:
     fields = draft(domain=DOMAIN, data=section, population="Members")
     fields["wizard"] |= {"source": "database", "label": "people in people.duckdb", "columns": ["age", "member"], "people": None}
     return project(**fields)
-
-
-def stored() -> dict[str, Any]:
-    return dict(projects.list(LOCAL_OWNER)[0].draft)
-
-
-def field(app: AppTest, kind: str, label: str) -> Any:
-    return next(element for element in app.get(kind) if element.label.startswith(label))
 
 
 def connected(address: str) -> AppTest:
@@ -207,9 +199,9 @@ def test_a_plan_that_came_first_is_compared_with_the_table(people: str) -> None:
     app.button(key="plan_columns").click().run()
     field(app, "button_group", "Where is it?").set_value("database").run()
     app.button(key="use_database").click().run()
-    said = words(app).replace("` ", "").replace(" `", "")
-    assert "The plan has columns that this table lacks: region." in said
-    assert "This table has columns that the plan does not name: member." in said
+    said = words(app).replace("\\", "")
+    assert "The plan has columns that this table lacks: “region”." in said
+    assert "This table has columns that the plan does not name: “member”." in said
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "postgresql"])

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.store import projects
 from dpsynth_core.store.home import LOCAL_OWNER
-from tests.app.demo_project import ROOT, open_page, words
+from tests.app.demo_project import ROOT, open_page, stored, words
 from tests.patience import SECONDS
 
 OPEN = b'lab,sex\n"10,584",f\n"7,127",m\n'
@@ -20,10 +18,6 @@ def uploaded(content: bytes) -> AppTest:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS).run()
     app.file_uploader[0].set_value(("lab.csv", content, "text/csv")).run()
     return next(one for one in app.text_input if one.label == "Name of the population").set_value("Patients").run()
-
-
-def stored() -> dict[str, Any]:
-    return dict(projects.list(LOCAL_OWNER)[0].draft)
 
 
 def summary(app: AppTest) -> str:

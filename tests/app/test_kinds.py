@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
@@ -12,7 +11,7 @@ from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.vocabulary.kinds.registry import CONSTANT, IDENTIFIER
 from dpsynth_core.web.domain.column_draft import blank
 from dpsynth_core.web.shell import document
-from tests.app.demo_project import draft, open_page, project, words
+from tests.app.demo_project import draft, open_page, project, stored, words
 
 TABLE = b"when,stay,icd,ward,case\n2024-01-01 10:00,26:30,A00.1,x,C1\n2024-01-02 11:30,1:00,I21,x,C2\n"
 COLUMNS = ("when", "stay", "icd", "ward", "case")
@@ -41,10 +40,6 @@ def say(app: AppTest, **texts: str) -> None:
         next(one for one in fields if one.label.startswith(wanted)).set_value(value).run()
 
 
-def stored() -> dict[str, Any]:
-    return dict(projects.list(LOCAL_OWNER)[0].draft)["domain"]
-
-
 def test_every_new_kind_is_chosen_and_stored_as_the_domain_has_it() -> None:
     app = opened()
     select(app, "when", "timestamp")
@@ -60,7 +55,7 @@ def test_every_new_kind_is_chosen_and_stored_as_the_domain_has_it() -> None:
     assert not app.exception
     january = {"lower": "2024-01-01 00:00", "upper": "2024-01-31 23:59"}
     own = {"other": True, "missing": True}
-    assert stored()["attributes"] == [
+    assert stored()["domain"]["attributes"] == [
         {"name": "when", "kind": "timestamp", **january, "precision": "minute", "bins": 31} | own,
         {"name": "stay", "kind": "duration", "lower": "00:00:00", "upper": "47:59:00", "precision": "minute", "bins": 8} | own,
         {"name": "icd", "kind": "hierarchical", "level": 3, "categories": ["A00", "I21"], "labels": ["Cholera", "I21"]} | own,
@@ -81,7 +76,7 @@ def test_the_column_of_persons_offers_new_identifiers_and_no_kind_with_its_value
     next(button for button in app.button if button.label == "Give the rows new identifiers").click().run()
     assert not app.exception
     assert next(box for box in app.selectbox if box.label == "Kind").options == [CONSTANT.title, IDENTIFIER.title]
-    assert stored()["attributes"][1] == {"name": "case", "kind": "identifier", "pattern": "P000001"}
+    assert stored()["domain"]["attributes"][1] == {"name": "case", "kind": "identifier", "pattern": "P000001"}
     assert document.problem(projects.list(LOCAL_OWNER)[0].draft, "domain") is None
     shown = dict(projects.list(LOCAL_OWNER)[0].draft)
     shown["domain"]["attributes"][1] = {"name": "case", "kind": "categorical", "categories": ["a"]}

@@ -20,8 +20,8 @@ from dpsynth_core.web.data import members_view, project_table
 from dpsynth_core.web.domain import draft_rows
 from dpsynth_core.web.run import launch
 from dpsynth_core.web.shell import curator, document, plan_first
-from tests.app.demo_project import finished_run, open_page, words
-from tests.app.test_preparation_pages import can_continue, field, first_visit, stored
+from tests.app.demo_project import field, finished_run, open_page, stored, words
+from tests.app.test_preparation_pages import can_continue, first_visit
 from tests.homes import HOUSEHOLDS, MOST, PEOPLE, tables
 
 PASSED = ["data", "domain", "workload", "budget"]

@@ -16,8 +16,8 @@ from dpsynth_core.store import looks, projects
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.results import claims_view
 from dpsynth_core.web.shell import document
-from tests.app.demo_project import draft, finished_run, open_page, project, words
-from tests.app.test_preparation_pages import can_continue, field, stages, stored
+from tests.app.demo_project import draft, field, finished_run, open_page, project, stored, words
+from tests.app.test_preparation_pages import can_continue, stages
 
 AGE = {"column": "age", "tolerance": 5.0}
 

@@ -12,17 +12,13 @@ from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.web.domain.column_draft import ColumnDraft
 from dpsynth_core.web.shell import document
-from tests.app.demo_project import COLUMNS, draft, open_page, words
+from tests.app.demo_project import COLUMNS, draft, open_page, stored, words
 
 
 def opened(**fields: Any) -> AppTest:
     ready = draft(**fields)
     ready["wizard"]["rows"] = [ColumnDraft.of(a).to_json() for a in demo.demo_domain().keep(COLUMNS)]
     return open_page("domain", projects.create(LOCAL_OWNER, "Trial", ready).id)
-
-
-def stored() -> dict[str, Any]:
-    return dict(projects.list(LOCAL_OWNER)[0].draft)
 
 
 def plain(app: AppTest) -> str:

@@ -103,8 +103,7 @@ def contact(release: Release) -> Iterator[Section]:
     yield Section("contact", "Whom to ask about it", "", [f"The makers of {release.spec.name}."])
 '''
 PANEL = '''
-from tests.app.demo_project import open_page, project
-from tests.app.test_criteria import field, stored
+from tests.app.demo_project import field, open_page, project, stored
 
 
 def test_the_wizard_draws_its_form_and_the_share_of_the_recount():
