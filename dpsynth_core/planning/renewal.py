@@ -44,11 +44,6 @@ class Changes:
             said.append(f"This table has columns that the plan does not name: {_some(self.extra)}. They are left out.")
         if not said:
             said.append("The table has the columns of the plan, and no others.")
-        return [*said, *self.of_values]
-
-    @property
-    def of_values(self) -> list[str]:
-        said = []
         for one in self.values:
             new = f" {_some(one.new)}, which the plan does not have" if one.new else ""
             gone = f" no longer {_some(one.gone)}" if one.gone else ""

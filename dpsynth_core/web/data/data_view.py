@@ -97,14 +97,10 @@ def _take_linked() -> None:
 
 
 def _compared(there: Changes) -> None:
+    for sentence in there.sentences:
+        (st.warning if there.missing else st.info)(literal(sentence, 1000), icon=":material/compare:")
     if there.missing:
-        st.warning(f"The plan has columns that this table lacks: {names(there.missing)}. They are left out.", icon=":material/compare:")
-    if there.extra:
-        st.info(f"This table has columns that the plan does not name: {names(there.extra)}. They are left out.", icon=":material/compare:")
-    if not there.missing and not there.extra:
-        st.caption(":green[:material/check_circle:] The table has the columns of the plan, and no others.")
-    for sentence in there.of_values:
-        st.info(literal(sentence, 1000), icon=":material/compare:")
+        st.caption("What the table lacks is left out of the plan.")
 
 
 def _upload(_: Current) -> None:
