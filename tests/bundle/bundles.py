@@ -81,6 +81,18 @@ def _again(needed: tuple[tuple[str, Content], ...], public: Path | None) -> verd
     return replayed(unpack.Bundle(files, json.loads(files["release.json"].read()), ""), public)
 
 
+def at(*path: str | int, by: float | None = None, to: object = None) -> Callable[[Any], None]:
+    """A change of one entry of a document: a number by a factor, or to something else, which may be a function of what it was."""
+
+    def change(document: Any) -> None:
+        for step in path[:-1]:
+            document = document[step]
+        was = document[path[-1]]
+        document[path[-1]] = was * by if by is not None else to(was) if callable(to) else to
+
+    return change
+
+
 def failed(bundle: bytes, public: Path | None = None) -> list[str]:
     return [check.question for check in verified(bundle, public).checks if check.verdict == verdicts.FAILED]
 

@@ -29,7 +29,7 @@ from dpsynth_core.release.release import INTERRUPTED, Brand, Release
 from dpsynth_core.release.spool import Kept
 from dpsynth_core.sources import demo
 from tests.bundle import pack
-from tests.bundle.bundles import run, spec, verified
+from tests.bundle.bundles import at, run, spec, verified
 
 THREE = {
     "version": 1,
@@ -126,18 +126,6 @@ def other(value: Any) -> Any:
     return {"x": 1} if isinstance(value, dict) else [1]
 
 
-def put(document: Any, path: tuple[Any, ...], value: Any) -> None:
-    for step in path[:-1]:
-        document = document[step]
-    document[path[-1]] = value
-
-
-def got(document: Any, path: tuple[Any, ...]) -> Any:
-    for step in path:
-        document = document[step]
-    return document
-
-
 INPUTS = {"spec", "spec_sha256", "charges", "transcript"}
 """What the mechanism is run again on, with the noisy tables of its answers and the seed of the rows."""
 
@@ -207,13 +195,8 @@ FORGED_PARTS = [
 
 @pytest.mark.parametrize("path", FORGED_PARTS, ids=lambda path: ".".join(map(str, path)))
 def test_a_forger_who_writes_all_files_anew_is_seen(path: tuple[Any, ...], twin: Path) -> None:
-    release = release_of("mst", twin)
-
-    def change(document: dict[str, Any]) -> None:
-        put(document, path, other(got(document, path)))
-
     try:
-        report = verified(consistent(release, change))
+        report = verified(consistent(release_of("mst", twin), at(*path, to=other)))
     except InputError:  # it is refused as no bundle at all
         return
     assert report.verdict == INCONSISTENT, [(check.question, check.detail) for check in report.checks]
@@ -286,44 +269,29 @@ def test_a_charge_for_other_people_is_seen(twin: Path) -> None:
 # Brands
 
 
-QUOTED = {"kind": "csv", "path": "people.csv", "quoting": "standard"}
+ALONE: dict[str, Any] = {"domain": THREE, "mechanism": {"name": "independent"}, "output": {"rows": 60}}
 
 
-def branded(code: str, public: Path, folder: Path) -> Release:
-    """A release with this brand."""
-    independent: dict[str, Any] = {"domain": THREE, "mechanism": {"name": "independent"}, "output": {"rows": 60}}
-    people = folder / "people.csv"
-    if not people.exists():
-        demo.simulate(rows=200, seed=9).to_csv(people, index=False)
-    made: Mapping[str, Callable[[], Release]] = {
-        "simulated": lambda: release_of("independent", public),
-        "answers-only": lambda: release_of("gaussian", public),
-        "assumed-public": lambda: release_of("aim_public", public),
-        "conditional": lambda: release_of("mixture", public),
-        "public-table": lambda: release_of("mixture", public),
-        "budget": lambda: run(spec(**independent, budget={"epsilon": 20.0, "delta": 1e-9})),
-        "domain-from-data": lambda: run(spec(**independent, domain_origin="data", domain_justification="a form that anybody can read")),
-        "assumed-well-formed": lambda: run(spec(**independent, data=QUOTED | {"path": str(people)})),
-        "not-private": lambda: run(spec(**independent | {"output": {"rows": 60, "seed": 3}})),
-        INTERRUPTED: lambda: interrupted("mst", public, 4),
-        CERTIFICATE.brand: lambda: uncertified(public),
-    }
-    return made[code]()
+def of_people(folder: Path) -> Release:
+    """Of a file that is said to be well-formed."""
+    demo.simulate(rows=200, seed=9).to_csv(folder / "people.csv", index=False)
+    return run(spec(**ALONE, data={"kind": "csv", "path": str(folder / "people.csv"), "quoting": "standard"}))
 
 
-CODES = (
-    "simulated",
-    "answers-only",
-    "assumed-public",
-    "conditional",
-    "public-table",
-    "budget",
-    "domain-from-data",
-    "assumed-well-formed",
-    "not-private",
-    INTERRUPTED,
-    CERTIFICATE.brand,
-)
+BRANDED: Mapping[str, Callable[[Path, Path], Release]] = {
+    "simulated": lambda public, _: release_of("independent", public),
+    "answers-only": lambda public, _: release_of("gaussian", public),
+    "assumed-public": lambda public, _: release_of("aim_public", public),
+    "conditional": lambda public, _: release_of("mixture", public),
+    "public-table": lambda public, _: release_of("mixture", public),
+    "budget": lambda *_: run(spec(**ALONE, budget={"epsilon": 20.0, "delta": 1e-9})),
+    "domain-from-data": lambda *_: run(spec(**ALONE, domain_origin="data", domain_justification="a form that anybody can read")),
+    "assumed-well-formed": lambda _, folder: of_people(folder),
+    "not-private": lambda *_: run(spec(**ALONE | {"output": {"rows": 60, "seed": 3}})),
+    INTERRUPTED: lambda public, _: interrupted("mst", public, 4),
+    CERTIFICATE.brand: lambda public, _: uncertified(public),
+}
+"""By brand, a release with it, from a public table and a folder for a table of its own."""
 
 
 def interrupted(name: str, public: Path, answers: int | None) -> Release:
@@ -343,10 +311,10 @@ def uncertified(public: Path) -> Release:
     return carried_out(whole.plan, Kept("", whole.spec, True, held, paid), lambda _: None)
 
 
-@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize("code", BRANDED)
 def test_no_brand_can_be_removed_or_reworded(code: str, twin: Path, tmp_path: Path) -> None:
     """Neither by itself nor with the details that it is computed from; whether or not the public table is at hand."""
-    release = branded(code, twin, tmp_path)
+    release = BRANDED[code](twin, tmp_path)
     number = next(i for i, brand in enumerate(release.brands) if brand.code.startswith(code))
     tables = (twin, None) if release.plan.spec.public else (None,)
     whole = [verified(pack.pack(release), public).verdict for public in tables]

@@ -27,7 +27,7 @@ from dpsynth_core.release import document as releases
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.rows import HeldRows
 from tests.bundle import pack
-from tests.bundle.bundles import edited, failed, files, made, packed, repacked, run, spec, verified
+from tests.bundle.bundles import at, edited, failed, files, made, packed, repacked, run, spec, verified
 from tests.row_files import parquet_of
 
 
@@ -158,17 +158,9 @@ def with_value(content: bytes, change: Callable[[pd.DataFrame], None]) -> bytes:
     return frame.to_csv(index=False).encode()
 
 
-def measured(document: dict[str, Any], factor: float) -> None:
-    document["measurements"][0]["sigma"] *= factor
-
-
-def charged(document: dict[str, Any]) -> None:
-    document["charges"][0]["sigma"] *= 0.5
-
-
 def charged_consistently(document: dict[str, Any]) -> None:
-    document["charges"][0]["sigma"] *= 0.5
-    document["charges"][0]["rho"] *= 4
+    at("charges", 0, "sigma", by=0.5)(document)
+    at("charges", 0, "rho", by=4)(document)
 
 
 def epsilon(document: dict[str, Any]) -> None:
@@ -181,58 +173,37 @@ def epsilon_resealed(document: dict[str, Any]) -> None:
     document["spec_sha256"] = sha256(text.encode()).hexdigest()
 
 
-def cell(document: dict[str, Any]) -> None:
-    document["measurements"][0]["values"][0] += 1
-
-
-def private(document: dict[str, Any]) -> None:
-    document["statement"] = document["statement"].replace("(2, ", "(0.2, ")
-
-
 def bound(document: dict[str, Any]) -> None:
     next(b for b in document["bounds"] if b["support"] == "supported")["bound95"] *= 0.9
 
 
-def certificate(name: str) -> Callable[[dict[str, Any]], None]:
-    def change(document: dict[str, Any]) -> None:
-        document["certificate"][name] *= 0.5
-
-    return change
-
-
-def yardstick(name: str) -> Callable[[dict[str, Any]], None]:
-    def change(document: dict[str, Any]) -> None:
-        document["certificate"]["columns"][name] += 0.01
-
-    return change
-
-
-def certified(document: dict[str, Any]) -> None:
-    document["certificate"]["marginals"][0]["bound95"] *= 0.5
+def certificate(*path: str | int) -> tuple[Callable[[Any], None], str]:
+    """Half of a number, or a little more than what is said of columns."""
+    return at("certificate", *path, to=lambda was: was + 0.01 if "columns" in path else was / 2), "Does the certificate add up?"
 
 
 FORGED: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
-    "sigma of a table": (lambda document: measured(document, 0.5), "Was the stated noise paid for?"),
-    "sigma of a charge": (charged, "Do the charges stay within ρ?"),
+    "sigma of a table": (at("measurements", 0, "sigma", by=0.5), "Was the stated noise paid for?"),
+    "sigma of a charge": (at("charges", 0, "sigma", by=0.5), "Do the charges stay within ρ?"),
     "sigma and cost of a charge": (charged_consistently, "Do the charges stay within ρ?"),
     "epsilon": (epsilon, "Is the plan the sealed one?"),
     "epsilon and its seal": (epsilon_resealed, "Does ρ imply ε and δ?"),
-    "a noisy count": (cell, "Do the bounds follow?"),
-    "the words": (private, "Is the guarantee stated as planned?"),
+    "a noisy count": (at("measurements", 0, "values", 0, to=lambda count: count + 1), "Do the bounds follow?"),
+    "the words": (at("statement", to=lambda words: words.replace("(2, ", "(0.2, ")), "Is the guarantee stated as planned?"),
     "a bound": (bound, "Do the bounds follow?"),
-    "mean error": (certificate("mean_error"), "Does the certificate add up?"),
-    "noise of the certificate": (certificate("sigma"), "Does the certificate add up?"),
-    "a certified bound": (certified, "Does the certificate add up?"),
-    "what columns alone were measured to give": (yardstick("error"), "Does the certificate add up?"),
-    "what Independent comes to at least": (yardstick("low95"), "Does the certificate add up?"),
-    "noise of the yardstick": (yardstick("sigma"), "Does the certificate add up?"),
-    "no yardstick": (lambda document: document["certificate"].update(columns=None), "Does the certificate add up?"),
-    "number of rows": (lambda document: document["rows"].update(count=401), "Do the rows keep to the domain?"),
-    "spent": (lambda document: document["budget"].update(rho_spent=0.001), "Do the charges stay within ρ?"),
-    "rho": (lambda document: document["budget"].update(rho=1.0), "Does ρ imply ε and δ?"),
-    "accountant": (lambda document: document["budget"].update(accountant="zCDP"), "Does ρ imply ε and δ?"),
-    "unknown accountant": (lambda document: document["budget"].update(accountant="PLD"), "Does ρ imply ε and δ?"),
-    "an unknown charge": (lambda document: document["charges"][0].update(operation="Free"), "Is release.json complete?"),
+    "mean error": certificate("mean_error"),
+    "noise of the certificate": certificate("sigma"),
+    "a certified bound": certificate("marginals", 0, "bound95"),
+    "what columns alone were measured to give": certificate("columns", "error"),
+    "what Independent comes to at least": certificate("columns", "low95"),
+    "noise of the yardstick": certificate("columns", "sigma"),
+    "no yardstick": (at("certificate", "columns"), "Does the certificate add up?"),
+    "number of rows": (at("rows", "count", to=401), "Do the rows keep to the domain?"),
+    "spent": (at("budget", "rho_spent", to=0.001), "Do the charges stay within ρ?"),
+    "rho": (at("budget", "rho", to=1.0), "Does ρ imply ε and δ?"),
+    "accountant": (at("budget", "accountant", to="zCDP"), "Does ρ imply ε and δ?"),
+    "unknown accountant": (at("budget", "accountant", to="PLD"), "Does ρ imply ε and δ?"),
+    "an unknown charge": (at("charges", 0, "operation", to="Free"), "Is release.json complete?"),
     "a charge less": (lambda document: document["charges"].pop(), "Do the charges stay within ρ?"),
 }
 
@@ -437,30 +408,17 @@ def test_further_files_are_never_consistent() -> None:
     assert any("virus.exe" in check.detail for check in report.checks if check.verdict == SKIPPED)
 
 
-def promised(document: dict[str, Any]) -> object:
-    return document.update(statement="This release has epsilon 0.001 and protects whole families.")
-
-
-def promised_twice(document: dict[str, Any]) -> object:
-    return document.update(statement=document["statement"] + " It is (0.001, 1e-09)-differentially private for families.")
-
-
-def without_brands(document: dict[str, Any]) -> object:
-    return document.update(brands=[])
-
-
-def weaker_brand(document: dict[str, Any]) -> object:
-    return document["brands"][0].update(code="fine")
+PROMISED_TWICE = " It is (0.001, 1e-09)-differentially private for families."
 
 
 @pytest.mark.parametrize("names", [("numpy",), ("dpsynth_core",)])
 @pytest.mark.parametrize(
     ("change", "question"),
     [
-        (promised, "Is the guarantee stated as planned?"),
-        (promised_twice, "Is the guarantee stated as planned?"),
-        (without_brands, "Are all warnings there?"),
-        (weaker_brand, "Are all warnings there?"),
+        (at("statement", to="This release has epsilon 0.001 and protects whole families."), "Is the guarantee stated as planned?"),
+        (at("statement", to=lambda words: words + PROMISED_TWICE), "Is the guarantee stated as planned?"),
+        (at("brands", to=[]), "Are all warnings there?"),
+        (at("brands", 0, "code", to="fine"), "Are all warnings there?"),
     ],
 )
 def test_a_forged_promise_or_warning_is_found_whatever_versions_it_names(
