@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpsynth_core.privacy.scores import SUM_STEPS
 from dpsynth_core.vocabulary.domain import Domain
@@ -53,27 +54,56 @@ def digest(value: object) -> str:
 
 def _feed(update: Callable[[bytes], object], value: object) -> None:
     if isinstance(value, np.ndarray):
-        steps = np.rint(value * SUM_STEPS) + 0.0 if value.dtype.kind == "f" else value  # no zero has a sign
-        update(f"{steps.dtype.kind}{steps.shape}".encode() + steps.astype("<f8" if steps.dtype.kind == "f" else "<i8").tobytes())
+        _feed_cells(update, value.astype(_stored(value)), value.dtype.kind)
     elif isinstance(value, float | np.floating):
         update(f"{value:.9g};".encode())
     elif isinstance(value, Mapping):
-        update(repr(list(value)).encode())
-        _feed(update, list(value.values()))
+        _feed_each(update, [value])
     elif isinstance(value, list | tuple) and value and all(isinstance(part, np.ndarray) for part in value):
-        update(repr([part.shape for part in value]).encode())
+        shapes = [part.shape for part in value]
+        written = {shape: repr(shape) for shape in set(shapes)}
+        update(f"[{', '.join([written[shape] for shape in shapes])}]".encode())
         for start in range(0, len(value), _TOGETHER):
-            _feed(update, np.concatenate([part.ravel() for part in value[start : start + _TOGETHER]]))
+            together = np.concatenate([part.ravel() for part in value[start : start + _TOGETHER]])
+            _feed_cells(update, together.astype(_stored(together), copy=False), together.dtype.kind)
     elif isinstance(value, list | tuple) and value and all(type(part) is float for part in value):
-        update(f"[{len(value)}{''.join(f'{part:.9g};' for part in value)}".encode())
+        bits, places = np.unique(np.array(value).view(np.int64), return_inverse=True)  # few are different; no zero is taken for another
+        texts = [f"{part:.9g};" for part in bits.view(np.float64).tolist()]
+        update(f"[{len(value)}{''.join([texts[place] for place in places.tolist()])}".encode())
     elif isinstance(value, list | tuple):
         update(f"[{len(value)}".encode())
-        for part in value:
-            _feed(update, part)
+        _feed_each(update, value)
     elif is_dataclass(value) and not isinstance(value, Domain):  # the domain stands in the release
         _feed(update, [type(value).__name__, *(getattr(value, field.name) for field in fields(value))])
     elif value is None or isinstance(value, str | int | np.integer | np.bool_):
         update(f"{value!r};".encode() if isinstance(value, str) else f"{value};".encode())
+
+
+def _feed_each(update: Callable[[Any], object], values: Sequence[Any]) -> None:
+    """Keys are written once where mappings have the same: a selection's answers, weights and offsets."""
+    keys, listed = list[Any](), b"[]"
+    for value in values:
+        if not isinstance(value, Mapping):
+            _feed(update, value)
+            continue
+        if (own := list(value)) != keys:
+            keys, listed = own, repr(own).encode()
+        update(listed)
+        _feed(update, list(value.values()))
+
+
+def _stored(cells: NDArray[Any]) -> str:
+    return "<f8" if cells.dtype.kind == "f" else "<i8"
+
+
+def _feed_cells(update: Callable[[Any], object], cells: NDArray[Any], kind: str) -> None:
+    """cells: a copy, as it is stored. kind: of the numbers that it is a copy of."""
+    if kind == "f":
+        cells *= SUM_STEPS
+        np.rint(cells, out=cells)
+        cells += 0.0  # no zero has a sign
+    update(f"{kind}{cells.shape}".encode())
+    update(cells.ravel())
 
 
 def among(cells: Mapping[str, tuple[int, ...]]) -> tuple[str, ...]:
