@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.inference.refinement import ATTEMPTS, LEAST_GAIN, SHORTLIST, Places, earlier, linear, one_less, one_more
+from dpsynth_core.inference.refinement import LEAST_GAIN, Places, earlier, linear, one_less, one_more
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -24,6 +24,8 @@ BLOCK = 2000
 """Households in a block. With fewer the tables are more up to date and the overhead is larger."""
 MOST = 200_000
 """Households in a sweep, which bounds its time; of more, each is farther from deciding a table."""
+SHORTLIST, ATTEMPTS = 0.2, 3
+"""Share of a block whose moves are considered for one column, and how often the rest of them is tried again after the best are made."""
 EXCHANGES, UNHAPPY = 15, 0.3
 """How often in a sweep each household offers a member for exchange, and the share of the offers that are tried."""
 

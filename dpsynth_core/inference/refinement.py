@@ -26,16 +26,15 @@ from dpsynth_core.vocabulary.rows import row_marginals
 Cells = NDArray[np.int64]
 """Positions in the flat tables of `_Tables`."""
 
-BLOCK_ROWS = 1000
-"""Rows in a block. With fewer rows the tables are more up to date and the overhead is larger."""
+BLOCK_ROWS, LEAST_ROWS, BLOCKS = 500, 50, 20
+"""Rows in a block at most and at least, between which there are so many blocks. With fewer rows the tables are more up to date and the
+overhead is larger."""
 MOST_ROWS = 100_000
 """Rows in one pass, which bounds its time; a longer table has less sampling error from the start."""
-MOST_LINES = 500_000_000
+MOST_LINES = 150_000_000
 """Lines of prices in all passes, one for each row, marginal and attribute of it: what the time follows."""
-SHORTLIST = 0.2
+SHORTLIST = 0.1
 """Share of a block whose moves are considered for one attribute; the best ones enter the same few cells."""
-ATTEMPTS = 3
-"""How often the rest of a shortlist is tried again after its best moves are made."""
 LEAST_GAIN = 1e-3
 
 
@@ -104,7 +103,8 @@ def refine(
     for _ in range(passes):
         most = min(len(codes), MOST_ROWS, left)
         left -= most
-        for rows in np.array_split(rng.permutation(len(codes))[:most], math.ceil(most / BLOCK_ROWS)) if most else ():
+        blocks = max(math.ceil(most / BLOCK_ROWS), min(BLOCKS, math.ceil(most / LEAST_ROWS)))
+        for rows in np.array_split(rng.permutation(len(codes))[:most], blocks) if most else ():
             held = refined[rows].T.astype(np.int64)
             for attribute in rng.permutation(len(sizes)):
                 axis = tables.axes[attribute]
@@ -203,27 +203,27 @@ def one_less(surplus: NDArray[np.float32], weight: NDArray[np.float32]) -> NDArr
 
 def _improve(held: Cells, attribute: int, axis: _Axis, tables: _Tables) -> None:
     """Make the good moves of one attribute within a block of rows: `held`, shape (attributes, rows)."""
-    base, old = axis.cells.of(held), held[attribute].copy()
-    gains = _gains(axis.lines.of(held), base + axis.stride * old, old, axis, tables)
+    old = held[attribute].copy()
+    cells = axis.cells.of(held) + axis.stride * old
+    gains = _gains(axis.lines.of(held), cells, old, axis, tables)
     new, gain = gains.argmin(axis=1), gains.min(axis=1)
     count = max(1, int(SHORTLIST * len(old)))
     shortlist = np.argpartition(gain, min(count, len(old) - 1))[:count]
     shortlist = shortlist[np.argsort(gain[shortlist], kind="stable")]
     shortlist = shortlist[gain[shortlist] < -LEAST_GAIN]
-    for _ in range(ATTEMPTS):
-        if not len(shortlist):
-            break
-        left, entered = (base[:, shortlist] + axis.stride * values for values in (old[shortlist], new[shortlist]))
-        # the moves (columns, best first) that pay off even after all the moves before them have been made
-        entering = one_more(tables.surplus[entered] + earlier(entered), axis.weights)
-        leaving = one_less(tables.surplus[left] - earlier(left), axis.weights)
-        good = (entering + leaving).sum(axis=0) < -LEAST_GAIN
-        moved = held[:, shortlist[good]]
-        _change(left[:, good], axis.copies.of(moved), -1.0, axis, tables)
-        moved[attribute] = new[shortlist[good]]
-        _change(entered[:, good], axis.copies.of(moved), 1.0, axis, tables)
-        held[:, shortlist[good]] = moved
-        shortlist = shortlist[~good]
+    if not len(shortlist):
+        return
+    left = cells[:, shortlist]
+    entered = left + axis.stride * (new - old)[shortlist]
+    # the moves (columns, best first) that pay off even after all the moves before them have been made
+    entering = one_more(tables.surplus[entered] + earlier(entered), axis.weights)
+    leaving = one_less(tables.surplus[left] - earlier(left), axis.weights)
+    good = (entering + leaving).sum(axis=0) < -LEAST_GAIN
+    moved = held[:, shortlist[good]]
+    _change(left[:, good], axis.copies.of(moved), -1.0, axis, tables)
+    moved[attribute] = new[shortlist[good]]
+    _change(entered[:, good], axis.copies.of(moved), 1.0, axis, tables)
+    held[:, shortlist[good]] = moved
 
 
 def _gains(lines: Cells, cells: Cells, old: Cells, axis: _Axis, tables: _Tables) -> NDArray[np.float32]:
@@ -243,14 +243,19 @@ def _gains(lines: Cells, cells: Cells, old: Cells, axis: _Axis, tables: _Tables)
 def earlier(cells: Cells) -> NDArray[np.float32]:
     """For each entry, how many entries before it along the last axis are the same cell."""
     bits, beyond = cells.shape[-1].bit_length(), cells - cells[..., :1]
-    number = np.int64 if int(np.abs(beyond).max(initial=0)) >> (31 - bits) else np.int32  # small numbers are sorted faster
+    most = max(int(np.abs(beyond).max(initial=0)), cells.shape[-1])
+    number = np.int64 if most >> (31 - bits) else np.int32  # small numbers are sorted faster
     positions = np.arange(cells.shape[-1], dtype=number)
     keys = np.sort(beyond.astype(number) << bits | positions)  # numbers are sorted faster than their positions
     ordered, starts = keys >> bits, np.zeros_like(keys)
     np.multiply(ordered[..., 1:] != ordered[..., :-1], positions[1:], out=starts[..., 1:])
-    count = np.empty(cells.shape, dtype=np.float32)
-    np.put_along_axis(count, keys & ((1 << bits) - 1), positions - np.maximum.accumulate(starts, axis=-1), axis=-1)
-    return count
+    within = number((1 << bits) - 1)
+    keys &= within
+    keys <<= bits
+    keys |= positions - np.maximum.accumulate(starts, axis=-1)
+    keys.sort()  # back in the order of the entries, which is faster than putting each in its place
+    keys &= within
+    return keys.astype(np.float32)
 
 
 def _change(cells: Cells, copies: Cells, step: float, axis: _Axis, tables: _Tables) -> None:
