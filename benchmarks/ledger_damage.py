@@ -1,9 +1,9 @@
-"""Flip bits of the ledger's database and see that no budget comes back: ``python -m benchmarks.ledger_damage [--tries N] [--seed S]``.
+"""Flip bits of the ledger's database and see that no budget comes back: ``python -m benchmarks.ledger_damage [--times N] [--seconds S]``.
 
 Each try takes a ledger of two populations with charges that stand, that were given back and a cap that was changed, flips 1 to 64 bits of
-its database and asks three questions: what `ledger check` says, what each population has
-spent, and whether one more charge is taken. Either the charge is refused, or every sum is what it was. Prints how many tries ended how, and
-every try that broke that.
+its database, or drops one of its triggers, and asks three questions: what `ledger check` says, what each population has
+spent, and whether one more charge is taken. Either the charge is refused, or every sum is what it was; without a trigger it is refused.
+Prints how many tries ended how, and every try that broke that.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ import random
 import re
 import shutil
 import sqlite3
+import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from pathlib import Path
 
@@ -29,6 +30,7 @@ RHO = 0.01
 REFUSED, UNCHANGED, UNCHECKED = "refused", "taken, every sum unchanged", "taken, though `ledger check` finds damage"
 BROKEN = "BROKEN"
 ENDS = (REFUSED, UNCHANGED, UNCHECKED, BROKEN)
+Damage = Callable[[Path, random.Random], None]
 Place = Callable[[Path, random.Random], Callable[[], int]]
 """From a database to a function that draws a bit of it."""
 
@@ -36,28 +38,35 @@ CLOSE_BYTES = 256
 """Flips that are close together lie within so many bytes."""
 
 
-def main() -> None:
-    options = record.options(__doc__, tries=1000, seed=0).parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        tally = damaged(Path(folder), options.tries, options.seed)
-    counts = {where: [tally[where, end] for end in ENDS] for where in PLACES}
+IN_MEMORY = Path("/dev/shm")
+"""A ledger waits for the disk at each charge; where files may lie in memory, a try takes a tenth of the time."""
+
+
+def main() -> int:
+    options = record.parser(__doc__, times=1000, seconds=0.0, seed=0).parse_args()
+    with tempfile.TemporaryDirectory(dir=IN_MEMORY if IN_MEMORY.is_dir() else None) as folder:
+        tally = damaged(Path(folder), record.numbers(options.times, options.seconds), options.seed)
+    counts = {where: [tally[where, end] for end in ENDS] for where in DAMAGES}
     rows = [(where, *(f"{count:,}" for count in (sum(some), *some))) for where, some in counts.items()]
-    print("\n".join(record.table(("where", "tried", *ENDS), rows)))
+    rows += [("**all**", f"{tally.total():,}", *(f"{sum(some):,}" for some in zip(*counts.values(), strict=True)))]
+    kept = record.machine() | {"seed": options.seed, "ends": list(ENDS), "counts": counts}
+    record.write(options.results / "ledger_damage", kept, record.table(("where", "tried", *ENDS), rows))
+    return 1 if any(end == BROKEN for _, end in tally) or tally[DROPPED, UNCHANGED] else 0
 
 
-def damaged(folder: Path, tries: int, seed: int) -> Counter[tuple[str, str]]:
-    """How tries ended, by where the bits were flipped. Sets DPSYNTH_HOME."""
+def damaged(folder: Path, numbers: Iterable[int], seed: int) -> Counter[tuple[str, str]]:
+    """How tries ended, by how the books were hurt. Sets DPSYNTH_HOME."""
     os.environ["DPSYNTH_HOME"] = str(folder / "whole")
     fill()
-    sums, choose, tally = spent(), random.Random(seed), Counter[tuple[str, str]]()
-    for number in range(tries):
-        where = list(PLACES)[number % len(PLACES)]
+    sums, tally = spent(), Counter[tuple[str, str]]()
+    for number in numbers:
+        where = list(DAMAGES)[number % len(DAMAGES)]
         home = Path(shutil.copytree(folder / "whole", folder / "hurt"))
-        flip(home / database.DATABASE, PLACES[where], choose)
+        DAMAGES[where](home / database.DATABASE, random.Random(f"{seed}/{number}"))
         os.environ["DPSYNTH_HOME"] = str(home)
         end = outcome(sums)
         if end not in ENDS:
-            print(f"{BROKEN}: {where}, try {number} of seed {seed}: {end}")
+            print(f"{BROKEN}: {where}, try {number} of seed {seed}: {end}", file=sys.stderr, flush=True)
         tally[where, end if end in ENDS else BROKEN] += 1
         shutil.rmtree(home)
     return tally
@@ -117,10 +126,14 @@ def _together(books: Path, choose: random.Random) -> Callable[[], int]:
     return lambda: 8 * begin + choose.randrange(8 * CLOSE_BYTES)
 
 
-def _at_an_entry(books: Path, choose: random.Random) -> Callable[[], int]:
-    """In the bytes of one charge, or beside them."""
-    begin = choose.choice([found.start() for found in re.finditer(b"reserve", books.read_bytes())]) - CLOSE_BYTES // 2
-    return lambda: 8 * begin + choose.randrange(8 * CLOSE_BYTES)
+def _at(text: bytes) -> Place:
+    """In or beside one of the places that hold this text."""
+
+    def place(books: Path, choose: random.Random) -> Callable[[], int]:
+        begin = choose.choice([found.start() for found in re.finditer(text, books.read_bytes())]) - CLOSE_BYTES // 2
+        return lambda: 8 * begin + choose.randrange(8 * CLOSE_BYTES)
+
+    return place
 
 
 def _on_a_page(part: str) -> Place:
@@ -135,22 +148,37 @@ def _on_a_page(part: str) -> Place:
     return place
 
 
-PLACES: dict[str, Place] = {
-    "anywhere": _anywhere,
-    "close together": _together,
-    "at an entry": _at_an_entry,
-    "the index of its populations": _on_a_page("ledger_of_population"),
-    "the index of its runs": _on_a_page("ledger_of_run"),
+def flipped(place: Place) -> Damage:
+    """1 to 64 bits of this place."""
+
+    def damage(books: Path, choose: random.Random) -> None:
+        draw, content = place(books, choose), bytearray(books.read_bytes())
+        for _ in range(choose.choice((1, 1, 2, 4, 8, 16, 32, 64))):
+            bit = draw()
+            content[bit // 8] ^= 1 << bit % 8
+        books.write_bytes(content)
+
+    return damage
+
+
+def _trigger_dropped(books: Path, choose: random.Random) -> None:
+    with closing(sqlite3.connect(books)) as db:
+        triggers = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger' ORDER BY name")]
+        db.execute(f"DROP TRIGGER {choose.choice(triggers)}")
+        db.commit()
+
+
+DROPPED = "a trigger dropped"
+DAMAGES: dict[str, Damage] = {
+    "anywhere": flipped(_anywhere),
+    "close together": flipped(_together),
+    "at an entry": flipped(_at(b"reserve")),
+    "the index of its populations": flipped(_on_a_page("ledger_of_population")),
+    "the index of its runs": flipped(_on_a_page("ledger_of_run")),
+    "the text of its triggers": flipped(_at(b"CREATE TRIGGER")),
+    DROPPED: _trigger_dropped,
 }
 
 
-def flip(path: Path, place: Place, choose: random.Random) -> None:
-    draw, content = place(path, choose), bytearray(path.read_bytes())
-    for _ in range(choose.choice((1, 1, 2, 4, 8, 16, 32, 64))):
-        bit = draw()
-        content[bit // 8] ^= 1 << bit % 8
-    path.write_bytes(content)
-
-
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

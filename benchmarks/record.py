@@ -6,10 +6,13 @@ A record is NAME.json in the folder of results, its table NAME.md beside it.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
+import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -22,6 +25,8 @@ Point = Mapping[str, Any]
 
 _HELP = {
     "runs": "of each point, those in the record included where there are any (default: %(default)s)",
+    "times": "so many tries, fewer where --seconds are over before (default: %(default)s)",
+    "seconds": "by the clock; 0: until all is tried (default: %(default)s)",
     "k": "columns of a marginal (default: %(default)s)",
     "workload": "as on the command line (default: %(default)s)",
 }
@@ -50,6 +55,12 @@ def options(about: str | None, among: Mapping[str, Iterable[Any]] = MappingProxy
             help=about_it,
         )
     return made
+
+
+def numbers(times: int, seconds: float = 0) -> Iterator[int]:
+    """Of tries, from 0: so many, or until so many seconds are over. 0 seconds: no end of time."""
+    until = time.monotonic() + (seconds or math.inf)
+    return itertools.takewhile(lambda _: time.monotonic() < until, range(times))
 
 
 def now() -> str:

@@ -221,10 +221,11 @@ def test_flipped_bits_of_the_database_give_no_budget_back(tmp_path: Path, monkey
     monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))  # put back afterwards
     seed = random.randrange(10**6)
     print(f"seed {seed}")
-    ended = ledger_damage.damaged(tmp_path, 200, seed)
+    ended = ledger_damage.damaged(tmp_path, range(200), seed)
     assert sum(ended.values()) == 200
     assert not [where for where, end in ended if end in (ledger_damage.BROKEN, ledger_damage.UNCHECKED)]
     assert {end for _, end in ended} == {ledger_damage.REFUSED, ledger_damage.UNCHANGED}
+    assert {end for how, end in ended if how == ledger_damage.DROPPED} == {ledger_damage.REFUSED}
 
 
 def test_an_older_copy_of_the_database_is_noticed(home: Path) -> None:
