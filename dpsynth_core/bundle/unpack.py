@@ -18,8 +18,8 @@ from typing import Any, BinaryIO, cast
 from dpsynth_core.bundle.pack import MANIFEST, checked_name
 from dpsynth_core.foundation.content import Content, digest_of, stored
 from dpsynth_core.foundation.documents import parse_json
-from dpsynth_core.foundation.errors import CapacityError, InputError
-from dpsynth_core.foundation.foreign import Missing
+from dpsynth_core.foundation.errors import CapacityError, InputError, shown
+from dpsynth_core.foundation.foreign import Missing, package_of
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import document as releases
@@ -37,6 +37,7 @@ DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, R
 """What reading a document raises where it is not what it should be."""
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _FIELD = "bundle"
+_REMEDY = "if you trust that package, name it (`dps.open(path, package=...)`), or take the spec.json in the bundle"
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,10 +149,16 @@ def _ordinary_files(place: Path) -> Iterator[Path]:
         yield from (Path(folder, name) for name in names)
 
 
-def plan_of(bundle: Bundle) -> Plan:
-    """The plan of its spec. Raises InputError where it cannot be read, or names a file by more than its name."""
+def plan_of(bundle: Bundle, package: str | None = None) -> Plan:
+    """The plan of its spec. Raises InputError where it cannot be read, or names a file by more than its name.
+
+    package: the one other package whose mechanism may be loaded, "" for none; None, in a process with limits alone, for any: its code runs.
+    """
     try:
         spec = Spec.from_json(bundle.document["spec"])
+        of = package_of(spec.mechanism.name)
+        if of and package not in (of, None):
+            raise Missing(_FIELD, f"its mechanism is code of the package {shown(of)}, which would run in this process", _REMEDY)
         plan = Plan.of(spec)
     except Missing:
         raise

@@ -67,7 +67,7 @@ def _plan(path: Path) -> Spec:
 
     if path.suffix == ".json":
         return load_spec(path)
-    return unpack.plan_of(unpack.read(path)).spec
+    return unpack.plan_of(unpack.read(path), package="").spec
 
 
 def _declared(options: argparse.Namespace) -> dict[str, list[str]]:

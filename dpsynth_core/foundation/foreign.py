@@ -14,7 +14,12 @@ MECHANISMS = "dpsynth_studio.mechanisms"
 
 
 class Missing(InputError):
-    """What is asked for is of a package that is not here, or cannot be loaded."""
+    """What is asked for is of a package that is not here, cannot be loaded, or may not be."""
+
+
+def package_of(name: str) -> str:
+    """The package of "PACKAGE:NAME"; "" for what is part of this program."""
+    return name.partition(":")[0] if ":" in name else ""
 
 
 def offered(group: str) -> dict[str, EntryPoint]:
@@ -24,7 +29,7 @@ def offered(group: str) -> dict[str, EntryPoint]:
 
 def load(group: str, name: str) -> object:
     """The object of this "PACKAGE:NAME". Raises Missing."""
-    package = name.partition(":")[0]
+    package = package_of(name)
     point = offered(group).get(name)
     if point is None:
         problem = f"{shown(name)} is of the package {shown(package)}, which is not installed here or has no such thing"

@@ -176,13 +176,18 @@ class Release:
         return words.release_html(self.made)
 
 
-def open(path: str | os.PathLike[str]) -> Release:
+def open(path: str | os.PathLike[str], *, package: str = "") -> Release:
     """Open a bundle. Nothing of it is checked but that it can be read: `verify` checks.
+
+    Parameters
+    ----------
+    path : of a bundle, or of the folder it was unpacked into.
+    package : the other package whose mechanism made it, if you trust its code: that runs in this process.
 
     Raises
     ------
     InputError
-        Where it is no bundle, or is damaged.
+        Where it is no bundle, is damaged, or has the mechanism of a package that is not named.
 
     Examples
     --------
@@ -193,10 +198,10 @@ def open(path: str | os.PathLike[str]) -> Release:
     >>> dps.open("release.zip").warnings == release.warnings
     True
     """
-    return opened(Path(path), pandas_of)
+    return opened(Path(path), pandas_of, package)
 
 
-def opened(path: Path, back: Back) -> Release:
+def opened(path: Path, back: Back, package: str) -> Release:
     """The same, with rows as another kind of table."""
     from dpsynth_core.bundle import unpack
     from dpsynth_core.bundle.checks.opened import Opened
@@ -204,7 +209,7 @@ def opened(path: Path, back: Back) -> Release:
     from dpsynth_core.release import document
 
     bundle = unpack.read(path)
-    unpack.plan_of(bundle)
+    unpack.plan_of(bundle, package)
     try:
         made = Opened(bundle, document.from_json(bundle.document)).whole
     except (Wrong, *unpack.DAMAGE):

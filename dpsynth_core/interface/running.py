@@ -11,6 +11,7 @@ from pathlib import Path
 from dpsynth_core.foundation import interrupts, threads
 from dpsynth_core.foundation.causes import explained_imports
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.foreign import package_of
 from dpsynth_core.foundation.visible import visible
 from dpsynth_core.foundation.zones import Zoned
 from dpsynth_core.interface.frames import Given, pandas_of
@@ -37,7 +38,7 @@ def run(plan: Plan, table: Given, charged: bool, progress: bool, again: bool) ->
         if (path := kept.earlier(plan)) is None:
             return _run(plan, table, charged, progress, again)
     print("note: this plan was carried out on this very table before; here is that release, and nothing is spent", file=sys.stderr)
-    return opened(path, table.back)
+    return opened(path, table.back, package_of(plan.spec.mechanism.name))
 
 
 def _run(plan: Plan, table: Given, charged: bool, progress: bool, anew: bool) -> Release:

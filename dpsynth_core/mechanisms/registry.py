@@ -22,7 +22,7 @@ from dpsynth_core.mechanisms.graphical.hdmm_pgm import HdmmPgm
 from dpsynth_core.mechanisms.graphical.households import Households
 from dpsynth_core.mechanisms.graphical.privbayes import PrivBayes
 from dpsynth_core.mechanisms.graphical.privmrf import PrivMrf
-from dpsynth_core.mechanisms.mechanism import Adaptive, Forecast, Mechanism
+from dpsynth_core.mechanisms.mechanism import Adaptive, Card, Forecast, Mechanism
 from dpsynth_core.mechanisms.parameters import Setting, chosen, parameters, read
 from dpsynth_core.mechanisms.projection.privsyn import PrivSyn
 from dpsynth_core.vocabulary.workload import Workload
@@ -116,8 +116,8 @@ def title(name: str) -> str:
 
 def _foreign(name: str) -> Mechanism:
     """Of another package, with a card that says so. Raises `foreign.Missing`."""
-    given, package = foreign.load(foreign.MECHANISMS, name), name.partition(":")[0]
-    if not is_dataclass(given) or "card" not in {one.name for one in fields(given)}:
+    given, package = foreign.load(foreign.MECHANISMS, name), foreign.package_of(name)
+    if not is_dataclass(given) or "card" not in {one.name for one in fields(given)} or not isinstance(getattr(given, "card", None), Card):
         raise foreign.Missing("mechanism", f"{shown(name)} is no dataclass with a card among its fields", "tell its authors")
     mechanism = cast(Mechanism, given)
     card = replace(
@@ -200,22 +200,31 @@ def _as_published(mechanism: Mechanism) -> dict[str, Any] | None:
 
 
 def describe() -> list[dict[str, Any]]:
-    """The registry as JSON: what `python -m dpsynth_core mechanisms` prints."""
-    return [
-        {
-            "name": mechanism.card.name,
-            "title": mechanism.card.title,
-            **({"package": mechanism.card.package} if mechanism.card.package else {}),
-            "purpose": purpose(mechanism.card.name).name,
-            "summary": mechanism.card.summary,
-            "paper": mechanism.card.paper,
-            "differences": list(mechanism.card.differences),
-            "as_published": _as_published(mechanism),
-            "privacy": mechanism.card.privacy,
-            "accountant": mechanism.card.accountant.name,
-            "makes_rows": mechanism.card.makes_rows,
-            "takes_thresholds": mechanism.card.takes_thresholds,
-            "parameters": [asdict(parameter) for parameter in parameters(mechanism)],
-        }
-        for mechanism in (*MECHANISMS.values(), *map(get, foreign.offered(foreign.MECHANISMS)))
-    ]
+    """The registry as JSON: what `python -m dpsynth_core mechanisms` prints. One of another package that is broken says so, and no more."""
+    return [*map(_described, MECHANISMS.values()), *map(_foreign_described, foreign.offered(foreign.MECHANISMS))]
+
+
+def _described(mechanism: Mechanism) -> dict[str, Any]:
+    return {
+        "name": mechanism.card.name,
+        "title": mechanism.card.title,
+        **({"package": mechanism.card.package} if mechanism.card.package else {}),
+        "purpose": purpose(mechanism.card.name).name,
+        "summary": mechanism.card.summary,
+        "paper": mechanism.card.paper,
+        "differences": list(mechanism.card.differences),
+        "as_published": _as_published(mechanism),
+        "privacy": mechanism.card.privacy,
+        "accountant": mechanism.card.accountant.name,
+        "makes_rows": mechanism.card.makes_rows,
+        "takes_thresholds": mechanism.card.takes_thresholds,
+        "parameters": [asdict(parameter) for parameter in parameters(mechanism)],
+    }
+
+
+def _foreign_described(name: str) -> dict[str, Any]:
+    try:
+        return _described(_foreign(name))
+    except Exception as error:  # noqa: BLE001 (code of strangers may raise anything)
+        problem = error.problem if isinstance(error, InputError) else f"it cannot be described ({type(error).__name__})"
+        return {"name": name, "package": foreign.package_of(name), "purpose": "foreign", "problem": problem}

@@ -67,7 +67,9 @@ def test_it_makes_releases_that_say_whose_it_is(tmp_path: Path, capsys: pytest.C
     assert "By the word of the package other-people" in registry.get(NAME).card.privacy
     path = release.save(tmp_path / "release.zip")
     assert verify.verify(unpack.read(path)).verdict != INCONSISTENT  # here: what the process with limits knows of packages may be old
-    assert dps.open(path).made.table == release.made.table
+    with pytest.raises(dps.InputError, match="code of the package 'other-people', which would run in this process"):
+        dps.open(path)
+    assert dps.open(path, package="other-people").made.table == release.made.table
     assert cli.main(["mechanisms"]) == 0
     (described,) = [entry for entry in json.loads(capsys.readouterr().out) if entry["name"] == NAME]
     assert (described["package"], described["purpose"]) == ("other-people", "foreign")
@@ -78,7 +80,7 @@ def test_without_the_package_its_releases_cannot_be_checked_and_that_is_said(ins
     path = planned().run(progress=False).save(tmp_path / "release.zip")
     (installed / "other_people-1.2.dist-info" / "entry_points.txt").unlink()
     with pytest.raises(dps.InputError, match="package 'other-people', which is not installed here"):
-        dps.open(path)
+        dps.open(path, package="other-people")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(installed), str(ROOT)])}
     done = subprocess.run(
         [sys.executable, "-m", "dpsynth_core", "verify", str(path)], env=environment, capture_output=True, text=True, timeout=SECONDS
@@ -95,6 +97,27 @@ def test_what_is_wrong_with_it_is_found(installed: Path, problem: str) -> None:
     assert problem in str(caught.value)
 
 
-def test_it_is_not_loaded_before_it_is_named() -> None:
+def test_it_is_not_loaded_before_it_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither by its package, nor because a bundle that somebody sent names it."""
     assert registry.get("independent").card.package == ""
     assert "other_people" not in sys.modules
+    path = planned().run(progress=False).save(tmp_path / "release.zip")
+    sys.modules.pop("other_people")
+    for package in ("", "another"):
+        with pytest.raises(dps.InputError, match="would run in this process"):
+            dps.open(path, package=package)
+    assert cli.main(["next", str(path), "demo", "--out", "spec.json"]) == cli.BAD_INPUT
+    assert "take the spec.json in the bundle" in capsys.readouterr().err
+    assert "other_people" not in sys.modules
+
+
+@pytest.mark.parametrize("broken", ["1 / 0", "MINE = 1", "MINE.card = 1"])
+def test_one_that_is_broken_is_named_and_the_others_are_listed(
+    installed: Path, capsys: pytest.CaptureFixture[str], broken: str
+) -> None:
+    (installed / "other_people.py").write_text(f"{OURS.replace('(frozen=True)', '')}\n\nMINE = Repeated()\n{broken}\n")
+    assert cli.main(["mechanisms"]) == 0
+    listed = {entry["name"]: entry for entry in json.loads(capsys.readouterr().out)}
+    assert listed.keys() == registry.MECHANISMS.keys() | {NAME}
+    assert "problem" in listed[NAME]
+    assert not [entry for entry in listed.values() if entry["name"] != NAME and "problem" in entry]

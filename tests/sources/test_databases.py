@@ -215,6 +215,34 @@ def test_which_rows_of_a_person_count_follows_from_the_records_alone(engine: str
         assert 0 < (counts[0] - counts[2]).sum() <= 2
 
 
+SORTED_ALIKE = {
+    "duckdb": [("VARCHAR COLLATE NOCASE", "ann", "ANN"), ("INTERVAL", "1 month", "30 days"), ("VARCHAR COLLATE NOACCENT", "e", "é")],
+    "sqlite": [("TEXT COLLATE NOCASE", "ann", "ANN")],
+    "postgresql": [("interval", "1 month", "30 days")],
+}
+"""Types of each engine, with two values that the engine sorts alike and that are read differently."""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_values_that_are_read_differently_come_in_one_order(engine: str, tmp_path: Path) -> None:
+    """Else which records of a person count would depend on where they lie, and so on others."""
+    for number, (kind, *values) in enumerate(SORTED_ALIKE[engine]):
+        came = []
+        for turn, inserted in enumerate((values, values[::-1])):
+            path, table = str(tmp_path / f"{number}-{turn}.{engine}"), "t"
+            if engine == "postgresql":
+                path, table = postgres.address(), postgres.new_table()
+            raw: Any = {"duckdb": duckdb.connect, "sqlite": sqlite3.connect}.get(engine, lambda _: postgres.connect())(path)
+            with raw as made:
+                made.execute(f"CREATE TABLE {table} (choice {kind})")
+                for value in inserted:
+                    made.execute(f"INSERT INTO {table} VALUES ('{value}')")
+            read = connect.DatabaseTable({"path": path, "table": table}, ["choice"]).batches(["choice"], ".")
+            came.append([value for batch in read for value in texts(batch.column(0)).to_pylist()])
+        assert came[0] == came[1], kind
+        assert len(set(came[0])) == 2, kind
+
+
 NAMES = ["ann", " ann", "bob", "Bob", "NA", ""]
 
 ODD_TYPES: dict[str, list[tuple[str, str, str]]] = {

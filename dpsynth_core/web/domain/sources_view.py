@@ -220,7 +220,7 @@ def _take_plan(file: UploadedFile) -> None:
 def _spec(name: str, content: bytes) -> Spec:
     """Raises InputError."""
     if name.endswith(".zip"):
-        return unpack.plan_of(unpack.read_bytes(content, _MOST_BYTES)).spec
+        return unpack.plan_of(unpack.read_bytes(content, _MOST_BYTES), package="").spec
     try:
         return Spec.from_json(parse_json(content.decode("utf-8"), "spec"))
     except UnicodeDecodeError:
