@@ -1,4 +1,5 @@
-"""Check and repeat bundles in processes with limited memory and time, so that a hostile one can do no harm. What they do is in `work`."""
+"""Check and repeat bundles in processes with limited memory and time and no file but the bundle's, so that a hostile one can do no harm.
+What they do is in `work`."""
 
 from __future__ import annotations
 
@@ -60,7 +61,7 @@ def verified(
         return report
     on_check(Running(REPLAYED, len(report.checks), len(report.checks)))
     try:
-        return report.replayed(Check(**confined.answer(*_asked("repeated", bundle, public), **_within(limits))))
+        return report.replayed(Check(**confined.answer(*_asked("repeated", bundle, public), **_within(limits, bundle, public))))
     except Ended as ended:
         more = "; allow more with --memory and --seconds on the command line" if ended.beyond else ""
         why = f"running the mechanism again {ended.problem}{more}"
@@ -68,7 +69,7 @@ def verified(
 
 
 def _checked(bundle: Path | bytes, limits: Limits, on_check: Callable[[Running], None]) -> Report:
-    with Work(*_asked("verified", bundle), **_within(limits)) as answers:
+    with Work(*_asked("verified", bundle), **_within(limits, bundle)) as answers:
         for answer in answers:
             if "running" not in answer:
                 return TypeAdapter(Report).validate_python(answer)
@@ -90,7 +91,8 @@ def reproduced(
             streams.append(files.enter_context(private_file(folder / checked_name(name))))
             return streams[-1]
 
-        made = _run_again(_asked("reproduced", bundle, public), limits, on_event, opened)
+        within = _within(limits, bundle, public)
+        made = _run_again(_asked("reproduced", bundle, public), limits, within, on_event, opened)
     return Repeated(tuple(made["different"]), tuple(made["versions"]), bool(streams))
 
 
@@ -104,7 +106,7 @@ def sampled(
 ) -> str:
     """Other rows of a bundle's model (`sampling.sample`), written to the stream; what is known of their errors. Raises as `reproduced`."""
     asked = (*_asked("sampled", bundle, public), wanted.rows, list(wanted.where), wanted.seed, wanted.form)
-    return str(_run_again(asked, limits, on_event, lambda _: stream)["errors"])
+    return str(_run_again(asked, limits, _within(limits, bundle, public), on_event, lambda _: stream)["errors"])
 
 
 def compared(before: Path, after: Path, form: str, limits: Limits) -> tuple[list[str], bytes]:
@@ -112,7 +114,7 @@ def compared(before: Path, after: Path, form: str, limits: Limits) -> tuple[list
     beyond the limits."""
     places = (str(place.absolute()) for place in (before, after))
     try:
-        with Work(f"{__package__}.work:compared", *places, form, **_within(limits)) as answers:
+        with Work(f"{__package__}.work:compared", *places, form, **_within(limits, before, after)) as answers:
             lines, report = answers
             return list(lines), bytes(report)
     except Ended as ended:
@@ -120,13 +122,17 @@ def compared(before: Path, after: Path, form: str, limits: Limits) -> tuple[list
 
 
 def _run_again(
-    asked: tuple[Any, ...], limits: Limits, on_event: Callable[[Progress], None], opened: Callable[[str], BinaryIO]
+    asked: tuple[Any, ...],
+    limits: Limits,
+    within: dict[str, Any],
+    on_event: Callable[[Progress], None],
+    opened: Callable[[str], BinaryIO],
 ) -> dict[str, Any]:
-    """The last answer of work that runs a mechanism again. opened: where the parts of a file go, by its name."""
+    """The last answer of work that runs a mechanism again. within: as `_within`. opened: where the parts of a file go, by its name."""
     left, made = limits.megabytes << 20, dict[str, Any]()
     stream: BinaryIO = io.BytesIO()
     try:
-        with Work(*asked, **_within(limits)) as answers:
+        with Work(*asked, **within) as answers:
             for answer in answers:
                 if isinstance(answer, bytes):
                     if (left := left - len(answer)) < 0:
@@ -148,8 +154,9 @@ def _asked(function: str, bundle: Path | bytes, *public: Path | None) -> tuple[A
     return (f"{__package__}.work:{function}", place, *("" if path is None else str(path.absolute()) for path in public))
 
 
-def _within(limits: Limits) -> dict[str, Any]:
-    return {"limits": limits, "patience": _WAIT * limits.seconds}
+def _within(limits: Limits, *files: Path | bytes | None) -> dict[str, Any]:
+    """How a process is confined that reads these files, and none for bytes."""
+    return {"limits": limits, "files": [str(one.absolute()) for one in files if isinstance(one, Path)], "patience": _WAIT * limits.seconds}
 
 
 def _unanswered(what: str, ended: Ended) -> InputError:

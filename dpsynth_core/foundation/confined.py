@@ -2,8 +2,9 @@
 
 `Work` runs a generator, named "module:function", and yields what it yields: JSON values or bytes, and never a pickled object. The first
 work starts a *starter*, a fresh Python that knows no file and no record. For each work the starter loads the module, once, and forks a
-*keeper*, which forks the *worker*. The worker reads its arguments, limits itself and answers through a socket. The keeper kills it when the
-program that asked is gone or closes the work, also in the middle of a call in C, and says how it ended.
+*keeper*, which forks the *worker*. The worker reads its arguments, limits itself, gives up all files but its own (`sandbox`) and answers
+through a socket. The keeper kills it when the program that asked is gone or closes the work, also in the middle of a call in C, and says
+how it ended.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Final, Self
 
-from dpsynth_core.foundation import confinement
+from dpsynth_core.foundation import confinement, sandbox
 from dpsynth_core.foundation.causes import cause_of
 from dpsynth_core.foundation.confinement import TOO_MUCH, Limits
 from dpsynth_core.foundation.errors import CapacityError, InputError, OracleError
@@ -56,13 +57,19 @@ class Work(Iterator[Any]):
     """The answers of one piece of work. Leaving the `with` block kills its process.
 
     function: "module:function". arguments: JSON values or bytes. limits: of its process, and of each one that it starts; None for none.
-    patience: seconds by the clock for each answer. load: modules that the work takes beside that of the function, which are loaded once for
-    all work. Raises the InputErrors of the work as they are, InputError where no process can be
-    started or a package is missing, and otherwise `Ended`.
+    files: all that it may read beside programs, without a network; None for all that this program may. patience: seconds by the clock for
+    each answer. load: modules that the work takes beside that of the function, which are loaded once for all work. Raises the InputErrors
+    of the work as they are, InputError where no process can be started or a package is missing, and otherwise `Ended`.
     """
 
     def __init__(
-        self, function: str, *arguments: Any, limits: Limits | None = None, patience: float | None = None, load: Sequence[str] = ()
+        self,
+        function: str,
+        *arguments: Any,
+        limits: Limits | None = None,
+        files: Sequence[str] | None = None,
+        patience: float | None = None,
+        load: Sequence[str] = (),
     ) -> None:
         self._limits = limits
         self._socket, answers = socket.socketpair()
@@ -76,7 +83,7 @@ class Work(Iterator[Any]):
             except BaseException:
                 self.close()
                 raise
-        for argument in arguments:
+        for argument in (files, *arguments):  # some are too large to wait in a socket that nobody reads yet
             self.send(argument)
 
     def __enter__(self) -> Self:
@@ -133,9 +140,11 @@ class Work(Iterator[Any]):
         return Ended(beyond or confinement.fate(code), bool(beyond))
 
 
-def answer(function: str, *arguments: Any, limits: Limits | None = None, patience: float | None = None) -> Any:
+def answer(
+    function: str, *arguments: Any, limits: Limits | None = None, files: Sequence[str] | None = None, patience: float | None = None
+) -> Any:
     """The only answer of work that has one. Raises as `Work`."""
-    with Work(function, *arguments, limits=limits, patience=patience) as work:
+    with Work(function, *arguments, limits=limits, files=files, patience=patience) as work:
         (value,) = work
         return value
 
@@ -264,9 +273,11 @@ def _keep(answers: socket.socket, status: socket.socket, work: Callable[[], int]
 def _work(answers: socket.socket, function: Callable[..., Generator[Any, Any, None]], count: int, limits: dict[str, int] | None) -> int:
     """The worker. Returns its exit code."""
     try:
-        arguments = [_message(answers) for _ in range(count)]
+        files, *arguments = [_message(answers) for _ in range(1 + count)]
         if limits is not None:
             confinement.limit(Limits(**limits))
+        if files is not None:
+            sandbox.close(files)
         generator, message = function(*arguments), None
         with suppress(StopIteration):
             while True:

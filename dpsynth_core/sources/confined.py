@@ -7,7 +7,7 @@ harmed. Records come back as Arrow batches: nothing of the file is written anywh
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -18,7 +18,7 @@ from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.processors import available
 from dpsynth_core.sources.formats import STATISTICAL, TEXT, Files, kind_of
-from dpsynth_core.sources.locations import located
+from dpsynth_core.sources.locations import Location, Remote, located
 
 LIMITS = Limits(megabytes=2048, seconds=60, processors=available())
 """Of an answer; of reading all records, each further batch has as many seconds again."""
@@ -42,7 +42,8 @@ def prepare(path: str | os.PathLike[str]) -> None:
 
 def about(which: str, path: str | os.PathLike[str], kind: str) -> Any:
     """The answer of a function of the module that reads such a file, about a single one. Raises InputError."""
-    with _work(kind, 0, "about", str(located(path).absolute()), kind, which) as answers:
+    place = located(path).absolute()
+    with _work(kind, 0, [place], "about", str(place), kind, which) as answers:
         (answer,) = answers
         return answer
 
@@ -51,16 +52,18 @@ def about(which: str, path: str | os.PathLike[str], kind: str) -> Any:
 def work(which: str, table: Files, *arguments: Any) -> Iterator[Work]:
     """The answers of a function of `reading_work`, of these files. InputError. A Feather file is mapped into memory, not read into it."""
     mapped = table.size >> 20 if table.form.kind == "feather" else 0
-    with _work(table.form.kind, mapped, which, table.to_json(), *arguments) as answers:
+    with _work(table.form.kind, mapped, table.files, which, table.to_json(), *arguments) as answers:
         yield answers
 
 
 @contextmanager
-def _work(kind: str, mapped: int, which: str, *arguments: Any) -> Iterator[Work]:
+def _work(kind: str, mapped: int, places: Sequence[Location], which: str, *arguments: Any) -> Iterator[Work]:
+    """An object store takes a network, and the files with credentials for it; on this machine, no file is open to it but these."""
     limits = replace(LIMITS, megabytes=LIMITS.megabytes + mapped)
+    files = None if any(isinstance(place, Remote) for place in places) else list(map(str, places))
     load, patience = _LIBRARIES.get(kind, ()), _WAIT * LIMITS.seconds
     try:
-        with Work(f"{_WORK}:{which}", *arguments, limits=limits, patience=patience, load=load) as answers:
+        with Work(f"{_WORK}:{which}", *arguments, limits=limits, files=files, patience=patience, load=load) as answers:
             yield answers
     except Ended as ended:
         fails = f"takes more than {LIMITS.words}, or makes the program that reads such files fail: it {ended.problem}"

@@ -24,6 +24,7 @@ from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.errors import CapacityError, InputError, OracleError
 from tests.bundle import pack
 from tests.bundle.bundles import edited, packed, repacked
+from tests.foundation.test_sandbox import files_guarded
 
 
 def test_the_report_is_the_same_as_without_limits(tmp_path: Path) -> None:
@@ -105,6 +106,17 @@ def test_a_process_that_fails_is_not_said_to_have_taken_too_much(function: str, 
         verified(b"")
     assert not isinstance(raised.value, CapacityError)
     assert "MB" not in str(raised.value)
+
+
+@files_guarded
+def test_a_check_opens_no_file_but_the_bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "release.zip"
+    for one in (path, tmp_path / "release.zip.other"):
+        one.write_bytes(b"x")
+    monkeypatch.setattr(confined, "_asked", lambda *_: ("tests.bundle.failing_work:look_beside", str(path)))
+    for check in (verified, lambda bundle: confined.reproduced(bundle, tmp_path / "out", Limits())):
+        with pytest.raises(InputError, match="failed with PermissionError"):
+            check(path)
 
 
 def test_a_package_that_is_missing_in_the_process_is_named_with_its_remedy(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A reader that crashes."""
+"""Readers that crash, and look at what is not theirs."""
 
 from __future__ import annotations
 
@@ -11,3 +11,8 @@ from typing import Any
 def answer(*_: Any) -> Iterator[Any]:
     os.kill(os.getpid(), signal.SIGABRT)
     yield
+
+
+def about(path: str, *_: Any) -> Iterator[Any]:
+    with open(path, "rb"), open(f"{path}.other", "rb"):
+        yield []

@@ -16,6 +16,7 @@ from dpsynth_core.sources.detect import detect_format
 from dpsynth_core.sources.files import FileTable
 from dpsynth_core.sources.formats import TEXT, TableFormat, kind_of
 from tests.foundation.processes import workers
+from tests.foundation.test_sandbox import files_guarded
 from tests.hostile.bombs import BOMBS
 from tests.patience import wait_until
 from tests.sources.written import WRITERS
@@ -108,6 +109,19 @@ def test_what_ends_the_reader_is_said(tmp_path: Path, monkeypatch: pytest.Monkey
     sentence = "takes more than 2,048 MB of memory or 60 seconds of work, or makes the program that reads such files fail: it was ended by"
     with pytest.raises(InputError, match=sentence):
         files.opened(tmp_path / "a.feather", TableFormat("feather")).column_names()
+
+
+@files_guarded
+def test_a_reader_opens_no_file_but_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.xlsx"
+    for one in (path, tmp_path / "a.xlsx.other"):
+        one.write_bytes(b"x")
+    monkeypatch.setattr(confined, "_WORK", "tests.sources.failing_work")
+    with pytest.raises(InputError, match="it failed with PermissionError"):
+        confined.about("sheets", path, "spreadsheet")
+    (tmp_path / "a.xlsx.other").unlink()
+    (tmp_path / "a.xlsx.other").symlink_to(path)  # the same file, which is the table's own
+    assert confined.about("sheets", path, "spreadsheet") == []
 
 
 def test_a_package_that_is_missing_there_is_named_with_its_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

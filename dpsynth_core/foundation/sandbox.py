@@ -1,0 +1,112 @@
+"""No file but those that are named, and no network, for this process and all that it starts: Landlock and seccomp of the Linux kernel.
+
+What a kernel lacks is left out in silence, since processes have limits all the same. The numbers are those of the kernel's own headers
+(linux/landlock.h, linux/seccomp.h, asm/unistd.h).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import struct
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+import dpsynth_core
+
+_CREATE, _ADD, _RESTRICT = 444, 445, 446
+"""System calls of Landlock, on all processors."""
+_EXECUTE, _WRITE, _READ, _LIST, _TRUNCATE, _DEVICE = (1 << place for place in (0, 1, 2, 3, 14, 15))
+_RIGHTS = {1: 13, 2: 14, 3: 15, 5: 16}
+"""From a version of Landlock on, how many rights to files it knows; the first ones, as bits."""
+_OF_FILES = _EXECUTE | _WRITE | _READ | _TRUNCATE | _DEVICE
+_SYSTEM = ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime")
+"""Libraries and time zones."""
+_MACHINE = ("/proc/self", "/proc/meminfo", "/proc/cpuinfo", "/sys/devices/system/cpu", "/sys/fs/cgroup", "/dev/urandom")
+
+_REFUSED = {
+    **{"socket": (41, 198), "connect": (42, 203), "bind": (49, 200), "io_uring_setup": (425, 425)},
+    **{"ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "pidfd_getfd": (438, 438)},
+    **{"chmod": (90, 52), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452)},
+    **{"chown": (92, 55), "fchown": (93, 55), "lchown": (94, 55), "fchownat": (260, 54)},
+    **{"setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7), "utimensat": (280, 88)},
+}
+"""Calls that open a network, reach into other processes or change what Landlock does not guard, by their numbers on x86_64 and aarch64."""
+_SOCKETPAIR, _STREAM = (53, 199), 1
+"""A pair of any other type than a stream could still send to a name."""
+_PROCESSORS = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
+"""Place in the pairs above, and the kernel's name."""
+_LOAD, _EQUAL, _AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x35, 0x54, 0x06
+_ALLOW, _KILL, _NOT_PERMITTED = 0x7FFF0000, 0x80000000, 0x00050001
+_NUMBER, _PROCESSOR, _SECOND = 0, 4, 24
+"""Where in what a filter sees: the call, the processor, and the second argument's lower half."""
+_SECCOMP, _NO_NEW_PRIVILEGES, _FILTER = 22, 38, 2
+
+
+def close(files: Sequence[str]) -> None:
+    """From here on, for good: programs and libraries can be read, the named files and folders too, and nothing can be written. No socket
+    can be opened but a pair, and no other process be looked into or, with Landlock 6, signalled."""
+    if sys.platform == "linux" and _libc().prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) == 0:
+        _close_files(files)
+        _close_calls()
+
+
+@cache
+def version() -> int:
+    """Of the kernel's Landlock; 0 where there is none."""
+    return max(0, _libc().syscall(_CREATE, None, 0, 1)) if sys.platform == "linux" else 0
+
+
+def _close_files(files: Sequence[str]) -> None:
+    if not version():
+        return
+    rights = (1 << max(count for since, count in _RIGHTS.items() if since <= version())) - 1
+    scopes = 3 if version() >= 6 else 0
+    asked = struct.pack("QQQ", rights, 0, scopes)[: 24 if version() >= 6 else 8]
+    ruleset = _libc().syscall(_CREATE, asked, len(asked), 0)
+    if ruleset < 0:
+        return
+    for path, allowed in (*_programs(), *((path, _READ | _LIST) for path in (*_MACHINE, *files)), ("/dev/null", _READ | _WRITE)):
+        with suppress(OSError):  # what is not there cannot be opened either
+            place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            allowed &= rights if os.path.isdir(path) else rights & _OF_FILES
+            _libc().syscall(_ADD, ruleset, 1, struct.pack("=Qi", allowed, place), 0)
+            os.close(place)
+    _libc().syscall(_RESTRICT, ruleset, 0)
+    os.close(ruleset)
+
+
+def _programs() -> Iterator[tuple[str, int]]:
+    """What Python may load later. Beside a package that is not installed there may be anything, of which names alone are told."""
+    package = Path(dpsynth_core.__file__).parent
+    beside = str(package.parent) if package.parent.name not in ("site-packages", "dist-packages") else ""
+    for path in {*_SYSTEM, sys.prefix, sys.base_prefix, str(package), *sys.path} - {beside, ""}:
+        yield path, _READ | _LIST | _EXECUTE
+    if beside:
+        yield beside, _LIST
+
+
+def _close_calls() -> None:
+    known = _PROCESSORS.get(platform.machine())
+    if known is None or sys.byteorder != "little":
+        return
+    here, processor = known
+    refused = sorted({numbers[here] for numbers in _REFUSED.values()})
+    steps = [(_LOAD, 0, 0, _PROCESSOR), (_EQUAL, 1, 0, processor), (_RETURN, 0, 0, _KILL), (_LOAD, 0, 0, _NUMBER)]
+    steps += [(_AT_LEAST, 0, 1, 1 << 30), (_RETURN, 0, 0, _KILL)]  # calls of another kind of program on the same processor
+    for number in refused:
+        steps += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _NOT_PERMITTED)]
+    steps += [(_EQUAL, 0, 4, _SOCKETPAIR[here]), (_LOAD, 0, 0, _SECOND), (_AND, 0, 0, 0xF), (_EQUAL, 1, 0, _STREAM)]
+    steps += [(_RETURN, 0, 0, _NOT_PERMITTED), (_RETURN, 0, 0, _ALLOW)]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
+    program = struct.pack("HxxxxxxP", len(steps), ctypes.addressof(code))
+    _libc().prctl(_SECCOMP, _FILTER, program, 0, 0)
+
+
+@cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None)
