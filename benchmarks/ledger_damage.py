@@ -3,7 +3,7 @@
 Each try takes a ledger of two populations with charges that stand, that were given back and a cap that was changed, flips 1 to 64 bits of
 its database, or drops one of its triggers, and asks three questions: what `ledger check` says, what each population has
 spent, and whether one more charge is taken. Either the charge is refused, or every sum is what it was; without a trigger it is refused.
-Prints how many tries ended how, and every try that broke that.
+Prints how many tries ended how, of all seeds that the record has, and every try that broke that.
 """
 
 from __future__ import annotations
@@ -46,11 +46,12 @@ def main() -> int:
     options = record.parser(__doc__, times=1000, seconds=0.0, seed=0).parse_args()
     with tempfile.TemporaryDirectory(dir=IN_MEMORY if IN_MEMORY.is_dir() else None) as folder:
         tally = damaged(Path(folder), record.numbers(options.times, options.seconds), options.seed)
-    counts = {where: [tally[where, end] for end in ENDS] for where in DAMAGES}
+    place, tried = options.results / "ledger_damage", {where: [tally[where, end] for end in ENDS] for where in DAMAGES}
+    runs = record.instead(record.earlier(place), record.machine() | {"seed": options.seed, "ends": ENDS, "counts": tried}, "seed")
+    counts = {where: [sum(some) for some in zip(*(run["counts"][where] for run in runs), strict=True)] for where in DAMAGES}
     rows = [(where, *(f"{count:,}" for count in (sum(some), *some))) for where, some in counts.items()]
     rows += [("**all**", f"{tally.total():,}", *(f"{sum(some):,}" for some in zip(*counts.values(), strict=True)))]
-    kept = record.machine() | {"seed": options.seed, "ends": list(ENDS), "counts": counts}
-    record.write(options.results / "ledger_damage", kept, record.table(("where", "tried", *ENDS), rows))
+    record.write(place, runs, record.table(("where", "tried", *ENDS), rows))
     return 1 if any(end == BROKEN for _, end in tally) or tally[DROPPED, UNCHANGED] else 0
 
 

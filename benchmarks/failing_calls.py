@@ -1,0 +1,370 @@
+"""Let each call fail once that changes a file, and see what is lost: ``python -m benchmarks.failing_calls [--times N] [--seconds S]``.
+
+Four commands work on books of their own: a run, `recover`, `ledger restore` and the wizard's worker. A library between them and the C
+library (`failing_calls.c`, built by the compiler of this machine) counts every write, fsync, rename, link, new file, new folder and
+deletion below their folder, and lets one of them fail: with an input/output error, on a full disk (once, or from then on), halfway through
+a write, or by the death of the process. Other tries let one allocation of memory fail, at a place drawn at random. Then the books are
+examined.
+
+Undercharged: an answer of the kernel is on disk, and the ledger has no charge. Lost: there are answers, and neither a complete release nor
+one that can be recovered. Not whole: the ledger, or a release, is called whole and is not. Wrong: a traceback, another exit code than
+those that are promised, or 0 without the work done. One pass over all calls comes before any repetition. Prints a table as Markdown.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import record
+from benchmarks.ledger_damage import IN_MEMORY
+from dpsynth_core import cli
+from dpsynth_core.bundle import pack, unpack, verdicts, verify
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.release import document, synthesis
+from dpsynth_core.store import auditing, balance, chain, folders, jobs, processes, projects, roles, runs, worker
+from dpsynth_core.store.home import LOCAL_OWNER
+
+PRELOADED = (document, pack, synthesis)
+"""What a run imports when it needs it: loaded once, before processes are forked."""
+SOURCE = Path(__file__).with_suffix(".c")
+LONGEST = 120
+"""Seconds after which a process hangs."""
+PEOPLE, REASON = "people", "a test of the books on a machine of its own"
+MAKE = (
+    *("synthesize", "people.csv", "--domain", "domain.json", "--epsilon", "1", "--population", PEOPLE, "--mechanism", "independent"),
+    *("--rows", "50", "--out", "out", "--workload"),
+)
+RESULTS = ("tried", "went on", "undercharged", "lost", "not whole", "wrong end")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """at: which call, from 1; 0 for none. how: as the library has it. for_good: so do all after it. memory_at: which allocation."""
+
+    how: int = 0
+    for_good: bool = False
+    at: int = 0
+    memory_at: int = 0
+
+
+FAULTS = {
+    "input/output error": Fault(1),
+    "disk full once": Fault(2),
+    "disk full from then on": Fault(2, for_good=True),
+    "half a write": Fault(3),
+    "death": Fault(4),
+}
+NO_MEMORY = "no memory"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a process ended, negative for a signal. calls, allocations: that it came to."""
+
+    code: int
+    said: str
+    calls: int = 0
+    allocations: int = 0
+
+
+# What is disturbed: each works in the folder of its case, and returns its exit code
+
+
+def run() -> int:
+    return cli.main((*MAKE, "all-1way"))
+
+
+def recover() -> int:
+    return cli.main(["recover", "--out", "again"])
+
+
+def restore() -> int:
+    return cli.main(["ledger", "restore", "export.json", "--reason", REASON])
+
+
+def work_off() -> int:
+    worker.main(waiting())
+    return 0
+
+
+def waiting() -> str:
+    """The run of the wizard's project."""
+    return Path("run").read_text()
+
+
+SUBJECTS: dict[str, Callable[[], int]] = {"run": run, "recover": recover, "ledger restore": restore, "worker": work_off}
+
+
+def prepare(subject: str, place: Path) -> None:
+    """Files and books that it works on."""
+    rows = np.random.default_rng(0).integers(0, [2, 3, 4], (300, 3))
+    np.savetxt(place / "people.csv", rows, fmt="%d", delimiter=",", header="a,b,c", comments="")
+    (place / "domain.json").write_text(json.dumps({"a": 2, "b": 3, "c": 4}))
+    if subject == "recover":
+        # the last call of a run deletes what it kept; before it, all answers are there
+        calls = forked(place, run).calls
+        _remove(place / "home", place / "out")
+        for back in count(12, 12):
+            forked(place, run, replace(FAULTS["death"], at=calls - back))
+            if any((place / "home" / "spools").glob("*.jsonl")) and not (place / "out" / "release.zip").exists():
+                return
+            _remove(place / "home", place / "out")
+    if subject == "ledger restore":
+        forked(place, run)
+        shutil.copytree(place / "home", place / "earlier")
+        shutil.rmtree(place / "out")
+        forked(place, partial(cli.main, (*MAKE, "all-2way")))
+        (place / "export.json").write_text(forked(place, partial(cli.main, ["ledger", "export"])).said)
+        (place / "home" / "dpsynth.sqlite").unlink()
+        shutil.copy(place / "earlier" / "dpsynth.sqlite", place / "home")
+        _remove(place / "earlier", place / "out")
+    if subject == "worker":
+        forked(place, _submit)
+
+
+def _remove(*folders: Path) -> None:
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _submit() -> int:
+    spec = {
+        "name": "test", "population": PEOPLE, "data": {"path": str(Path("people.csv").absolute())}, "domain": {"a": 2, "b": 3, "c": 4},
+        "workload": {"kind": "all", "k": 1}, "budget": {"epsilon": 1.0, "delta": 1e-9}, "mechanism": {"name": "independent"},
+        "output": {"rows": 50},
+    }  # fmt: skip
+    project = projects.create(LOCAL_OWNER, "census").id
+    Path("run").write_text(runs.submit(LOCAL_OWNER, project, Spec.from_json(spec)))
+    Path("folder").write_text(str(folders.run_folder(project, waiting()).relative_to(Path.cwd())))
+    return 0
+
+
+def forked(place: Path, act: Callable[[], int], fault: Fault = Fault(), trace: int = -1) -> Ended:
+    """Do it in a process of its own, in this folder, whose `home` is its DPSYNTH_HOME. trace: of a file that is open, for what it did."""
+    said, counted = place.parent / "said", place.parent / "counted"
+    counted.unlink(missing_ok=True)
+    if (child := os.fork()) == 0:
+        with suppress(BaseException):
+            _child(place, act, fault, trace, said, counted)
+        os._exit(1)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    numbers = json.loads(counted.read_text()) if counted.exists() else (0, 0)
+    return Ended(code, said.read_text(errors="replace"), *numbers)
+
+
+def _child(place: Path, act: Callable[[], int], fault: Fault, trace: int, said: Path, counted: Path) -> None:
+    os.setsid()
+    signal.alarm(LONGEST)
+    os.chdir(place)
+    os.environ["DPSYNTH_HOME"] = str(place / "home")
+    jobs.HEARTBEAT_SECONDS = 1000.0  # its writes would make the calls' numbers depend on time
+    jobs.SILENCE_SECONDS = -1.0
+    processes.launch = lambda *_: None
+    roles.of = lambda *_: roles.EVERY
+    output = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    library = ctypes.CDLL(None)
+    at, memory_at = map(ctypes.c_long, (fault.at, fault.memory_at))
+    library.faults_begin(str(place).encode(), at, fault.how, fault.for_good, memory_at, trace)
+    try:
+        code = act()
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else 1
+    except Exception:  # noqa: BLE001 (a worker ends so where the books cannot be written)
+        traceback.print_exc()
+        code = 1
+    finally:
+        library.faults_end()
+        sys.stdout.flush()
+    for count_of in (library.faults_seen, library.faults_allocated):
+        count_of.restype = ctypes.c_long
+    counted.write_text(json.dumps([library.faults_seen(), library.faults_allocated()]))
+    os._exit(code)
+
+
+# What is left behind
+
+
+def examine(subject: str, place: Path, code: int, charged_before: float) -> list[str]:
+    """What is wrong, of RESULTS, with what a process left that ended so; in a process of its own."""
+    ended = forked(place, partial(_examine, subject, code, charged_before))
+    if ended.code != 0 or "Traceback" in ended.said:
+        return [f"wrong end: examining it ended with {ended.code}: {ended.said[-600:]}"]
+    found: list[str] = json.loads(ended.said.strip().splitlines()[-1])
+    return found
+
+
+def _examine(subject: str, code: int, charged_before: float) -> int:
+    found: list[str] = []
+    if subject == "ledger restore":
+        if auditing.audit().problem and code == 0:
+            found.append("not whole")
+        if auditing.audit().problem and cli.main(["ledger", "restore", "export.json", "--reason", REASON]) != 0:
+            found.append("lost: it cannot be restored any more")
+    if auditing.audit().problem:
+        found.append(f"lost: {auditing.audit().problem}")
+    elif balance.spent(PEOPLE).rho < charged_before * (1 - 1e-9) and PEOPLE in balance.populations():
+        found.append("not whole: charges are gone")
+    if subject != "ledger restore":
+        jobs.pump()
+        whole, answers = _released(found), _answers()
+        if (whole or answers) and not any(entry.kind == "touch" for entry in chain.entries()):
+            found.append("undercharged")
+        if subject == "worker":
+            if (runs.get(LOCAL_OWNER, waiting()).state == "done") != whole:
+                found.append("wrong end: called done without a release, or not done with one")
+        elif code == 0 and not whole:
+            found.append("wrong end: 0 without a release")
+        if answers and not whole and not _recovered(subject, found):
+            found.append("lost")
+    print(json.dumps(found))
+    return 0
+
+
+def _answers() -> bool:
+    return any(file.read_bytes().count(b"\n") > 1 for file in Path("home", "spools").glob("*.jsonl"))
+
+
+def _released(found: list[str]) -> bool:
+    """Whether there is a complete release; a release that is there and is not complete is a finding."""
+    if Path("folder").exists():
+        if not Path(Path("folder").read_text(), jobs.RESULT).exists():
+            return False
+        bundle = unpack.read_bytes(_packed())
+    else:
+        place = next((one for one in (Path("out", "release.zip"), Path("again", "release.zip")) if one.exists()), None)
+        if place is None:
+            return False
+        bundle = unpack.read(place)
+    if verify.verify(bundle).verdict == verdicts.INCONSISTENT:
+        found.append("not whole: its release")
+    return True
+
+
+def _packed() -> bytes:
+    place = Path("packed.zip")
+    with place.open("wb") as stream:
+        pack.pack(runs.release(LOCAL_OWNER, waiting()), stream, Path.cwd())
+    return place.read_bytes()
+
+
+def _recovered(subject: str, found: list[str]) -> bool:
+    if subject != "worker":
+        return cli.main(["recover", "--out", "again"]) == 0 and _released(found)
+    runs.keep(LOCAL_OWNER, waiting())
+    return work_off() == 0 and _released(found)
+
+
+# All of it
+
+
+def cases(subject: str, calls: int, allocations: int, seed: int) -> Iterator[tuple[str, Fault]]:
+    """Each call with each fault and as many allocations, in an order of chance; then all again."""
+    choose = random.Random(f"{subject}/{seed}")
+    while True:
+        once = [(name, replace(fault, at=at)) for name, fault in FAULTS.items() for at in range(1, calls + 1)]
+        once += [(NO_MEMORY, Fault(memory_at=choose.randint(1, allocations))) for _ in range(max(200, calls))]
+        choose.shuffle(once)
+        yield from once
+
+
+def disturbed(subject: str, name: str, fault: Fault, prepared: Path, charged: float) -> tuple[bool, list[str]]:
+    """Whether it went on, and what is wrong."""
+    place = Path(shutil.copytree(prepared, prepared.parent / "hurt"))
+    try:
+        ended = forked(place, SUBJECTS[subject], fault)
+        found = examine(subject, place, ended.code, charged)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+    died = ended.code < 0 and (name in ("death", NO_MEMORY)) and ended.code != -signal.SIGALRM
+    shown = "Traceback" in ended.said and subject != "worker"  # which nobody looks at: its state says what people are told
+    if shown or not (died or ended.code in (0, 1, 2, 130)):
+        found.append(f"wrong end: {ended.code}: {ended.said[-600:]}")
+    return ended.code == 0, found
+
+
+def preload() -> None:
+    """Begin anew with the library between this program and the C library."""
+    if "faults" in os.environ.get("LD_PRELOAD", ""):
+        return
+    if (compiler := shutil.which("cc") or shutil.which("gcc")) is None:
+        raise SystemExit("there is no compiler of C on this machine; install one (Debian: apt-get install gcc), then run this again")
+    library = Path(tempfile.mkdtemp(prefix="faults")) / "faults.so"
+    subprocess.run([compiler, "-O2", "-shared", "-fPIC", "-pthread", "-o", str(library), str(SOURCE)], check=True)
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    os.execve(sys.executable, [*sys.orig_argv], {**os.environ, **threads, "LD_PRELOAD": str(library)})
+
+
+def main() -> int:
+    options = record.parser(__doc__, times=1000, seconds=0.0, seed=0).parse_args()
+    preload()
+    tally, findings = Counter[tuple[str, str, str]](), list[str]()
+    with tempfile.TemporaryDirectory(dir=IN_MEMORY if IN_MEMORY.is_dir() else None) as folder:
+        waits: list[tuple[str, Path, float, Iterator[tuple[str, Fault]]]] = []
+        sizes: dict[str, int] = {}
+        for subject in SUBJECTS:
+            prepared = Path(folder, subject.replace(" ", "-"), "prepared")
+            prepared.mkdir(parents=True)
+            prepare(subject, prepared)
+            charged = _charged(prepared)
+            trial = Path(shutil.copytree(prepared, prepared.parent / "hurt"))
+            ended = forked(trial, SUBJECTS[subject])
+            if ended.code != 0 or (wrong := examine(subject, trial, 0, charged)):
+                raise SystemExit(f"undisturbed, {subject} ended with {ended.code}: {ended.said} {wrong}")
+            shutil.rmtree(trial)
+            sizes[subject] = ended.calls
+            waits.append((subject, prepared, charged, cases(subject, ended.calls, ended.allocations, options.seed)))
+        for number in record.numbers(options.times, options.seconds):
+            subject, prepared, charged, some = waits[number % len(waits)]
+            name, fault = next(some)
+            went_on, wrong = disturbed(subject, name, fault, prepared, charged)
+            tally[subject, name, "tried"] += 1
+            tally[subject, name, "went on"] += went_on
+            for one in wrong:
+                tally[subject, name, one.partition(":")[0]] += 1
+                findings.append(f"{subject}, {name}, {fault}: {one}")
+                print(findings[-1], file=sys.stderr, flush=True)
+    kept = record.machine() | {"seed": options.seed, "calls": sizes, "tally": [[*key, number] for key, number in sorted(tally.items())]}
+    rows: list[list[Any]] = [
+        [subject, name, *(tally[subject, name, result] for result in RESULTS)] for subject in SUBJECTS for name in (*FAULTS, NO_MEMORY)
+    ]
+    all_calls = ", ".join(f"{subject} {calls}" for subject, calls in sizes.items())
+    rows.append(["**all**", f"calls: {all_calls}", *(sum(row[place] for row in rows) for place in range(2, 2 + len(RESULTS)))])
+    record.write(options.results / "failing_calls", kept | {"findings": findings}, record.table(("command", "fault", *RESULTS), rows))
+    return 1 if findings else 0
+
+
+def _charged(place: Path) -> float:
+    ended = forked(place, _say_charged)
+    return float(ended.said.strip().splitlines()[-1])
+
+
+def _say_charged() -> int:
+    entries = json.loads(Path("export.json").read_text()) if Path("export.json").exists() else [vars(entry) for entry in chain.entries()]
+    touched = {entry["run"] for entry in entries if entry["kind"] == "touch"}
+    print(sum(entry["rho"] for entry in entries if entry["kind"] == "reserve" and entry["run"] in touched))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

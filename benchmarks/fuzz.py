@@ -1,0 +1,97 @@
+"""Look for bytes that break a reader's promise, led by coverage: ``python -m benchmarks.fuzz [TARGET ...] [--seconds S] [--times N]``.
+
+The targets are those of `tests.hostile.targets`: each reader of tables, domains, DDI codebooks, specs, criteria, transcripts, release.json
+and bundles. Each begins with the files of `tests/hostile/corpus` and works in a process of its own, for so many seconds or tries. A promise
+is broken by an exception that is no InputError, by a death, and by more than 10 s of processor time for 1 MB (or 2 s in all). What breaks
+one is kept below `--found`, to be added to the corpus once it is mended. Prints a table as Markdown.
+
+Atheris is needed beside the development packages, which do not hold it, because nothing else takes its 35 MB:
+`.venv/bin/python -m pip install atheris==3.0.0`. Libraries in C are fuzzed without coverage, in the processes that they always work in.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks import record
+
+ONE = """
+import sys, json, time, hashlib, atexit
+from pathlib import Path
+target, seconds, times, seed, found, report = json.loads(sys.argv[1])
+sys.argv[1:] = []
+import atheris
+with atheris.instrument_imports(include=["dpsynth_core"]):
+    from tests.hostile import targets
+count, wrong, last = 0, {}, ""
+def kept():
+    Path(report).write_text(json.dumps([count, wrong]))
+def one(content):
+    global count
+    count += 1
+    problem = targets.broken(target, content)
+    if problem and problem.partition(":")[0] not in wrong:
+        name = hashlib.sha256(content).hexdigest()[:12]
+        Path(found).mkdir(parents=True, exist_ok=True)
+        Path(found, target + "-" + name).write_bytes(content)
+        wrong[problem.partition(":")[0]] = problem + " (" + name + ")"
+    if count % 50 == 0 or problem:
+        kept()
+corpus = targets.CORPUS / target
+options = ["-seed=%d" % (seed or 1), "-max_len=65536", "-rss_limit_mb=4096", "-timeout=60", "-detect_leaks=0", "-verbosity=0"]
+options += ["-max_total_time=%d" % seconds] if seconds else []
+options += ["-runs=%d" % times, "-artifact_prefix=" + found + "/" + target + "-"]
+Path(found).mkdir(parents=True, exist_ok=True)
+atexit.register(kept)
+atheris.Setup([sys.argv[0], *options, sys.argv[0] + ".new", str(corpus)], one)
+atheris.Fuzz()
+"""
+
+
+def main() -> int:
+    parser = record.parser(__doc__, times=10**9, seconds=60, seed=0, found=Path(tempfile.gettempdir()) / "fuzz-found")
+    parser.add_argument("targets", nargs="*", metavar="TARGET", help="default: all, one after the other")
+    options = parser.parse_args()
+    if subprocess.run([sys.executable, "-c", "import atheris"], capture_output=True, check=False).returncode:
+        raise SystemExit("Atheris is not installed: .venv/bin/python -m pip install atheris==3.0.0")
+    from tests.hostile.targets import TARGETS
+
+    place, rows = options.results / "fuzz", []
+    runs = record.earlier(place)
+    for target in options.targets or TARGETS:
+        runs = record.instead(runs, fuzzed(target, options.seconds, options.times, options.seed, options.found), "target")
+        rows = [[run["target"], f"{run['tries']:,}", run["seconds"], "; ".join(run["wrong"]) or "none"] for run in runs]
+        record.write(place, runs, record.table(("reader", "tries", "seconds", "broken promises"), rows))
+    return 1 if any(run["wrong"] for run in runs) else 0
+
+
+def fuzzed(target: str, seconds: int, times: int, seed: int, found: Path) -> dict[str, object]:
+    """What a process that fuzzes it came to."""
+    with tempfile.TemporaryDirectory() as folder:
+        program, report = Path(folder, "one.py"), Path(folder, "report.json")
+        program.write_text(ONE)
+        Path(folder, "one.py.new").mkdir()
+        asked = json.dumps([target, seconds, times, seed, str(found), str(report)])
+        paths = os.pathsep.join(filter(None, [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]))
+        began = time.monotonic()
+        ended = subprocess.run(
+            [sys.executable, str(program), asked],
+            env={**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"},
+            capture_output=True,
+            check=False,
+        )
+        count, wrong = json.loads(report.read_text()) if report.exists() else (0, {})
+        broken = list(wrong.values())
+        if ended.returncode:
+            broken.append(f"it ended with {ended.returncode}: {ended.stderr.decode(errors='replace')[-300:]}")
+    return {"target": target, "tries": count, "seconds": round(time.monotonic() - began), "seed": seed, **record.machine(), "wrong": broken}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
