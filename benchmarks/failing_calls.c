@@ -51,7 +51,8 @@ static int of(int fd, char *whole) {
     ssize_t length = readlink(link, whole, PATH_MAX - 1);
     if (length < 0) return 0;
     whole[length] = 0;
-    return below(whole, whole);
+    length = strlen(root);
+    return !strncmp(whole, root, length) && whole[length] == '/';
 }
 /* What is to become of this call. */
 static int fate(void) {
@@ -95,6 +96,19 @@ ssize_t writev(int fd, const struct iovec *parts, int count) {
     char whole[PATH_MAX];
     if (!of(fd, whole)) return syscall(SYS_writev, fd, parts, count);
     return count ? written(fd, parts[0].iov_base, parts[0].iov_len, 0, 0) : 0; /* whoever calls goes on with the rest */
+}
+/* NumPy writes arrays so, and the C library would not come here again. */
+size_t fwrite(const void *bytes, size_t size, size_t number, FILE *to) {
+    char whole[PATH_MAX];
+    if (!of(fileno(to), whole)) return fwrite_unlocked(bytes, size, number, to);
+    size_t done = 0;
+    fflush(to);
+    while (done < size * number) {
+        ssize_t more = written(fileno(to), (const char *)bytes + done, size * number - done, 0, 0);
+        if (more < 0) return done / size;
+        done += more;
+    }
+    return number;
 }
 ssize_t sendfile(int to, int from, off_t *place, size_t length) {
     char whole[PATH_MAX];

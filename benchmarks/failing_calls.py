@@ -288,12 +288,12 @@ def cases(subject: str, calls: int, allocations: int, seed: int) -> Iterator[tup
         yield from once
 
 
-def disturbed(subject: str, name: str, fault: Fault, prepared: Path, charged: float) -> tuple[bool, list[str]]:
+def disturbed(subject: str, name: str, fault: Fault, prepared: Path, before: float) -> tuple[bool, list[str]]:
     """Whether it went on, and what is wrong."""
     place = Path(shutil.copytree(prepared, prepared.parent / "hurt"))
     try:
         ended = forked(place, SUBJECTS[subject], fault)
-        found = examine(subject, place, ended.code, charged)
+        found = examine(subject, place, ended.code, before)
     finally:
         shutil.rmtree(place, ignore_errors=True)
     died = ended.code < 0 and (name in ("death", NO_MEMORY)) and ended.code != -signal.SIGALRM
@@ -326,18 +326,18 @@ def main() -> int:
             prepared = Path(folder, subject.replace(" ", "-"), "prepared")
             prepared.mkdir(parents=True)
             prepare(subject, prepared)
-            charged = _charged(prepared)
+            before = charged(prepared)
             trial = Path(shutil.copytree(prepared, prepared.parent / "hurt"))
             ended = forked(trial, SUBJECTS[subject])
-            if ended.code != 0 or (wrong := examine(subject, trial, 0, charged)):
+            if ended.code != 0 or (wrong := examine(subject, trial, 0, before)):
                 raise SystemExit(f"undisturbed, {subject} ended with {ended.code}: {ended.said} {wrong}")
             shutil.rmtree(trial)
             sizes[subject] = ended.calls
-            waits.append((subject, prepared, charged, cases(subject, ended.calls, ended.allocations, options.seed)))
+            waits.append((subject, prepared, before, cases(subject, ended.calls, ended.allocations, options.seed)))
         for number in record.numbers(options.times, options.seconds):
-            subject, prepared, charged, some = waits[number % len(waits)]
+            subject, prepared, before, some = waits[number % len(waits)]
             name, fault = next(some)
-            went_on, wrong = disturbed(subject, name, fault, prepared, charged)
+            went_on, wrong = disturbed(subject, name, fault, prepared, before)
             tally[subject, name, "tried"] += 1
             tally[subject, name, "went on"] += went_on
             for one in wrong:
@@ -354,7 +354,8 @@ def main() -> int:
     return 1 if findings else 0
 
 
-def _charged(place: Path) -> float:
+def charged(place: Path) -> float:
+    """What was charged before, as the books or their export have it."""
     ended = forked(place, _say_charged)
     return float(ended.said.strip().splitlines()[-1])
 
@@ -364,6 +365,11 @@ def _say_charged() -> int:
     touched = {entry["run"] for entry in entries if entry["kind"] == "touch"}
     print(sum(entry["rho"] for entry in entries if entry["kind"] == "reserve" and entry["run"] in touched))
     return 0
+
+
+def touched(place: Path) -> bool:
+    """Whether the ledger says that a run read records."""
+    return forked(place, lambda: 0 if any(entry.kind == "touch" for entry in chain.entries()) else 1).code == 0
 
 
 if __name__ == "__main__":

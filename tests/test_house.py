@@ -81,8 +81,9 @@ def test_every_imported_package_was_asked_for() -> None:
 
 def test_every_package_that_tests_and_benchmarks_import_was_asked_for() -> None:
     measuring = imported_by(*(ROOT / "benchmarks").glob("*.py")) - names_asked_for("benchmarks/dpmm.in")
-    # server.py drives the browser that the tests drive; office.py speaks as a browser does, with what comes with streamlit
-    assert measuring <= names_asked_for("requirements.in") | {"playwright", "websockets"}
+    # server.py drives the browser that the tests drive; office.py speaks as a browser does, with what comes with streamlit; fuzz.py says
+    # how to install Atheris, which nothing else takes
+    assert measuring <= names_asked_for("requirements.in") | {"playwright", "websockets", "atheris"}
     tests = list((ROOT / "tests").rglob("*.py"))
     beside = {path.stem for path in tests}  # test folders without an __init__ import the file beside them by its name alone
     assert imported_by(*tests) - {canonicalize_name(name) for name in beside} <= (

@@ -1,0 +1,206 @@
+"""Cut the power at any moment and look at what may be left on the disk: ``python -m benchmarks.power_cuts [--times N] [--seconds S]``.
+
+Each command of `failing_calls` works once while its library writes down what it does to files. A try then takes a moment of that trace and
+builds a disk that may remain: of each file what was there at its last fsync, and of the writes since then any of them, in any order, whole
+or half; of new names, renames and deletions what a sync of their folder has made last, and of those since then the first few. Then the
+books are examined as there: an answer on disk without a charge, answers that are lost, a ledger or release called whole that is not. Last,
+a charge was acted on when the first answer was kept, and every disk must hold it from then on.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import struct
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks import failing_calls, record
+from benchmarks.ledger_damage import IN_MEMORY
+
+HEAD = struct.Struct("8sQqQQQ")
+SECTOR = 512
+RESULTS = ("tried", "undercharged", "lost", "not whole", "wrong end")
+
+
+@dataclass(frozen=True)
+class Step:
+    """what: w(rite), t(runcate), s(ync), c(reate), r(ename), l(ink), u(nlink), m(ake folder), d(elete folder)."""
+
+    what: str
+    inode: int
+    place: int
+    content: bytes
+    one: str
+    other: str
+
+
+def steps(trace: Path) -> list[Step]:
+    """Of a trace as `failing_calls.c` writes it."""
+    content, at, read = trace.read_bytes(), 0, list[Step]()
+    while at < len(content):
+        what, inode, place, length, one, other = HEAD.unpack_from(content, at)
+        at += HEAD.size
+        parts = []
+        for size in (one, other, length):
+            parts.append(content[at : at + size])
+            at += size
+        read.append(Step(what[:1].decode(), inode, place, parts[2], parts[0].decode(), parts[1].decode()))
+    return read
+
+
+@dataclass
+class File:
+    """synced: what the disk surely has. since: what was done after that."""
+
+    synced: bytearray = field(default_factory=bytearray)
+    since: list[Step] = field(default_factory=list)
+
+    def sync(self) -> None:
+        for step in self.since:
+            _apply(self.synced, step, len(step.content))
+        self.since.clear()
+
+    def remains(self, choose: random.Random) -> bytes:
+        """What may be left: any of the steps since the last sync, each whole or up to a sector of it."""
+        content = bytearray(self.synced)
+        for step in choose.sample(self.since, choose.randint(0, len(self.since))):
+            half = choose.random() < 0.3 and len(step.content) > SECTOR
+            _apply(content, step, SECTOR * choose.randint(1, len(step.content) // SECTOR) if half else len(step.content))
+        return bytes(content)
+
+
+def _apply(content: bytearray, step: Step, length: int) -> None:
+    if step.what == "t":
+        content[:] = content[: step.place].ljust(step.place, b"\0")
+        return
+    if len(content) < step.place:
+        content.extend(bytes(step.place - len(content)))
+    content[step.place : step.place + length] = step.content[:length]
+
+
+def disk(before: Path, trace: Sequence[Step], choose: random.Random, target: Path) -> None:
+    """Build a disk that may remain when the power is cut after these steps, in place of `before`, in the folder `target`."""
+    files, names = _after(before, trace, choose, target)
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir()
+    for name in sorted(names):
+        if (inode := names[name]) is None:
+            Path(name).mkdir(parents=True, exist_ok=True)
+        elif not name.endswith("-shm"):  # shared memory, which begins anew
+            Path(name).parent.mkdir(parents=True, exist_ok=True)
+            Path(name).write_bytes(files[inode].remains(choose))
+
+
+def _after(before: Path, trace: Sequence[Step], choose: random.Random, target: Path) -> tuple[dict[int, File], dict[str, int | None]]:
+    """Files by their inodes, and the names that they have then."""
+    files: dict[int, File] = {}
+    names: dict[str, int | None] = {}  # a folder has None
+    for path in sorted(before.rglob("*")):
+        inode = None if path.is_dir() else path.stat().st_ino
+        names[str(target / path.relative_to(before))] = inode
+        if inode is not None:
+            files[inode] = File(bytearray(path.read_bytes()))
+    waiting: list[Step] = []
+    for step in trace:
+        if step.what == "c":
+            files[step.inode] = File()
+        if step.what in "wt":
+            files.setdefault(step.inode, File()).since.append(step)
+        elif step.what == "s" and step.inode in files:
+            files[step.inode].sync()
+        elif step.what == "s":  # of a folder: what is in it is named for good, and the journal keeps to the order of what came before
+            last = max((place for place, held in enumerate(waiting) if step.one in (_folder(held.one), _folder(held.other))), default=-1)
+            for held in waiting[: last + 1]:
+                _name(names, held)
+            del waiting[: last + 1]
+        if step.what in "crlumd":
+            waiting.append(step)
+    for held in waiting[: choose.randint(0, len(waiting))]:
+        _name(names, held)
+    return files, names
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _name(names: dict[str, int | None], step: Step) -> None:
+    if step.what == "c":
+        names[step.one] = step.inode
+    elif step.what == "m":
+        names[step.one] = None
+    elif step.what in "ud":
+        names.pop(step.one, None)
+    elif step.what == "l" and step.one in names:
+        names[step.other] = names[step.one]
+    elif step.what == "r" and step.one in names:
+        for name in [name for name in names if name == step.one or name.startswith(f"{step.one}/")]:
+            names[step.other + name[len(step.one) :]] = names.pop(name)
+
+
+def traced(subject: str, prepared: Path) -> list[Step]:
+    """What the command does to its files when nothing disturbs it."""
+    place, trace = Path(shutil.copytree(prepared, prepared.parent / "hurt")), prepared.parent / "trace"
+    descriptor = os.open(trace, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
+    # files keep their inodes where the copy is the folder that the trace begins with
+    kept = Path(shutil.copytree(place, prepared.parent / "kept"))
+    inodes = {path.stat().st_ino: (kept / path.relative_to(place)).stat().st_ino for path in place.rglob("*") if path.is_file()}
+    ended = failing_calls.forked(place, failing_calls.SUBJECTS[subject], trace=descriptor)
+    os.close(descriptor)
+    if ended.code != 0:
+        raise SystemExit(f"undisturbed, {subject} ended with {ended.code}: {ended.said}")
+    shutil.rmtree(place)
+    made, found = set[int](), list[Step]()
+    for step in steps(trace):
+        made |= {step.inode} if step.what == "c" else set()
+        inode = step.inode if step.inode in made else inodes.get(step.inode, step.inode)
+        found.append(Step(step.what, inode, step.place, step.content, step.one, step.other))
+    return found
+
+
+def cuts(subject: str, folder: Path, seed: int) -> Iterator[list[str]]:
+    """What is wrong with one disk after the other."""
+    prepared = folder / subject.replace(" ", "-") / "prepared"
+    prepared.mkdir(parents=True)
+    failing_calls.prepare(subject, prepared)
+    charged, trace = failing_calls.charged(prepared), traced(subject, prepared)
+    answered = [at for at, step in enumerate(trace) if step.what == "s" and step.one.endswith(".jsonl")][1:]  # after the plan
+    known = answered[0] if answered and subject in ("run", "worker") else len(trace)
+    choose, place = random.Random(f"{subject}/{seed}"), prepared.parent / "hurt"
+    while True:
+        at = choose.randint(0, len(trace))
+        disk(prepared.parent / "kept", trace[:at], choose, place)
+        wrong = failing_calls.examine(subject, place, -9, charged)
+        if at > known and not failing_calls.touched(place):
+            wrong.append("undercharged: a charge that was acted on is gone")
+        yield [f"{one} (after step {at} of {len(trace)})" for one in wrong]
+
+
+def main() -> int:
+    options = record.parser(__doc__, times=1000, seconds=0.0, seed=0).parse_args()
+    failing_calls.preload()
+    tally, findings = Counter[tuple[str, str]](), list[str]()
+    with tempfile.TemporaryDirectory(dir=IN_MEMORY if IN_MEMORY.is_dir() else None) as folder:
+        tried = {subject: cuts(subject, Path(folder), options.seed) for subject in failing_calls.SUBJECTS}
+        for number in record.numbers(options.times, options.seconds):
+            subject = list(tried)[number % len(tried)]
+            tally[subject, "tried"] += 1
+            for one in next(tried[subject]):
+                tally[subject, one.partition(":")[0].partition(" (")[0]] += 1
+                findings.append(f"{subject}: {one}")
+                print(findings[-1], file=sys.stderr, flush=True)
+    rows = [[subject, *(tally[subject, result] for result in RESULTS)] for subject in tried]
+    rows.append(["**all**", *(sum(tally[subject, result] for subject in tried) for result in RESULTS)])
+    kept = record.machine() | {"seed": options.seed, "rows": rows, "findings": findings}
+    record.write(options.results / "power_cuts", kept, record.table(("command", *RESULTS), rows))
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
