@@ -1,0 +1,55 @@
+"""The programs that let calls fail and cut the power: they reach what they say, and a fault that loses something would be seen."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.power_cuts import SECTOR, Step, disk
+from tests.patience import SECONDS
+from tests.test_cli import ROOT
+
+pytestmark = pytest.mark.skipif(not (shutil.which("cc") or shutil.which("gcc")), reason="there is no compiler of C")
+
+
+@pytest.mark.slow  # each makes releases
+@pytest.mark.parametrize("program", ["failing_calls", "power_cuts"])
+def test_the_program_finds_nothing_and_reaches_writes_and_syncs(program: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", f"benchmarks.{program}", "--times", "8", "--results", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=10 * SECONDS)
+    assert done.returncode == 0, done.stderr
+    assert "**all**" in (tmp_path / f"{program}.md").read_text()
+    if program == "failing_calls":
+        calls = json.loads((tmp_path / f"{program}.json").read_text())["calls"]
+        assert calls["run"] > 250, "names alone are 80: writes or syncs are not counted"
+
+
+def states(tmp_path: Path, *steps: Step) -> set[bytes | None]:
+    """What the file `a` of a new disk may hold after these steps; None where it is not there."""
+    (tmp_path / "before").mkdir(exist_ok=True)
+    found: set[bytes | None] = set()
+    for seed in range(200):
+        disk(tmp_path / "before", steps, random.Random(seed), tmp_path / "after")
+        place = tmp_path / "after" / "a"
+        found.add(place.read_bytes() if place.exists() else None)
+    return found
+
+
+def test_what_was_synced_stays_and_what_was_not_may_be_lost(tmp_path: Path) -> None:
+    here = str(tmp_path / "after")
+    made, named = Step("c", 1, 0, b"", f"{here}/a", ""), Step("s", 9, 0, b"", here, "")
+    one, other, synced = Step("w", 1, 0, b"one", "", ""), Step("w", 1, 3, b"two", "", ""), Step("s", 1, 0, b"", f"{here}/a", "")
+    assert states(tmp_path, made, one, synced) == {None, b"one"}
+    assert states(tmp_path, made, one, synced, named) == {b"one"}
+    assert states(tmp_path, made, one, other, named) == {b"", b"one", b"onetwo", b"\0\0\0two"}
+    assert states(tmp_path, made, one, synced, other, named) == {b"one", b"onetwo"}
+    moved = Step("r", 1, 0, b"", f"{here}/a", f"{here}/b")
+    assert states(tmp_path, made, one, synced, named, moved) == {None, b"one"}
+    torn = states(tmp_path, made, Step("w", 1, 0, b"x" * 2 * SECTOR, "", ""), named)
+    assert torn == {b"", b"x" * SECTOR, b"x" * 2 * SECTOR}
