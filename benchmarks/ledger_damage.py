@@ -50,7 +50,7 @@ def main() -> int:
     runs = record.instead(record.earlier(place), record.machine() | {"seed": options.seed, "ends": ENDS, "counts": tried}, "seed")
     counts = {where: [sum(some) for some in zip(*(run["counts"][where] for run in runs), strict=True)] for where in DAMAGES}
     rows = [(where, *(f"{count:,}" for count in (sum(some), *some))) for where, some in counts.items()]
-    rows += [("**all**", f"{tally.total():,}", *(f"{sum(some):,}" for some in zip(*counts.values(), strict=True)))]
+    rows += [("**all**", f"{sum(map(sum, counts.values())):,}", *(f"{sum(some):,}" for some in zip(*counts.values(), strict=True)))]
     record.write(place, runs, record.table(("where", "tried", *ENDS), rows))
     return 1 if any(end == BROKEN for _, end in tally) or tally[DROPPED, UNCHANGED] else 0
 
