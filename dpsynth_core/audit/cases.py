@@ -6,8 +6,8 @@ the same under each unit of privacy: `MU` for Gaussian noise, `EPS` for everythi
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NoReturn
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.audit.evidence import Claim, Finding, from_draws, from_probabilities, of_charges
-from dpsynth_core.audit.losses import Guess, Losses, key
+from dpsynth_core.audit.losses import Guess, Losses, View, key
 from dpsynth_core.audit.neighbours import InventedTable, Neighbours, Row
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.events import Event
@@ -51,7 +51,7 @@ class Case:
     """A question and two tables. ask: the arguments by name, of a kernel's public numbers and the tables. variant: what kind, in words.
     finite: its answer is a choice among finitely many, so that every probability can be computed. share: of the draws of an audit; the slow
     ones get fewer. person: what they own in either table; otherwise rows of `OLD` (replace) and of `NEW`. look: at what of an answer,
-    instead of `losses`. group: the cells of the records that are asked about, {} for all records."""
+    instead of `losses`. view: of the kernel that is asked, such as one of a group of records or of weighted ones."""
 
     operation: str
     ask: Ask
@@ -62,7 +62,7 @@ class Case:
     person: Callable[[Unit], tuple[Sequence[Row], Sequence[Row]]] | None = None
     units: tuple[Unit, ...] = UNITS
     look: Guess | None = None
-    group: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    view: View = lambda kernel: kernel
 
     @property
     def title(self) -> str:
@@ -70,7 +70,7 @@ class Case:
 
     def question(self, neighbours: Neighbours, kernels: Kernels) -> Question:
         """The arguments, from public numbers alone: the same for both tables."""
-        return self.ask(kernels(neighbours.tables[0], neighbours.unit, 1.0, SeededNoise(0), 0.0, ZCDP), neighbours)
+        return self.ask(self.view(kernels(neighbours.tables[0], neighbours.unit, 1.0, SeededNoise(0), 0.0, ZCDP)), neighbours)
 
     def neighbours(self, unit: Unit) -> Neighbours:
         before, after = (self.person or _moved)(unit)
@@ -93,7 +93,7 @@ def sample(case: Case, unit: Unit, noise: Noise, draws: int, level: float, kerne
     """Every claim against so many draws from either table. level: of each claim, `evidence.from_draws`."""
     neighbours, charges = case.neighbours(unit), set[tuple[Event, ...]]()
     question = case.question(neighbours, kernels)
-    guess = case.look or Losses(neighbours, case.group).of(case.operation, question)
+    guess = case.look or Losses(neighbours, case.view).of(case.operation, question)
     count = max(8, round(case.share * draws))
     without, with_person = (
         [guess(_answer(case, question, kernels, neighbours.unit, table, noise, charges)) for _ in range(count)]
@@ -107,7 +107,7 @@ def _answer(
 ) -> Any:
     """One answer, by a kernel of its own with budget enough. What it was charged is added to `charges`."""
     kernel = kernels(table, unit, 1e6, noise, 0.99, ZCDP)
-    answer = getattr(kernel.among(case.group) if case.group else kernel, case.operation)(**question)
+    answer = getattr(case.view(kernel), case.operation)(**question)
     charges.add(kernel.events)
     return answer
 

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
-from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
@@ -36,6 +35,8 @@ OPERATIONS = tuple(name for name, operation in everything().items() if operation
 Arguments = Mapping[str, Any]
 Guess = Callable[[Any], Draw]
 """From an answer to the draw that describes it: a guess at its privacy loss, or a label."""
+View = Callable[[PrivacyKernel], PrivacyKernel]
+"""Another kernel of the same table."""
 Maker = Callable[["Losses", Arguments], Guess]
 """Prepares what all answers to one question share."""
 Shifted = Callable[[Event, NDArray[np.float64], NDArray[np.float64]], Callable[[NDArray[np.float64]], float]]
@@ -48,12 +49,11 @@ _AMPLE = 1e12
 
 
 class Losses:
-    """Guesses for questions about these two tables. group: the cells of the records that are asked about, {} for all records."""
+    """Guesses for questions about these two tables. view: of the kernel that is asked."""
 
-    def __init__(self, neighbours: Neighbours, group: Mapping[str, tuple[int, ...]] = MappingProxyType({})) -> None:
+    def __init__(self, neighbours: Neighbours, view: View = lambda kernel: kernel) -> None:
         self.neighbours = neighbours
-        whole = [PrivacyKernel(table, neighbours.unit, _AMPLE, _Silent()) for table in neighbours.tables]
-        self._exact = [kernel.among(group) for kernel in whole] if group else whole
+        self._exact = [view(PrivacyKernel(table, neighbours.unit, _AMPLE, _Silent())) for table in neighbours.tables]
 
     def of(self, operation: str, arguments: Arguments) -> Guess:
         """The guess at an operation's answers. arguments: those of the call, by name."""

@@ -32,6 +32,10 @@ def _worst_marginal(_: PrivacyKernel, neighbours: Neighbours) -> Question:
     return {"answers": answers, "weights": dict.fromkeys(answers, 1.0), "offsets": halfway, "eps": EPS}
 
 
+def _marginal(kernel: PrivacyKernel, _: Neighbours) -> Question:
+    return {"clique": _PAIR, "sigma": kernel.unit.marginal_l2 / MU}
+
+
 def _errors(kernel: PrivacyKernel, _: Neighbours) -> Question:
     answers: dict[Clique, Any] = {("b",): np.array([FAR, -FAR]), ("a", "b"): np.array([[FAR, -FAR], [0.0, 0.0]])}
     return {"answers": answers, "sigma": np.sqrt(len(answers)) * kernel.unit.marginal_l1 / MU}
@@ -60,7 +64,7 @@ _GUESS = Predictor("b", Additive(np.array([0, 1], dtype=np.int64), {}), Largest(
 """Right about the person's rows and about no one else's in `OLD`."""
 
 CASES = (
-    Case("measure_marginal", lambda kernel, _: {"clique": _PAIR, "sigma": kernel.unit.marginal_l2 / MU}),
+    Case("measure_marginal", _marginal),
     Case("measure_residual", lambda kernel, _: {"clique": _PAIR, "sigma": kernel.residual_l2(_PAIR, 1.0) / MU}, share=0.75),
     Case("measure_cells", lambda kernel, _: {"clique": ("b",), "cells": _LARGEST, "sigma": kernel.unit.marginal_l2 / MU}),
     Case(
@@ -82,7 +86,11 @@ CASES = (
     Case("measure_largest_range", _range),
     Case("measure_right", lambda kernel, _: {"predictors": [_GUESS] * 3, "sigma": np.sqrt(3) * kernel.unit.query_l1 / MU}),
     Case("measure_sum", _sum),
-    Case("measure_errors", _errors, "in a group of records", group={"a": (0,)}),
+    Case("measure_errors", _errors, "in a group of records", view=lambda kernel: kernel.among({"a": (0,)})),
+    *(
+        Case(name, ask, "of weighted records", view=lambda kernel: kernel.weighted("b", np.array([1, 3])))
+        for name, ask in (("measure_marginal", _marginal), ("measure_errors", _errors))
+    ),
     *(case for wing in registered("audits") for case in wing.CASES),
 )
 """At least one for each operation that is charged."""

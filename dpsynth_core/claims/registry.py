@@ -10,7 +10,8 @@ from dpsynth_core.claims.criteria.deciding import CRITERIA
 from dpsynth_core.claims.means import MEANS
 from dpsynth_core.claims.models.usefulness import MODELS
 from dpsynth_core.claims.ranges import RANGES
+from dpsynth_core.claims.weighted import WEIGHTED
 
-CLAIMS: tuple[Claim[Any], ...] = (CERTIFICATE, MODELS, CRITERIA, RANGES, MEANS)
+CLAIMS: tuple[Claim[Any], ...] = (CERTIFICATE, MODELS, CRITERIA, RANGES, MEANS, WEIGHTED)
 """New ones stand behind the criteria: these use the number of people that a certificate measured and what is known of models, and a
 recipient finds the answers of the three by this order."""

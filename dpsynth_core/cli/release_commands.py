@@ -66,6 +66,12 @@ def add(commands: Commands) -> None:
     make.add_argument("--inside", metavar="SHARE", default=_OF_NUMBERS["inside"], help=inside)
     means = "share of the budget that measures the means of columns of numbers; 0 for none (default: %(default)s)"
     make.add_argument("--means", metavar="SHARE", default=_OF_NUMBERS["means"], help=means)
+    weight = "column of the survey weights: the design weight, which depends on no other record; its upper bound is the largest that counts"
+    make.add_argument("--weight", metavar="COLUMN", help=weight)
+    totals = 'public totals that the weights of the rows are calibrated to: {"COLUMN": {"VALUE": PEOPLE}}, every value of a column'
+    make.add_argument("--weight-totals", metavar="FILE.json", type=Path, help=totals)
+    weighted = "share of the budget that measures weighted tables, where --weight names a column (default: %(default)s)"
+    make.add_argument("--weighted", metavar="SHARE", default="0.05", help=weighted)
     make.add_argument("--relation", default="add-remove", help="add-remove | replace (default: %(default)s)")
     make.add_argument("--person-column", metavar="NAME", help="column that tells people apart; default: one row is one person")
     make.add_argument("--max-rows-per-person", metavar="M", default="1", help="further ones are not used (default: %(default)s)")
@@ -119,6 +125,7 @@ def _synthesize(options: argparse.Namespace) -> None:
     if not demo and not is_address(str(options.data)):
         confined.prepare(options.data)  # while the rest is imported
     from dpsynth_core.claims.ranges import USUAL_SHARE
+    from dpsynth_core.claims.weighted import as_weight
     from dpsynth_core.foundation.documents import parse_json, read_document
     from dpsynth_core.mechanisms import registry
     from dpsynth_core.planning import about_spec
@@ -134,6 +141,8 @@ def _synthesize(options: argparse.Namespace) -> None:
     declared = json.dumps(demo_domain()) if options.domain is None else read_document(options.domain, "domain")
     domain = parse_domain(declared).ordered_like(columns)
     mechanism, ranged = registry.get(options.mechanism), options.ranges_share
+    weight = _weight(options)
+    domain = as_weight(domain, weight["column"]) if weight else domain
     linked = _linked(options, domain)
     workload = None if linked else parse_workload(options.workload, domain)
     rows = number(options.max_rows_per_person)
@@ -155,9 +164,11 @@ def _synthesize(options: argparse.Namespace) -> None:
             **{name: 0.0 if linked else number(getattr(options, name)) for name in _OF_NUMBERS},
             "criteria": number(options.criteria_share),
             "models": number(options.models_share),
+            "weighted": number(options.weighted) if weight else 0.0,
             "ranges": number(ranged) if ranged is not None else USUAL_SHARE if workload and workload.ranges else 0.0,
             "reason": options.epsilon_reason,
         },
+        **({"weight": weight} if weight else {}),
         "criteria": [] if options.criteria is None else parse_json(read_document(options.criteria, "--criteria"), "--criteria"),
         "models": [_model(text, domain) for text in options.model],
         "mechanism": {"name": options.mechanism, "settings": registry.settings(mechanism, settings(options.set))},
@@ -167,6 +178,18 @@ def _synthesize(options: argparse.Namespace) -> None:
     if linked:
         unstated += unstated_columns(read_document(options.members_domain, "--members-domain"))
     release(sealed, options.out, options.population, formats, assumed, unstated, options.private_notes)
+
+
+def _weight(options: argparse.Namespace) -> dict[str, Any]:
+    """The spec's section about survey weights; none where no column is the weight. Raises InputError."""
+    from dpsynth_core.foundation.documents import parse_json, read_document
+
+    if options.weight is None:
+        if options.weight_totals is not None:
+            raise InputError("--weight-totals", "no column is the weight", "name it with --weight, or leave the totals out")
+        return {}
+    totals = "{}" if options.weight_totals is None else read_document(options.weight_totals, "--weight-totals")
+    return {"column": options.weight, "totals": parse_json(totals, "--weight-totals")}
 
 
 def _linked(options: argparse.Namespace, domain: Domain) -> dict[str, Any]:
@@ -181,6 +204,7 @@ def _linked(options: argparse.Namespace, domain: Domain) -> dict[str, Any]:
             raise InputError("--rules", "it is of two linked tables", "state rules about one table in its domain")
         return {}
     one_table = {"--person-column": options.person_column, "--public": options.public, "--model": options.model}
+    one_table |= {"--weight": options.weight}
     one_table |= {"--max-rows-per-person": options.max_rows_per_person != "1"}
     one_table |= {f"--{name}": getattr(options, name) not in (usual, "0") for name, usual in _OF_NUMBERS.items()}
     one_table |= {"--workload": options.workload != ALL_TRIPLES, "--mechanism": options.mechanism != "aim", "--set": options.set}

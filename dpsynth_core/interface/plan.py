@@ -9,6 +9,8 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 
 from dpsynth_core.claims.ranges import USUAL_SHARE
+from dpsynth_core.claims.weighted import USUAL_SHARE as WEIGHTED_SHARE
+from dpsynth_core.claims.weighted import as_weight
 from dpsynth_core.foundation.causes import explained_imports
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.foundation.zones import Zoned
@@ -44,10 +46,12 @@ class Options(TypedDict, total=False):
 
     delta: probability that the guarantee fails. mechanism, settings: its name and its parameters. person: the column that tells people
     apart, and rows_per_person how many rows of each count. relation: "add-remove" or "replace". people: about how many there are, as far as
-    that is public; decides nothing but the forecast. rows: how many to write. certificate, discovery, inside, means, ranges: shares.
-    criteria: fixed beforehand. models: columns that models are to predict. epsilon_reason, domain_origin, origin_reason, other_copies,
-    looked (["nothing"] where there was no look): what the release says of how it came about. about: ``{"licence": "CC-BY-4.0", "creators":
-    ["Statistics Office"]}``, and contact, citation, period and place likewise. form: how a file is written, or the table or query of a
+    that is public; decides nothing but the forecast. rows: how many to write. certificate, discovery, inside, means, ranges, weighted:
+    shares. weight: the column of survey weights, whose upper bound is the largest that counts; take the design weight, which depends on no
+    other record. weight_totals: public totals that the rows' weights are calibrated to, by column and value. criteria: fixed beforehand.
+    models: columns that models are to predict. epsilon_reason, domain_origin, origin_reason, other_copies, looked (["nothing"] where there
+    was no look): what the release says of how it came about. about: ``{"licence": "CC-BY-4.0", "creators": ["Statistics Office"]}``, and
+    contact, citation, period and place likewise. form: how a file is written, or the table or query of a
     database.
     """
 
@@ -64,6 +68,9 @@ class Options(TypedDict, total=False):
     inside: float
     means: float
     ranges: float
+    weight: str | None
+    weight_totals: Mapping[str, Mapping[str, float]]
+    weighted: float
     criteria: Sequence[Mapping[str, Any]]
     models: Sequence[str]
     epsilon_reason: str
@@ -107,6 +114,7 @@ def plan(
     if people is not None and not (issubclass(type(people), Real) and 1 <= people <= _MOST_PEOPLE):
         raise InputError("people", f"{shown(people)} is no number of people", "say about how many there are, or leave it out")
     table, domain = given(data, options.get("form", {})), domains.domain(columns)
+    domain = domain if (weight := options.get("weight")) is None else as_weight(domain, weight)
     spec = Spec.from_json(_document(table, domain, epsilon, tables, population, options))
     return Plan(synthesis.plan(spec), table, people)
 
@@ -140,8 +148,10 @@ def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, popu
             "reason": options.get("epsilon_reason", ""),
             "inside": options.get("inside", DEFAULT_INSIDE),
             "means": options.get("means", DEFAULT_MEANS),
+            "weighted": options.get("weighted", WEIGHTED_SHARE if options.get("weight") else 0.0),
             **({"discovery": options["discovery"]} if "discovery" in options else {}),
         },
+        "weight": None if options.get("weight") is None else {"column": options["weight"], "totals": options.get("weight_totals", {})},
         "criteria": options.get("criteria", ()),
         "models": [{"column": column} for column in ([models] if isinstance(models, str) else models or ())],
         "mechanism": {"name": options.get("mechanism", "aim"), "settings": options.get("settings", {})},

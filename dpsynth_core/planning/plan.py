@@ -17,6 +17,7 @@ from dpsynth_core.claims.criteria.registry import AnyCriterion, of_models, read_
 from dpsynth_core.claims.models import targets as models
 from dpsynth_core.claims.models.targets import Target
 from dpsynth_core.claims.registry import CLAIMS
+from dpsynth_core.claims.weighted import WeightSpec
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.inference.keeping import Rules
 from dpsynth_core.mechanisms import registry
@@ -34,7 +35,7 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary import workload as workloads
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.filled import Filled
+from dpsynth_core.vocabulary.filled import Calibrated, Filled
 from dpsynth_core.vocabulary.kinds.registry import IDENTIFIER
 from dpsynth_core.vocabulary.link import Link
 from dpsynth_core.vocabulary.names import column_field
@@ -185,6 +186,7 @@ class Plan:
         made = cls(spec, domain, workload, spec.privacy_unit(), mechanism, shares, criteria=criteria, link=link)
         for claim in CLAIMS:
             claim.check(made)
+        _ = made.row_domain  # whose columns have different names, or this raises
         return made
 
     def with_public(self, public: PublicTable) -> Plan:
@@ -195,8 +197,14 @@ class Plan:
 
     @cached_property
     def row_domain(self) -> Domain:
-        """Of the rows: the domain; of two linked tables, that of the first with a new key."""
-        return self.domain if self.link is None else replace(self.link.households, filled=(self._key,))
+        """Of the rows: the domain, and a calibrated weight where there is one; of two linked tables, that of the first with a new key."""
+        if self.link is not None:
+            return replace(self.link.households, filled=(self._key,))
+        return self.domain if self.weight is None else self.weighed(Calibrated.of_column(self.weight.column))
+
+    def weighed(self, calibrated: Calibrated) -> Domain:
+        """The domain and behind its columns the calibrated weight. Raises InputError where a column has that name already."""
+        return replace(self.domain, filled=(*self.domain.filled, replace(calibrated, place=len(self.domain.columns))))
 
     @cached_property
     def member_domain(self) -> Domain:
@@ -207,6 +215,11 @@ class Plan:
     @property
     def _key(self) -> Filled:
         return Filled(str(self.spec.unit.person_column), IDENTIFIER.name, "1")
+
+    @property
+    def weight(self) -> WeightSpec | None:
+        """The column of survey weights, if one is."""
+        return self.spec.weight
 
     @property
     def records_each(self) -> int:
@@ -285,7 +298,7 @@ def _linked(spec: Spec, households: Domain, second: MembersSpec) -> Link:
         raise InputError("data", "of two linked tables, both are files that this machine counts", "name a file, and no engine")
     if not spec.data.simulated and not second.path:
         raise InputError("members.path", "no file is named", "give the path of the second table")
-    wrong = {"public": spec.public, "models": spec.models, "output.tables": spec.output.tables > 1}
+    wrong = {"public": spec.public, "models": spec.models, "weight": spec.weight, "output.tables": spec.output.tables > 1}
     for field in (name for name, stated in wrong.items() if stated):
         raise InputError(field, "two linked tables do not go with it yet", "leave it out")
     if spec.mechanism.name != Households.card.name or spec.mechanism.settings:
@@ -349,6 +362,9 @@ def _check_output(spec: Spec, mechanism: Mechanism) -> None:
     if tables > 1 and not mechanism.card.makes_rows:
         problem = f"{mechanism.card.title} has no model that tables of rows could be drawn from"
         raise InputError("output.tables", problem, "leave it out, or choose a mechanism that makes rows")
+    if spec.weight is not None and (tables > 1 or spec.data.kind == STANDIN or spec.data.engine is not None):
+        problem = "weights go with one table of rows, whose values this machine counts"
+        raise InputError("weight", problem, "leave it out, or name a table and neither a stand-in, an engine nor several tables of rows")
     if tables * rows > MAX_ROWS:
         problem = f"{tables:,} tables of {rows:,} rows are more than {MAX_ROWS:,} rows together"
         raise InputError("output.tables", problem, "ask for fewer tables, or for fewer rows")

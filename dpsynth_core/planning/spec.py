@@ -17,6 +17,7 @@ from pydantic_core import PydanticCustomError
 
 from dpsynth_core.claims.models.targets import MAX_MODELS, ModelSpec
 from dpsynth_core.claims.registry import CLAIMS
+from dpsynth_core.claims.weighted import WeightSpec
 from dpsynth_core.foundation.documents import base_name, check_path, is_uri, parse_json, read_document
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.planning.about_spec import AboutSpec
@@ -205,6 +206,7 @@ class Spec(Part):
     about: what deposits and citations need; a spec without it is published as before there was such a part.
 
     criteria: conditions that the release is judged by, fixed before the run (`claims.criteria.registry`).
+    weight: the column of survey weights, if one is (`claims.weighted`).
     models: columns that models are to predict, trained on the synthetic rows and measured on the people (`evaluation.models`).
     """
 
@@ -224,6 +226,7 @@ class Spec(Part):
     workload: dict[str, Any]
     criteria: tuple[dict[str, Any], ...] = ()
     models: tuple[ModelSpec, ...] = Field(default=(), max_length=MAX_MODELS)
+    weight: WeightSpec | None = None
     budget: BudgetSpec
     mechanism: MechanismSpec = MechanismSpec()
     output: OutputSpec = OutputSpec()
@@ -263,6 +266,8 @@ class Spec(Part):
             obj["data"]["standin"] = self.data.standin.model_dump()
         if self.about is None:
             del obj["about"]
+        if self.weight is None:
+            del obj["weight"]
         del obj["members"]
         if self.members is not None:
             obj["members"] = self.members.model_dump(include={"kind", "domain", "rules"}) | {"path": base_name(self.members.path)}
@@ -288,8 +293,8 @@ class Spec(Part):
 
     @property
     def claims(self) -> dict[str, Any]:
-        """What it says of claims besides their shares, by name; and its columns and its second table, of which some are not made."""
-        return {"criteria": self.criteria, "models": self.models, "members": self.members, "domain": self.domain}
+        """What it says of claims besides their shares, by name; and its columns, weight and second table, on which some hang."""
+        return {"criteria": self.criteria, "models": self.models, "members": self.members, "domain": self.domain, "weight": self.weight}
 
     def digest(self) -> str:
         """Of the published document, so that a reader of the release can check it."""

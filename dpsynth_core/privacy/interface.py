@@ -19,6 +19,7 @@ from dpsynth_core.privacy.meter import Meter
 from dpsynth_core.privacy.operation import Asked
 from dpsynth_core.privacy.registry import find
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.privacy.view import Integers
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.groups import Groups
@@ -138,6 +139,11 @@ class SealedKernel(Kernel):
     @abstractmethod
     def among(self, cells: Mapping[str, tuple[int, ...]]) -> Self:
         """A kernel over those records alone that are in these public cells of columns, with the same budget. Free."""
+
+    @abstractmethod
+    def weighted(self, column: str, times: Integers) -> Self:
+        """A kernel over the same table in which each record counts as often as its cell of this column says, with the same budget. times:
+        public, whole numbers from 0 to `unit.MOST_TIMES`, shape (size of the column,). Free."""
 
     @abstractmethod
     def prepare_cells(self, cells: Collection[Attribute]) -> None:

@@ -14,9 +14,10 @@ an oracle is asked about records (`research.privacy.rspm`).
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Self, cast
+
+import numpy as np
 
 from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.privacy.counts import Counts
@@ -26,8 +27,8 @@ from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.meter import Meter
 from dpsynth_core.privacy.operation import Asked
 from dpsynth_core.privacy.registry import find
-from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.privacy.view import Noise, View
+from dpsynth_core.privacy.unit import MOST_TIMES, Unit
+from dpsynth_core.privacy.view import Integers, Noise, View
 from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
@@ -69,8 +70,15 @@ class PrivacyKernel(SealedKernel):
 
     def among(self, cells: Mapping[str, tuple[int, ...]]) -> Self:
         """What one person owns of these records is part of what they own: `privacy.group`."""
-        source = Group(self.domain, self.__view.tables, cells)
-        return self.__counting(source, replace(self.unit, rows_may_not_count=True), self._public.groups, self.known)
+        inside = {name: np.isin(np.arange(self.domain[name].size), codes).astype(np.int64) for name, codes in cells.items()}
+        source = Group(self.domain, self.__view.tables, inside)
+        return self.__counting(source, self.unit.counted(1), self._public.groups, self.known)
+
+    def weighted(self, column: str, times: Integers) -> Self:
+        """Whole numbers from 0 to `MOST_TIMES`, whatever is given: `privacy.group`."""
+        whole = np.clip(times, 0, MOST_TIMES).astype(np.int64)
+        source = Group(self.domain, self.__view.tables, {column: whole})
+        return self.__counting(source, self.unit.counted(int(whole.max())), self._public.groups, ())
 
     def grouped(self, groups: Sequence[Groups]) -> Self:
         """A record is in one group of each column of groups: `privacy.grouped`."""

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.privacy.scores import SUM_STEPS
+from dpsynth_core.privacy.view import Integers
 from dpsynth_core.vocabulary.domain import Domain
 
-_AMONG, _ABOUT = "among", "about"
+_AMONG, _ABOUT, _WEIGHTED = "among", "about", "weighted"
 _TOGETHER = 256
 """Tables that are digested in one piece: most are small."""
 
@@ -111,6 +112,13 @@ def among(cells: Mapping[str, tuple[int, ...]]) -> tuple[str, ...]:
     return (_AMONG, *(f"{name}: {', '.join(map(str, cells[name]))}" for name in sorted(cells)))
 
 
-def is_group(argument: object) -> bool:
-    """Whether the last argument of a call is a group."""
-    return isinstance(argument, tuple) and argument[:1] == (_AMONG,)
+def weighted(column: str, times: Integers) -> tuple[str, ...]:
+    """As what records count, likewise: by which column, at most how often, and a digest of how often in each of its cells."""
+    return (_WEIGHTED, column, str(times.max()), digest(times))
+
+
+def most_times(argument: object) -> int:
+    """How often a record counts at most where an argument of a call is one of these two; 0 where it is another. ValueError if damaged."""
+    if not isinstance(argument, tuple) or argument[:1] not in ((_AMONG,), (_WEIGHTED,)):
+        return 0
+    return 1 if argument[0] == _AMONG else max(1, int(argument[2]))

@@ -7,13 +7,15 @@ else's rows), neighbours differ in the up to m rows of one person.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpsynth_core.foundation.errors import InputError
 
 ADD_REMOVE = "add-remove"
 REPLACE = "replace"
+MOST_TIMES = 2**10
+"""A record counts: more would leave less room for exact sums."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,10 @@ class Unit:
         rows = self.max_rows_per_person
         if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
             raise InputError("unit.max_rows_per_person", f"{rows!r} is not a whole number from 1 up", "give the most rows one person owns")
+
+    def counted(self, times: int) -> Unit:
+        """The unit where each record counts at most so many times (Proposition 26)."""
+        return replace(self, max_rows_per_person=self.max_rows_per_person * times, rows_may_not_count=True)
 
     @property
     def marginal_l1(self) -> int:

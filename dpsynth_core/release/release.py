@@ -20,6 +20,7 @@ from dpsynth_core.claims.claim import Final
 from dpsynth_core.claims.criteria.criterion import Decided
 from dpsynth_core.claims.criteria.deciding import CRITERIA
 from dpsynth_core.claims.models.usefulness import MODELS, Usefulness
+from dpsynth_core.claims.weighted import WEIGHTED, calibrated
 from dpsynth_core.evaluation.bounds import Bound
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
@@ -31,7 +32,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.inside import Inside
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.released import of_columns
-from dpsynth_core.vocabulary.rows import Repeated
+from dpsynth_core.vocabulary.rows import Repeated, one_table
 
 
 @dataclass(frozen=True)
@@ -146,6 +147,11 @@ class Release:
         return self.plan.domain
 
     @property
+    def described(self) -> Domain:
+        """Whose columns its documents describe: those of the rows of one table, or of the pairs of two linked ones."""
+        return self.plan.row_domain if self.plan.link is None else self.domain
+
+    @property
     def certificate(self) -> Certificate | None:
         return cast(Certificate | None, self.claims[CERTIFICATE.name])
 
@@ -156,6 +162,12 @@ class Release:
     @property
     def criteria(self) -> tuple[Decided, ...]:
         return cast(tuple[Decided, ...], self.claims[CRITERIA.name])
+
+    @cached_property
+    def weights(self) -> NDArray[np.float64] | None:
+        """The calibrated weight of each row; None where no column is the weight."""
+        codes = None if self.plan.weight is None else one_table(self.codes)
+        return None if codes is None else calibrated(self.plan, codes, self.inside, self.claims[WEIGHTED.name])
 
     def branded(self, code: str) -> bool:
         return any(brand.code == code for brand in self.brands)

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.claims.certificate import ROWS, Certificate
 from dpsynth_core.claims.claim import AnswersEnd
+from dpsynth_core.claims.weighted import WEIGHTED
 from dpsynth_core.foundation.errors import CapacityError, InputError, shown
 from dpsynth_core.foundation.visible import visible
 from dpsynth_core.mechanisms.steps import RowModel
@@ -98,6 +99,7 @@ def refit(release: Release, plan: Plan | None = None, on_event: Callable[[Progre
     except AnswersEnd:
         raise InputError("release", "its answers end before its model does", "download it again") from None
     again = synthesis.drawn(plan, model, synthesis.row_count(plan, release.total), release.row_seed, found)
+    again = synthesis.weighed(plan, again, release.claims[WEIGHTED.name])
     other = (codes := one_table(release.codes)) is not None and not np.array_equal(codes, again.codes)
     return Refitted(plan, model, again, release.certificate, other)
 

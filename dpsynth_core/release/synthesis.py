@@ -9,7 +9,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.claims.claim import AnswersEnd, Claim, Final
 from dpsynth_core.claims.registry import CLAIMS
+from dpsynth_core.claims.weighted import WEIGHTED, Weighted, calibrated
 from dpsynth_core.evaluation.bounds import Bound, bounds
 from dpsynth_core.foundation import build
 from dpsynth_core.foundation.errors import CapacityError, InputError
@@ -56,6 +57,7 @@ from dpsynth_core.sources.outside import missing_label, outside_label
 from dpsynth_core.sources.registry import KINDS, open_linked
 from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.vocabulary.domain import Domain, column_field
+from dpsynth_core.vocabulary.filled import Calibrated
 from dpsynth_core.vocabulary.inside import Inside
 from dpsynth_core.vocabulary.link import Link
 from dpsynth_core.vocabulary.measurement import Clique
@@ -233,7 +235,7 @@ def carry_out(
     return Release(
         plan=plan,
         codes=codes,
-        values=rows.values,
+        values=weighed(plan, rows.values, claims[WEIGHTED.name]) if isinstance(rows.values, DrawnRows) else rows.values,
         further=rows.further,
         members=rows.members,
         total=float(finished.total),
@@ -334,6 +336,14 @@ def drawn(plan: Plan, model: RowModel, count: int, seed: int, found: Mapping[str
     rng = np.random.default_rng(seed)
     codes = in_random_order(as_written(plan.domain, model.rows(count, plan.workload.weights, rng)), rng)
     return DrawnRows(plan.domain, codes, rng.bit_generator.state, seed, found)
+
+
+def weighed(plan: Plan, rows: DrawnRows, stated: Weighted | None) -> DrawnRows:
+    """The same rows, with their calibrated weights where a column is the weight. stated: of weighted tables."""
+    if plan.weight is None:
+        return rows
+    weights = calibrated(plan, rows.codes, rows.inside, stated)
+    return replace(rows, domain=plan.weighed(Calibrated.of_column(plan.weight.column, lambda: weights)))
 
 
 def _write_linked(plan: Plan, link: Link, model: HouseholdModel, count: int, seed: int) -> _Written:

@@ -28,6 +28,7 @@ from dpsynth_core.privacy.meter import Meter
 from dpsynth_core.privacy.operation import Asked
 from dpsynth_core.privacy.registry import find
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.privacy.view import Integers
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.grouped_domain import with_groups
@@ -39,7 +40,7 @@ _TOLERANCE = 1e-9
 """Relative difference of two numbers that count as the same question: another machine may round a sum differently."""
 _NEAR_ZERO = 1e-14
 """Difference of two numbers that count as the same beside 0: what rounding leaves of a bound of weights, which are at most 1."""
-_NOT_ANSWERS = frozenset({"part", "over", "among", "grouped", "prepare", "prepare_cells"})
+_NOT_ANSWERS = frozenset({"part", "over", "among", "weighted", "grouped", "prepare", "prepare_cells"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +99,11 @@ class _Recorder:
         return _Recorder(self.__kernel.over(domain, known), self.__keep, self.__given, self.__group)
 
     def among(self, cells: Mapping[str, tuple[int, ...]]) -> _Recorder:
-        return _Recorder(self.__kernel.among(cells), self.__keep, self.__given, (questions.among(cells),))
+        return _Recorder(self.__kernel.among(cells), self.__keep, self.__given, (*self.__group, questions.among(cells)))
+
+    def weighted(self, column: str, times: Integers) -> _Recorder:
+        group = (*self.__group, questions.weighted(column, times))
+        return _Recorder(self.__kernel.weighted(column, times), self.__keep, self.__given, group)
 
     def grouped(self, groups: Sequence[Groups]) -> _Recorder:
         return _Recorder(self.__kernel.grouped(groups), self.__keep, self.__given, self.__group)
@@ -139,7 +144,8 @@ class _Given:
             groups = tuple(kernel._public.groups[name] for name in answer.value.clique if name in kernel._public.groups)
             if answer.value.groups != groups or not answer.value.is_rounded_normal:
                 raise InputError("transcript", "a noisy table is not as the kernel measures", "do not rely on this release")
-        event = _paid(Call(kernel.unit, kernel.domain, operation, question, answer.value), answer.charges, self._paid)
+        asked = tuple(one for one in question if not questions.most_times(one))  # its unit knows as what records count
+        event = _paid(Call(kernel.unit, kernel.domain, operation, asked, answer.value), answer.charges, self._paid)
         if event is not None:
             kernel._charge(event)
         return (answer.value,)
@@ -157,8 +163,13 @@ class _Replay(SealedKernel):
         return self._turned(Asked(self.unit, domain), known)
 
     def among(self, cells: Mapping[str, tuple[int, ...]]) -> Self:
-        other = self._turned(replace(self._public, unit=replace(self.unit, rows_may_not_count=True)), self.known)
-        other.__group = (questions.among(cells),)
+        other = self._turned(replace(self._public, unit=self.unit.counted(1)), self.known)
+        other.__group = (*self.__group, questions.among(cells))
+        return other
+
+    def weighted(self, column: str, times: Integers) -> Self:
+        other = self._turned(replace(self._public, unit=self.unit.counted(int(times.max()))), ())
+        other.__group = (*self.__group, questions.weighted(column, times))
         return other
 
     def grouped(self, groups: Sequence[Groups]) -> Self:
@@ -201,14 +212,15 @@ class Call:
 
 def due(call: Call) -> Event | None:
     """What the call must have been charged as; None where it is free. Raises InputError for an unknown operation or a question that
-    does not fit it. What is asked of a group costs what it costs of everybody."""
+    does not fit it. What is asked of a group costs what it costs of everybody, and of weighted records what it costs of people who own as
+    many as theirs may count."""
     unit, arguments = call.unit, call.arguments
-    if arguments and questions.is_group(arguments[-1]):
-        unit, arguments = replace(unit, rows_may_not_count=True), arguments[:-1]
     operation = find(call.operation)
     if operation is None:
         raise InputError("transcript", f"nothing is known of an operation {call.operation[:40]!r}", "use the version that made it")
     try:
+        while arguments and (times := questions.most_times(arguments[-1])):
+            unit, arguments = unit.counted(times), arguments[:-1]
         return operation.due(Asked(unit, call.domain), [one for one in arguments if not questions.is_about(one)], call.answer)
     except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError):
         problem = f"a call of {call.operation} has arguments that cannot be"

@@ -40,7 +40,7 @@ def card(release: Release, headline: Headline, verdict: Verdict | None) -> str:
         *_card_list("What is not protected", not_protected(release)),
         *_card_list("How to check it", checks()),
         *_card_list("Facts", [f"{key}: {value}" for key, value in facts(release)]),
-        *_card_list("Columns", [f"{c.name}: {_about(c)}" for c in release.domain.columns]),
+        *_card_list("Columns", [f"{c.name}: {_about(c)}" for c in release.described.columns]),
     ]
     return "\n".join(lines)
 

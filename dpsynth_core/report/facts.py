@@ -98,6 +98,7 @@ def facts(release: Release) -> list[tuple[str, str]]:
         stated = CERTIFICATE.sentences(release.plan, release.certificate, release.final)
     made = None if release.members is None else release.members.num_rows
     columns, filled = f"{len(release.plan.row_domain.column_names):,}", len(release.plan.row_domain.filled)
+    filled -= release.plan.weight is not None
     return [
         ("Population", spec.population),
         ("Synthetic rows", f"{release.rows:,} ({release.row_policy})" if release.rows else "none: answers only"),

@@ -86,7 +86,7 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
         checks=_html_list("checks", words.checks()),
         facts=f"<table>{told}</table>",
         tables=_html_tables(table),
-        columns=_html_columns(release.domain),
+        columns=_html_columns(release.described),
         versions=escape(", ".join(f"{name} {number}" for name, number in release.versions.items())),
     )
 

@@ -192,10 +192,10 @@ def codebook_csv(release: Release) -> bytes:
         for attribute in release.domain
         for number, (label, (least, most)) in enumerate(zip(attribute.cell_labels(), _ranges(attribute), strict=True))
     ]
-    lines += [(one.name, one.kind, None, one.text, "", None, None, one.in_words(), came_from) for one in release.domain.filled]
+    lines += [(one.name, one.kind, None, one.text, "", None, None, one.in_words(), came_from) for one in release.described.filled]
     table = pa.table([pa.array(column, kind) for column, kind in zip(zip(*lines, strict=True), _CODEBOOK.types, strict=True)], _CODEBOOK)
-    if any(column.label for column in release.domain.columns):
+    if any(column.label for column in release.described.columns):
         about = [attribute.label for attribute in release.domain for _ in attribute.cell_labels()]
-        about += [one.label for one in release.domain.filled]
+        about += [one.label for one in release.described.filled]
         table = table.add_column(1, "about", pa.array(about, pa.string()))
     return csv_bytes(table)

@@ -95,7 +95,7 @@ def strays(domain: Domain, table: pa.Table, first: int = 0) -> list[str]:
     """The columns in which a row has a value that `decode` never gives; the table has the domain's columns with their types. first: how
     many rows come before it."""
     wrong = {attribute.name for attribute in domain if _strays(attribute, table.column(attribute.name))}
-    wrong |= {one.name for one in domain.filled if table.column(one.name).to_pylist() != one.values(table.num_rows, first)}
+    wrong |= {one.name for one in domain.filled if not one.holds(table.column(one.name).to_pylist(), first)}
     return [name for name in domain.column_names if name in wrong]
 
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.attribute import LABEL_DTYPES, MAX_LABEL, Attribute
 from dpsynth_core.vocabulary.kinds.kind import LARGEST_EXACT, is_whole
-from dpsynth_core.vocabulary.kinds.registry import CONSTANT
+from dpsynth_core.vocabulary.kinds.registry import CONSTANT, NUMERIC
 from dpsynth_core.vocabulary.names import column_field, trimmed
 
 _LONGEST = 200
@@ -93,6 +96,9 @@ class Filled:
             return list(numbers)
         return [f"{before}{one:0{len(number)}d}{behind}" for one in numbers]
 
+    def holds(self, values: list[Any], first: int) -> bool:
+        """Whether rows from `first` on have its values."""
+        return values == self.values(len(values), first)
 
     def in_words(self) -> str:
         if self.is_constant:
@@ -102,6 +108,33 @@ class Filled:
 
     def _error(self, problem: str, remedy: str) -> InputError:
         return InputError(column_field(self.name), problem, remedy)
+
+
+@dataclass(frozen=True, eq=False)
+class Calibrated(Filled):
+    """The calibrated weight of each row (`claims.weighted`). of: all of them, float64 of shape (rows,); none of a plan that was not carried
+    out."""
+
+    of: Callable[[], NDArray[np.float64]] = lambda: np.empty(0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dtype", "float64")
+
+    @classmethod
+    def of_column(cls, name: str, of: Callable[[], NDArray[np.float64]] = lambda: np.empty(0)) -> Self:
+        """name: of the column of weights that it is made of."""
+        return cls(f"{name}_calibrated", NUMERIC.name, "", label="Calibrated weight", of=of)
+
+    def values(self, rows: int, first: int = 0) -> list[Any]:
+        return list(self.of()[first : first + rows].tolist())
+
+    def holds(self, values: list[Any], first: int) -> bool:
+        """Up to what sums on another machine may be rounded to."""
+        ours = self.values(len(values), first)
+        return None not in values and len(ours) == len(values) and bool(np.allclose(ours, values, rtol=1e-6, atol=1e-5))
+
+    def in_words(self) -> str:
+        return "What the row stands for in weighted tables. It follows from the other columns and the measured weighted tables."
 
 
 RowColumn = Attribute | Filled

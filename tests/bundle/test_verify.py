@@ -41,6 +41,7 @@ def test_a_bundle_as_it_was_made_is_consistent_and_nothing_is_left_unchecked() -
         ("Are the criteria decided rightly?", "no criteria were fixed"),
         ("Does the largest error of a range follow?", "no largest error of a range was measured"),
         ("Do the means of columns follow?", "no means were measured"),
+        ("Do weighted tables and weights follow?", "no weighted tables were measured"),
         ("Does the ledger's entry fit the plan?", "no ledger was charged"),
     ]
     assert report.verdict == CONSISTENT

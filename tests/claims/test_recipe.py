@@ -136,7 +136,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     entry(
         core / "claims" / "registry.py",
         ("usefulness import MODELS\n", "usefulness import MODELS\nfrom dpsynth_core.claims.recount import RECOUNT\n"),
-        ("(CERTIFICATE, MODELS, CRITERIA, RANGES, MEANS)", "(CERTIFICATE, MODELS, CRITERIA, RANGES, MEANS, RECOUNT)"),
+        ("(CERTIFICATE, MODELS, CRITERIA, RANGES, MEANS, WEIGHTED)", "(CERTIFICATE, MODELS, CRITERIA, RANGES, MEANS, WEIGHTED, RECOUNT)"),
     )
     (core / "claims" / "criteria" / "rate.py").write_text(CRITERION, encoding="utf-8")
     entry(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -38,11 +38,11 @@ def called(case: Case, unit: Unit) -> tuple[list[RecordedAnswer], tuple[Event, .
     """The answers to the case's question, and what they were charged as."""
     neighbours = case.neighbours(unit)
     kernel = PrivacyKernel(neighbours.tables[1], unit, 1e6, SeededNoise(3), delta=0.5)
-    question: dict[str, Any] = case.ask(kernel, neighbours)
+    question: dict[str, Any] = case.ask(case.view(kernel), neighbours)
     answers: list[RecordedAnswer] = []
     order = everything()[case.operation].signature.parameters
     recorder = recording(kernel, lambda answer, _: answers.append(answer))
-    getattr(recorder.among(case.group) if case.group else recorder, case.operation)(*(question[name] for name in order if name in question))
+    getattr(case.view(cast(PrivacyKernel, recorder)), case.operation)(*(question[name] for name in order if name in question))
     return answers, kernel.events
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from dpsynth_core.privacy.events import Event, Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.privacy.unit import MOST_TIMES, Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.measurement import Clique
@@ -346,6 +346,52 @@ def test_no_neighbour_moves_a_sum_by_more_than_it_is_charged_for_and_one_by_as_m
         assert max(distances_here) <= event.l2 * (1 + 1e-15)
         furthest = max(furthest, *distances_here)
     assert furthest == pytest.approx(event.l2, rel=1e-5)  # weights are rounded to 2^-20
+
+
+TIMES = np.array([0, 3, 1])
+"""How often records count, by their cell of b."""
+
+
+def weighted_steps(people: People, unit: Unit, operation: str) -> tuple[np.ndarray, float, Event]:
+    """What noise was added to where records count as often as `TIMES` says, the noise's width, and the charge."""
+    kernel, glass = kernel_and_glass(people, unit)
+    weighted = kernel.weighted("b", TIMES)
+    if operation == "marginal":
+        weighted.measure_marginal(("a",), 1.0)
+    elif operation == "total":
+        weighted.measure_total(1.0)
+    elif operation == "errors":
+        weighted.measure_errors({("a",): np.array([9.0, -9.0]), ("a", "b"): np.full((2, 3), 0.5)}, 1.0)
+    else:
+        weighted.among({"a": (1,)}).measure_sum(("a", "b"), np.array([[-0.3, 0.1, 0.7], [0.0, 1.0, -0.45]]), -0.45, 1.0, 1.0)
+    return *glass.seen[0], kernel.events[0]
+
+
+@UNITS
+@pytest.mark.parametrize("operation", ["marginal", "total", "errors", "sum of a group"])
+def test_no_neighbour_changes_weighted_records_by_more_than_is_charged_for(unit: Unit, operation: str) -> None:
+    """Every pair of belongings; the total and the marginal move by all that is charged for, in every unit but where people are replaced by
+    people with as many records."""
+    furthest = 0.0
+    for owned in belongings(unit.max_rows_per_person):
+        people = (owned, ((0, 0), (1, 2))[: unit.max_rows_per_person])
+        here, width, event = weighted_steps(people, unit, operation)
+        assert isinstance(event, Gaussian)
+        there = [weighted_steps(other, unit, operation) for other in neighbours(people, unit)]
+        distances = [float(np.linalg.norm((here - steps).ravel())) / width for steps, _, _ in there]
+        assert max(distances) <= event.l2 * (1 + 1e-15)
+        furthest = max(furthest, *distances)
+    if operation in ("marginal", "total"):
+        assert furthest == pytest.approx(event.l2)
+
+
+def test_records_count_whole_times_whatever_is_given() -> None:
+    """A kernel takes nothing on trust: no record counts less than 0 times, or more often than the unit allows."""
+    people: People = (((0, 0),), ((1, 2),))
+    kernel, glass = kernel_and_glass(people, Unit())
+    kernel.weighted("b", np.array([-5.7, 0.0, 1e9])).measure_marginal(("a",), MOST_TIMES)
+    assert glass.seen[0][0].tolist() == [0, MOST_TIMES]
+    assert kernel.events[0].l2 == MOST_TIMES
 
 
 def error_steps_of_a_group(people: People, unit: Unit) -> tuple[np.ndarray, float, Event]:

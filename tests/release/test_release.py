@@ -77,6 +77,7 @@ def release() -> Release:
             "means": (),
             "criteria": (),
             "ranges": None,
+            "weighted": None,
         },
         row_seed=7,
         ledger={"population": "people", "entry": 2},

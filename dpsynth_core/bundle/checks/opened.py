@@ -32,6 +32,7 @@ from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.decoding import arrow_type, typed
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.filled import Calibrated
 from dpsynth_core.vocabulary.rows import Repeated
 
 _BLOCK_BYTES = 2**22
@@ -123,7 +124,10 @@ class Opened:
     def rows(self) -> CsvRows | None:
         """synthetic.csv; None where the release has no rows."""
         content = self.bundle.files.get(releases.ROWS_CSV)
-        return None if content is None else CsvRows(self.plan.row_domain, content)
+        domain, weight = self.plan.row_domain, self.plan.weight
+        if weight is not None:  # the weights follow from the codes of these rows, which are read first
+            domain = self.plan.weighed(Calibrated.of_column(weight.column, lambda: np.asarray(self.whole.weights)))
+        return None if content is None else CsvRows(domain, content)
 
     @cached_property
     def members(self) -> CsvRows | None:

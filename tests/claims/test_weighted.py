@@ -1,0 +1,279 @@
+"""Survey weights: weighted tables near the truth, errors below their bounds, calibrated rows, and recipients who follow."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpsynth_core.bundle.unpack import Bundle, read_bytes
+from dpsynth_core.bundle.verdicts import FAILED, PASSED
+from dpsynth_core.bundle.verify import verify
+from dpsynth_core.claims import weighted
+from dpsynth_core.claims.weighted import WEIGHTED, Measured, Weighted, as_weight, nearest_table, raked
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.privacy.seeded_noise import SeededNoise
+from dpsynth_core.privacy.unit import REPLACE, Unit
+from dpsynth_core.release import document, synthesis
+from dpsynth_core.release.release import Release
+from dpsynth_core.release.sampling import refit
+from dpsynth_core.sources.arrow import ArrowSource
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain
+from tests.bundle.pack import pack
+
+PEOPLE, LARGEST = 5000, 8.0
+DOMAIN = Domain(
+    (
+        Attribute.categorical("region", ["n", "s", "w"], missing=True),
+        Attribute.numeric("w", 0.0, LARGEST, bins=8, nearest=True, missing=True),
+        Attribute.integer("age", 0, 5),
+    )
+)
+
+
+def table() -> pd.DataFrame:
+    """Weights depend on the region, some are above the largest that counts, some are missing."""
+    rng = np.random.default_rng(3)
+    region = rng.choice(["n", "s", "w"], PEOPLE, p=[0.6, 0.3, 0.1])
+    w = rng.gamma(4.0, np.where(region == "n", 0.4, 1.0))
+    w[:100] = np.nan
+    return pd.DataFrame({"region": region, "w": w, "age": rng.integers(0, 6, PEOPLE)})
+
+
+TABLE = table()
+CLIPPED = TABLE["w"].fillna(0.0).clip(0.0, LARGEST).to_numpy()
+ROWS = np.random.default_rng(4).integers(0, [3, 8, 6], (4000, 3))
+"""Of rows that have little to do with the table."""
+
+
+def spec(path: Path, **more: Any) -> Spec:
+    whole = {
+        "population": "trial",
+        "data": {"kind": "csv", "path": str(path)},
+        "domain": DOMAIN.to_json(),
+        "workload": {"kind": "all", "k": 2},
+        "weight": {"column": "w"},
+        "budget": {"epsilon": 8.0, "delta": 1e-9, "certificate": 0.05, "inside": 0.1, "weighted": 0.1},
+        "mechanism": {"name": "independent"},
+    }
+    return Spec.from_json(whole | more)
+
+
+PLAN = Plan.of(spec(Path("people.csv")))
+
+
+def measured(rho: float, seed: int, unit: Unit, rows: np.ndarray = ROWS) -> tuple[PrivacyKernel, Weighted]:
+    kernel = PrivacyKernel(ArrowSource(DOMAIN, TABLE), unit, rho, SeededNoise(seed))
+    return kernel, weighted.measure(PLAN, kernel, rows, {})
+
+
+def true(column: str) -> np.ndarray:
+    """Weights of the people in each cell."""
+    cells = TABLE[column].map(dict(zip(DOMAIN[column].cell_labels(), range(9), strict=False)) if column == "region" else int)
+    return np.bincount(cells, CLIPPED, DOMAIN[column].size)
+
+
+def test_weighted_tables_are_those_of_the_clipped_weights() -> None:
+    """Noise is a hundredth of a person; a weight counts to half a step."""
+    _, stated = measured(1e6, 0, Unit())
+    assert stated.step == LARGEST / weighted.STEPS
+    for one in stated.tables:
+        assert stated.step * np.array(one.measured) == pytest.approx(true(one.column), abs=PEOPLE * stated.step / 20)
+    assert stated.step * stated.total.value == pytest.approx(CLIPPED.sum(), abs=PEOPLE * stated.step / 20)
+    assert stated.rows == pytest.approx(CLIPPED.sum(), rel=1e-3)
+
+
+def test_whole_weights_count_one_by_one() -> None:
+    cells, times, step = weighted._in_steps(Attribute.integer("w", 2, 40, bins=3, nearest=True, missing=True))
+    assert step == 1
+    assert times.tolist() == [*range(2, 41), 0]
+    assert cells.size == len(times)
+
+
+@pytest.mark.parametrize("unit", [Unit(), Unit(REPLACE, 2)], ids=str)
+def test_bounds_hold_and_the_budget_too(unit: Unit) -> None:
+    """Of 200 bounds 190 are expected to hold, seeds 0 to 99; 180 is 3.2 standard deviations below."""
+    held = 0
+    for seed in range(100):
+        kernel, stated = measured(1e-3, seed, unit)
+        assert 1e-3 * (1 - 1e-8) < kernel.rho_spent <= 1e-3
+        weights = weighted.calibrated(PLAN, ROWS, {}, stated)
+        shares = weighted.shares(PLAN, ROWS, weights)
+        for one in stated.certificate.marginals:
+            people = true(one.attributes[0])
+            held += np.abs(people / people.sum() - shares[one.attributes]).sum() / 2 <= one.bound95
+    assert 180 <= held <= 200
+
+
+def test_what_noise_explains_moves_no_weight_and_what_it_does_not_does() -> None:
+    """Rows that are right are left as they are; wrong ones become right."""
+    right = np.stack([np.searchsorted(["n", "s", "w"], TABLE["region"]), np.minimum(CLIPPED.astype(int), 7), TABLE["age"]], axis=1)
+    noisy = measured(1e-4, 1, Unit(), right)[1]
+    off = {one.attributes[0]: one.error for one in noisy.certificate.marginals}
+    assert len(off) == 2
+    begun = weighted.calibrated(PLAN, right, {}, None)
+    for name in off:
+        place, people = DOMAIN.position(name), true(name)
+        ends = weighted.calibrated(PLAN, right, {}, noisy)
+        rows = [np.bincount(right[:, place], w, len(people)) / w.sum() for w in (begun, ends)]
+        gaps = [np.abs(shares - people / people.sum()).sum() / 2 for shares in rows]
+        noise = noisy.sigma / noisy.total.value * len(people) / 2
+        assert gaps[1] <= gaps[0] + noise / 2
+    exact = weighted.calibrated(PLAN, ROWS, {}, measured(1e6, 0, Unit())[1])
+    region = np.bincount(ROWS[:, 0], exact, 4)
+    assert region[:3] == pytest.approx(true("region")[:3], rel=1e-2)
+
+
+def test_raking_meets_its_targets_and_keeps_its_bounds() -> None:
+    rng = np.random.default_rng(1)
+    codes = rng.integers(0, [3, 4], (900, 2))
+    base = rng.random(900) + 0.5
+    targets = [np.array([500.0, 300.0, 200.0]), np.array([250.0, 250.0, 300.0, 200.0])]
+    made = raked([codes[:, 0], codes[:, 1]], base, targets)
+    for column, target in enumerate(targets):
+        assert np.bincount(codes[:, column], made) == pytest.approx(target, rel=1e-6)
+    far = raked([codes[:, 0]], base, [np.array([1000.0, 0.0, 0.0])])
+    ratio = far / base
+    assert ratio.max() / ratio.min() <= weighted._MOST**2 * (1 + 1e-9)
+    assert far.sum() == pytest.approx(1000)
+    assert (raked([codes[:, 0]], base * 0, [np.ones(3)]) == 0).all()
+    empty = raked([np.zeros(900, dtype=int)], base, [np.array([1.0, 2.0])])
+    assert empty.sum() == pytest.approx(3), "who is in no row is nowhere, and the sum is kept"
+
+
+def test_the_nearest_table_is_not_negative_and_has_its_sum() -> None:
+    assert nearest_table(np.array([3.0, -1.0, 2.0]), 4.0).tolist() == [2.5, 0.0, 1.5]
+    assert nearest_table(np.array([1.0, 1.0]), 4.0).tolist() == [2.0, 2.0]
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("weighted") / "people.csv"
+    TABLE.to_csv(path, index=False)
+    return path
+
+
+def made(sealed: Spec) -> Release:
+    plan = synthesis.plan(sealed)
+    return synthesis.synthesize(plan, synthesis.open_source(plan), synthesis.noise_for(plan.spec), lambda _: None)
+
+
+@pytest.fixture(scope="module")
+def release(path: Path) -> Release:
+    return made(spec(path))
+
+
+@pytest.fixture(scope="module")
+def bundle(release: Release) -> Bundle:
+    return read_bytes(pack(release))
+
+
+def question(bundle: Bundle, question: str = WEIGHTED.question) -> str:
+    return next(check.verdict for check in verify(bundle).checks if check.question == question)
+
+
+def test_a_release_states_them_and_a_recipient_follows(release: Release, bundle: Bundle) -> None:
+    checked = verify(bundle)
+    assert [(check.question, check.detail) for check in checked.checks if check.verdict == FAILED] == []
+    assert question(bundle) == PASSED
+    assert document.from_json(bundle.document).claims["weighted"] == release.claims["weighted"]
+    for file in ("report.html", "DATA_CARD.md"):
+        text = bundle.files[file].read().decode()
+        assert "How far off are weighted tables?" in text
+        assert "w_calibrated" in text.replace("\\", "")
+    assert not refit(release).other, "the model's rows have the same weights"
+
+
+def test_rows_carry_the_weights_and_every_file_knows_the_column(release: Release, bundle: Bundle) -> None:
+    rows = pd.read_csv(io.BytesIO(bundle.files["synthetic.csv"].read()))
+    assert list(rows) == ["region", "w", "age", "w_calibrated"]
+    stated = release.claims["weighted"]
+    assert rows["w_calibrated"].sum() == pytest.approx(stated.rows)
+    assert rows["w"].dropna().between(0, LARGEST).all()
+    assert rows.groupby("w", dropna=False)["w_calibrated"].min().min() >= 0
+    for name in ("codebook.csv", "datapackage.json", "croissant.json", "codebook.xml"):
+        assert b"w_calibrated" in bundle.files[name].read(), name
+
+
+def test_a_weight_that_does_not_follow_is_noticed(bundle: Bundle, release: Release) -> None:
+    obj = json.loads(json.dumps(bundle.document))
+    obj["weighted"]["rows"] *= 1.01
+    assert question(replace(bundle, document=obj)) == FAILED
+    table = release.table
+    assert table is not None
+    forged = table.set_column(3, "w_calibrated", [np.asarray(table["w_calibrated"]) * 1.001])
+    from dpsynth_core.release.rows import HeldRows
+
+    seen = read_bytes(pack(replace(release, values=HeldRows(forged))))
+    assert question(seen, "Do the rows keep to the domain?") == FAILED
+
+
+def test_public_totals_are_met(path: Path) -> None:
+    totals = {"region": {"n": 700.0, "s": 200.0, "w": 100.0, "missing": 0.0}}
+    release = made(spec(path, weight={"column": "w", "totals": totals}))
+    assert release.weights is not None
+    assert np.bincount(np.asarray(release.codes)[:, 0], release.weights, 4)[:3] == pytest.approx([700, 200, 100], rel=1e-3)
+    said = WEIGHTED.sentences(release.plan, release.claims["weighted"], release.final)
+    assert "public totals of region" in said[1]
+
+
+@pytest.mark.parametrize(
+    ("more", "field"),
+    [
+        ({"weight": {"column": "region"}}, "region"),
+        ({"weight": {"column": "height"}}, "height"),
+        ({"weight": {"column": "age"}}, "age"),
+        ({"budget": {"epsilon": 1.0, "delta": 1e-9}}, "budget.weighted"),
+        ({"mechanism": {"name": "gaussian"}}, "budget.weighted"),
+        ({"output": {"tables": 3}}, "weight"),
+        ({"data": {"kind": "standin", "standin": {}}}, "weight"),
+        ({"weight": {"column": "w", "totals": {"w": {"1": 1.0}}}}, "weight.totals"),
+        ({"weight": {"column": "w", "totals": {"region": {"n": 1.0}}}}, "weight.totals"),
+        ({"weight": {"column": "w", "totals": {"region": {"n": -1.0, "s": 3.0, "w": 1.0, "missing": 0.0}}}}, "weight.totals"),
+        ({"domain": Domain((*DOMAIN.attributes, Attribute.categorical("w_calibrated", ["a"]))).to_json()}, "w_calibrated"),
+    ],
+)
+def test_what_does_not_go_with_a_weight_is_refused(more: dict[str, Any], field: str) -> None:
+    with pytest.raises(InputError) as refused:
+        Plan.of(spec(Path("people.csv"), **more))
+    assert field in refused.value.field
+
+
+def test_totals_of_other_people_are_refused() -> None:
+    region = {"n": 1.0, "s": 1.0, "w": 1.0, "missing": 0.0}
+    with pytest.raises(InputError, match="add up to different numbers"):
+        Plan.of(spec(Path("people.csv"), weight={"column": "w", "totals": {"region": region, "age": dict.fromkeys("012345", 1.0)}}))
+
+
+def test_a_column_becomes_a_weight_by_clipping() -> None:
+    own = Domain((Attribute.numeric("w", 0.0, 5.0, other=True, missing=True), Attribute.categorical("c", ["a"])))
+    assert as_weight(own, "w")["w"].nearest
+    with pytest.raises(InputError, match="no numbers"):
+        as_weight(own, "c")
+
+
+def test_a_spec_without_a_weight_is_published_as_before() -> None:
+    plain = spec(Path("people.csv"), weight=None)
+    assert "weight" not in plain.published()
+    assert Plan.of(plain).shares.of("weighted") == 0
+
+
+def test_noise_that_hides_everything_is_said() -> None:
+    stated = measured(1e-9, 0, Unit())[1]
+    said = WEIGHTED.sentences(PLAN, stated, PLAN)  # type: ignore[arg-type]  # what is final plays no part
+    assert "nothing is known" in said[-1]
+
+
+def test_weights_begin_as_the_mean_of_their_cell() -> None:
+    assert weighted.start(DOMAIN["w"], {}).tolist() == [0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 0.0]
+    assert isinstance(measured(1.0, 0, Unit())[1], Measured)
