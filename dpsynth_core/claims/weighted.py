@@ -42,9 +42,11 @@ from dpsynth_core.vocabulary.rows import one_table
 Floats = NDArray[np.float64]
 Codes = NDArray[np.integer]
 Integers = NDArray[np.int64]
+NUMBERS = ("integer", "numeric")
 USUAL_SHARE = 0.05
 """Of the budget, where a column is named as the weight and nothing else is said."""
 STEPS = 1000
+NEAREST = 'let values outside count in the nearest group: "other": "nearest" in the domain'
 _CALIBRATING = 0.5
 _MOST = 4.0
 """Raking makes no weight more than so many times as large, or as small, relative to all others."""
@@ -94,7 +96,7 @@ class Weighted(Measured):
 def as_weight(domain: Domain, name: str) -> Domain:
     """The domain in whose column of weights those beyond the bounds count as the bound. Raises InputError for a column of no numbers."""
     column = domain[name]
-    if column.kind not in ("integer", "numeric"):
+    if column.kind not in NUMBERS:
         raise InputError(column_field(name), "it holds no numbers that could be weights", "name a column of numbers as the weight")
     clipped = column if column.most else replace(column, other=False, other_as=None, nearest=True)
     return replace(domain, attributes=tuple(clipped if one.name == name else one for one in domain))
@@ -223,15 +225,7 @@ class WeightsMeasured(Claim[Weighted]):
             remedy = f"state a share, such as {USUAL_SHARE:g}, and a mechanism that makes rows; or name no weight"
             problem = "a column is named as the weight, and no share of the budget measures its tables"
             raise InputError(f"budget.{self.name}", problem, remedy)
-        column, others = plan.domain[weight.column], [one for one in plan.domain if one.name != weight.column]
-        if as_weight(plan.domain, weight.column)[weight.column] != column:
-            raise InputError(column_field(column.name), "weights beyond its bounds do not count as the bound", 'state "other": "nearest"')
-        if not column.most and (column.lower < 0 or column.upper <= 0 or column.missing_as is not None):
-            problem = "a weight is 0 or more, and who has none has no other"
-            raise InputError(column_field(column.name), problem, "give it a lower bound of 0 or more, and a cell for missing ones or none")
-        if not others:
-            raise InputError("weight.column", "the domain has no other column", "name a column whose weighted table is to be measured")
-        _check_totals(plan.domain, weight)
+        check(plan.domain, weight)
 
     def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> Weighted | None:  # type: ignore[override]
         codes = one_table(final.released.codes)
@@ -275,6 +269,19 @@ class WeightsMeasured(Claim[Weighted]):
         named = [f"{one.attributes[0]} {percent(one.likely)}, {percent(one.bound95)} at most" for one in worst[:_NAMED]]
         more = f"; less in the {len(worst) - _NAMED:,} others" if len(worst) > _NAMED else ""
         return [*said, f"Weighted people in a wrong cell of a column, with 95% confidence each: {'; '.join(named)}{more}."]
+
+
+def check(domain: Domain, weight: WeightSpec) -> None:
+    """Raises InputError for a column that cannot be the weight, and for totals that do not go with the domain."""
+    column = domain[weight.column]
+    if as_weight(domain, weight.column)[weight.column] != column:
+        raise InputError(column_field(column.name), "weights beyond its bounds do not count as the bound", NEAREST)
+    if not column.most and (column.lower < 0 or column.upper <= 0 or column.missing_as is not None):
+        problem = "a weight is 0 or more, and who has none has no other"
+        raise InputError(column_field(column.name), problem, "give it a lower bound of 0 or more, and a cell for missing ones or none")
+    if len(domain) == 1:
+        raise InputError("weight.column", "the domain has no other column", "name a column whose weighted table is to be measured")
+    _check_totals(domain, weight)
 
 
 def _check_totals(domain: Domain, weight: WeightSpec) -> None:

@@ -8,12 +8,14 @@ from typing import Any
 
 import streamlit as st
 
+from dpsynth_core.claims import weighted
 from dpsynth_core.claims.certificate import CERTIFICATE
 from dpsynth_core.claims.criteria.deciding import CRITERIA
 from dpsynth_core.claims.models import training_time
 from dpsynth_core.claims.models.targets import MAX_MODELS, predictable
 from dpsynth_core.claims.models.usefulness import MODELS
 from dpsynth_core.claims.registry import CLAIMS
+from dpsynth_core.claims.weighted import NUMBERS, USUAL_SHARE, WEIGHTED, WeightSpec
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning import precision
@@ -31,6 +33,7 @@ CARDS: Mapping[str, Card] = {
     CERTIFICATE.name: lambda project, workload, unit, shares: budget_view.certificate(project, workload, unit, shares.of(CERTIFICATE.name)),
     CRITERIA.name: criteria_view.criteria,
     MODELS.name: lambda project, _workload, unit, _shares: models(project, unit),
+    WEIGHTED.name: lambda project, _workload, _unit, _shares: weights(project),
 }
 """By name of the claim, in the order of the page. A claim that has none gets a card with its share alone."""
 
@@ -60,6 +63,10 @@ SHARES = (0.01, 0.02, 0.05, 0.1)
 HELP = (
     "When the rows are final, two models of each column are trained on them, as any reader can: gradient boosting and a logistic or linear "
     "regression. How often each is right about the people of the private table is counted once, with noise, and published."
+)
+WEIGHT_HELP = (
+    "The rows get a calibrated weight. Take the design weight, which depends on no other record: one that was adjusted to the whole sample "
+    "is not one person's. The column's upper bound is the largest weight that counts; a smaller one makes the noise smaller."
 )
 NEAR_HELP = "A guess counts as right if no value of the person's bin is further from it than this. Empty: a tenth of the column's range."
 
@@ -93,6 +100,34 @@ def models(project: Current, unit: Unit) -> None:
                 _tolerance(project, target.column, target.tolerance)
         _price(project, unit, columns)
         st.caption(f"{training_time.sentence(targets, len(domain), fields.value('output.rows'))}.")
+
+
+def weights(project: Current) -> None:
+    """Which column holds survey weights, and what weighted tables cost."""
+    with frame.card(WEIGHTED.title, Zone.PUBLIC, WEIGHTED.reading):
+        stated = project.draft.get("weight")
+        offered = [None, *(one.name for one in document.domain(project.draft) if one.kind in NUMBERS)]
+        if stated and stated["column"] not in offered:
+            offered.append(stated["column"])
+        look: dict[str, Any] = {"format_func": lambda name: "no column" if name is None else one_line(name), "help": WEIGHT_HELP}
+        fields.remembered("weight", stated and stated["column"], _weigh, st.selectbox, "Column of survey weights", offered, **look)
+        if stated:
+            fields.share("Share of the budget for weighted tables", "budget.weighted", (0.02, 0.05, 0.1), USUAL_SHARE)
+            try:
+                weighted.check(document.domain(project.draft), WeightSpec(**stated))
+            except InputError as error:
+                fields.problem(error)
+
+
+def _weigh(column: str | None) -> None:
+    def change(draft: Draft) -> None:
+        draft.pop("weight", None)
+        draft["budget"].pop("weighted", None)
+        if column is not None:
+            draft["weight"] = {"column": column}
+            draft["budget"]["weighted"] = USUAL_SHARE
+
+    session.edit(change)
 
 
 def _choose(columns: list[str]) -> None:
