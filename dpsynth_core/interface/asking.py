@@ -10,11 +10,12 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dpsynth_core import report
+from dpsynth_core.claims.weighted import WEIGHTED
 from dpsynth_core.evaluation.questions import breakdown
 from dpsynth_core.evaluation.questions.answer import Answer as Answered
 from dpsynth_core.evaluation.questions.answer import Stated, answer
 from dpsynth_core.evaluation.questions.breakdown import GUESS, Line
-from dpsynth_core.evaluation.questions.known import Known
+from dpsynth_core.evaluation.questions.known import Known, known_weighted
 from dpsynth_core.evaluation.questions.light import UNKNOWN, light
 from dpsynth_core.evaluation.questions.question import COUNT, DIFFERENCE, MEAN, MEDIAN, SHARE, TABLE, Question
 from dpsynth_core.foundation.errors import InputError
@@ -22,6 +23,7 @@ from dpsynth_core.foundation.visible import visible
 from dpsynth_core.release.release import Release
 from dpsynth_core.report import answers as words
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.rows import one_table
 from dpsynth_core.vocabulary.zeros import cells_named
 
 if TYPE_CHECKING:
@@ -94,13 +96,13 @@ class Answers(Sequence[Answer]):
         return f"<p>{escape(self.title)}</p>{self.frame.to_html(index=False)}"
 
 
-def ask(made: Release, asked: Asked, by: str | None) -> Answer | Answers:
+def ask(made: Release, asked: Asked, by: str | None, weighted: bool = False) -> Answer | Answers:
     """See `Release.ask`."""
     if made.plan.link is not None:
         raise InputError("ask", "questions to two linked tables are not answered yet", "look at errors, and count in rows and members")
     if not report.can_answer(made):
         raise InputError("ask", "this release holds nothing that could answer", "look at its verdict")
-    domain, known = made.domain, report.knowledge(made)
+    domain, known = made.domain, _weighted(made) if weighted else report.knowledge(made)
     question = _question(domain, asked)
     if by is not None:
         lines = breakdown.breakdown(known, question, by)
@@ -113,6 +115,14 @@ def ask(made: Release, asked: Asked, by: str | None) -> Answer | Answers:
     if question.statistic != TABLE:
         return _said(known, question, found.stated, standing, "", tuple(words.sentences(domain, question, found)))
     return _table(known, question, found, standing)
+
+
+def _weighted(made: Release) -> Known:
+    """What is known of weighted people. Raises InputError."""
+    stated, codes = made.claims[WEIGHTED.name], one_table(made.codes)
+    if stated is None or codes is None or made.weights is None:
+        raise InputError("weighted", "this release measured no weighted tables", "leave it out, or name a weight in the plan")
+    return known_weighted(made.domain, codes, made.weights, stated, made.inside)
 
 
 def _table(known: Known, question: Question, found: Answered, standing: str) -> Answers:

@@ -96,12 +96,22 @@ class Release:
         return Plots(self.made)
 
     @overload
-    def ask(self, statistic: Literal["table"], of: str | list[str], *, among: Cells | None = None) -> Answers: ...
-    @overload
-    def ask(self, statistic: Grouped, of: Of = None, *, among: Cells | None = None, by: str) -> Answers: ...
+    def ask(
+        self, statistic: Literal["table"], of: str | list[str], *, among: Cells | None = None, weighted: bool = False
+    ) -> Answers: ...
     @overload
     def ask(
-        self, statistic: Grouped | Literal["difference"], of: Of = None, *, among: Cells | None = None, versus: Cells | None = None
+        self, statistic: Grouped, of: Of = None, *, among: Cells | None = None, by: str, weighted: bool = False
+    ) -> Answers: ...
+    @overload
+    def ask(
+        self,
+        statistic: Grouped | Literal["difference"],
+        of: Of = None,
+        *,
+        among: Cells | None = None,
+        versus: Cells | None = None,
+        weighted: bool = False,
     ) -> Answer: ...
     def ask(
         self,
@@ -111,6 +121,7 @@ class Release:
         among: Cells | None = None,
         versus: Cells | None = None,
         by: str | None = None,
+        weighted: bool = False,
     ) -> Answer | Answers:
         """Ask a question of all that was released: the best estimate, with an interval that holds the true number with 95 % confidence.
 
@@ -122,6 +133,7 @@ class Release:
         among : the group that is asked about, as cells; everybody where it is left out.
         versus : the other group, of a difference.
         by : a column: one answer for each of its values.
+        weighted : whether people count as their survey weight says. Intervals are then of single columns; all else is a guess.
 
         Returns
         -------
@@ -140,7 +152,7 @@ class Release:
         >>> 0.4 < share.value < 0.6, share.kind
         (True, 'measured')
         """
-        return asking.ask(self.made, asking.Asked(statistic, of, among, versus), by)
+        return asking.ask(self.made, asking.Asked(statistic, of, among, versus), by, weighted)
 
     @cached_property
     def refitted(self) -> Refitted:

@@ -18,6 +18,7 @@ from dpsynth_core.bundle.verify import verify
 from dpsynth_core.claims import weighted
 from dpsynth_core.claims.weighted import WEIGHTED, Measured, Weighted, as_weight, nearest_table, raked
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.interface.asking import Answer, Asked, ask
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.kernel import PrivacyKernel
@@ -203,6 +204,27 @@ def test_rows_carry_the_weights_and_every_file_knows_the_column(release: Release
     assert rows.groupby("w", dropna=False)["w_calibrated"].min().min() >= 0
     for name in ("codebook.csv", "datapackage.json"):
         assert b"w_calibrated" in bundle.files[name].read(), name
+
+
+def test_weighted_questions_are_answered_with_intervals_for_single_columns(release: Release) -> None:
+    """The release errs by less than its bound here, which 95 of 100 do; its noise is fresh. So an interval is compared with the bound."""
+    bounds = {one.attributes[0]: one.bound95 for one in release.claims["weighted"].certificate.marginals}
+    assert release.weights is not None
+    south = np.asarray(release.codes)[:, 0] == 1
+    found = ask(release, Asked("share", {"region": "s"}, None, None), None, weighted=True)
+    assert isinstance(found, Answer)
+    assert found.value == pytest.approx(release.weights[south].sum() / release.weights.sum())
+    assert isinstance(found.low, float)
+    assert found.value - found.low == pytest.approx(bounds["region"], rel=0.05)
+    within = ask(release, Asked("share", {"region": "s"}, {"age": 3}, None), None, weighted=True)
+    assert isinstance(within, Answer)
+    assert (within.kind, within.low) == ("guess", None)
+    count = ask(release, Asked("count", {"region": "s"}, None, None), None, weighted=True)
+    assert isinstance(count, Answer)
+    assert count.value == pytest.approx(release.weights[south].sum(), rel=1e-3)
+    plain = replace(release, claims={**release.claims, "weighted": None})
+    with pytest.raises(InputError, match="measured no weighted tables"):
+        ask(plain, Asked("count", None, None, None), None, weighted=True)
 
 
 def test_a_weight_that_does_not_follow_is_noticed(bundle: Bundle, release: Release) -> None:

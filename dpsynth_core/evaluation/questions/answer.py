@@ -190,7 +190,7 @@ class _Asked:
         values = known.values(column)
         assert values is not None, "the question was checked"
         usable = np.isfinite(values) & (self._inside(among) > 0)
-        counts = None if known.codes is None else known.rows_in(group, (column,))[usable] / max(1, len(known.codes))
+        counts = None if known.codes is None else known.rows_in(group, (column,))[usable] / known.size
         counted = _times(group, {column: np.isfinite(values).astype(np.float64)})
         possible = (float(values[usable].min()), float(values[usable].max())) if usable.any() else (math.nan, math.nan)
         rows = None if counts is None else (values[usable], counts)
@@ -202,7 +202,7 @@ class _Asked:
 
     def _rows_share(self, group: Product) -> float | None:
         known = self.known
-        return None if known.codes is None else float(known.rows_in(group, ())) / max(1, len(known.codes))
+        return None if known.codes is None else float(known.rows_in(group, ())) / known.size
 
     def _mean_of(self, rows: _Weighed | None, estimated: Estimated | None, possible: Interval) -> Stated:
         counted = None if estimated is None else within(estimated.interval(self.z), *possible)
@@ -250,7 +250,7 @@ class _Asked:
         if self.noisy is not None:
             counted, estimate = self._counted_median(group, possible, z)
         if self.limit is not None and counts is not None and known.codes is not None:
-            shares = counts / max(1, len(known.codes))
+            shares = counts / known.size
             at_most = np.cumsum(shares)
             below, half = at_most - shares, at_most[-1] / 2
             likely = possible[(at_most[possible] + self.limit >= half) & (below[possible] - self.limit <= half)]
@@ -292,7 +292,7 @@ class _Asked:
                 continue
             rows = None
             if counts is not None and known.codes is not None:
-                of_all = np.array([counts.sum() - counts[cell], counts[cell]]) / max(1, len(known.codes))
+                of_all = np.array([counts.sum() - counts[cell], counts[cell]]) / known.size
                 rows = np.array([0.0, 1.0]), of_all
             stated.append(self._mean_of(rows, None if estimates is None else estimates[cell], (0.0, 1.0)))
         return tuple(stated)

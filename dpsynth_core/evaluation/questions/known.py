@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.claims.certificate import ROWS, Certificate, table_bounds
 from dpsynth_core.claims.ranges import LargestRange, RangeErrors, bound
+from dpsynth_core.claims.weighted import Weighted
 from dpsynth_core.evaluation.bounds import UNSUPPORTED, Bound
 from dpsynth_core.evaluation.combination import Combined, combined_parts
 from dpsynth_core.evaluation.questions.question import Vector, cell_values, half_width
@@ -58,7 +60,7 @@ class Ranges:
 @dataclass(frozen=True, eq=False)
 class Known:
     """codes: of the rows, (rows, columns); None for answers without rows. total: people, None where no released value says how many.
-    inside: by column, how numbers lie in its cells."""
+    inside: by column, how numbers lie in its cells. weights: of the rows, (rows,), where people are weighted; None where all count once."""
 
     domain: Domain
     codes: NDArray[np.integer] | None
@@ -67,6 +69,7 @@ class Known:
     limits: Mapping[Clique, Limit]
     ranges: Ranges | None = None
     inside: Mapping[str, Inside] = field(default_factory=dict)
+    weights: NDArray[np.float64] | None = None
     _estimates: dict[Clique, Combined | None] = field(default_factory=dict, repr=False)
 
     def estimate(self, clique: Clique) -> Combined | None:
@@ -106,8 +109,14 @@ class Known:
     def _is_range(self, name: str, codes: tuple[int, ...]) -> bool:
         return codes == tuple(range(codes[0], codes[-1] + 1)) and codes[-1] < self.domain[name].ordered
 
-    def rows_in(self, among: Mapping[str, Vector], columns: Sequence[str]) -> NDArray[np.int64]:
-        """How many rows are in each cell of `columns`, of those that `among` counts (0 or 1 for each cell of a column).
+    @property
+    def size(self) -> float:
+        """How many rows there are, or what they weigh; 1 where there are none."""
+        assert self.codes is not None
+        return max(1, len(self.codes)) if self.weights is None else float(self.weights.sum()) or 1.0
+
+    def rows_in(self, among: Mapping[str, Vector], columns: Sequence[str]) -> NDArray[Any]:
+        """How many rows are in each cell of `columns`, or what they weigh, of those that `among` counts (0 or 1 for each cell of a column).
 
         Shape: the columns' cells."""
         assert self.codes is not None
@@ -116,9 +125,10 @@ class Known:
             chosen &= vector.astype(bool)[self.codes[:, self.domain.position(column)]]
         sizes = self.domain.sizes(columns)
         if not columns:
-            return np.asarray(int(chosen.sum()))
+            return np.asarray(chosen.sum() if self.weights is None else self.weights[chosen].sum())
         cells = np.ravel_multi_index(tuple(self.codes[chosen, self.domain.position(column)] for column in columns), sizes)
-        return np.bincount(cells, minlength=math.prod(sizes)).reshape(sizes)
+        weights = None if self.weights is None else self.weights[chosen]
+        return np.bincount(cells, weights, math.prod(sizes)).reshape(sizes)
 
     @property
     def doubt(self) -> float:
@@ -150,6 +160,14 @@ def known(
         limits = {r: Limit(CERTIFIED, alone[r], beside[r], together[r], likely[r]) for r in alone}
     of_ranges = None if ranged is None else Ranges(ranged.columns, frozenset(pairs), *_range_limits(ranged))
     return Known(domain, codes, measurements, total, {} if codes is None else limits, of_ranges)
+
+
+def known_weighted(
+    domain: Domain, codes: NDArray[np.integer], weights: NDArray[np.float64], stated: Weighted, inside: Mapping[str, Inside]
+) -> Known:
+    """The same where people are weighted: rows with their calibrated weights, and the limits of weighted tables of single columns."""
+    total = Total(stated.step * stated.total.value, stated.step * stated.total.sigma)
+    return replace(known(domain, codes, (), total, {}, stated.certificate), weights=weights, inside=inside)
 
 
 def _range_limits(ranged: RangeErrors) -> tuple[Limit, Limit | None]:
