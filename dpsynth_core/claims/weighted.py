@@ -271,6 +271,11 @@ class WeightsMeasured(Claim[Weighted]):
         return [*said, f"Weighted people in a wrong cell of a column, with 95% confidence each: {'; '.join(named)}{more}."]
 
 
+def assumed(plan: Asked) -> str:
+    """What nobody can check of a weight, as a sentence; "" where there is none."""
+    return "" if plan.weight is None else f"The weight “{plan.weight.column}” of a record depends on it alone, as a design weight does."
+
+
 def check(domain: Domain, weight: WeightSpec) -> None:
     """Raises InputError for a column that cannot be the weight, and for totals that do not go with the domain."""
     column = domain[weight.column]

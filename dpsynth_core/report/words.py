@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from dpsynth_core.claims import weighted
 from dpsynth_core.planning import discovery, looks, origins, weakness
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.planning.unit_spec import UnitSpec
@@ -136,7 +137,7 @@ def _assumptions(release: Release) -> Iterator[str]:
         yield "The number of records is public."
     yield origins.sentence(spec)
     yield from discovery.sentences(release.plan)
-    yield from filter(None, [discovery.of_inside(release.plan)])
+    yield from filter(None, [discovery.of_inside(release.plan), weighted.assumed(release.plan)])
     if reason := spec.domain_justification.strip():
         yield f"The curator's words on that: “{reason}”"
     if reason := weakness.sentence(spec.budget):

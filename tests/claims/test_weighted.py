@@ -191,6 +191,7 @@ def test_a_release_states_them_and_a_recipient_follows(release: Release, bundle:
     for file in ("report.html", "DATA_CARD.md"):
         text = bundle.files[file].read().decode()
         assert "How far off are weighted tables?" in text
+        assert "as a design weight does" in text, "what nobody can check is said"
         assert "w_calibrated" in text.replace("\\", "")
     assert not refit(release).other, "the model's rows have the same weights"
 
