@@ -50,8 +50,8 @@ STEPS = 1000
 NEAREST = 'let values outside count in the nearest group: "other": "nearest" in the domain'
 _CALIBRATING = 0.5
 _BY_LUCK = 0.05
-"""How often noise alone moves weights: it explains all of a difference but its largest twentieth. With its mean in place of that, half of the
-tables that were nearly right were moved, and ended further off (`benchmarks.weights`)."""
+"""How often noise alone moves weights: it explains all of a difference but its largest twentieth. With its mean in place of that, half of
+the tables that were nearly right were moved, and ended further off (`benchmarks.weights`)."""
 _MOST = 4.0
 """Raking makes no weight more than so many times as large, or as small, relative to all others."""
 _ROUNDS = 100
