@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,11 +26,13 @@ from dpsynth_core.vocabulary.released import both, combined
 
 GROWTH, MUCH, SLOWEST = 1.1, 1.2, 1e-9
 """How the pace of the descent grows until it first overshoots, from which ratio a loss has risen much, and the pace at which to stop."""
+LEAST_TO_START = 1e-3
+"""A pace that fell below this had met potentials that vanish, which says nothing of the next fit: that would end where it starts."""
 ROUNDING_ERROR = 1e-9
 """A loss that rises by so small a part of itself has risen by rounding alone: there is nothing below to descend to."""
 
-DEPTHS = (math.inf, 300.0, 100.0, 30.0, 10.0, 0.0)
-"""How far below its largest a log-potential may start, tried in turn. At 30 a cell has 1e-13 of the likeliest one's probability."""
+DEPTHS = (300.0, 100.0, 30.0, 10.0, 0.0)
+"""How far below its largest a log-potential may start where it has to. At 30 a cell has 1e-13 of the likeliest one's probability."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ def estimate(
         for labels, table in zip(warm_start.structure.cliques, warm_start.log_potentials, strict=True):
             home = _containing(structure, labels)
             start[home] += expand(table, labels, structure.cliques[home])
-    pace = warm_start.pace if warm_start is not None else 1.0
+    pace = warm_start.pace if warm_start is not None and warm_start.pace >= LEAST_TO_START else 1.0
     terms = [_term(structure, folding, noisy, total) for noisy in counts.values()]
     fitted, pace = _descend(structure, start, terms, pace, stopping)
     return GraphicalModel(folding, structure, tuple(fitted.potentials), total, contractor, pace)
@@ -153,13 +156,14 @@ def _evaluate(structure: Structure, potentials: list[Table], terms: Sequence[_Te
 
 def _started(structure: Structure, start: list[Table], terms: Sequence[_Term]) -> _Point:
     """The point to start from. Potentials that fitted a smaller model can be so extreme together that the new one vanishes: then cells
-    that are less likely than their table's likeliest by more than `DEPTHS` count as that unlikely, as far as it takes."""
+    that are less likely than their table's likeliest by more than one of `DEPTHS` count as that unlikely, whichever fits best."""
+    with suppress(FloatingPointError):
+        return _evaluate(structure, start, terms)
+    points = []
     for depth in DEPTHS:
-        try:
-            return _evaluate(structure, [np.maximum(table, table.max() - depth) for table in start], terms)
-        except FloatingPointError:
-            continue
-    raise FloatingPointError("a model of equal potentials vanished")
+        with suppress(FloatingPointError):
+            points.append(_evaluate(structure, [np.maximum(table, table.max() - depth) for table in start], terms))
+    return min(points, key=lambda point: point.loss)  # of equal potentials no model vanishes
 
 
 def _descend(structure: Structure, start: list[Table], terms: Sequence[_Term], pace: float, stopping: Stopping) -> tuple[_Point, float]:

@@ -151,3 +151,12 @@ def test_potentials_that_vanish_together_are_no_end() -> None:
     fitted = estimate(domain, measured, 60.0, replace(earlier, log_potentials=tuple(extreme)))
     for m in measured:
         np.testing.assert_allclose(fitted.marginal(m.clique), m.values, atol=4.0)
+
+
+def test_a_fit_goes_on_after_one_whose_steps_became_too_small() -> None:
+    """As steps do at potentials that nearly vanish: the next fit, of a model of other cliques, would end where it starts."""
+    counts = random_counts(8)
+    first, second = (measured(r, marginal(counts, r), 1.0) for r in [(0, 1), (1, 2)])
+    earlier = replace(estimate(DOMAIN, [first], 1000.0), pace=1e-10)
+    fitted = estimate(DOMAIN, [first, second], 1000.0, earlier, THOROUGH)
+    np.testing.assert_allclose(fitted.marginal(second.clique), second.values, atol=1.0)
