@@ -109,7 +109,7 @@ def weights(project: Current) -> None:
         offered = [None, *(one.name for one in document.domain(project.draft) if one.kind in NUMBERS)]
         if stated and stated["column"] not in offered:
             offered.append(stated["column"])
-        look: dict[str, Any] = {"format_func": lambda name: "no column" if name is None else one_line(name), "help": WEIGHT_HELP}
+        look: dict[str, Any] = {"format_func": lambda name: one_line(name or "no column"), "help": WEIGHT_HELP, "placeholder": "no column"}
         fields.remembered("weight", stated and stated["column"], _weigh, st.selectbox, "Column of survey weights", offered, **look)
         if stated:
             fields.share("Share of the budget for weighted tables", "budget.weighted", (0.02, 0.05, 0.1), USUAL_SHARE)
