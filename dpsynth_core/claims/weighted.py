@@ -1,8 +1,9 @@
 """Survey weights: rows that stand for more or fewer people than others, and how far off their weighted tables are.
 
-One column of the domain holds the weight of each record, from 0 to L, its upper bound; what is above counts as L, and who has none as 0.
-Weights count in `STEPS` steps of L at most. The kernel counts each record as often as its weight has steps (Proposition 26), so that all
-that is measured of people can be measured of weighted people. The column itself is one like any other: rows have values of it.
+One column of the domain holds the weight of each record, from 0 to L, its upper bound; what is above counts as L, and what is below, or
+missing, as 0. Weights count in whole steps, of which L has `STEPS` at most. The kernel counts each record as often as its weight has steps
+(Proposition 26), so that all that is measured of people can be measured of weighted people. The column itself is one like any other: rows
+have values of it.
 
 Half of the share measures the weighted table of each other column. From these follows one more column of the rows, the calibrated weight.
 It starts as the mean weight of the row's cell and is raked (Deming and Stephan 1940), within bounds on the factors (Deville and Saerndal
@@ -26,7 +27,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from dpsynth_core.claims.certificate import ROWS, Certificate, certify
 from dpsynth_core.claims.claim import Asked, BudgetShare, Claim, Final, Received
 from dpsynth_core.claims.outcome import Nothing, Open, alike, expect
-from dpsynth_core.foundation.errors import InputError, shown
+from dpsynth_core.foundation.errors import CapacityError, InputError, shown
 from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.statistics.distances import percent
@@ -55,7 +56,10 @@ the tables that were nearly right were moved, and ended further off (`benchmarks
 _MOST = 4.0
 """Raking makes no weight more than so many times as large, or as small, relative to all others."""
 _ROUNDS = 100
-_MET = 1e-9
+_MET, _MET_CLOSELY = 1e-9, 1e-3
+_MOST_CELLS = 40_000_000
+"""That are held while weighted tables are measured, of eight bytes each."""
+_MOST_PEOPLE = 1e12
 _DIGITS = 6
 _NAMED = 8
 
@@ -102,7 +106,9 @@ def as_weight(domain: Domain, name: str) -> Domain:
     column = domain[name]
     if column.kind not in NUMBERS:
         raise InputError(column_field(name), "it holds no numbers that could be weights", "name a column of numbers as the weight")
-    clipped = column if column.most else replace(column, other=False, other_as=None, nearest=True)
+    if column.most:
+        raise InputError(column_field(name), "its values are to be learnt", "state its bounds, which follow from the design of the survey")
+    clipped = replace(column, other=False, other_as=None, nearest=True)
     return replace(domain, attributes=tuple(clipped if one.name == name else one for one in domain))
 
 
@@ -257,23 +263,39 @@ class WeightsMeasured(Claim[Weighted]):
             raise Open("whether they follow is seen where the versions are those that it names")
         return f"the weighted tables of {len(stated.tables):,} columns and the weights of the rows follow from what was measured"
 
-    def sentences(self, plan: Asked, stated: Weighted | None, final: Final) -> list[str]:  # noqa: ARG002
+    def sentences(self, plan: Asked, stated: Weighted | None, final: Final) -> list[str]:
         if stated is None:
             return []
         column, reach = plan.domain[plan.weight.column], normal(0.975) * stated.step * stated.total.sigma
         made = stated.step * stated.total.value
         said = [
             f"The calibrated weights of the rows add up to {stated.rows:,.0f}, and those of the people to {made:,.0f} as measured,"
-            f" ± {reach:,.0f} with 95% confidence. Weights above {column.edges[-1] - column.scale.whole:g} count as that."
+            f" ± {reach:,.0f} with 95% confidence. Weights above {column.edges[-1] - column.scale.whole:g} count as that,"
+            f" smaller than 0 and missing ones as 0, and each in whole steps of {stated.step:g}."
         ]
         if public := list(plan.weight.totals):
-            said.append(f"The rows were calibrated to public totals of {', '.join(public)}, as the curator stated them.")
+            off = max(_missed(plan, final, stated).values())
+            how = f"they are off by {percent(off)} of the people at most" if off >= _MET_CLOSELY else "they meet them"
+            said.append(f"The rows were calibrated to public totals of {', '.join(public)}, as the curator stated them: {how}.")
         if stated.certificate.says_nothing:
             return [*said, "Noise hides how far weighted tables are off: nothing is known of their errors."]
         worst = sorted(stated.certificate.marginals, key=lambda one: -one.bound95)
         named = [f"{one.attributes[0]} {percent(one.likely)}, {percent(one.bound95)} at most" for one in worst[:_NAMED]]
         more = f"; less in the {len(worst) - _NAMED:,} others" if len(worst) > _NAMED else ""
         return [*said, f"Weighted people in a wrong cell of a column, with 95% confidence each: {'; '.join(named)}{more}."]
+
+
+def _missed(plan: Asked, final: Final, stated: Measured) -> dict[str, float]:
+    """How far the rows are from each column's public totals: the largest difference of a cell, as a share of all people."""
+    assert plan.weight is not None
+    codes = one_table(final.released.codes)
+    assert codes is not None
+    weights, missed = calibrated(plan, codes, final.inside, stated), {}
+    for name, cells in plan.weight.totals.items():
+        wanted = np.array([cells[label] for label in plan.domain[name].cell_labels()])
+        made = np.bincount(codes[:, plan.domain.position(name)], weights, len(wanted))
+        missed[name] = float(np.abs(made - wanted).max() / wanted.sum())
+    return missed
 
 
 def assumed(plan: Asked) -> str:
@@ -286,11 +308,14 @@ def check(domain: Domain, weight: WeightSpec) -> None:
     column = domain[weight.column]
     if as_weight(domain, weight.column)[weight.column] != column:
         raise InputError(column_field(column.name), "weights beyond its bounds do not count as the bound", NEAREST)
-    if not column.most and (column.lower < 0 or column.upper <= 0 or column.missing_as is not None):
-        problem = "a weight is 0 or more, and who has none has no other"
-        raise InputError(column_field(column.name), problem, "give it a lower bound of 0 or more, and a cell for missing ones or none")
+    if column.lower != 0 or column.upper <= 0 or column.missing_as is not None:
+        problem = "weights begin at 0, as which smaller and missing ones count"
+        raise InputError(column_field(column.name), problem, "give it a lower bound of 0, and a cell for missing ones or none")
     if len(domain) == 1:
         raise InputError("weight.column", "the domain has no other column", "name a column whose weighted table is to be measured")
+    if (cells := _in_steps(column)[0].size * sum(one.size for one in domain if one is not column)) > _MOST_CELLS:
+        problem = f"the other columns by steps of the weight have {cells:,} cells, and {_MOST_CELLS:,} can be counted"
+        raise CapacityError("weight.column", problem, "group values of columns, or leave columns out")
     _check_totals(domain, weight)
 
 
@@ -307,8 +332,8 @@ def _check_totals(domain: Domain, weight: WeightSpec) -> None:
         if wrong is not None:
             remedy = f"give a total for each of {', '.join(labels[:_NAMED])}"
             raise InputError(field, f"{shown(wrong)} is not in the totals, or is no cell", remedy)
-        if min(cells.values()) < 0 or not sum(cells.values()):
-            raise InputError(field, "a total is negative, or all are 0", "give numbers of people")
+        if not 0 <= min(cells.values()) <= max(cells.values()) <= _MOST_PEOPLE or not any(cells.values()):
+            raise InputError(field, f"a total is not between 0 and {_MOST_PEOPLE:.0e}, or all are 0", "give numbers of people")
         sums[name] = math.fsum(cells.values())
     if sums and max(sums.values()) - min(sums.values()) > 1e-6 * max(sums.values()):
         problem = "the totals of different columns add up to different numbers of people"

@@ -122,7 +122,7 @@ def _weighted(made: Release) -> Known:
     stated, codes = made.claims[WEIGHTED.name], one_table(made.codes)
     if stated is None or codes is None or made.weights is None:
         raise InputError("weighted", "this release measured no weighted tables", "leave it out, or name a weight in the plan")
-    return known_weighted(made.domain, codes, made.weights, stated, made.inside)
+    return known_weighted(made.domain, codes, made.weights, stated)
 
 
 def _table(known: Known, question: Question, found: Answered, standing: str) -> Answers:

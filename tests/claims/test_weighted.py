@@ -33,6 +33,12 @@ from dpsynth_core.vocabulary.domain import Domain
 from tests.bundle.pack import pack
 
 PEOPLE, LARGEST = 5000, 8.0
+
+
+def beside(*columns: Attribute) -> Domain:
+    return Domain((Attribute.categorical("region", ["n", "s", "w"], missing=True), *columns))
+
+
 DOMAIN = Domain(
     (
         Attribute.categorical("region", ["n", "s", "w"], missing=True),
@@ -247,7 +253,11 @@ def test_public_totals_are_met(path: Path) -> None:
     assert release.weights is not None
     assert np.bincount(np.asarray(release.codes)[:, 0], release.weights, 4)[:3] == pytest.approx([700, 200, 100], rel=1e-3)
     said = WEIGHTED.sentences(release.plan, release.claims["weighted"], release.final)
-    assert "public totals of region" in said[1]
+    assert said[1].endswith("they meet them.")
+    codes = np.asarray(release.codes)
+    codes[:, 0] = 1  # nobody lives in n or w
+    seen = replace(release.final, released=replace(release.final.released, codes=codes))
+    assert "they are off by 80% of the people at most" in WEIGHTED.sentences(release.plan, release.claims["weighted"], seen)[1]
 
 
 @pytest.mark.parametrize(
@@ -263,7 +273,10 @@ def test_public_totals_are_met(path: Path) -> None:
         ({"weight": {"column": "w", "totals": {"w": {"1": 1.0}}}}, "weight.totals"),
         ({"weight": {"column": "w", "totals": {"region": {"n": 1.0}}}}, "weight.totals"),
         ({"weight": {"column": "w", "totals": {"region": {"n": -1.0, "s": 3.0, "w": 1.0, "missing": 0.0}}}}, "weight.totals"),
+        ({"weight": {"column": "w", "totals": {"region": {"n": 1e308, "s": 1e308, "w": 1.0, "missing": 0.0}}}}, "weight.totals"),
         ({"domain": Domain((*DOMAIN.attributes, Attribute.categorical("w_calibrated", ["a"]))).to_json()}, "w_calibrated"),
+        ({"domain": beside(Attribute.numeric("w", 4.0, 8.0, bins=4, nearest=True)).to_json()}, "w"),
+        ({"domain": beside(Attribute.numeric("w", 0.0, 8.0, nearest=True), Attribute.coded("code", 50_000)).to_json()}, "weight.column"),
     ],
 )
 def test_what_does_not_go_with_a_weight_is_refused(more: dict[str, Any], field: str) -> None:
@@ -283,6 +296,15 @@ def test_a_column_becomes_a_weight_by_clipping() -> None:
     assert as_weight(own, "w")["w"].nearest
     with pytest.raises(InputError, match="no numbers"):
         as_weight(own, "c")
+    with pytest.raises(InputError, match="are to be learnt"):
+        as_weight(Domain((Attribute("w", "numeric", most=8), own["c"])), "w")
+
+
+def test_a_weighted_mean_counts_middles_whose_means_were_measured_of_others(release: Release) -> None:
+    """Inside of a cell people who weigh more may have other numbers: measured means of cells say nothing of weighted ones."""
+    said = ask(release, Asked("mean", "w", None, None), None, weighted=True)
+    assert isinstance(said, Answer)
+    assert any("middle of its cell" in line for line in said.sentences)
 
 
 def test_a_spec_without_a_weight_is_published_as_before() -> None:

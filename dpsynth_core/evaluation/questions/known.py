@@ -162,12 +162,11 @@ def known(
     return Known(domain, codes, measurements, total, {} if codes is None else limits, of_ranges)
 
 
-def known_weighted(
-    domain: Domain, codes: NDArray[np.integer], weights: NDArray[np.float64], stated: Weighted, inside: Mapping[str, Inside]
-) -> Known:
-    """The same where people are weighted: rows with their calibrated weights, and the limits of weighted tables of single columns."""
+def known_weighted(domain: Domain, codes: NDArray[np.integer], weights: NDArray[np.float64], stated: Weighted) -> Known:
+    """The same where people are weighted: rows with their calibrated weights, and the limits of weighted tables of single columns. Means
+    inside of cells were measured of unweighted people: middles stand for them."""
     total = Total(stated.step * stated.total.value, stated.step * stated.total.sigma)
-    return replace(known(domain, codes, (), total, {}, stated.certificate), weights=weights, inside=inside)
+    return replace(known(domain, codes, (), total, {}, stated.certificate), weights=weights)
 
 
 def _range_limits(ranged: RangeErrors) -> tuple[Limit, Limit | None]:
