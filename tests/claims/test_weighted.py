@@ -257,7 +257,7 @@ def test_public_totals_are_met(path: Path) -> None:
     codes = np.asarray(release.codes)
     codes[:, 0] = 1  # nobody lives in n or w
     seen = replace(release.final, released=replace(release.final.released, codes=codes))
-    assert "they are off by 80% of the people at most" in WEIGHTED.sentences(release.plan, release.claims["weighted"], seen)[1]
+    assert "they are off by 80.0% of the people at most" in WEIGHTED.sentences(release.plan, release.claims["weighted"], seen)[1]
 
 
 @pytest.mark.parametrize(
