@@ -29,10 +29,10 @@ def people(owner: str, project: str) -> tuple[str, ...]:
 
 def share(owner: str, project: str, with_whom: Collection[str]) -> None:
     """From now on with these people and nobody else. What others started in it is the owner's from then on; its charge keeps their name.
-    Raises InputError for another person's project, and for people who may not work on one."""
+    Raises InputError for another person's project, and for new people who may not work on one."""
     with transaction() as db:
-        _check(db, owner, project, with_whom)
         before = set(_people(db, project))
+        _check(db, owner, project, {*with_whom} - before)
         for person in sorted({*with_whom} - before):
             db.execute("INSERT INTO shares (project, person) VALUES (?, ?)", (project, person))
             acts.record(db, owner, acts.SHARE, f"project {project} with {person}")

@@ -8,6 +8,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import pytest
@@ -39,11 +40,13 @@ from dpsynth_core.store import (
 from dpsynth_core.store.faults import BooksLost
 from dpsynth_core.store.home import LOCAL_OWNER, now
 from dpsynth_core.store.roles import MAY, Act, Role
+from dpsynth_core.web.compare import compare_view
 from dpsynth_core.web.results import downloads
-from dpsynth_core.web.shell import document
+from dpsynth_core.web.shell import document, sidebar
 from dpsynth_core.web.shell.door import doors
 from dpsynth_core.web.shell.plan_first import Whose
 from tests.app.demo_project import FIRST, draft, open_page, words
+from tests.app.test_results_page import at
 from tests.web.door.visits import exchange
 
 ORIGIN, SECRET, PEOPLE = "https://studio.example.org", "c" * 40, "Invented people"
@@ -591,3 +594,63 @@ def test_a_database_that_was_lost_is_said_to_who_comes_in(office: Office, home: 
     app = open_page(FIRST, "")
     assert not app.exception
     assert "its database is missing" in words(app)
+
+
+def test_who_shares_a_project_acts_in_their_own_name_and_no_more_once_it_is_withdrawn(office: Office) -> None:
+    ben, ann = office.enter("ben"), office.enter("curator")
+    place = projects.create(ann, "Hospital stays", draft()).id
+    done, active = (runs.submit(ann, place, document.spec(draft(), name)) for name in ("One", "Two"))
+    work(done)
+    sharing.share(ann, place, [ben])
+    office.enter("ben")
+    app = at(place, "about").checkbox(key=f"sure_{done}").check().run()
+    app.button(key=f"delete_{done}").click().run()
+    assert [(entry.curator, entry.note) for entry in chain.entries() if entry.kind == "delete"] == [(ben, f"run {done}")]
+    asked = press(open_page("mechanism", place), "Cancel")
+    sharing.share(ann, place, [])
+    assert "it does not exist" in words(press(asked, "Stop the run"))
+    assert runs.get(ann, active).active
+
+
+def test_equal_names_are_told_apart_and_who_lost_the_role_is_still_shown_among_those_who_share(office: Office) -> None:
+    old = office.enter("ben")
+    roles.greet("another account", "ben@example.org", [Role.CURATOR], now())
+    ann = office.enter("curator")
+    place = projects.create(ann, "Hospital stays", draft()).id
+    sharing.share(ann, place, ["another account"])
+    app = press(open_page("data", place), "Share")
+    called = {f"ben@example.org · {one[:8]}" for one in (old, "another account")}
+    assert set(app.multiselect(key="project_share_with").options) == called
+    app.button(key="project_share_confirm").click().run()
+    assert sharing.people(ann, place) == ("another account",)
+    roles.greet("another account", "ben@example.org", [Role.AUDITOR], now())
+    app = press(open_page("data", place), "Share")
+    assert app.selectbox(key="project_hand_to").options == ["ben@example.org · " + old[:8]]
+    app.multiselect(key="project_share_with").set_value(["another account", old])
+    app.button(key="project_share_confirm").click().run()
+    assert set(sharing.people(ann, place)) == {"another account", old}
+    roles.greet("eve", "ben@example.org · " + old[:8], [Role.CURATOR], now())
+    assert len(set(sidebar._told_apart(sharing.candidates(ann)).values())) == 2
+
+
+def test_before_a_release_is_approved_no_page_hands_out_its_rows_or_what_changed_since(office: Office) -> None:
+    approvals.demand(LOCAL_OWNER, PEOPLE, ["release"])
+    reviewer, ann = office.enter("reviewer"), office.enter("curator")
+    place = projects.create(ann, "Hospital stays", draft()).id
+    pair = [runs.submit(ann, place, document.spec(draft(), name)) for name in ("One", "Two")]
+    for run in pair:
+        work(run)
+
+    def handed_out() -> tuple[int, int]:
+        return len(at(place, "rows").dataframe), len(open_page("compare", place).get("download_button"))
+
+    assert handed_out() == (0, 0)
+    runs.approve(reviewer, pair[1], "release", "as the protocol says")
+    assert handed_out()[1] == 0, "the other one waits"
+    runs.approve(reviewer, pair[0], "release", "as the protocol says")
+    assert handed_out() == (1, 2)
+    opened = [SimpleNamespace(run=runs.get(ann, run)) for run in pair]
+    assert compare_view._taken(ann, *opened, lambda: "the file") == "the file"
+    assert [entry.note for entry in chain.entries() if entry.kind == "download"] == [f"changes of run {run}" for run in pair]
+    with pytest.raises(InputError, match="does not exist"):
+        compare_view._taken(office.enter("ben"), *opened, lambda: "the file")

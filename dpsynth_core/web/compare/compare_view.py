@@ -4,7 +4,7 @@ the curator asks for true errors on this very screen."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone, Zoned, combine
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.report import change, percent
-from dpsynth_core.store import projects
+from dpsynth_core.store import approvals, projects, runs
 from dpsynth_core.store.runs import Run
 from dpsynth_core.tradeoffs.curves import LARGEST, MEAN
 from dpsynth_core.web.results import open_runs
@@ -191,7 +191,19 @@ def _changes(opened: Mapping[str, OpenRun]) -> None:
             lines = [change.texts(before.release.domain, shift) for shift in found.sure]
             cells = [[one_line(line[0], 120), *line[1:]] for line in lines]
             st.dataframe(pd.DataFrame(cells, columns=list(change.TITLES)), hide_index=True, height=min(320, 40 + 35 * len(lines)))
+        if any(one.release.withheld or approvals.awaited(one.run.id, approvals.RELEASE) for one in (before, after)):
+            st.info("This can be downloaded once both releases can be.", icon=":material/how_to_reg:")
+            return
         with st.container(horizontal=True):
             for form, mime, write in (("html", "text/html", change.html), ("md", "text/markdown", change.markdown)):
-                content = write(before.release, after.release, found)
+                content = partial(_taken, session.current().owner, before, after, partial(write, before.release, after.release, found))
                 st.download_button(f"Download as {form.upper()}", content, f"what-changed.{form}", mime, icon=":material/download:")
+
+
+def _taken(owner: str, before: OpenRun, after: OpenRun, write: Callable[[], str]) -> str:
+    """The file, once both releases may leave and the ledger says that they do. Raises InputError as `runs.to_take_away`."""
+    for one in (before, after):
+        runs.to_take_away(owner, one.run.id)
+    for one in (before, after):
+        runs.note_download(owner, one.run.id, "changes")
+    return write()

@@ -26,7 +26,7 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.report.sections import claimed
 from dpsynth_core.store import runs
 from dpsynth_core.web.results.open_runs import OpenRun, forget
-from dpsynth_core.web.shell import curator, fields, frame
+from dpsynth_core.web.shell import curator, fields, frame, session
 from dpsynth_core.web.shell.figures import show
 from dpsynth_core.web.shell.text import literal, one_line
 
@@ -64,7 +64,7 @@ _HELP = "A sentence. It becomes part of the release and stands in its report, be
 
 def _explain(opened: OpenRun, reason: str) -> None:
     try:
-        runs.explain(opened.run.owner, opened.run.id, reason)
+        runs.explain(session.current().owner, opened.run.id, reason)
     except InputError as error:
         fields.problem(error)
         return

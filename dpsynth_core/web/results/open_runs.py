@@ -22,7 +22,7 @@ from dpsynth_core.statistics.evidence import Evidence
 from dpsynth_core.store import runs
 from dpsynth_core.store.runs import Run
 from dpsynth_core.vocabulary.measurement import Clique
-from dpsynth_core.web.shell import curator, frame
+from dpsynth_core.web.shell import curator, frame, session
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ def finished(owner: str, project: str | None = None) -> list[Run]:
     return [run for run in runs.list(owner, project) if run.state == "done"]
 
 
-KEY: dict[str, Any] = {"hash_funcs": {OpenRun: lambda opened: (opened.run.owner, opened.run.id)}}
-"""What is worked out from a release is kept by its run; the owner is part of the key."""
+KEY: dict[str, Any] = {"hash_funcs": {OpenRun: lambda opened: (session.current().owner, opened.run.id)}}
+"""What is worked out from a release is kept by its run; who looks at it is part of the key."""
 
 
 @st.cache_resource(max_entries=8, show_spinner="Opening the release …")
@@ -50,7 +50,7 @@ def _release(owner: str, run: str) -> Release:
 
 
 def open_run(run: Run) -> OpenRun:
-    release = _release(run.owner, run.id)
+    release = _release(session.current().owner, run.id)
     return OpenRun(run, release, report.evidence(release), release.plan.workload.cliques)
 
 

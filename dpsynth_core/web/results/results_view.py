@@ -23,7 +23,7 @@ from dpsynth_core.vocabulary.recoding import other_is_missing
 from dpsynth_core.web.results import claims_view, downloads, sampling_view
 from dpsynth_core.web.results.downloads import Offer
 from dpsynth_core.web.results.open_runs import OpenRun, beside_toggle, curator_toggle, forget, pair_map, truth_for
-from dpsynth_core.web.shell import frame
+from dpsynth_core.web.shell import frame, session
 from dpsynth_core.web.shell.figures import show, specification
 from dpsynth_core.web.shell.text import WHOLE, literal, one_line
 
@@ -97,6 +97,8 @@ def rows(opened: OpenRun) -> None:
     if values is None:
         st.info("This mechanism gives noisy tables and no rows. Take the noisy marginals from the downloads.", icon=":material/info:")
         return
+    if _unapproved(opened):  # the table on screen can be saved as CSV
+        return
     if opened.release.members is not None:
         look = {"format_func": _TABLES.get, "required": True, "key": "results_table", "label_visibility": "collapsed"}
         if st.segmented_control("Table", list(_TABLES), default=True, **look) is False:
@@ -148,7 +150,7 @@ def _unapproved(opened: OpenRun) -> bool:
     """Say that a reviewer has to approve the release first, where that is so."""
     waits = approvals.awaited(opened.run.id, approvals.RELEASE)
     if waits:
-        st.info("A reviewer has to approve this release before it can be downloaded.", icon=":material/how_to_reg:")
+        st.info("A reviewer has to approve this release before its rows are shown and it can be downloaded.", icon=":material/how_to_reg:")
     return waits
 
 
@@ -192,14 +194,14 @@ def about(opened: OpenRun) -> None:
         st.caption("Removes its rows and measurements from this machine for good. The ledger keeps the charge.")
         sure = st.checkbox("I have what I need from it", key=f"sure_{run.id}")
         if st.button("Delete the run", icon=":material/delete:", disabled=not sure, key=f"delete_{run.id}"):
-            runs.delete(run.owner, run.id)
+            runs.delete(session.current().owner, run.id)
             forget()
             st.rerun()
 
 
 def _times(run: Run) -> None:
     """How long the phases took, from this machine's own file."""
-    if (taken := runs.times_of(run.owner, run.id)) is None:
+    if (taken := runs.times_of(session.current().owner, run.id)) is None:
         return
     with frame.card("How long did it take?", taken.zone, _TIMES_HELP), frame.watermark(taken.zone):
         st.markdown(literal(", ".join(f"{phase} {seconds:.1f} s" for phase, seconds in taken.value["phases"].items())))

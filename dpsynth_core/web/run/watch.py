@@ -19,7 +19,7 @@ from dpsynth_core.statistics.evidence import label
 from dpsynth_core.store import approvals, jobs, runs
 from dpsynth_core.store.runs import Run
 from dpsynth_core.store.times import age, seconds_between
-from dpsynth_core.web.shell import frame, refusals
+from dpsynth_core.web.shell import frame, refusals, session
 from dpsynth_core.web.shell.figures import show
 from dpsynth_core.web.shell.numbers import duration, short
 from dpsynth_core.web.shell.session import Current
@@ -69,7 +69,7 @@ def panel(run: Run) -> None:
 def _state(run: Run) -> None:
     if run.active:
         jobs.pump()
-        run = runs.get(run.owner, run.id)
+        run = runs.get(session.current().owner, run.id)
         if not run.active:
             st.rerun()
     (_live if run.active else _ended)(run)
@@ -77,19 +77,19 @@ def _state(run: Run) -> None:
 
 def _live(run: Run) -> None:
     words, icon = _WAITING[run.state]
-    steps = runs.events(run.owner, run.id)
+    steps = runs.events(session.current().owner, run.id)
     forecast = _forecast(run.id, run.sealed)
     elapsed = age(run.started) if run.started else 0.0
     now = literal(steps[-1].message or label(steps[-1].attributes), 120) if steps else "starting: a process of its own loads the program"
     if run.state == "queued":
-        before = runs.queue_position(run.owner, run.id)
+        before = runs.queue_position(session.current().owner, run.id)
         now = f"{before} run{'s' * (before > 1)} before this one" if before else "next in line"
         if approvals.awaited(run.id, approvals.PLAN):
             now = "a reviewer has to approve its plan first"
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(f"{icon} **{words}** · {now}", width="content")
         if run.state != "cancelling" and st.button("Cancel", icon=":material/stop:", key=f"cancel_{run.id}"):
-            _confirm_cancel(run.owner, run.id)
+            _confirm_cancel(run.id)
     left = duration(seconds_left(steps, elapsed, forecast))
     share = share_done(steps)
     st.progress(share, f"{share:.0%} of the work" if share else "Getting ready: nothing is measured yet")
@@ -101,7 +101,8 @@ def _live(run: Run) -> None:
 
 
 @refusals.dialog("Stop this run?")
-def _confirm_cancel(owner: str, run_id: str) -> None:
+def _confirm_cancel(run_id: str) -> None:
+    owner = session.current().owner
     run = runs.get(owner, run_id)
     if run.touched:
         st.write(
@@ -130,7 +131,7 @@ def _ended(run: Run) -> None:
     st.caption(_ADVICE[run.state])
     if runs.can_keep(run):
         help = "Makes a release of the noisy tables that were paid for, without rows. It reads no record and costs nothing."
-        keep = partial(refusals.attempt, _KEEP, partial(runs.keep, run.owner, run.id))
+        keep = partial(refusals.attempt, _KEEP, partial(runs.keep, session.current().owner, run.id))
         st.button("Keep what was measured", icon=":material/save:", key=f"keep_{run.id}", on_click=keep, help=help)
         frame.refused_at(_KEEP)
 
@@ -142,7 +143,7 @@ def _for_your_eyes(duration: str) -> None:
 
 def _progress(run: Run) -> None:
     """Its measurements so far; of a mechanism that chooses and does not measure, its rounds."""
-    steps = runs.events(run.owner, run.id)
+    steps = runs.events(session.current().owner, run.id)
     taken = measured(steps, run.rho)
     if chooses(steps):
         said = st.column_config.TextColumn("What it did", width="large", help=_SEARCHES)

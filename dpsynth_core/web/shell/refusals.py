@@ -11,14 +11,13 @@ from typing import Any, ParamSpec
 import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.web.shell import plan_words
 from dpsynth_core.web.shell.text import capital, literal
 
 P = ParamSpec("P")
 
 STORE = "store"
-"""The place of what disk or database refused to a callback: at the top of the page."""
+"""The place of what the store refused to a callback: at the top of the page."""
 
 
 def refused(error: InputError) -> None:
@@ -32,13 +31,10 @@ def sentence(error: InputError) -> str:
 
 
 def stored(action: Callable[P, object]) -> Callable[P, None]:
-    """The action as a callback: what disk or database refuse to it is said at the top of the page."""
+    """The action as a callback: why it is refused is said at the top of the page."""
 
     def callback(*arguments: P.args, **options: P.kwargs) -> None:
-        try:
-            action(*arguments, **options)
-        except StoreFault as error:
-            st.session_state[_key(STORE)] = error
+        attempt(STORE, lambda: action(*arguments, **options))
 
     return callback
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
@@ -22,6 +23,7 @@ _WHOSE = {
     Whose.OTHERS: ("Other people", "No person is in both tables. You name them on the Data page; they have an account of their own."),
 }
 _PROJECT, _WITH_KEY, _TO_KEY = "project", "project_share_with", "project_hand_to"
+_APART = " · "
 _SHARE_HELP = "Only you see it until you name others, or hand it over."
 
 
@@ -121,24 +123,31 @@ def _delete(project: Current) -> None:
 
 @refusals.dialog("Share project", icon=":material/group:")
 def _share(project: Current) -> None:
-    names = sharing.candidates(project.owner)
-    if not names:
+    may, now = sharing.candidates(project.owner), sharing.people(project.owner, project.id)
+    labels = _told_apart({**{person: roles.names().get(person, "") for person in now}, **may})
+    if not labels:
         st.caption("Nobody else who may prepare releases has signed in here yet.")
         return
     st.caption(
         "They see its tables and true values as you do, and may change, run and download, each by their role. Who shared what with whom "
         "stays in the ledger, and nobody who worked on a project approves its plans or releases. Whoever wants one of their own uses Copy."
     )
-    look = {"format_func": lambda person: names.get(person, person[:8]), "placeholder": "nobody"}
-    st.multiselect("Who works on it with you", list(names), sharing.people(project.owner, project.id), key=_WITH_KEY, **look)
+    look = {"format_func": labels.get, "placeholder": "nobody"}
+    st.multiselect("Who works on it with you", list(labels), now, key=_WITH_KEY, **look)
     if _confirmed("Share", "project_share_confirm", lambda: sharing.share(project.owner, project.id, st.session_state[_WITH_KEY])):
         st.rerun()
     with st.expander("Hand it over", icon=":material/forward:"):
-        st.selectbox("The new owner", list(names), index=None, key=_TO_KEY, **look)
+        st.selectbox("The new owner", list(may), index=None, key=_TO_KEY, **look)
         st.caption("It is theirs from then on, with its runs, and you see it no more unless they share it with you.")
         hand = lambda: sharing.hand_over(project.owner, project.id, st.session_state[_TO_KEY] or "")  # noqa: E731
         if _confirmed("Hand over", "project_hand_confirm", hand):
             st.rerun()
+
+
+def _told_apart(names: Mapping[str, str]) -> dict[str, str]:
+    """What to call each person, no two alike: a box tells its options apart by what they are called. names: by owner (hostile text)."""
+    often = Counter(names.values())
+    return {one: name if name and often[name] == 1 and _APART not in name else f"{name}{_APART}{one[:8]}" for one, name in names.items()}
 
 
 def _confirmed(label: str, key: str, action: Callable[[], None]) -> bool:

@@ -66,11 +66,12 @@ def picked(stored_sweeps: tuple[Stored, ...]) -> Stored:
 def panel(stored: Stored) -> None:
     """Draw the sweep, and keep it up to date while it is under way."""
     with frame.card("Results of the trials", stored.sweep.zone, _about(stored)):
-        refusals.polled(_state, POLL_SECONDS if stored.active else None)(stored.owner, stored.id, stored.active)
+        refusals.polled(_state, POLL_SECONDS if stored.active else None)(stored.id, stored.active)
         refusals.polled(_results, REDRAW_SECONDS if stored.active else None)(stored)
 
 
-def _state(owner: str, sweep: str, was_active: bool) -> None:
+def _state(sweep: str, was_active: bool) -> None:
+    owner = session.current().owner
     stored = sweeps.get(owner, sweep)
     if was_active and not stored.active:
         st.rerun()
@@ -143,7 +144,7 @@ def _buttons(stored: Stored, some_failed: bool) -> None:
 
 def _button(label: str, icon: str, action: Callable[[str, str], None], stored: Stored, **look: Any) -> None:
     def act() -> None:
-        refusals.stored(action)(stored.owner, stored.id)
+        refusals.stored(action)(session.current().owner, stored.id)
         st.rerun()
 
     st.button(label, icon=icon, key=f"sweep_{action.__name__}", on_click=act, **look)
@@ -151,9 +152,9 @@ def _button(label: str, icon: str, action: Callable[[str, str], None], stored: S
 
 def _outcomes(stored: Stored) -> Outcomes:
     if stored.sweep.zone is Zone.CURATOR:
-        return sweeps.outcomes(stored.owner, stored.id)
-    points = sweeps.points(stored.owner, stored.id)
-    return _public_outcomes(stored.owner, stored.id, sum(point.state == "done" for point in points))
+        return sweeps.outcomes(session.current().owner, stored.id)
+    points = sweeps.points(session.current().owner, stored.id)
+    return _public_outcomes(session.current().owner, stored.id, sum(point.state == "done" for point in points))
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
@@ -167,7 +168,7 @@ def _bands(stored: Stored, outcomes: Outcomes, metric: Metric) -> Zoned[pd.DataF
     """As `curves.bands`: public ones are kept, as the limit and two charts are read against them."""
     if stored.sweep.zone is Zone.CURATOR:
         return curves.bands(curves.outcomes(stored.sweep, outcomes), metric)
-    return public(_public_bands(stored.owner, stored.id, len(outcomes), METRICS.index(metric)))
+    return public(_public_bands(session.current().owner, stored.id, len(outcomes), METRICS.index(metric)))
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
@@ -233,7 +234,7 @@ def _drawn(stored: Stored, outcomes: Outcomes, name: str, metric: Metric, chosen
     if stored.sweep.zone is Zone.CURATOR:
         draw(_chart(stored, outcomes, name, metric, chosen, *beside), stored.sweep.zone, f"tradeoffs_{name}")
         return
-    spec = _public_chart(stored.owner, stored.id, len(outcomes), name, METRICS.index(metric), chosen, beside)
+    spec = _public_chart(session.current().owner, stored.id, len(outcomes), name, METRICS.index(metric), chosen, beside)
     key = f"tradeoffs_{name}"
     if name == OF_TABLES:
         st.vega_lite_chart(spec, key=key)

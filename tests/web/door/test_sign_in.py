@@ -314,3 +314,11 @@ def test_a_server_that_other_machines_reach_starts_with_sign_in_alone(
     doors.chosen.cache_clear()
     secrets_singleton._reset()
     assert not doors.chosen().one_person
+
+
+def test_an_address_that_the_provider_has_not_checked_names_nobody(installation: Path) -> None:
+    write(installation)
+    door = doors.chosen()
+    assert door.name(cookies()) == "Ann@Example.org"
+    assert door.name(cookies(email_verified=False, sub="Ben")) == "Ben"
+    assert door.name(cookies(email_verified="true", sub="ann@example.org")) == "ann at example.org"

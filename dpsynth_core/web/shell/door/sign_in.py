@@ -62,7 +62,8 @@ class SignIn:
 
     def name(self, cookies: Mapping[str, str]) -> str:
         claims = self.claims(cookies)
-        return str(claims.get("email") or claims.get("name") or claims.get("sub", ""))
+        checked = claims.get("email_verified") is True and claims.get("email")
+        return str(checked or str(claims.get("name") or claims.get("sub", "")).replace("@", " at "))  # else it passes for an address
 
     def origin(self, host: str) -> str:  # noqa: ARG002 - behind a proxy the host is not what browsers see
         return self.public_origin
