@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 import pytest
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message
 from streamlit import config
 
@@ -29,6 +29,7 @@ from dpsynth_core.web.results.downloads import Offer
 from dpsynth_core.web.shell.door import doors
 from dpsynth_core.web.shell.door.personal import Personal
 from tests.app.demo_project import finished_run, project
+from tests.patience import SECONDS
 from tests.web.door.visits import HOST, OURS, exchange, headers_of
 
 FAILS = {"criteria": [{"kind": "tables", "limit": 0.00001}]}
@@ -262,3 +263,25 @@ def _nameless_files() -> set[str]:
     """Files of this process in the data directory that have no name any more."""
     opened = (str(one.readlink()) for one in Path("/proc/self/fd").iterdir() if one.is_symlink())
     return {path for path in opened if path.startswith(str(home())) and path.endswith("(deleted)")}
+
+
+def test_who_takes_no_part_for_long_loses_the_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path))
+    monkeypatch.setattr(downloads, "_TAKEN_SECONDS", 0.1)
+    monkeypatch.setattr(downloads, "_under_way", held := [])
+    seen: list[list[str]] = []
+
+    async def stands_still(_: Message | None = None) -> Message:
+        seen.append(list(held))
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def go() -> None:
+        scope = {"type": "http", "asgi": {"spec_version": "2.4"}, "method": "GET", "path": "/", "headers": []}
+        offer = Offer("table", "Table", "All rows.", ".csv", "text/csv", lambda stream: stream.write(b"whole"))
+        await asyncio.wait_for(downloads._Download("ann", offer, {})(scope, stands_still, stands_still), SECONDS)  # type: ignore[arg-type]
+
+    with pytest.raises((ClientDisconnect, TimeoutError)):
+        asyncio.run(go())
+    assert seen[0] == ["ann"]
+    assert held == []

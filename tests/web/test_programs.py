@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
 from collections.abc import Iterator
@@ -12,13 +13,14 @@ from typing import Any
 
 import pytest
 from starlette.applications import Starlette
+from starlette.types import Message
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store import approvals, balance, chain, database, desk, ledger, roles, rules, tokens
 from dpsynth_core.store.home import LOCAL_OWNER, now
 from dpsynth_core.store.roles import Role
 from dpsynth_core.web.ledger import programs
-from dpsynth_core.web.shell.door import doors
+from dpsynth_core.web.shell.door import connections, doors
 from dpsynth_core.web.shell.door.sign_in import SignIn
 from tests.web.door.visits import exchange, headers_of
 
@@ -231,3 +233,26 @@ def test_what_a_killed_program_reserved_is_given_back_after_a_day(monkeypatch: p
     assert balance.spent(PEOPLE).releases == 2
     assert ask(token, "touch", {"run": RUN})[0] == 409
     assert "never read a record" in next(entry.note for entry in chain.entries() if entry.kind == "return")
+
+
+def test_a_stranger_is_answered_before_anything_is_read_and_nobody_sends_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "PATIENCE_SECONDS", 0.2)
+
+    async def asked(token: str) -> tuple[int, bool]:
+        """The status, and whether a part was read. The parts never end."""
+        sent, read = [], []
+
+        async def receive() -> Message:
+            read.append(await asyncio.sleep(0.01))
+            return {"type": "http.request", "body": b" ", "more_body": True}
+
+        async def send(message: Message) -> None:
+            sent.append(message)
+
+        scope = {"type": "http", "method": "POST", "path": "/books/reserve", "query_string": b"", "headers": []}
+        scope["headers"] = [(b"authorization", f"Bearer {token}".encode())]
+        await Starlette(routes=programs.routes())(scope, receive, send)
+        return sent[0]["status"], bool(read)
+
+    assert asyncio.run(asked("nothing")) == (401, False)
+    assert asyncio.run(asked(tokens.make("ann", "laptop"))) == (408, True)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -18,7 +19,7 @@ from websockets.sync.client import connect
 from websockets.typing import Origin, Subprotocol
 
 from dpsynth_core.sources.formats import TableFormat
-from dpsynth_core.store import jobs
+from dpsynth_core.store import jobs, retention
 from dpsynth_core.web.shell import security
 from dpsynth_core.web.shell.door import doors
 from tests.patience import SECONDS
@@ -75,8 +76,16 @@ def test_starting_settles_the_runs_and_survives_a_failure(monkeypatch: pytest.Mo
     assert "person 17" not in caplog.text
 
 
-def test_the_log_has_type_and_place_of_an_exception_and_never_its_text(caplog: pytest.LogCaptureFixture) -> None:
+class _FailsAtItsEnd:
+    def __del__(self) -> None:
+        raise KeyError("canary: Ms Smith")
+
+
+def test_the_log_has_type_and_place_of_an_exception_and_never_its_text(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = logging.getLogRecordFactory()
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
     security.describe_exceptions()
     try:
         for logger in ("streamlit.error_util", "uvicorn.error", "asyncio"):
@@ -84,11 +93,15 @@ def test_the_log_has_type_and_place_of_an_exception_and_never_its_text(caplog: p
                 TableFormat.of({"kind": "csv", "missing_markers": 7})
             except TypeError as error:
                 logging.getLogger(logger).error("Uncaught: %s", ValueError("canary: Ms Smith"), exc_info=error)
-            logging.getLogger(logger).warning("It went wrong: %s", ValueError("canary: Ms Smith"))
+            logging.getLogger(logger).warning("It went wrong: %s", error := ValueError("canary: Ms Smith"))
+            logging.getLogger(logger).warning(error)
+            logging.getLogger(logger).warning("It went wrong: %(why)s", {"why": [error]})
+        _FailsAtItsEnd()
     finally:
         logging.setLogRecordFactory(made)
         threading.excepthook = threading.__excepthook__
     assert "TypeError in sources/formats.py, line" in caplog.text
+    assert "uncaught: KeyError" in caplog.text
     assert "canary" not in caplog.text
     assert "Traceback" not in caplog.text
 
@@ -146,3 +159,38 @@ def test_neither_the_log_nor_the_browser_gets_the_text_of_what_a_page_fails_with
     assert b"in the logs" in said, "the page failed"
     assert "canary" not in written
     assert b"canary" not in said
+
+
+def test_the_queue_goes_on_while_what_is_old_is_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
+    began, ended, looks = threading.Event(), threading.Event(), []
+
+    def expire() -> None:
+        began.set()
+        assert ended.wait(SECONDS)
+
+    def pump() -> None:
+        looks.append(began.is_set())
+        if sum(looks) > 3:
+            ended.set()
+
+    monkeypatch.setattr(jobs, "pump", pump)
+    monkeypatch.setattr(retention, "expire", expire)
+    monkeypatch.setattr(security, "_PUMP_SECONDS", 0.01)
+    monkeypatch.setattr(security, "_EXPIRE_SECONDS", 0.01)
+
+    async def serve() -> None:
+        async with security.lifespan(None):
+            assert await asyncio.to_thread(ended.wait, SECONDS)
+
+    asyncio.run(serve())
+
+
+def test_nothing_is_deleted_by_a_clock_that_was_just_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, 4e8, 4e8, 4e8])
+    monkeypatch.setattr(security, "time", SimpleNamespace(time=lambda: next(clock), monotonic=lambda: 0.0))
+    monkeypatch.setattr(security, "_EXPIRE_SECONDS", 0.0)
+    left: list[list[float]] = []
+    monkeypatch.setattr(retention, "expire", lambda: left.append(list(clock)))
+    with pytest.raises((StopIteration, RuntimeError)):
+        asyncio.run(security._expire_forever())
+    assert left == [[]], "at the end of the second hour alone"

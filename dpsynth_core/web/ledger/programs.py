@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.store import desk, faults, tokens
-from dpsynth_core.web.shell.door import address, doors, page
+from dpsynth_core.store import database, desk, faults, tokens
+from dpsynth_core.web.shell.door import address, connections, doors, page
 
 _MOST_BYTES = 1 << 16
 
@@ -27,12 +28,21 @@ async def _answer(request: Request) -> Response:
     try:
         if kind.lower() != "bearer":
             raise tokens.NotAdmitted
-        asked = await _asked(request)
+        await run_in_threadpool(_check, token.strip())  # a stranger's request is not read
+        async with asyncio.timeout(connections.PATIENCE_SECONDS):
+            asked = await _asked(request)
         return JSONResponse(await run_in_threadpool(_told, token.strip(), request.path_params["act"], asked), headers=page.NOT_KEPT)
+    except TimeoutError:
+        return PlainTextResponse("The request took too long.\n", 408, page.NOT_KEPT)
     except InputError as error:
         status = 401 if isinstance(error, tokens.NotAdmitted) else 503 if isinstance(error, faults.StoreFault) else 409
         parts = {"field": error.field, "problem": error.problem, "remedy": error.remedy}
         return JSONResponse(parts, status, headers=page.NOT_KEPT)
+
+
+def _check(token: str) -> None:
+    with faults.explained(), database.reading() as db:
+        tokens.owner_of(db, token)
 
 
 def _told(token: str, act: str, asked: Any) -> dict[str, Any]:

@@ -7,6 +7,7 @@ their own run, and for anybody else there is no such run. An address holds nothi
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack, closing
@@ -123,6 +124,8 @@ def _paper(make: Callable[[], Zoned[bytes]], what: str) -> Writer:
 _PLACE = "download"
 _AT_ONCE, _AT_ONCE_PER_OWNER = 4, 2
 """Files that are made or sent: each takes one of the threads that pages need too, and disk until its browser has taken the last part."""
+_TAKEN_SECONDS = 120.0
+"""For each part, of at most 1 MB: who takes it no faster loses the place."""
 _BUSY = InputError("download", "other files are being made", "try again in a moment; nothing is lost")
 
 _under_way: list[str] = []
@@ -178,7 +181,7 @@ class _Download(StreamingResponse):
         _under_way.append(self._owner)
         try:
             with closing(self._file):
-                await super().__call__(scope, receive, send)
+                await super().__call__(scope, receive, lambda message: asyncio.wait_for(send(message), _TAKEN_SECONDS))
         finally:
             _under_way.remove(self._owner)
 

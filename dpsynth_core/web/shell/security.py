@@ -39,7 +39,7 @@ from dpsynth_core.web.shell.door import address, connections, doors, personal
 from dpsynth_core.web.shell.door.connections import Patient
 from dpsynth_core.web.shell.door.doors import Guard
 
-_PUMP_SECONDS, _EXPIRE_SECONDS = 2.0, 3600.0
+_PUMP_SECONDS, _EXPIRE_SECONDS, _STEADY_SECONDS = 2.0, 3600.0, 60.0
 
 # Streamlit's page needs one inline script and inline styles; Vega compiles expressions, hence 'unsafe-eval'. Nothing may come from
 # or go to another host, and no other page may frame this one.
@@ -110,12 +110,22 @@ def describe_exceptions() -> None:
         if record.exc_info and record.exc_info[1] is not None:
             record.msg, record.args = "uncaught: %s", (failures.describe(record.exc_info[1]),)
             record.exc_info = record.exc_text = None
-        elif isinstance(record.args, tuple):
-            record.args = tuple(failures.describe(one) if isinstance(one, BaseException) else one for one in record.args)
+        else:
+            record.msg, record.args = _described(record.msg), _described(record.args)
         return record
 
     logging.setLogRecordFactory(described)
     threading.excepthook = lambda ended: _log.error("uncaught in a thread", exc_info=ended.exc_value)
+    sys.unraisablehook = lambda ended: _log.error("uncaught where nothing waits for it", exc_info=ended.exc_value)
+
+
+def _described(said: Any) -> Any:
+    """What is logged, with exceptions described, also inside lists and dicts."""
+    if isinstance(said, BaseException):
+        return failures.describe(said)
+    if isinstance(said, dict):
+        return {key: _described(value) for key, value in said.items()}
+    return type(said)(map(_described, said)) if type(said) in (tuple, list) else said
 
 
 @contextlib.asynccontextmanager
@@ -124,12 +134,13 @@ async def lifespan(_app: object) -> AsyncIterator[dict[str, object]]:
     and keep the queues moving."""
     await _pump_once()
     await asyncio.to_thread(_warm_up)
-    task = asyncio.create_task(_pump_forever())
+    tasks = [asyncio.create_task(_pump_forever()), asyncio.create_task(_expire_forever())]
     announce(doors.chosen())
     try:
         yield {}
     finally:
-        task.cancel()
+        for task in tasks:
+            task.cancel()
 
 
 def forbid_legacy_pages() -> None:
@@ -160,12 +171,17 @@ def load_pages() -> None:
 
 
 async def _pump_forever() -> None:
-    expires = 0.0
     while True:
         await asyncio.sleep(_PUMP_SECONDS)
         await _pump_once()
-        if time.monotonic() >= expires:
-            expires = time.monotonic() + _EXPIRE_SECONDS
+
+
+async def _expire_forever() -> None:
+    """Every hour, beside the queue, which does not wait for it. Not after an hour in which the clock was set: it may be wrong by years."""
+    while True:
+        ahead = time.time() - time.monotonic()
+        await asyncio.sleep(_EXPIRE_SECONDS)
+        if abs(time.time() - time.monotonic() - ahead) < _STEADY_SECONDS:
             await _expire()
 
 

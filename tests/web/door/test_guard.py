@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from starlette.types import Receive, Scope, Send
 from streamlit import config
 
 from dpsynth_core.planning import machine
+from dpsynth_core.web.shell.door import doors
 from dpsynth_core.web.shell.door.personal import Personal
-from tests.web.door.visits import BROWSER, HOST, OURS, visit
+from tests.web.door.visits import BROWSER, HOST, OURS, exchange, visit
 
 STREAM = "/_stcore/stream"
 UPLOAD = "/_stcore/upload_file/session/file"
@@ -172,3 +174,21 @@ def test_a_file_that_would_leave_no_memory_for_the_pages_is_not_taken(
     assert visit(UPLOAD, {"origin": OURS, "content-length": length}, method="PUT").status == 403, "of a stranger"
     monkeypatch.setattr(machine, "free_mb", lambda: None)
     assert visit(UPLOAD, sent, method="PUT").let_in == length.isdigit()
+
+
+def test_files_that_are_on_their_way_count_until_they_are_stored(cookie: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "free_mb", lambda: 1000.0)
+    monkeypatch.setattr(doors, "_under_way", held := [150_000_000])
+    for length, status in (("100000000", 200), ("100000001", 413)):
+        assert visit(UPLOAD, cookie | {"origin": OURS, "content-length": length}, method="PUT").status == status
+    meanwhile: list[int] = []
+    assert held == [150_000_000]
+
+    async def stores(_scope: Scope, _receive: Receive, send: Send) -> None:
+        meanwhile.extend(held)
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        raise ConnectionError
+
+    with pytest.raises(ConnectionError):
+        exchange(stores, UPLOAD, cookie | {"origin": OURS, "content-length": "7"}, method="PUT")
+    assert (meanwhile, held) == ([150_000_000, 7], [150_000_000])

@@ -69,6 +69,8 @@ _SAFE = ("GET", "HEAD")
 _POLICY_VIOLATION = 1008
 _UPLOAD_SHARE = 0.25
 """Of the memory that is free, so much may be sent at a time."""
+_under_way: list[int] = []
+"""The bytes of what is being sent. Only the server's event loop reads and changes it, so it needs no lock."""
 
 
 class Guard:
@@ -90,8 +92,13 @@ class Guard:
             may_pass = is_host_allowed(visit.headers.get("host")) and door.owner(visit.cookies)
             await (self.app if may_pass else _refuse)(scope, _while_admitted(receive, send, door, visit), send)
         else:
-            answer = _answer(Request(scope, receive), door)
-            await (answer or self.app)(scope, receive, send)
+            answer = _answer(request := Request(scope, receive), door)
+            length = int(request.headers["content-length"]) if request.method == "PUT" and answer is None else 0
+            _under_way.append(length)
+            try:
+                await (answer or self.app)(scope, receive, send)
+            finally:
+                _under_way.remove(length)
 
 
 def _while_admitted(receive: Receive, send: Send, door: Door, visit: HTTPConnection) -> Receive:
@@ -141,7 +148,7 @@ def _answer(request: Request, door: Door) -> Response | None:
 def _has_room(request: Request) -> bool:
     """Whether a file that a browser sends, which says how long it is, leaves memory for the pages: it is held there until it is stored."""
     length, free = request.headers.get("content-length", ""), machine.free_mb()
-    return length.isdigit() and (free is None or int(length) <= _UPLOAD_SHARE * free * machine.MEGABYTE)
+    return length.isdigit() and (free is None or int(length) + sum(_under_way) <= _UPLOAD_SHARE * free * machine.MEGABYTE)
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
