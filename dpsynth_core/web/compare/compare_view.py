@@ -197,7 +197,8 @@ def _changes(opened: Mapping[str, OpenRun]) -> None:
         with st.container(horizontal=True):
             for form, mime, write in (("html", "text/html", change.html), ("md", "text/markdown", change.markdown)):
                 content = partial(_taken, session.current().owner, before, after, partial(write, before.release, after.release, found))
-                st.download_button(f"Download as {form.upper()}", content, f"what-changed.{form}", mime, icon=":material/download:")
+                look = {"icon": ":material/download:", "on_click": "ignore"}
+                st.download_button(f"Download as {form.upper()}", content, f"what-changed.{form}", mime, **look)
 
 
 def _taken(owner: str, before: OpenRun, after: OpenRun, write: Callable[[], str]) -> str:
