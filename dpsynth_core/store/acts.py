@@ -15,7 +15,8 @@ from dpsynth_core.store.home import LOCAL_OWNER
 LOOK, DOWNLOAD, DELETE, SHARE = "look", "download", "delete", "share"
 
 
-def record(db: sqlite3.Connection, owner: str, kind: str, note: str, population: str = "", spec: str = "") -> None:
-    """Write the act inside the transaction that does it, or before it is done. spec: digest of the plan. Raises BooksLost."""
-    if owner != LOCAL_OWNER:
-        chain.append(db, chain.whole_in(db), Entry(owner, kind, population, spec=spec, note=note))
+def record(db: sqlite3.Connection, owner: str, kind: str, *notes: str, population: str = "", spec: str = "") -> None:
+    """Write acts inside the transaction that does them, or before they are done. spec: digest of the plan. Raises BooksLost."""
+    books = chain.whole_in(db) if notes and owner != LOCAL_OWNER else ()
+    for note in notes if owner != LOCAL_OWNER else ():
+        books = (*books, chain.append(db, books, Entry(owner, kind, population, spec=spec, note=note)))

@@ -109,11 +109,11 @@ def waiting() -> tuple[Waiting, ...]:
         books = chain.entries_in(db)
         if not any(entry.kind in (DEMAND, rules.KIND) for entry in books):
             return ()
-        runs = {row["id"]: row for row in db.execute("SELECT id, owner, spec, state FROM runs WHERE state IN ('queued', 'done')")}
+        runs = {row["id"]: row for row in db.execute("SELECT id, spec, state FROM runs WHERE state IN ('queued', 'done')")}
     found = []
     for charge in (one for one in accounts.standing(books) if one.run in runs):
         row = runs[charge.run]
         stage = RELEASE if row["state"] == "done" else PLAN
         if lacks(books, charge.run, stage):
-            found.append(Waiting(charge.run, stage, row["owner"], Spec.from_json(json.loads(row["spec"])).published(), charge))
+            found.append(Waiting(charge.run, stage, charge.curator, Spec.from_json(json.loads(row["spec"])).published(), charge))
     return tuple(found)

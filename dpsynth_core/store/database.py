@@ -26,7 +26,7 @@ from dpsynth_core.store.home import home, key_file
 from dpsynth_core.store.tables import TABLES
 
 DATABASE = "dpsynth.sqlite"
-_VERSION = 4
+_VERSION = 5
 _BUSY_SECONDS = 30.0
 
 _LEDGER = f"""

@@ -96,8 +96,8 @@ def _read(asked: Mapping[str, Any], books: Books) -> Charge:
     rules.check_price(rules.in_force(books), charge.epsilon, charge.delta, charge.unit.person_column)
     ledger.check_name(charge.population)
     amounts = math.isfinite(charge.rho) and charge.rho > 0 and 0 <= charge.own_delta < 1
-    texts = len(charge.note) <= 200 and charge.note.isprintable() and _DIGEST.fullmatch(charge.fingerprint)
-    if not (amounts and texts and _RUN.fullmatch(charge.run) and _DIGEST.fullmatch(charge.spec)):
+    texts = all(len(text) <= 200 and text.isprintable() for text in (charge.note, charge.unit.person_column or ""))
+    if not (amounts and texts and _DIGEST.fullmatch(charge.fingerprint) and _RUN.fullmatch(charge.run) and _DIGEST.fullmatch(charge.spec)):
         raise _OTHER
     return charge
 
@@ -109,8 +109,9 @@ def _jobs_here(db: sqlite3.Connection) -> set[str]:
 
 def _free_forgotten(db: sqlite3.Connection, books: Books) -> None:
     kept = {entry.run for entry in books if entry.kind == "touch"} | _jobs_here(db)
+    restored = max((entry.number for entry in books if entry.kind == "restore"), default=0)  # what was read before, nobody knows
     for entry in accounts.standing(books):
-        if entry.run not in kept and age(entry.at) > FORGOTTEN_SECONDS:
+        if entry.number > restored and entry.run not in kept and age(entry.at) > FORGOTTEN_SECONDS:
             ledger.give_back(db, entry.run, "a program elsewhere never read a record for it")
 
 

@@ -27,6 +27,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from dpsynth_core.planning import machine
@@ -56,6 +57,7 @@ RESULT = "release"
 
 _MINE = "pid = ? AND birth = ?"
 _CHARGED = "It may have read the private table, so that it stays charged and is not repeated."
+_RESTORED = f"It was ended when the ledger was restored. {_CHARGED}"
 _LOST_RUN = (
     "Its worker process died (killed, out of memory or of time, or a restart). It had begun to read records, so its budget stays charged."
 )
@@ -343,6 +345,20 @@ def kind_of(job: str) -> str | None:
     return None if row is None else str(row["kind"])
 
 
+def end_charged(db: sqlite3.Connection) -> None:
+    """End every job that is charged, and give nothing back: after the books were lost nobody knows what it has read."""
+    db.execute("UPDATE jobs SET touched = 1 WHERE charged AND state != 'done'")
+    for job in db.execute("SELECT * FROM jobs WHERE charged AND (state != 'done' OR kind = 'sweep' AND touched)").fetchall():
+        db.execute("DELETE FROM workers WHERE job = ?", (job["id"],))
+        db.execute(
+            "UPDATE points SET state = ?, error = ?, worker = NULL, finished = ?"
+            " WHERE job = ? AND state IN ('waiting', 'running', 'failed')",
+            (*(("done", "") if _has_release(job) else ("lost", _RESTORED)), now(), job["id"]),
+        )
+        if job["state"] != "done":
+            _end_if_finished(db, job["id"])
+
+
 def jobs_of(project: str) -> list[str]:
     with reading() as db:
         return [row["id"] for row in db.execute("SELECT id FROM jobs WHERE project = ?", (project,))]
@@ -367,16 +383,18 @@ def queue(db: sqlite3.Connection) -> list[Row]:
 
 def _start_next(db: sqlite3.Connection, runs: int) -> Row | None:
     """Make a place for one more worker, if there is work and room for it."""
-    full = set[str]()
+    full, books = set[str](), cache(lambda: chain.entries_in(db))
+    busy = db.execute(_BUSY).fetchall()
     for job in queue(db):
         if job["kind"] in full:
             continue
-        busy = sum(row["busy"] for row in db.execute(_BUSY) if row["kind"] == job["kind"])
-        if busy >= (runs if job["kind"] == RELEASE else job["workers"]):
+        at_work = {row["owner"]: row["busy"] for row in busy if row["kind"] == job["kind"]}
+        is_full = sum(at_work.values()) >= (runs if job["kind"] == RELEASE else job["workers"])
+        if is_full and (job["kind"] == RELEASE or job["owner"] in at_work):
             continue
-        if job["charged"] and not job["touched"] and approvals.lacks(chain.entries_in(db), job["id"], approvals.PLAN):
+        if job["charged"] and not job["touched"] and approvals.lacks(books(), job["id"], approvals.PLAN):
             continue
-        if not _fits(db, job):
+        if is_full or not _fits(db, job):
             full.add(job["kind"])  # what comes after it would keep it waiting for ever
             continue
         db.execute("INSERT INTO workers (id, job, started) VALUES (?, ?, ?)", (new_id(), job["id"], now()))
@@ -423,7 +441,7 @@ def _bury(db: sqlite3.Connection, job: sqlite3.Row, worker: sqlite3.Row) -> None
 def _judge(db: sqlite3.Connection, job: Row, point: Row, fate: str) -> None:
     """What becomes of a point whose worker is gone. fate: of that worker, in words."""
     run = job["kind"] != SWEEP
-    if job["kind"] == RELEASE and (run_folder(job["project"], job["id"]) / RESULT).exists():
+    if _has_release(job):
         state, error = "done", ""
     elif run and job["state"] == "stopping":
         state, error = "cancelled", ""
@@ -439,6 +457,10 @@ def _judge(db: sqlite3.Connection, job: Row, point: Row, fate: str) -> None:
         "UPDATE points SET state = ?, error = ?, worker = NULL, finished = ? WHERE job = ? AND number = ?",
         (state, error, None if state == "waiting" else now(), job["id"], point["number"]),
     )
+
+
+def _has_release(job: Row) -> bool:
+    return job["kind"] == RELEASE and (run_folder(job["project"], job["id"]) / RESULT).exists()
 
 
 def _cancel_if_alone(db: sqlite3.Connection, job: str) -> None:

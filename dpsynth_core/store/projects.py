@@ -40,6 +40,8 @@ Shelf = Literal["uploads", "members", "public"]
 SHELVES: tuple[Shelf, ...] = ("uploads", "members", "public")
 """The private table, a second one that belongs to it, and public uploads are kept apart, so that none can replace another."""
 
+_ERASED = ".erased"
+"""How a file beside a project's folder ends that names the jobs of the project, which was deleted: it goes last."""
 _CHUNK = 1 << 20
 _DOMAIN = "domain"
 T = TypeVar("T")
@@ -116,22 +118,43 @@ def delete(owner: str, project: str) -> None:
     """Remove the project with its draft, uploads, runs, sweeps and results. Active runs are stopped first; the ledger keeps its entries."""
     with reading() as db:
         sharing.check_own(db, owner, project)
-    erase(owner, project)
+    gone = False
+    while not gone:  # a run may be submitted before the project is locked
+        for job in jobs.jobs_of(project):
+            jobs.stop(job)
+        with transaction() as db:
+            sharing.check_own(db, owner, project)
+            gone = erase(db, owner, project)
+    remove_erased()
 
 
-def erase(who: str, project: str, why: str = "") -> None:
-    """The same of anybody's project. who: by whom the ledger says it was deleted. why: as it says that."""
-    of_project = jobs.jobs_of(project)
-    for job in of_project:
-        jobs.stop(job)
-    with transaction() as db:
-        with suppress(BooksLost):  # that the books are damaged keeps nobody from deleting
-            acts.record(db, who, acts.DELETE, f"project {project}{why}")
-        db.execute("DELETE FROM jobs WHERE project = ?", (project,))
-        db.execute("DELETE FROM projects WHERE id = ?", (project,))
-    shutil.rmtree(project_folder(project), ignore_errors=True)
-    for job in of_project:
-        spools.spool_file(job).unlink(missing_ok=True)
+def erase(db: sqlite3.Connection, who: str, project: str, why: str = "") -> bool:
+    """Delete the rows of anybody's project, unless a job of it is under way; whether it was done. `remove_erased` deletes its files.
+    who: by whom the ledger says it was deleted. why: as it says that."""
+    of_project = db.execute("SELECT id, state FROM jobs WHERE project = ?", (project,)).fetchall()
+    if any(job["state"] in ("active", "stopping") for job in of_project):
+        return False
+    with private_file(private_directory(home() / "projects") / f"{project}{_ERASED}") as stream:
+        stream.write(" ".join(job["id"] for job in of_project).encode())
+    with suppress(BooksLost):  # that the books are damaged keeps nobody from deleting
+        acts.record(db, who, acts.DELETE, f"project {project}{why}")
+    db.execute("DELETE FROM jobs WHERE project = ?", (project,))
+    db.execute("DELETE FROM projects WHERE id = ?", (project,))
+    return True
+
+
+def remove_erased() -> None:
+    """Delete the files of projects that were erased, also where the process that did it was killed. A folder without a row is not enough:
+    a database that was lost has none."""
+    with reading() as db:
+        kept = {row["id"] for row in db.execute("SELECT id FROM projects")}
+    for mark in (path for path in (home() / "projects").glob(f"*{_ERASED}") if path.stem not in kept):
+        with suppress(FileNotFoundError):  # another process was first
+            for job in mark.read_text().split():
+                spools.spool_file(job).unlink(missing_ok=True)
+            shutil.rmtree(project_folder(mark.stem), ignore_errors=True)
+            if not project_folder(mark.stem).exists():
+                mark.unlink()
     forget_deleted()
 
 

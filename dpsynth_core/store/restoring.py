@@ -2,7 +2,8 @@
 changed.
 
 No program can know what was charged then, so nothing is charged until a person has decided. The decision is an entry of the chain and every
-later release says that there was one. An export of the ledger brings back what it has and the database lacks.
+later release says that there was one. Nor can it know what jobs have read: those that are charged end and stay charged. An export of the
+ledger brings back what it has and the database lacks.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from contextlib import suppress
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import check_reason
-from dpsynth_core.store import chain, database, head, seals, upkeep
+from dpsynth_core.store import chain, database, head, jobs, seals, upkeep
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.faults import BooksLost, StoreFault
 from dpsynth_core.store.head import Head
@@ -45,6 +46,7 @@ def restore(owner: str, reason: str, export: Sequence[Entry] = ()) -> Head:
         note = f"{reason.strip()} (accepted: {'; '.join(accepted)})"
         entry = Entry(owner, "restore", note=note, accepted=chain.state(entries))
         chain.insert(db, chain.linked(entry, database.head_of(db)))
+        jobs.end_charged(db)
         return database.head_of(db)
 
 

@@ -6,16 +6,18 @@ The ledger keeps its charges.
 
 from __future__ import annotations
 
+import sqlite3
 import time
+from contextlib import suppress
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store import acts, chain, projects, roles
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.database import reading, transaction
+from dpsynth_core.store.faults import BooksLost, StoreFault
 from dpsynth_core.store.folders import project_folder
 from dpsynth_core.store.roles import Act
 from dpsynth_core.store.times import age
-from dpsynth_core.store.upkeep import forget_deleted
 
 KIND, MOST_DAYS = "retention", 36_500
 _DAY = 86_400.0
@@ -41,29 +43,33 @@ def state(owner: str, many: int) -> None:
 
 
 def expire() -> None:
-    """Delete what is older. Can be called at any time."""
+    """Delete what is older, and what is left of what was deleted. Can be called at any time. Raises StoreFault, after all were tried."""
     many, who = _stated()
-    if not many:
-        return
+    failed: StoreFault | None = None
     with reading() as db:
         every = [row["id"] for row in db.execute("SELECT id FROM projects")]
-    for project in every:
-        with reading() as db:
-            row = db.execute(_LATEST, (project,)).fetchone()
-        if row is None or row["under_way"]:
-            continue
-        if age(row["latest"]) > many * _DAY:
-            projects.erase(who, project, f", after {many} days")
-        else:
-            _expire_uploads(who, project, many)
-    forget_deleted()  # also what a reader kept in the log the last time
+    for project in every if many else ():
+        try:
+            with transaction() as db:  # nothing is submitted meanwhile
+                _expire(db, who, project, many)
+        except StoreFault as error:
+            failed = error
+    projects.remove_erased()
+    if failed is not None:
+        raise failed
 
 
-def _expire_uploads(who: str, project: str, many: int) -> None:
+def _expire(db: sqlite3.Connection, who: str, project: str, many: int) -> None:
+    row = db.execute(_LATEST, (project,)).fetchone()
+    if row is None or row["under_way"]:
+        return
+    if age(row["latest"]) > many * _DAY:
+        projects.erase(db, who, project, f", after {many} days")
+        return
     places = [project_folder(project) / shelf for shelf in projects.SHELVES]
     files = [path for place in places if place.is_dir() for path in place.iterdir()]
     if old := [path for path in files if time.time() - path.stat().st_mtime > many * _DAY]:
-        with transaction() as db:
+        with suppress(BooksLost):
             acts.record(db, who, acts.DELETE, f"uploads of project {project}, after {many} days")
         for path in old:
             path.unlink(missing_ok=True)

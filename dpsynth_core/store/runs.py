@@ -25,7 +25,7 @@ from dpsynth_core.release import document as releases
 from dpsynth_core.release import times
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.times import Times
-from dpsynth_core.store import acts, approvals, chain, charging, fingerprints, jobs, looks, projects, roles, rules, spools
+from dpsynth_core.store import acts, approvals, chain, charging, fingerprints, jobs, looks, projects, roles, rules, sharing, spools
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.faults import BooksLost
 from dpsynth_core.store.folders import new_id, run_folder
@@ -134,12 +134,13 @@ def cancel(owner: str, run: str) -> None:
 
 
 def delete(owner: str, run: str) -> None:
-    """Remove a finished run with its release; its ledger entries stay. Raises InputError while it is active."""
+    """Remove a finished run with its release; its ledger entries stay. Raises InputError while it is active, and in another's project."""
     ended = get(owner, run)
     if ended.active:
         raise InputError("run", "it has not ended", "cancel it first")
     with transaction() as db, suppress(BooksLost):
-        acts.record(db, owner, acts.DELETE, f"run {run}", ended.population, ended.digest)
+        sharing.check_own(db, owner, ended.project)
+        acts.record(db, owner, acts.DELETE, f"run {run}", population=ended.population, spec=ended.digest)
     jobs.remove(run)
     shutil.rmtree(run_folder(ended.project, run), ignore_errors=True)
     spools.spool_file(run).unlink(missing_ok=True)
@@ -192,7 +193,7 @@ def note_download(owner: str, run: str, what: str) -> None:
     """Keep in the ledger that the person takes a file of the release. what: its kind, such as "bundle". Raises StoreFault."""
     about = get(owner, run)
     with transaction() as db:
-        acts.record(db, owner, acts.DOWNLOAD, f"{what} of run {run}", about.population, about.digest)
+        acts.record(db, owner, acts.DOWNLOAD, f"{what} of run {run}", population=about.population, spec=about.digest)
 
 
 def approve(owner: str, run: str, stage: str, reason: str) -> None:

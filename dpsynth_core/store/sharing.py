@@ -32,14 +32,15 @@ def share(owner: str, project: str, with_whom: Collection[str]) -> None:
     Raises InputError for another person's project, and for new people who may not work on one."""
     with transaction() as db:
         before = set(_people(db, project))
-        _check(db, owner, project, {*with_whom} - before)
-        for person in sorted({*with_whom} - before):
+        new, out = sorted({*with_whom} - before), sorted(before - {*with_whom})
+        _check(db, owner, project, new)
+        for person in new:
             db.execute("INSERT INTO shares (project, person) VALUES (?, ?)", (project, person))
-            acts.record(db, owner, acts.SHARE, f"project {project} with {person}")
-        for person in sorted(before - {*with_whom}):
+        for person in out:
             db.execute("DELETE FROM shares WHERE project = ? AND person = ?", (project, person))
             db.execute("UPDATE jobs SET owner = ? WHERE project = ? AND owner = ?", (owner, project, person))
-            acts.record(db, owner, acts.SHARE, f"project {project} no longer with {person}")
+        withdrawn = (f"project {project} no longer with {person}" for person in out)
+        acts.record(db, owner, acts.SHARE, *(f"project {project} with {person}" for person in new), *withdrawn)
 
 
 def hand_over(owner: str, project: str, to: str) -> None:

@@ -14,7 +14,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.processors import available
 from dpsynth_core.planning import machine
 from dpsynth_core.privacy.conversions import epsilon_from
-from dpsynth_core.store import chain, fingerprints, jobs, looks, projects, rules
+from dpsynth_core.store import approvals, chain, fingerprints, jobs, looks, projects, rules, sharing
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.folders import new_id
 from dpsynth_core.store.ledger import Charge
@@ -82,8 +82,11 @@ def submit(owner: str, project: str, sweep: Sweep, seen: Collection[str] | None 
     expected = [found.seconds[p.mechanism, p.epsilon, p.size] for p in sweep.points]
     workers = workers_at_once(found.memory_mb)
     name, private = new_id(), sweep.table == PRIVATE
-    if private and rules.newest(chain.entries()):
+    books = chain.entries()
+    if private and rules.newest(books):
         raise InputError("rules of the house", "where there are any, nothing is tried on a private table", "try it on a simulated one")
+    if private and approvals.PLAN in approvals.demanded(books, sweep.base.population):
+        raise InputError("population", "a second person approves its plans, and nobody approves trials", "try it on a simulated table")
     charge = _charge(sweep, name) if private else None
     document, rho = json.dumps(sweep.to_json()), sweep.rho if private else 0.0
     job = jobs.Job(
@@ -148,8 +151,9 @@ def resume(owner: str, sweep: str) -> None:
 
 
 def delete(owner: str, sweep: str) -> None:
-    """Stop it and remove its outcomes; its ledger entries stay."""
-    get(owner, sweep)
+    """Stop it and remove its outcomes; its ledger entries stay. Raises InputError in another's project."""
+    with reading() as db:
+        sharing.check_own(db, owner, owned(db, "sweep", owner, sweep)["project"])
     jobs.stop(sweep)
     jobs.remove(sweep)
     forget_deleted()

@@ -8,8 +8,8 @@ from collections.abc import Collection
 
 from dpsynth_core.store.faults import BooksLost
 
-_FROM = (2, 3)
-"""The ledger of both had fewer kinds of entries; the former knew no people."""
+_FROM = (2, 3, 4)
+"""Their ledgers had fewer kinds of entries, but for some of the last; the first knew no people."""
 _CHANGED = {"ledger", "people", "tokens", "needs", "shares"}
 
 

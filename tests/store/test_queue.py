@@ -13,7 +13,7 @@ from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.planning import machine
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
-from dpsynth_core.store import chain, jobs, projects, runs
+from dpsynth_core.store import approvals, chain, jobs, ledger, projects, runs
 from dpsynth_core.store.database import transaction
 from tests.patience import SECONDS
 
@@ -113,17 +113,16 @@ def test_a_process_that_goes_beyond_its_time_is_ended_and_leaves_no_core() -> No
     assert found.stdout.strip() == b"(0, 0)"
 
 
+def sweep(person: str, workers: int = 1) -> str:
+    name, place = jobs.new_id(), projects.create(person, "census").id
+    job = jobs.Job(name, person, place, jobs.SWEEP, "{}", "", "", 0.0, [1.0] * 9, workers)
+    with transaction() as db:
+        jobs.submit(db, job, None)
+    jobs.pump()
+    return name
+
+
 def test_a_sweep_makes_way_for_another_persons_after_its_turn(no_workers: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    place = {person: projects.create(person, "census").id for person in ("ann", "ben")}
-
-    def sweep(person: str) -> str:
-        name = jobs.new_id()
-        job = jobs.Job(name, person, place[person], jobs.SWEEP, "{}", "", "", 0.0, [1.0] * 3)
-        with transaction() as db:
-            jobs.submit(db, job, None)
-        jobs.pump()
-        return name
-
     first = sweep("ann")
     jobs.claim(first)
     assert jobs.take(first) == 0
@@ -139,3 +138,34 @@ def test_a_sweep_makes_way_for_another_persons_after_its_turn(no_workers: list[s
     assert no_workers == [first, second]
     jobs.claim(second)
     assert jobs.take(second) == 0
+
+
+def test_a_sweep_of_one_worker_has_its_turn_beside_one_of_two(no_workers: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    first = sweep("ann", workers=2)
+    jobs.claim(first)
+    assert jobs.take(first) == 0
+    jobs.give(first, 0, "done")
+    second = sweep("ben")
+    monkeypatch.setattr(jobs, "_TURN_SECONDS", 0.0)
+    assert jobs.take(first) is None
+    jobs.leave(first)
+    jobs.pump()
+    assert no_workers == [first, first], "the place that is free is kept"
+    jobs.claim(first)
+    assert jobs.take(first) is None
+    jobs.leave(first)
+    jobs.pump()
+    assert no_workers == [first, first, second, first]
+
+
+def test_the_books_are_read_once_for_all_plans_that_wait(
+    submit: Callable[[str], str], no_workers: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger.open_population("ann", "people")
+    approvals.demand("ann", "people", ["plan"])
+    for person in ("ann", "ben", "eve"):
+        submit(person)
+    read, real = [], chain.entries_in
+    monkeypatch.setattr(chain, "entries_in", lambda db: read.append(db) or real(db))
+    jobs.pump()
+    assert (len(read), no_workers) == (1, [])

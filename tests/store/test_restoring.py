@@ -15,14 +15,16 @@ import pytest
 from benchmarks import ledger_damage
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import auditing, balance, chain, head, projects, runs, seals
+from dpsynth_core.store import auditing, balance, chain, head, jobs, projects, runs, seals, sweeps
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.faults import BooksLost
 from dpsynth_core.store.restoring import restore
+from dpsynth_core.tradeoffs.sweep import Sweep
 from tests.store.conftest import Driver
 from tests.store.test_chain import alter
 from tests.store.test_ledger import charge, give_back, reserve
+from tests.store.test_sweeps import die
 
 RHO = 0.01
 REASON = "the disk failed on Monday; the board knows"
@@ -362,6 +364,47 @@ def test_a_run_that_waits_while_the_books_are_lost_reads_nothing(
     assert "ledger.head" in restored.error
     assert [entry.kind for entry in chain.entries()] == ["population", "reserve"]
     assert balance.spent("people").rho == pytest.approx(restored.rho)
+
+
+@pytest.mark.parametrize("stage", ["queued", "claimed"])
+def test_what_a_copy_shows_as_not_begun_stays_charged_and_is_not_begun_again(
+    home: Path, make_spec: Callable[..., Spec], project: str, no_workers: list[str], stage: str
+) -> None:
+    run = runs.submit("ann", project, make_spec())
+    if stage == "claimed":
+        jobs.claim(run)
+    old = copy(home)
+    if stage == "queued":
+        jobs.claim(run)
+    jobs.take(run)
+    jobs.touch(run)
+    put_back(home, old)
+    restore("local", REASON)
+    no_workers.clear()
+    jobs.pump()
+    assert no_workers == []
+    with pytest.raises(jobs.NotMine):
+        jobs.touch(run)
+    assert (runs.get("ann", run).state, runs.get("ann", run).touched) == ("lost", True)
+    assert [entry.kind for entry in chain.entries()] == ["population", "reserve", "restore"]
+    assert balance.spent("people").releases == 1
+
+
+def test_a_private_sweep_of_a_copy_does_not_go_on(home: Path, make_spec: Callable[..., Spec], project: str, no_workers: list[str]) -> None:
+    sweep = sweeps.submit("ann", project, Sweep(make_spec(), "private", ("independent", "gaussian"), (1.0,), (3,), 1))
+    jobs.claim(sweep)
+    jobs.take(sweep)
+    jobs.touch(sweep)
+    die(sweep)
+    jobs.stop(sweep)
+    old = copy(home)
+    reserve("r1", RHO)
+    put_back(home, old)
+    restore("local", REASON)
+    sweeps.resume("ann", sweep)
+    jobs.pump()
+    assert {point.state for point in sweeps.points("ann", sweep)} == {"lost"}
+    assert len(no_workers) == 2, "those of before"
 
 
 def test_a_head_noted_elsewhere_shows_that_the_whole_directory_is_an_older_one(home: Path) -> None:

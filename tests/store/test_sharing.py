@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import os
+import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,11 +15,13 @@ import pytest
 
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import chain, looks, projects, retention, roles, runs, sharing
+from dpsynth_core.store import approvals, chain, jobs, ledger, looks, projects, retention, roles, runs, sharing, spools, sweeps
 from dpsynth_core.store.database import transaction
+from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.store.folders import project_folder
 from dpsynth_core.store.home import LOCAL_OWNER, now
 from dpsynth_core.store.roles import Role
+from dpsynth_core.tradeoffs.sweep import Sweep
 
 Make = Callable[..., Spec]
 pytestmark = pytest.mark.usefixtures("no_workers")
@@ -59,10 +63,36 @@ def test_who_is_named_works_on_it_and_nobody_else_and_no_longer_than_named(proje
     assert chain.verify().ok
 
 
+def test_only_the_owner_deletes_what_was_started_in_a_project(project: str, make_spec: Make) -> None:
+    sharing.share("ann", project, ["ben"])
+    run = runs.submit("ben", project, make_spec(looks=[]))
+    runs.cancel("ben", run)
+    base = make_spec(data={"kind": "standin", "standin": {"rows": 100}})
+    sweep = sweeps.submit("ben", project, Sweep(base, "standin", ("independent",), (1.0,), (3,), 1))
+    for attempt in (lambda: runs.delete("ben", run), lambda: sweeps.delete("ben", sweep)):
+        with pytest.raises(InputError, match="it belongs to another person"):
+            attempt()
+    assert sweeps.get("ben", sweep).active
+    runs.delete("ann", run)
+    sweeps.delete("ann", sweep)
+    assert acts("delete") == [("ann", f"run {run}")]
+
+
+def test_the_chain_is_verified_once_for_all_who_are_named(project: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    verified, real = [], chain.whole_in
+    monkeypatch.setattr(chain, "whole_in", lambda db: verified.append(db) or real(db))
+    sharing.share("ann", project, ["ben", "eve"])
+    assert (len(verified), len(acts("share"))) == (1, 2)
+    assert chain.verify().ok
+
+
 def test_what_is_handed_over_is_the_others_with_its_runs(project: str, make_spec: Make) -> None:
+    ledger.open_population("ann", "people")
+    approvals.demand("eve", "people", ["plan"])
     run = runs.submit("ann", project, make_spec(looks=[]))
     sharing.share("ann", project, ["ben", "eve"])
     sharing.hand_over("ann", project, "ben")
+    assert [one.owner for one in approvals.waiting()] == ["ann"], "who made it is whom it is charged to"
     assert projects.list("ann") == ()
     assert (projects.load("eve", project).owner, runs.get("eve", run).owner) == ("ben", "ben")
     assert sharing.people("ben", project) == ("eve",)
@@ -161,6 +191,85 @@ def test_an_upload_goes_after_its_days_though_its_project_is_in_use(project: str
     assert acts("delete") == [("ann", f"uploads of project {project}, after 9 days")]
     retention.state("ann", 0)
     assert retention.days() == 0
+
+
+def test_a_run_that_is_submitted_while_its_project_is_deleted_is_stopped_and_given_back(
+    project: str, make_spec: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late, listed = [make_spec(looks=[])], jobs.jobs_of
+
+    def jobs_of(project: str) -> list[str]:
+        found = listed(project)
+        while late:
+            runs.submit("ann", project, late.pop())
+        return found
+
+    monkeypatch.setattr(jobs, "jobs_of", jobs_of)
+    projects.delete("ann", project)
+    assert projects.list("ann") == ()
+    assert [entry.kind for entry in chain.entries()] == ["population", "reserve", "return", "delete"]
+
+
+def test_a_run_that_is_submitted_before_its_project_is_locked_keeps_it(
+    project: str, make_spec: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    retention.state("ann", 30)
+    aged(project, 31)
+    late = [make_spec(looks=[])]
+
+    def locked() -> AbstractContextManager[sqlite3.Connection]:
+        while late:
+            runs.submit("ann", project, late.pop())
+        return transaction()
+
+    monkeypatch.setattr(retention, "transaction", locked)
+    retention.expire()
+    assert [run.state for run in runs.list("ann", project)] == ["running"]
+
+
+def test_files_whose_deletion_was_interrupted_go_the_next_time(
+    project: str, make_spec: Make, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    projects.upload("ann", project, "people.csv", io.BytesIO(CANARY))
+    run = runs.submit("ann", project, make_spec(looks=[]))
+    spools.spool_file(run).parent.mkdir()
+    spools.spool_file(run).write_bytes(CANARY)
+    lost = home / "projects" / "whose row a lost database had"
+    lost.mkdir()
+    with monkeypatch.context() as killed:
+        killed.setattr(projects, "remove_erased", lambda: None)
+        projects.delete("ann", project)
+    assert sorted(left_of(home)) == sorted(["people.csv", f"{run}.jsonl"])
+    retention.expire()
+    assert left_of(home) == []
+    assert [path.name for path in lost.parent.iterdir()] == [lost.name]
+
+
+def test_damaged_books_and_one_project_that_cannot_be_deleted_keep_no_other(
+    project: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used = projects.create("ann", "used").id
+    for place in (project, used):
+        projects.upload("ann", place, "people.csv", io.BytesIO(CANARY))
+    retention.state("ann", 30)
+    aged(project, 31)
+    aged(used, 31)
+    projects.save("ann", used, {"changed": "today"})
+    stuck = projects.create("ann", "stuck").id
+    aged(stuck, 31)
+    (home / "ledger.head").unlink()
+    erase = projects.erase
+
+    def erase_others(db: sqlite3.Connection, who: str, project: str, why: str) -> bool:
+        if project == stuck:
+            raise StoreFault("DPSYNTH_HOME", "its disk fails", "check the disk")
+        return erase(db, who, project, why)
+
+    monkeypatch.setattr(projects, "erase", erase_others)
+    with pytest.raises(StoreFault, match="its disk fails"):
+        retention.expire()
+    assert left_of(home) == []
+    assert {one.id for one in projects.list("ann")} == {used, stuck}
 
 
 @pytest.mark.parametrize("many", [-1, 36_501])

@@ -15,7 +15,7 @@ from dpsynth_core.planning import machine
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.conversions import epsilon_from
-from dpsynth_core.store import balance, chain, jobs, ledger, processes, projects, sweeps, worker
+from dpsynth_core.store import approvals, balance, chain, jobs, ledger, processes, projects, sweeps, worker
 from dpsynth_core.store.accounts import CapExceeded
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.tradeoffs.sweep import Sweep
@@ -269,6 +269,14 @@ def test_a_private_sweep_beyond_the_cap_is_refused(make_sweep: Callable[..., Swe
     with pytest.raises(CapExceeded):
         sweeps.submit("ann", project, make_sweep(table="private", epsilons=(9.0,), repeats=5))
     assert sweeps.list("ann", project) == ()
+
+
+def test_where_plans_are_approved_nothing_is_tried_on_the_private_table(make_sweep: Callable[..., Sweep], project: str) -> None:
+    ledger.open_population("ann", "people")
+    approvals.demand("ann", "people", ["plan"])
+    with pytest.raises(InputError, match="nobody approves trials"):
+        sweeps.submit("ann", project, make_sweep(table="private"))
+    assert [entry.kind for entry in chain.entries()] == ["population", "demand"]
 
 
 @pytest.mark.usefixtures("no_workers")

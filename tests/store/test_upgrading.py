@@ -19,6 +19,7 @@ KINDS = "'look', 'download', 'delete', 'token', 'revoke',\n        'share', 'ret
 FORMER = {
     2: (f"{OFFICE}{KINDS}", "'restore'))", ("people", "tokens", "needs", "shares")),
     3: (KINDS, "'look', 'download', 'delete', 'token', 'revoke'))", ("needs", "shares")),
+    4: (KINDS, "'look', 'download', 'delete', 'token', 'revoke'))", ("shares",)),
 }
 """Of each version: what it wrote otherwise of the ledger, how, and which tables it had not."""
 

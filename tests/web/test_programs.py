@@ -16,7 +16,7 @@ from starlette.applications import Starlette
 from starlette.types import Message
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.store import approvals, balance, chain, database, desk, ledger, roles, rules, tokens
+from dpsynth_core.store import approvals, balance, chain, database, desk, ledger, restoring, roles, rules, tokens
 from dpsynth_core.store.home import LOCAL_OWNER, now
 from dpsynth_core.store.roles import Role
 from dpsynth_core.web.ledger import programs
@@ -171,7 +171,8 @@ def test_tokens_end_when_revoked_when_old_and_with_the_role(office: Path) -> Non
     [
         charge(rho=0.0), charge(rho=-1.0), charge(rho="0.02"), charge(rho=float("nan")), charge(rho=float("inf")), charge(own_delta=-1e-9),
         charge(run="r"), charge(run="../etc/passwd"), charge(spec=""), charge(spec="a" * 10_000), charge(accountant="mine"),
-        charge(unit={"relation": "x"}), charge(unit={"rows": 1}), charge(epsilon=0.0),
+        charge(unit={"relation": "x"}), charge(unit={"relation": "replace", "person_column": "c" * 201, "max_rows_per_person": 1}),
+        charge(unit={"rows": 1}), charge(epsilon=0.0),
         charge(delta=1.0), charge(population=""), charge(population="P" * 300),
         charge(note="\n"), charge(note="n" * 300), charge(fingerprint="table.csv"), {}, [], None, 1, b"", b"{", b"[" * 50_000,
         b" " * 70_000,
@@ -256,3 +257,13 @@ def test_a_stranger_is_answered_before_anything_is_read_and_nobody_sends_for_eve
 
     assert asyncio.run(asked("nothing")) == (401, False)
     assert asyncio.run(asked(tokens.make("ann", "laptop"))) == (408, True)
+
+
+def test_what_was_charged_before_a_restore_is_not_given_back(office: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may have been touched in what was lost."""
+    ask(tokens.make("ann", "laptop"), "reserve", charge())
+    (office / "ledger.head").unlink()
+    restoring.restore(LOCAL_OWNER, "the disk failed on Monday")
+    monkeypatch.setattr(desk, "FORGOTTEN_SECONDS", -1.0)
+    assert ask(tokens.make("ann", "laptop"), "reserve", charge(run=OTHER))[0] == 200
+    assert balance.spent(PEOPLE).releases == 2
