@@ -23,7 +23,7 @@ from dpsynth_core.vocabulary.recoding import other_is_missing
 from dpsynth_core.web.results import claims_view, downloads, sampling_view
 from dpsynth_core.web.results.downloads import Offer
 from dpsynth_core.web.results.open_runs import OpenRun, beside_toggle, curator_toggle, forget, pair_map, truth_for
-from dpsynth_core.web.shell import frame, session
+from dpsynth_core.web.shell import frame, refusals, session
 from dpsynth_core.web.shell.figures import show, specification
 from dpsynth_core.web.shell.text import WHOLE, literal, one_line
 
@@ -194,9 +194,14 @@ def about(opened: OpenRun) -> None:
         st.caption("Removes its rows and measurements from this machine for good. The ledger keeps the charge.")
         sure = st.checkbox("I have what I need from it", key=f"sure_{run.id}")
         if st.button("Delete the run", icon=":material/delete:", disabled=not sure, key=f"delete_{run.id}"):
-            runs.delete(session.current().owner, run.id)
-            forget()
-            st.rerun()
+            _delete(run.id)
+
+
+@refusals.explained
+def _delete(run: str) -> None:
+    runs.delete(session.current().owner, run)
+    forget()
+    st.rerun()
 
 
 def _times(run: Run) -> None:
