@@ -11,7 +11,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import combinations
 from pathlib import Path
@@ -37,6 +37,7 @@ from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.vocabulary.codebook import load_domain
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import at_least
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import MAX_MARGINAL_CELLS, Workload
@@ -73,6 +74,10 @@ class Setting:
     def _true(self) -> dict[Clique, NDArray[np.float64]]:
         return {clique: self._fractions(clique, self.codes, None) for clique in self.workload.cliques}
 
+    def asking(self, threshold: int) -> Setting:
+        """The same marginals, of which is asked who agrees with a cell in at least so many columns."""
+        return replace(self, workload=self.workload.asking(threshold))
+
     def errors(self, finished: Finished) -> dict[str, float]:
         """Of the model's own answers: the largest of a cell, and the mean over the marginals."""
         model, total = finished.model, finished.total
@@ -96,18 +101,21 @@ class Setting:
 
     def mean_error(self, model: Model, total: float) -> float:
         """The mean over the marginals of the L1 distance of a model's own answers: AIM's workload error."""
-        gaps = [float(np.abs(true - model.marginal(r).ravel() / total).sum()) for r, true in self._true.items()]
+        gaps = [float(np.abs(true - self._asked(model.marginal(r) / total)).sum()) for r, true in self._true.items()]
         return sum(gaps) / len(gaps)
 
     def model_error(self, model: Model, total: float) -> float:
         """The same of a model's own answers, in counts of `total` rows."""
-        return max(float(np.abs(true - model.marginal(r).ravel() / total).max()) for r, true in self._true.items())
+        return max(float(np.abs(true - self._asked(model.marginal(r) / total)).max()) for r, true in self._true.items())
 
     def _fractions(self, clique: Clique, codes: NDArray[np.int32], weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
         sizes = self.domain.sizes(clique)
         cells = np.ravel_multi_index(tuple(codes[:, self.domain.position(name)] for name in clique), sizes)
         counts = np.bincount(cells, weights, math.prod(sizes))
-        return np.asarray(counts / counts.sum())
+        return self._asked((counts / counts.sum()).reshape(sizes))
+
+    def _asked(self, marginal: NDArray[np.float64]) -> NDArray[np.float64]:
+        return at_least(marginal, self.workload.threshold or marginal.ndim).ravel()
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +163,7 @@ def refusal(name: str, setting: Setting, epsilon: float, given: Mapping[str, Any
     """Why a mechanism cannot answer these marginals; "" where it can."""
     mechanism = registry.configured(registry.get(name), given)
     accountant = in_force(mechanism.card.accountant, epsilon, setting.delta)
-    forecast = mechanism.forecast(setting.workload, accountant.rho_from(epsilon, setting.delta))
+    forecast = registry.forecast(mechanism, setting.workload, accountant.rho_from(epsilon, setting.delta))
     return "" if forecast.fits else forecast.reason
 
 
@@ -210,15 +218,6 @@ def verdict(one: Sequence[float], other: Sequence[float]) -> str:
     if max(one) < min(other):
         return LESS
     return MORE if min(one) > max(other) else UNDECIDED
-
-
-def by_epsilon(one: pd.DataFrame, other: pd.DataFrame, field: str = "error") -> str:
-    """The verdicts in words: "less at epsilon 0.1, 1". one, other: runs, one a row; "" where they have no epsilon in common."""
-    verdicts: dict[str, list[str]] = {}
-    for epsilon in sorted(set(one["epsilon"]) & set(other["epsilon"])):
-        runs = [frame.loc[frame["epsilon"] == epsilon, field].tolist() for frame in (one, other)]
-        verdicts.setdefault(verdict(*runs), []).append(f"{epsilon:g}")
-    return "; ".join(f"{word} at epsilon {', '.join(epsilons)}" for word, epsilons in verdicts.items())
 
 
 def days(kept: Mapping[str, Any]) -> str:

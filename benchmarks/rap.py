@@ -1,7 +1,9 @@
-"""Figures 2, 5 and 6 of Aydore et al. 2021 on Adult: RAP's largest error against epsilon beside other mechanisms, of 64 random marginals
-and (5a) of 15, what rounding its relaxed table to rows costs (5b), and error and time against the number of relaxed rows; delta = 1/N^2.
+"""The figures of Aydore et al. 2021 on Adult: RAP's largest error beside other mechanisms against epsilon, of 64 random marginals (2), of
+15 (5a) and of 64 whose queries ask for one of three columns at least (10); against the number of marginals at epsilon 0.1 (3) and 0.05 (4);
+what rounding its relaxed table to rows costs (5b), and error, steps and time against the number of relaxed rows (6, 8); delta = 1/N^2.
 
-    python -m benchmarks.rap --figures 2 --epsilons 0.1 0.5 1 --programs zero rap fem aim --runs 3
+    python -m benchmarks.rap --figures 2 10 --epsilons 0.1 0.5 1 --programs zero rap fem aim --runs 3
+    python -m benchmarks.rap --figures 3 4 --marginals 16 455 --programs zero rap fem aim --runs 3
     python -m benchmarks.rap --figures 5a --epsilons 0.1 1 --programs rap hdmm hdmm_pgm aim --runs 3
     python -m benchmarks.rap --figures 5b 6 --runs 2
 
@@ -13,8 +15,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import fem, figures, record
-from benchmarks.figures import DECIDED, Program, by_epsilon
+from benchmarks.figures import Program
 from dpsynth_core.research.inference.relaxed.relaxed_table import RelaxedTable, rounded
 
 NAME = "rap"
@@ -45,41 +48,46 @@ class Point:
 
     figure: str
     k: int
+    marginals: int
     epsilon: float
     program: str
     relaxed_rows: int = 0
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    options = record.parser(
+def parser() -> argparse.ArgumentParser:
+    return record.parser(
         __doc__,
         {"figures": _TABLES, "k": (2, 3, 4, 5), "programs": PROGRAMS},
         figures=list(_TABLES),
         k=[3],
         epsilons=list(figures.EPSILONS),
+        marginals=list(fem.GROWING),
         programs=list(PROGRAMS),
         runs=3,
-    ).parse_args(arguments)
-    place = options.results / NAME
-    asked = (asdict(point) for point in points(options))
-    record.fill(record.opened(place), asked, options.runs, lambda point: measure(Point(**point)), write, place)
-    return 0
+    )
 
 
-def points(options: argparse.Namespace) -> Iterator[Point]:
-    for k in options.k:
-        for figure in (name for name in _BY_EPSILON if name in options.figures):
-            yield from (Point(figure, k, epsilon, name) for epsilon in options.epsilons for name in options.programs)
-        if "5b" in options.figures:
-            yield Point("5b", k, 1.0, "rap")
-        if "6" in options.figures:
-            yield from (Point("6", k, 1.0, "rap", rows) for rows in RELAXED_ROWS)
+def points(options: argparse.Namespace) -> Iterator[record.Point]:
+    yield from (asdict(point) for k in options.k for figure in options.figures for point in _points(figure, k, options))
+
+
+def _points(figure: str, k: int, options: argparse.Namespace) -> Iterator[Point]:
+    if figure in _BY_EPSILON:
+        for epsilon, name in product(options.epsilons, options.programs):
+            yield Point(figure, k, _BY_EPSILON[figure], epsilon, name)
+    elif figure in _BY_MARGINALS:
+        for count, name in product(options.marginals, options.programs):
+            yield Point(figure, k, count, _BY_MARGINALS[figure], name)
+    else:
+        yield from (Point(figure, k, figures.MARGINALS, 1.0, "rap", rows) for rows in (RELAXED_ROWS if figure == "6" else (0,)))
 
 
 def measure(point: Point) -> dict[str, Any]:
     """One run with fresh noise. error: of the model's answers; rows_error: of as many rows as Adult has, if it makes rows; rounded: of
-    rounded rows without refinement, by oversampling."""
-    setting = figures.adult(point.k, FEW if point.figure == "5a" else figures.MARGINALS)
+    rounded rows without refinement, by oversampling; steps: of all projections of a relaxed table."""
+    setting = figures.adult(point.k, point.marginals)
+    if point.figure == "10":
+        setting = setting.asking(1)
     program = PROGRAMS[point.program]
     if not program.mechanism:
         return {"error": round(setting.zero_error(), 5), "seconds": 0.0, "cpu_seconds": 0.0}
@@ -91,6 +99,8 @@ def measure(point: Point) -> dict[str, Any]:
     found: dict[str, Any] = setting.errors(outcome.finished) | outcome.costs()
     if hasattr(model, "rows"):
         found["rows_error"] = round(setting.rows_error(model.rows(setting.rows, setting.workload.weights, rng)), 5)
+    if steps := outcome.finished.details.get("steps"):
+        found |= {"steps": steps, "step_seconds": round(outcome.cpu_seconds / steps, 6)}
     if point.figure == "5b" and isinstance(model, RelaxedTable):
         copies = {times: rounded(setting.domain, model.columns, times * model.columns.shape[1], rng) for times in OVERSAMPLING}
         found["rounded"] = {str(times): round(setting.rows_error(codes), 5) for times, codes in copies.items()}
@@ -98,25 +108,29 @@ def measure(point: Point) -> dict[str, Any]:
 
 
 def write(kept: Mapping[str, Any], place: Path) -> None:
-    """Means as tables, with what they say about the paper's claims."""
+    """Means as tables."""
     frame = pd.DataFrame(kept["runs"])
     if frame.empty:
         return
     frame["refused"] = frame.get("refused", np.nan)
-    measured = frame.dropna(subset=["error"])
     tables = [("", *_TABLES[str(figure)](str(figure), k, part)) for (figure, k), part in frame.groupby(["figure", "k"])]
     text = [
         f"Adult binned as in the AIM paper, delta = 1/N^2, {figures.days(kept)}. "
         "Largest error of any cell, as a fraction of the people: mean over runs (their number).",
         *(line for table in tables for line in table),
-        *("", claims(measured)),
     ]
-    place.with_suffix(".md").write_text("\n".join(text) + "\n", encoding="utf-8")
+    place.with_suffix(".md").write_text("\n".join(text).rstrip("\n") + "\n", encoding="utf-8")
 
 
 def _table_of_errors(figure: str, k: object, frame: pd.DataFrame) -> Iterator[str]:
-    about = f"Figure {figure}, {_BY_EPSILON[figure]} {k}-way marginals, by epsilon:"
-    return figures.table(about, {name: program.title for name, program in PROGRAMS.items()}, frame, "epsilon", figures.told(4))
+    asked = " of which one column at least" if figure == "10" else ""
+    about = f"Figure {figure}, {_BY_EPSILON[figure]} random {k}-way marginals{asked}, by epsilon:"
+    return figures.table(about, _TITLES, frame, "epsilon", figures.told(4))
+
+
+def _table_by_marginals(figure: str, k: object, frame: pd.DataFrame) -> Iterator[str]:
+    about = f"Figure {figure}, random {k}-way marginals at epsilon {_BY_MARGINALS[figure]:g}, by their number:"
+    return figures.table(about, _TITLES, frame, "marginals", figures.told(4))
 
 
 def _table_of_rounding(_figure: str, k: object, frame: pd.DataFrame) -> Iterator[str]:
@@ -129,36 +143,26 @@ def _table_of_rounding(_figure: str, k: object, frame: pd.DataFrame) -> Iterator
 def _table_of_sizes(_figure: str, k: object, frame: pd.DataFrame) -> Iterator[str]:
     yield f"Figure 6, {k}-way marginals, epsilon 1, by relaxed rows n':"
     cells = [
-        (rows, figures.told(4)(part), *(f"{part[name].mean():.0f}" for name in ("seconds", "cpu_seconds")))
+        (rows, figures.told(4)(part), *(f"{part[name].mean():.0f}" for name in ("seconds", "cpu_seconds", "steps")))
         for rows, part in frame.groupby("relaxed_rows")
     ]
-    yield from ("", *record.table(("n'", "error", "seconds", "processor seconds"), cells))
+    yield from ("", *record.table(("n'", "error", "seconds", "processor seconds", "steps"), cells))
 
 
-_BY_EPSILON = {"2": f"{figures.MARGINALS} random", "5a": f"{FEW} random"}
-"""Figures of errors against epsilon, and their marginals."""
-_TABLES = {**dict.fromkeys(_BY_EPSILON, _table_of_errors), "5b": _table_of_rounding, "6": _table_of_sizes}
+_TITLES = {name: program.title for name, program in PROGRAMS.items()}
+_BY_EPSILON = {"2": figures.MARGINALS, "5a": FEW, "10": figures.MARGINALS}
+"""Figures of errors against epsilon, and how many marginals they have."""
+_BY_MARGINALS = {"3": 0.1, "4": 0.05}
+"""Figures of errors against the number of marginals, and their epsilon."""
+_TABLES = {
+    **dict.fromkeys(_BY_EPSILON, _table_of_errors),
+    **dict.fromkeys(_BY_MARGINALS, _table_by_marginals),
+    **{"5b": _table_of_rounding, "6": _table_of_sizes},
+}
 
 
-def claims(frame: pd.DataFrame) -> str:
-    """What the paper claims and what was measured here, as one paragraph; a claim that nothing was measured for is left out."""
-    sentences = [f"**The paper's claims** ({DECIDED})."]
-    for figure, marginals in _BY_EPSILON.items():
-        for k, part in frame[frame["figure"] == figure].groupby("k"):
-            for other in [name for name in PROGRAMS if name != "rap"]:
-                if comparison := by_epsilon(part[part["program"] == "rap"], part[part["program"] == other]):
-                    sentences.append(f"RAP's error against that of {PROGRAMS[other].title} ({marginals} {k}-way): {comparison}.")
-    for k, part in frame[frame["figure"] == "5b"].groupby("k"):
-        five = float(np.mean([each["5"] for each in part["rounded"]])) / part["error"].mean() - 1
-        close = "close, as claimed" if five < 0.1 else "not close"
-        sentences.append(f"Rounded five times, rows err {five:+.0%} against the relaxed table ({k}-way): {close}.")
-    for k, part in frame[frame["figure"] == "6"].groupby("k"):
-        by_size = part.groupby("relaxed_rows")["error"].mean().to_dict()
-        if 1000 in by_size:
-            near = "holds" if by_size[1000] < 1.25 * min(by_size.values()) else "does not hold"
-            least = f"{by_size[1000]:.4f} against {min(by_size.values()):.4f}"
-            sentences.append(f"With n' = 1000 the error is near its least ({k}-way): {near} ({least}).")
-    return "\n- ".join(sentences)
+PROGRAM = record.Program(NAME, parser, points, lambda point: measure(Point(**point)), write)
+main = PROGRAM.main
 
 
 if __name__ == "__main__":

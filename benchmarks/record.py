@@ -13,6 +13,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -107,6 +108,33 @@ def opened(place: Path) -> dict[str, Any]:
     return (earlier(place) or {"runs": []}) | {"cores": os.cpu_count(), "versions": versions(OURS)}
 
 
+@dataclass(frozen=True)
+class Program:
+    """A program that measures points. points: those that options ask for. measure: one run. write: the tables of a record. prepare: what
+    else the record of these points holds."""
+
+    name: str
+    parser: Callable[[], argparse.ArgumentParser]
+    points: Callable[[argparse.Namespace], Iterable[Point]]
+    measure: Callable[[Point], Point]
+    write: Callable[[Mapping[str, Any], Path], None]
+    prepare: Callable[[dict[str, Any], Sequence[Point]], None] = lambda _kept, _points: None
+
+    def main(self, arguments: Sequence[str] | None = None) -> int:
+        options = self.parser().parse_args(arguments)
+        self.fill(self.asked(arguments), options.runs, options.results)
+        return 0
+
+    def asked(self, arguments: Sequence[str] | None) -> list[Point]:
+        return list(self.points(self.parser().parse_args(arguments)))
+
+    def fill(self, points: Sequence[Point], times: int, results: Path = RESULTS) -> None:
+        """As `fill`, in the program's record."""
+        kept = opened(results / self.name)
+        self.prepare(kept, points)
+        fill(kept, points, times, self.measure, self.write, results / self.name)
+
+
 def fill(
     record: Mapping[str, Any],
     points: Iterable[Point],
@@ -122,7 +150,7 @@ def fill(
     wanted, runs = list(points), record["runs"]
     for number in range(times):
         for point in wanted:
-            if sum(point.items() <= run.items() for run in runs) <= number:
+            if times_measured(runs, point) <= number:
                 began = {"began": now(), "load": round(os.getloadavg()[0], 1)}
                 runs.append({**point, **began, **measure(point)})
                 print(runs[-1], file=sys.stderr, flush=True)
@@ -131,3 +159,7 @@ def fill(
     write(place, record)
     draw(record, place)
     print(place.with_suffix(".md").read_text(encoding="utf-8"))
+
+
+def times_measured(runs: Iterable[Point], point: Point) -> int:
+    return sum(point.items() <= run.items() for run in runs)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import chain
@@ -23,26 +23,36 @@ LEFT, TOP, WIDTH, HEIGHT, RIGHT = 70, 50, 430, 270, 150
 LINE = 15
 
 
+Points = dict[str, dict[float, list[float]]]
+
+
 @dataclass(frozen=True)
 class Figure:
     """record: of benchmarks/results. by: the field of a run that names its line. lines: of the figure, with their titles. where: other
-    fields of its runs."""
+    fields of its runs. across, up: the fields on the axes."""
 
     record: str
     title: str
     error: str
     by: str
-    lines: Mapping[str, str]
+    lines: Mapping[Any, str]
     where: Mapping[str, Any]
+    across: str = "epsilon"
+    up: str = "error"
+    about: str = "by epsilon; lower is better"
 
-    def points(self) -> dict[str, dict[float, list[float]]]:
-        """The errors of all runs by title of the line and epsilon."""
+    def points(self) -> Points:
+        """What is on the upright axis of all runs, by title of the line and what is on the other."""
+        found: Points = {title: {} for title in self.lines.values()}
+        for run in self.runs():
+            if run[self.by] in self.lines and self.up in run:
+                found[self.lines[run[self.by]]].setdefault(run[self.across], []).append(run[self.up])
+        return {title: dict(sorted(errors.items())) for title, errors in found.items() if errors}
+
+    def runs(self) -> list[dict[str, Any]]:
         runs = json.loads((ROOT / "benchmarks" / "results" / f"{self.record}.json").read_text(encoding="utf-8"))["runs"]
-        found: dict[str, dict[float, list[float]]] = {title: {} for title in self.lines.values()}
-        for run in runs:
-            if run[self.by] in self.lines and "error" in run and all(run[key] == value for key, value in self.where.items()):
-                found[self.lines[run[self.by]]].setdefault(run["epsilon"], []).append(run["error"])
-        return {title: dict(sorted(errors.items())) for title, errors in found.items()}
+        runs = [run | {"line": f"{run.get('program')} {run.get('table')}"} for run in runs]
+        return [run for run in runs if all(run.get(key) == value for key, value in self.where.items())]
 
 
 FIGURES = {
@@ -60,7 +70,17 @@ FIGURES = {
             "gem": "GEM",
             "independent": "Independent",
         },
-        {"table": "titanic", "workload": "all-3way"},
+        {"table": "titanic", "workload": "all-3way", "max_size_mb": 0.0},
+    ),
+    "aim-samples": Figure(
+        "aim_figures",
+        "Titanic, AIM with our defaults",
+        "share of the people of whom a sample errs as much",
+        "workload",
+        {"all-3way": "all triples", "target": "with the target", "skewed": "skewed"},
+        {"table": "titanic", "mechanism": "aim", "max_size_mb": 0.0},
+        up="sample",
+        about="by epsilon; higher is better",
     ),
     "rap": Figure(
         "rap",
@@ -78,12 +98,37 @@ FIGURES = {
         {"aim": "AIM", "fem": "FEM", "dualquery": "DualQuery", "hdmm": "HDMM", "gaussian-even": "noise on each table"},
         {"figure": 1, "k": 3, "marginals": 64},
     ),
+    "rap-rows": Figure(
+        "rap",
+        "Adult, 64 random tables, epsilon 1, RAP",
+        "largest error of a cell",
+        "k",
+        {3: "three columns"},
+        {"figure": "6"},
+        across="relaxed_rows",
+        about="by the number of relaxed rows; lower is better",
+    ),
+    "pmwpub": Figure(
+        "pmwpub",
+        "Adult, 256 random tables of three columns",
+        "largest error of a cell",
+        "line",
+        {
+            "pmwpub 0": "no bias",
+            "pmwpub 0.45": "bias 0.45",
+            "pmwpub 0.65": "bias 0.65",
+            "pmwpub men": "men only",
+            "dualquery ": "DualQuery",
+            "aim ": "AIM",
+        },
+        {},
+    ),
 }
 
 
 def drawn(figure: Figure) -> str:
     points = figure.points()
-    epsilons = sorted({epsilon for errors in points.values() for epsilon in errors})
+    epsilons = sorted({epsilon for errors in points.values() for epsilon in errors})  # or what else is across
     errors = list(chain.from_iterable(chain.from_iterable(one.values() for one in points.values())))
     low, high = min(errors), max(errors)
 
@@ -93,10 +138,9 @@ def drawn(figure: Figure) -> str:
     def y(error: float) -> float:
         return TOP + HEIGHT * math.log(high / error) / math.log(high / low)
 
-    parts = [_text(LEFT, 24, figure.title, size=15), _text(LEFT, 42, f"{figure.error}, by epsilon; lower is better")]
-    for epsilon in (0.1, 1, 10):
-        if epsilons[0] <= epsilon <= epsilons[-1]:
-            parts += [_rule(x(epsilon), TOP, x(epsilon), TOP + HEIGHT), _text(x(epsilon), TOP + HEIGHT + 20, f"{epsilon:g}", "middle")]
+    parts = [_text(LEFT, 24, figure.title, size=15), _text(LEFT, 42, f"{figure.error}, {figure.about}")]
+    for epsilon in _round_numbers(epsilons[0], epsilons[-1], (1,)):
+        parts += [_rule(x(epsilon), TOP, x(epsilon), TOP + HEIGHT), _text(x(epsilon), TOP + HEIGHT + 20, f"{epsilon:g}", "middle")]
     for error in _round_numbers(low, high):
         parts += [_rule(LEFT, y(error), LEFT + WIDTH, y(error)), _text(LEFT - 8, y(error) + 4, f"{error:g}", "end")]
     heights = _apart({title: y(fmean(errors[max(errors)])) for title, errors in points.items() if errors})
@@ -112,10 +156,10 @@ def drawn(figure: Figure) -> str:
     return "\n".join([head, f'<rect width="{width}" height="{height}" fill="#ffffff"/>', *parts, "</svg>", ""])
 
 
-def _round_numbers(low: float, high: float) -> Iterator[float]:
-    """1, 2 and 5 times powers of ten."""
+def _round_numbers(low: float, high: float, times_ten: Sequence[int] = (1, 2, 5)) -> Iterator[float]:
+    """These times powers of ten."""
     for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1):
-        yield from (number for times in (1, 2, 5) if low <= (number := float(f"{times}e{power}")) <= high)
+        yield from (number for times in times_ten if low <= (number := float(f"{times}e{power}")) <= high)
 
 
 def _apart(heights: Mapping[str, float]) -> dict[str, float]:

@@ -61,20 +61,25 @@ def test_what_is_refused_is_recorded_and_told(tmp_path: Path, monkeypatch: pytes
 def test_every_figure_is_measured_once_and_written(setting: figures.Setting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rap, "RELAXED_ROWS", (50, 1000))
     monkeypatch.setattr(rap, "OVERSAMPLING", (1, 5))
-    asked = ["--epsilons", "1", "--programs", "zero", "rap", "hdmm", "--runs", "1", "--results", str(tmp_path)]
+    asked = ["--epsilons", "1", "--marginals", "64", "--programs", "zero", "rap", "hdmm", "--runs", "1", "--results", str(tmp_path)]
     assert rap.main(asked) == 0
     runs = json.loads((tmp_path / "rap.json").read_text(encoding="utf-8"))["runs"]
     assert [(run["figure"], run["program"], run["relaxed_rows"]) for run in runs] == [
-        *((figure, program, 0) for figure in ("2", "5a") for program in ("zero", "rap", "hdmm")),
+        *((figure, program, 0) for figure in ("2", "5a", "10") for program in ("zero", "rap", "hdmm")),
+        *((figure, program, 0) for figure in ("3", "4") for program in ("zero", "rap", "hdmm")),
         *(("5b", "rap", 0), ("6", "rap", 50), ("6", "rap", 1000)),
     ]
     assert runs[0]["error"] == pytest.approx(setting.zero_error(), abs=1e-5)
     assert runs[1]["error"] < 0.2 * runs[0]["error"]
     assert "rows_error" not in runs[2]  # HDMM makes none
-    assert set(runs[6]["rounded"]) == {"1", "5"}
+    assert runs[7]["error"] < 0.3 < runs[6]["error"]  # most people agree with a likely cell in one column
+    assert "refused" in runs[8]  # HDMM answers no thresholds
+    assert set(runs[15]["rounded"]) == {"1", "5"}
+    assert runs[16]["step_seconds"] >= 0
     text = (tmp_path / "rap.md").read_text(encoding="utf-8")
-    assert all(f"Figure {figure}" in text for figure in ("2, 64 random 3-way", "5a, 15 random 3-way", "5 (b), 3-way", "6, 3-way"))
-    assert "RAP's error against that of naive answer 0 (64 random 3-way): undecided at epsilon 1." in text
-    assert "RAP's error against that of HDMM (answers) (15 random 3-way): undecided at epsilon 1." in text
+    assert all(
+        f"Figure {figure}" in text
+        for figure in ("2, 64 random 3-way", "3, random 3-way", "5a, 15 random 3-way", "5 (b), 3-way", "6, 3-way")
+    )
     monkeypatch.setattr(rap, "measure", None)  # nothing is measured again
     assert rap.main(asked) == 0

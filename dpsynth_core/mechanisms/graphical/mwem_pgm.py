@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from dpsynth_core.inference.model import uniform
 from dpsynth_core.mechanisms import rounds
@@ -43,7 +44,7 @@ def _at_once(_progress: float) -> float:
 
 @dataclass(frozen=True)
 class MwemPgm:
-    """cells: n_r in the scores. opening: of the capacity."""
+    """cells: n_r in the scores. opening: of the capacity. fit: a model to what was measured."""
 
     card: Card = Card(
         "mwem_pgm", "MWEM+PGM", ZCDP,
@@ -69,6 +70,7 @@ class MwemPgm:
     cells: Callable[[Domain, Clique], int] = Domain.possible_cells
     opening: Callable[[float], float] = _with_the_rounds
     fitting: Fitting = Fitting()
+    fit: Callable[..., Any] = models.fit
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
         """Every round compares the model with the whole workload; at least one marginal of it has to fit the model's capacity."""
@@ -107,7 +109,7 @@ class MwemPgm:
             measurements += yield from rounds.measure(kernel, number, [choice.clique], budget.sigma)
             record.add(choice, measurements[-1])
             stopping = self.fitting.final if number == count else self.fitting.between
-            model = models.fit(kernel, measurements, model, stopping, [counted])
+            model = self.fit(kernel, measurements, model, stopping, [counted])
             yield rounds.fitted(kernel, number, f"measured {' x '.join(choice.clique)}")
         details = {"rounds": count, "model_size_mb": capacity.used_mb(m.clique for m in measurements)}
         yield Finished(self.fitting.finish(model), model.total, details, tuple(record.selections), record.considered)
