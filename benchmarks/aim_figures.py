@@ -105,7 +105,7 @@ def named(name: str, given: Mapping[str, Any] = MappingProxyType({})) -> Mechani
         return registry.configured(registry.get(plain), {**preset, **given})
     mwem = registry.configured(registry.get("mwem_pgm"), {**preset, "max_size_mb": 4096.0})
     card = replace(mwem.card, title=mwem.card.title.replace("PGM", "relaxed projection"))
-    return replace(mwem, fit=_relaxed, card=card)  # type: ignore[call-arg]
+    return replace(mwem, fit=_relaxed, card=card)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -141,7 +141,11 @@ def measure(point: Point) -> dict[str, Any]:
     assert isinstance(finished, Finished)
     answers = question.answers(finished, mechanism.card.makes_rows)
     error = workload_error(workload, question.true, answers, question.people)
-    found = {"error": error, "cpu_seconds": round(time.process_time() - begun, 2), "seconds": round(time.monotonic() - clock, 2)}
+    found: dict[str, Any] = {
+        "error": error,
+        "cpu_seconds": round(time.process_time() - begun, 2),
+        "seconds": round(time.monotonic() - clock, 2),
+    }
     if point.mechanism in WITH_BOUNDS and point.epsilon == BOUNDED_AT and point.workload == "all-3way":
         found["bounds"] = _bounds(question, finished, [step.measurement for step in steps if isinstance(step, Measured)])
     return found | {"sample": question.sample(error)}
@@ -253,13 +257,14 @@ def write(kept: Mapping[str, Any], place: Path) -> None:
     text = [
         f"{figures.days(kept)}, delta {DELTA:g}. Workload error (Definition 2 of the AIM paper): mean over runs (their number), processor "
         "seconds.",
-        *(line for setting, part in settings for line in ("", *_table(*setting, part))),
+        *(line for setting, part in settings for line in ("", *_table(setting, part))),
         *("", "## Our defaults beside what is published", "", *gains(frame[frame["max_size_mb"] == 0])),
     ]
     place.with_suffix(".md").write_text("\n".join(text) + "\n", encoding="utf-8")
 
 
-def _table(table: Any, workload: Any, capacity: Any, frame: pd.DataFrame) -> Iterator[str]:
+def _table(setting: Any, frame: pd.DataFrame) -> Iterator[str]:
+    table, workload, capacity = setting
     epsilons, rows = sorted(set(frame["epsilon"])), []
     for name, own in frame.groupby("mechanism", sort=False):
         card = named(str(name)).card

@@ -85,7 +85,7 @@ def less(name: str, one: Run, other: Run, at: Iterable[float], axis: str = "epsi
     def pairs(records: Records) -> Iterator[Pair]:
         for x in at:
             sides = [runs(records, name, what, **{**where, axis: x, **side}) for side in (one, other)]
-            yield f"{x:g}: ", *sides
+            yield f"{x:g}: ", sides[0], sides[1]
 
     return lambda records: judged(pairs(records))
 
@@ -95,7 +95,8 @@ def rising(name: str, axis: str, at: Sequence[float], what: str = "error", **whe
 
     def pairs(records: Records) -> Iterator[Pair]:
         for low, high in pairwise(at):
-            yield f"{low:g}, {high:g}: ", *(runs(records, name, what, **{**where, axis: x}) for x in (low, high))
+            sides = [runs(records, name, what, **{**where, axis: x}) for x in (low, high)]
+            yield f"{low:g}, {high:g}: ", sides[0], sides[1]
 
     return lambda records: judged(pairs(records))
 
@@ -264,17 +265,18 @@ def _aim() -> Iterator[Claim]:
     for number, (workload, factors) in enumerate(printed.items(), start=1):
         yield from _against_others(f"AIM {number}", workload, factors)
     yield Claim("AIM 1-3", "The same on Salary, MSNBC, Fire and NLTCS", absent="these tables are not here; invented ones stand beside")
-    sizes, demo = (1.25, 5.0, 20.0, 80.0), {"table": "demo", "workload": "all-3way", "epsilon": 1.0}
+    sizes = (1.25, 5.0, 20.0, 80.0)
+    demo: dict[str, Any] = {"table": "demo", "workload": "all-3way", "epsilon": 1.0}
     slow = _each(lambda of: rising("aim_figures", "max_size_mb", sizes, "cpu_seconds", mechanism=of, **demo))
     yield Claim("AIM 4ab", "Time rises with the model's capacity (the demo, epsilon 1)", slow)
     right = _each(lambda of: rising("aim_figures", "max_size_mb", sizes[::-1], mechanism=of, **demo))
     yield Claim("AIM 4ab", "Error falls as capacity rises (the demo, epsilon 1)", right)
     yield Claim("AIM 4c", "Every bound is above the error (Titanic)", _each(bounds_hold))
     yield Claim("AIM 4c", "Bounds are tighter where supported: 4.4 and 8.3 times the error", _each(tighter))
-    titanic = {"table": "titanic", "max_size_mb": 0.0}
+    titanic: dict[str, Any] = {"table": "titanic", "max_size_mb": 0.0}
     for easy, hard in (("target", "all-3way"), ("skewed", "target")):
         sides = [{"workload": name} for name in (hard, easy)]
-        larger = _each(lambda of, sides=sides: less("aim_figures", *sides, (1.0, 10.0), what="sample", mechanism=of, **titanic))  # type: ignore[misc]
+        larger = _each(lambda of, sides=sides: less("aim_figures", sides[0], sides[1], (1.0, 10.0), what="sample", mechanism=of, **titanic))  # type: ignore[misc]
         yield Claim("AIM 5", f"As good as a larger sample of the people on {easy} than on {hard} (Titanic)", larger)
     for table in ("titanic", "demo"):
         where = {"table": table, "workload": "all-3way", "max_size_mb": 0.0}

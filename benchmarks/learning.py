@@ -121,7 +121,8 @@ def _game(source: CodesSource, point: Point) -> float:
     assert isinstance(finished, Finished)
     names = source.domain.names
     true, made = source.counts([names])[names] / point.records, finished.model.marginal(names) / finished.total
-    return max(abs(float(true[rule].sum() - made[rule].sum())) for rule in product((slice(None), 1), repeat=len(names)))
+    every: Any = product((slice(None), 1), repeat=len(names))
+    return max(abs(float(true[rule].sum() - made[rule].sum())) for rule in every)
 
 
 def write(kept: Mapping[str, Any], place: Path) -> None:
