@@ -147,7 +147,9 @@ def measure(point: Point) -> dict[str, Any]:
         "seconds": round(time.monotonic() - clock, 2),
     }
     if point.mechanism in WITH_BOUNDS and point.epsilon == BOUNDED_AT and point.workload == "all-3way":
-        found["bounds"] = _bounds(question, finished, [step.measurement for step in steps if isinstance(step, Measured)])
+        of_columns = (step.measurement for step in steps if isinstance(step, Measured))
+        names = set(question.source.domain.names)  # without tables of groups of values, which bound none of these
+        found["bounds"] = _bounds(question, finished, [one for one in of_columns if names.issuperset(one.clique)])
     return found | {"sample": question.sample(error)}
 
 
