@@ -19,6 +19,7 @@ from dpsynth_core.foundation.confined import Ended, Work
 from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.private_files import private_file
+from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release.release import Progress
 
 USUAL = Limits()
@@ -119,6 +120,14 @@ def compared(before: Path, after: Path, form: str, limits: Limits) -> tuple[list
             return list(lines), bytes(report)
     except Ended as ended:
         raise _unanswered("comparing them", ended) from None
+
+
+def planned(bundle: Path | bytes) -> Spec:
+    """The spec of a bundle, within the usual limits. Raises InputError as `unpack.plan_of`, and beyond the limits."""
+    try:
+        return Spec.from_json(confined.answer(*_asked("planned", bundle), **_within(USUAL, bundle)))
+    except Ended as ended:
+        raise InputError("bundle", f"reading its plan {ended.problem}", "check the bundle with `verify` first") from None
 
 
 def _run_again(

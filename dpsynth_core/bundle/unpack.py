@@ -37,7 +37,7 @@ DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, R
 """What reading a document raises where it is not what it should be."""
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _FIELD = "bundle"
-_REMEDY = "if you trust that package, name it (`dps.open(path, package=...)`), or take the spec.json in the bundle"
+_REMEDY = "if you trust that package, name it (`dps.open(path, package=...)`)"
 
 
 @dataclass(frozen=True, eq=False)

@@ -59,6 +59,11 @@ def compared(before: str, after: str, form: str) -> Iterator[Any]:
     yield (change.html if form == "html" else change.markdown)(first, second, found).encode()
 
 
+def planned(place: str | bytes) -> Iterator[dict[str, Any]]:
+    """The fields of its spec. No code of another package is loaded."""
+    yield unpack.plan_of(_read(place), package="").spec.model_dump(mode="json")
+
+
 def _said(work: Callable[[Callable[[Any], None]], None]) -> Iterator[Any]:
     """What the work says, one after the other."""
     said = Queue[Any](maxsize=1)

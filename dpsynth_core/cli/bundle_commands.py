@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from dpsynth_core.cli.making import show
 from dpsynth_core.cli.options import add_command, check_writable, number
 from dpsynth_core.cli.terminal import FAILED, UNCHECKED, print_message, print_result
-from dpsynth_core.foundation import interrupts
+from dpsynth_core.foundation import interrupts, sandbox
 from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.documents import read_document
 from dpsynth_core.foundation.errors import InputError, OracleError, shown
@@ -56,6 +56,8 @@ def _verify(options: argparse.Namespace) -> int:
     key = options.key
     if key is not None:  # or the name of a file that has it
         key = parse_key(read_document(Path(key), "--key") if os.path.isfile(key) else key, "--key")
+    if lacking := sandbox.lacking():
+        print_message(f"note: {lacking}")
     report = confined.verified(options.bundle, _limits(options, Limits()), options.public)
     report = report if key is None else report.by(key)
     for check in report.checks:

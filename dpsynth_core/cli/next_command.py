@@ -62,12 +62,12 @@ def _next(options: argparse.Namespace) -> None:
 
 
 def _plan(path: Path) -> Spec:
-    from dpsynth_core.bundle import unpack
+    from dpsynth_core.bundle import confined
     from dpsynth_core.planning.spec import load_spec
 
     if path.suffix == ".json":
         return load_spec(path)
-    return unpack.plan_of(unpack.read(path), package="").spec
+    return confined.planned(path)
 
 
 def _declared(options: argparse.Namespace) -> dict[str, list[str]]:

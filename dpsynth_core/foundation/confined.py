@@ -23,6 +23,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -79,7 +80,7 @@ class Work(Iterator[Any]):
         with answers, status:
             self.send([[*load, function], len(arguments), None if limits is None else asdict(limits)])
             try:
-                _STARTER.begin(answers, status)
+                (_STARTER if files is None else _SHUT_IN).begin(answers, status)
             except BaseException:
                 self.close()
                 raise
@@ -103,12 +104,17 @@ class Work(Iterator[Any]):
             return content
         if kind == _DONE:
             raise StopIteration
-        value = json.loads(content)
+        try:
+            value = json.loads(content)
+            if kind == _RAISED:
+                name, *parts = value
+                value = _ERRORS[name](*map(str, parts[name == OracleError.__name__ :]))
+        except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError):
+            raise Ended("gives an answer that cannot be read") from None
         if kind == _RAISED:
-            name, *parts = value
-            raise _ERRORS[name](*parts[name == OracleError.__name__ :])
+            raise value
         if kind == _FAILED:
-            raise Ended(f"failed with {value}")
+            raise Ended(f"failed with {str(value)[:80]}")
         return value
 
     def send(self, message: Any) -> None:
@@ -152,13 +158,14 @@ def answer(
 def prepare(*modules: str) -> None:
     """Start what the work of a module takes, and wait for nothing."""
     with suppress(InputError):  # the work itself will say so
-        Work(":", load=modules).close()
+        Work(":", load=modules, files=()).close()
 
 
 class _Starter:
-    """The process that forks for each work, from the first one on. It ends with this program."""
+    """The process that forks for each work, from the first one on. It ends with this program. whole: see `confinement.environment`."""
 
-    def __init__(self) -> None:
+    def __init__(self, whole: bool = True) -> None:
+        self._whole = whole
         self._lock = threading.Lock()
         self._control: socket.socket | None = None
         self.process: subprocess.Popen[bytes] | None = None
@@ -196,11 +203,12 @@ class _Starter:
                 stderr=subprocess.DEVNULL,  # a traceback quotes what the work is about
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,  # Ctrl-C is for the program that asked, which ends the work
-                env=confinement.environment(),
+                env=confinement.environment(self._whole),
             )
 
 
-_STARTER = _Starter()
+_STARTER, _SHUT_IN = _Starter(), _Starter(whole=False)
+"""For work that may read what this program may, also credentials in its environment, and for work that is given files."""
 
 
 def _write(to: socket.socket, message: Any, kind: int = _JSON) -> None:
@@ -252,6 +260,7 @@ def main(descriptor: int) -> None:
 def _keep(answers: socket.socket, status: socket.socket, work: Callable[[], int]) -> int:
     """The keeper: lets a worker work until it ends or its answer is no longer waited for, and says how it ended."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    sandbox.adopt_orphans()
     lives, life = os.pipe()
     if (worker := os.fork()) == 0:
         status.close()
@@ -265,9 +274,19 @@ def _keep(answers: socket.socket, status: socket.socket, work: Callable[[], int]
     if lives not in dict(events.poll()):
         os.kill(worker, signal.SIGKILL)
     code = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
+    _end_children()
     with suppress(OSError):
         status.sendall(_CODE.pack(code))
     return 0
+
+
+def _end_children() -> None:
+    """What the worker left behind, and what that left behind."""
+    with suppress(OSError):  # there are none, or the system does not list them
+        while children := Path("/proc/thread-self/children").read_text().split():
+            for child in map(int, children):
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
 
 
 def _work(answers: socket.socket, function: Callable[..., Generator[Any, Any, None]], count: int, limits: dict[str, int] | None) -> int:

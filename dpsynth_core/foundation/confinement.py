@@ -19,6 +19,8 @@ TOO_MUCH = 75
 
 _ONE_THREAD = {**ONE_THREAD, "MALLOC_ARENA_MAX": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 """Every further thread reserves address space, which is what is limited."""
+_HARMLESS = {"PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TZDIR", "TMPDIR", "LD_LIBRARY_PATH", "DPSYNTH_RUN_HOURS"}
+_HARMLESS_KINDS = ("PYTHON", "LC_", "OMP_", "OPENBLAS_", "MKL_")
 
 
 @dataclass(frozen=True)
@@ -49,11 +51,13 @@ def fate(code: int) -> str:
     return f"was ended by signal {-code} ({signal.Signals(-code).name}){system}"
 
 
-def environment() -> dict[str, str]:
-    """Of such a process: a fresh Python finds this package, and works with one thread."""
+def environment(whole: bool = True) -> dict[str, str]:
+    """Of such a process: a fresh Python finds this package, and works with one thread. whole: with what may be a secret."""
     package = str(Path(dpsynth_core.__file__).parents[1])
-    path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH", "")]))
-    return {**os.environ, **_ONE_THREAD, "PYTHONPATH": path}
+    further = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    path = os.pathsep.join([package, *filter(os.path.isabs, further)])  # any other one would be where this program works
+    known = {name: text for name, text in os.environ.items() if whole or name in _HARMLESS or name.startswith(_HARMLESS_KINDS)}
+    return {**known, **_ONE_THREAD, "PYTHONPATH": path}
 
 
 def limit(limits: Limits) -> None:

@@ -1,7 +1,7 @@
 """No file but those that are named, and no network, for this process and all that it starts: Landlock and seccomp of the Linux kernel.
 
-What a kernel lacks is left out in silence, since processes have limits all the same. The numbers are those of the kernel's own headers
-(linux/landlock.h, linux/seccomp.h, asm/unistd.h).
+What a kernel lacks is left out, and `lacking` says so: processes have limits all the same. What it has and refuses is an error. The
+numbers are those of the kernel's own headers (linux/landlock.h, linux/seccomp.h, asm/unistd.h).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 
 import dpsynth_core
+from dpsynth_core.foundation.errors import InputError
 
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 """System calls of Landlock, on all processors."""
@@ -33,26 +34,55 @@ _REFUSED = {
     **{"ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "pidfd_getfd": (438, 438)},
     **{"chmod": (90, 52), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452)},
     **{"chown": (92, 55), "fchown": (93, 55), "lchown": (94, 55), "fchownat": (260, 54)},
-    **{"setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7), "utimensat": (280, 88)},
+    **{"setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7), "setxattrat": (463, 463)},
+    **{"removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16), "removexattrat": (466, 466)},
+    **{"utime": (132, 88), "utimes": (235, 88), "futimesat": (261, 88), "utimensat": (280, 88), "truncate": (76, 45)},
+    **{"setpriority": (141, 140), "shmget": (29, 194), "mq_open": (240, 180)},
+    **{"add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219)},
 }
-"""Calls that open a network, reach into other processes or change what Landlock does not guard, by their numbers on x86_64 and aarch64."""
-_SOCKETPAIR, _STREAM = (53, 199), 1
-"""A pair of any other type than a stream could still send to a name."""
+"""Calls that open a network, reach into other processes or change what Landlock does not guard, by their numbers on x86_64 and aarch64.
+The older ways to set a time are not there on aarch64."""
+_GUARDED = {"socketpair": ((53, 199), 24, 0xF, 1), "prlimit64": ((302, 261), 16, 0xFFFFFFFF, 0)}
+"""Calls that are allowed where an argument, at this place and of it these bits, has this value: a pair of any other type than a stream
+could still send to a name; limits are one's own (0) alone."""
+_NO_EMPTYING = {"open": ((2, 0xFFFFFFFF), 24, os.O_TRUNC, 0), "openat": ((257, 56), 32, os.O_TRUNC, 0)}
+_OTHERWISE = {"creat": (85, 437), "openat2": (437, 437)}
+"""Before Landlock 3, also a file that is open for reading alone could be emptied as it is opened. There is one such call on aarch64."""
 _PROCESSORS = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 """Place in the pairs above, and the kernel's name."""
 _LOAD, _EQUAL, _AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x35, 0x54, 0x06
 _ALLOW, _KILL, _NOT_PERMITTED = 0x7FFF0000, 0x80000000, 0x00050001
-_NUMBER, _PROCESSOR, _SECOND = 0, 4, 24
-"""Where in what a filter sees: the call, the processor, and the second argument's lower half."""
-_SECCOMP, _NO_NEW_PRIVILEGES, _FILTER = 22, 38, 2
+_NUMBER, _PROCESSOR = 0, 4
+"""Where in what a filter sees: the call and the processor. The lower half of the first argument is at 16, of the next at 24."""
+_SECCOMP, _SUBREAPER, _NO_NEW_PRIVILEGES, _FILTER = 22, 36, 38, 2
 
 
 def close(files: Sequence[str]) -> None:
     """From here on, for good: programs and libraries can be read, the named files and folders too, and nothing can be written. No socket
-    can be opened but a pair, and no other process be looked into or, with Landlock 6, signalled."""
-    if sys.platform == "linux" and _libc().prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) == 0:
+    can be opened but a pair, and no other process be looked into or, with Landlock 6, signalled. InputError where the kernel refuses."""
+    if sys.platform == "linux":
+        _done(_libc().prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
         _close_files(files)
         _close_calls()
+
+
+def lacking() -> str:
+    """A sentence on what this machine cannot shut; "" where nothing is left open."""
+    if version() and _known() is not None:
+        return ""
+    return "this system cannot shut the readers of files in (Landlock and seccomp of Linux): limits on memory and time are all there is"
+
+
+def adopt_orphans() -> None:
+    """Whatever this process's descendants leave behind becomes its own child, where the system knows that."""
+    if sys.platform == "linux":
+        _libc().prctl(_SUBREAPER, 1, 0, 0, 0)
+
+
+def _done(result: int) -> int:
+    if result < 0 and version():
+        raise InputError("system", "the process for this work cannot be shut in, so it read nothing", "see what limits this program")
+    return result
 
 
 @cache
@@ -67,44 +97,49 @@ def _close_files(files: Sequence[str]) -> None:
     rights = (1 << max(count for since, count in _RIGHTS.items() if since <= version())) - 1
     scopes = 3 if version() >= 6 else 0
     asked = struct.pack("QQQ", rights, 0, scopes)[: 24 if version() >= 6 else 8]
-    ruleset = _libc().syscall(_CREATE, asked, len(asked), 0)
-    if ruleset < 0:
-        return
+    ruleset = _done(_libc().syscall(_CREATE, asked, len(asked), 0))
     for path, allowed in (*_programs(), *((path, _READ | _LIST) for path in (*_MACHINE, *files)), ("/dev/null", _READ | _WRITE)):
         with suppress(OSError):  # what is not there cannot be opened either
             place = os.open(path, os.O_PATH | os.O_CLOEXEC)
             allowed &= rights if os.path.isdir(path) else rights & _OF_FILES
             _libc().syscall(_ADD, ruleset, 1, struct.pack("=Qi", allowed, place), 0)
             os.close(place)
-    _libc().syscall(_RESTRICT, ruleset, 0)
+    _done(_libc().syscall(_RESTRICT, ruleset, 0))
     os.close(ruleset)
 
 
 def _programs() -> Iterator[tuple[str, int]]:
     """What Python may load later. Beside a package that is not installed there may be anything, of which names alone are told."""
-    package = Path(dpsynth_core.__file__).parent
+    package = Path(dpsynth_core.__file__).resolve().parent
     beside = str(package.parent) if package.parent.name not in ("site-packages", "dist-packages") else ""
-    for path in {*_SYSTEM, sys.prefix, sys.base_prefix, str(package), *sys.path} - {beside, ""}:
+    places = (*_SYSTEM, sys.prefix, sys.base_prefix, str(package), *sys.path)
+    for path in {os.path.realpath(place) for place in places if os.path.isabs(place)} - {beside}:
         yield path, _READ | _LIST | _EXECUTE
     if beside:
         yield beside, _LIST
 
 
+def _known() -> tuple[int, int] | None:
+    return _PROCESSORS.get(platform.machine()) if sys.byteorder == "little" else None
+
+
 def _close_calls() -> None:
-    known = _PROCESSORS.get(platform.machine())
-    if known is None or sys.byteorder != "little":
+    if (known := _known()) is None:
         return
     here, processor = known
-    refused = sorted({numbers[here] for numbers in _REFUSED.values()})
+    refusals, guarded = (_REFUSED, _GUARDED) if version() >= 3 else (_REFUSED | _OTHERWISE, _GUARDED | _NO_EMPTYING)
+    refused = sorted({numbers[here] for numbers in refusals.values()})
     steps = [(_LOAD, 0, 0, _PROCESSOR), (_EQUAL, 1, 0, processor), (_RETURN, 0, 0, _KILL), (_LOAD, 0, 0, _NUMBER)]
     steps += [(_AT_LEAST, 0, 1, 1 << 30), (_RETURN, 0, 0, _KILL)]  # calls of another kind of program on the same processor
     for number in refused:
         steps += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _NOT_PERMITTED)]
-    steps += [(_EQUAL, 0, 4, _SOCKETPAIR[here]), (_LOAD, 0, 0, _SECOND), (_AND, 0, 0, 0xF), (_EQUAL, 1, 0, _STREAM)]
-    steps += [(_RETURN, 0, 0, _NOT_PERMITTED), (_RETURN, 0, 0, _ALLOW)]
+    for numbers, place, bits, value in guarded.values():
+        steps += [(_EQUAL, 0, 5, numbers[here]), (_LOAD, 0, 0, place), (_AND, 0, 0, bits), (_EQUAL, 1, 0, value)]
+        steps += [(_RETURN, 0, 0, _NOT_PERMITTED), (_RETURN, 0, 0, _ALLOW)]
+    steps += [(_RETURN, 0, 0, _ALLOW)]
     code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
     program = struct.pack("HxxxxxxP", len(steps), ctypes.addressof(code))
-    _libc().prctl(_SECCOMP, _FILTER, program, 0, 0)
+    _done(_libc().prctl(_SECCOMP, _FILTER, program, 0, 0))
 
 
 @cache

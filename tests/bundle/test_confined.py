@@ -15,11 +15,11 @@ import pytest
 
 from dpsynth_core import cli
 from dpsynth_core.bundle import confined, unpack
-from dpsynth_core.bundle.confined import verified
+from dpsynth_core.bundle.confined import planned, verified
 from dpsynth_core.bundle.reproduce import replayed
 from dpsynth_core.bundle.verdicts import CONSISTENT, FAILED, Running
 from dpsynth_core.bundle.verify import verify
-from dpsynth_core.foundation import confinement
+from dpsynth_core.foundation import confinement, sandbox
 from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.errors import CapacityError, InputError, OracleError
 from tests.bundle import pack
@@ -54,6 +54,20 @@ def test_what_is_refused_is_refused_with_the_same_words() -> None:
 def many_objects() -> bytes:
     """95 MB of JSON in 97 kB, which take 3 GB as objects."""
     return pack.zipped({"release.json": b"[" + b"{}," * 33_000_000 + b"{}]"})
+
+
+def test_its_plan_is_read_within_limits_too() -> None:
+    assert planned(packed()) == unpack.plan_of(unpack.read_bytes(packed())).spec
+    with pytest.raises(InputError, match="reading its plan takes more than"):
+        planned(many_objects())
+
+
+def test_verify_says_what_the_machine_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "release.zip").write_bytes(packed())
+    for lacking in ("", "the sky"):
+        monkeypatch.setattr(sandbox, "lacking", lambda lacking=lacking: lacking)
+        assert cli.main(["verify", str(tmp_path / "release.zip")]) == 0
+        assert ("note: the sky" in capsys.readouterr().err) == bool(lacking)
 
 
 def long_texts() -> bytes:

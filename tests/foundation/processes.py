@@ -16,8 +16,8 @@ def lives(pid: int) -> bool:
 
 def workers() -> list[int]:
     """The workers of this program that live."""
-    starter = confined._STARTER.process
-    return [] if starter is None else workers_of(starter.pid)
+    starters = (confined._STARTER.process, confined._SHUT_IN.process)
+    return [worker for starter in starters if starter is not None for worker in workers_of(starter.pid)]
 
 
 def workers_of(starter: int) -> list[int]:

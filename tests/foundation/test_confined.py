@@ -182,6 +182,7 @@ def test_where_no_process_can_be_started_it_is_said(monkeypatch: pytest.MonkeyPa
         raise BlockingIOError
 
     monkeypatch.setattr(confined, "_STARTER", confined._Starter())
+    monkeypatch.setattr(confined, "_SHUT_IN", confined._Starter(whole=False))
     monkeypatch.setattr(subprocess, "Popen", refused)
     confined.prepare("tests.foundation.confined_work")
     with pytest.raises(InputError, match="cannot be started; free memory"):
@@ -189,10 +190,10 @@ def test_where_no_process_can_be_started_it_is_said(monkeypatch: pytest.MonkeyPa
 
 
 def test_getting_ready_waits_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(confined, "_STARTER", confined._Starter())
+    monkeypatch.setattr(confined, "_SHUT_IN", confined._Starter(whole=False))
     confined.prepare("tests.foundation.confined_work")
-    assert confined._STARTER.process is not None
-    assert one("echo", 1) == 1
+    assert confined._SHUT_IN.process is not None
+    assert confined.answer(HERE + "echo", 1, files=[]) == 1
 
 
 def test_a_worker_holds_no_file_of_other_work_and_one_thread() -> None:
@@ -215,3 +216,36 @@ def test_work_that_is_killed_is_gone() -> None:
     wait_until(lambda: workers() == [pid])  # what other tests closed may still be ending
     work.kill()
     assert not lives(pid)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not say what a process started")
+@pytest.mark.parametrize("apart", ["", "os.setsid()"])
+def test_what_it_forked_is_gone_too(apart: str) -> None:
+    code = f"r, w = os.pipe()\nif os.fork() == 0:\n {apart or 'pass'}\n if os.fork():\n  os._exit(0)\n os.write(w, b'x'); time.sleep(60)\n"
+    work = Work(HERE + "end", f"{code}os.read(r, 1); time.sleep(60)", files=[])
+    next(work)
+    wait_until(lambda: len(workers()) == 2)  # the keeper has adopted the other one
+    left = workers()
+    work.kill()
+    assert not any(map(lives, left))
+
+
+@pytest.mark.parametrize("content", [b"[" * 100_000, b"\xff", b"{", b"1" * 10_000])
+@pytest.mark.parametrize("kind", [confined._JSON, confined._RAISED, confined._FAILED])
+def test_an_answer_that_is_no_answer_is_an_end(content: bytes, kind: int) -> None:
+    code = "import gc, socket\nto = next(o for o in gc.get_objects() if type(o) is socket.socket and o.fileno() >= 0)\n"
+    code += f"to.sendall({confined._HEAD.pack(kind, len(content))!r} + {content!r}); os._exit(0)"
+    with Work(HERE + "end", code) as work:
+        next(work)
+        with pytest.raises(Ended, match="gives an answer that cannot be read"):
+            next(work)
+
+
+def test_what_may_be_a_secret_stays_with_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(confined, "_SHUT_IN", confined._Starter(whole=False))
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "Alice")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["", ".", os.environ.get("PYTHONPATH", "")]))
+    code = "assert 'Alice' not in open('/proc/self/environ').read(); assert os.getcwd() not in sys.path"
+    with Work(HERE + "end", code, files=[]) as work:
+        assert len(list(work)) == 1

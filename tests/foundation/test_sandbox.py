@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import platform
+import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from dpsynth_core.foundation import sandbox
 from dpsynth_core.foundation.confined import Ended, Work
+from dpsynth_core.foundation.errors import InputError
 
 END = "tests.foundation.confined_work:end"
 SOCKETS = "import socket; "
@@ -47,6 +50,8 @@ FORBIDDEN = [
             f"{SOCKETS} socket.socketpair(type=socket.SOCK_DGRAM)",
             "os.chmod('other.txt', 0o600)",
             "os.utime('other.txt')",
+            "import resource; resource.prlimit(os.getppid(), resource.RLIMIT_CORE, resource.prlimit(os.getppid(), resource.RLIMIT_CORE))",
+            "os.setpriority(os.PRIO_PROCESS, 0, os.getpriority(os.PRIO_PROCESS, 0))",
         )
     ),
     pytest.param("os.kill(os.getppid(), 0)", marks=signals_guarded),
@@ -106,3 +111,30 @@ def test_a_process_that_it_starts_is_shut_in_as_well(place: Path, name: str) -> 
         next(work)
         with pytest.raises(StopIteration if name == "mine.txt" else Ended):
             next(work)
+
+
+@calls_guarded
+@pytest.mark.parametrize("landlock", [0, 1, 2, 3])
+@pytest.mark.parametrize("code", ["os.truncate('mine.txt', 0)", "os.open('mine.txt', os.O_RDONLY | os.O_TRUNC)"])
+def test_no_file_is_emptied_before_landlock_guards_it(place: Path, landlock: int, code: str) -> None:
+    if landlock > sandbox.version():
+        pytest.skip("this kernel has no such Landlock")
+    program = f"import os; from dpsynth_core.foundation import sandbox; sandbox.version = lambda: {landlock}; os.chdir({str(place)!r})"
+    program += f"\nsandbox.close(['mine.txt'])\ntry:\n {code}\nexcept PermissionError:\n print(open('mine.txt').read())"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "mine\n"
+
+
+@pytest.mark.parametrize("call", ["syscall", "prctl"])
+def test_a_kernel_that_refuses_to_shut_it_in_is_an_error(monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+    monkeypatch.setattr(sandbox, "version", lambda: 1)
+    libc = SimpleNamespace(**{"syscall": lambda *_: 3, "prctl": lambda *_: 0, call: lambda *_: -1})
+    monkeypatch.setattr(sandbox, "_libc", lambda: libc)
+    monkeypatch.setattr(sys, "platform", "linux")
+    with pytest.raises(InputError, match="cannot be shut in, so it read nothing"):
+        sandbox.close([])
+
+
+def test_what_the_machine_lacks_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox, "version", lambda: 0)
+    assert "cannot shut the readers of files in" in sandbox.lacking()

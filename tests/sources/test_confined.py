@@ -93,12 +93,12 @@ def test_the_process_of_a_reader_ends_when_nobody_wants_the_rest(tmp_path: Path)
 
 
 def test_getting_ready_opens_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "_STARTER", runner._Starter())
+    monkeypatch.setattr(runner, "_SHUT_IN", runner._Starter(whole=False))
     for name in ("people.csv", "people", "."):
         confined.prepare(tmp_path / name)
-        assert runner._STARTER.process is None
+        assert runner._SHUT_IN.process is None
     confined.prepare(tmp_path / "gone.feather")
-    assert runner._STARTER.process is not None
+    assert runner._SHUT_IN.process is not None
     WRITERS[".feather"](TABLE, tmp_path / "a.feather")
     assert files.opened(tmp_path / "a.feather", TableFormat("feather")).column_names() == ("sex", "age", "pay")
 
@@ -128,7 +128,7 @@ def test_a_package_that_is_missing_there_is_named_with_its_remedy(tmp_path: Path
     WRITERS[".sav"](TABLE, tmp_path / "a.sav")
     (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['pyreadstat'] = None\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setattr(runner, "_STARTER", runner._Starter())
+    monkeypatch.setattr(runner, "_SHUT_IN", runner._Starter(whole=False))
     for _ in range(2):  # the process goes on
         with pytest.raises(InputError, match=r"packages: pyreadstat is missing; pip install .dpsynth-studio\[formats\]"):
             files.opened(tmp_path / "a.sav", TableFormat("spss")).column_names()

@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from dpsynth_core.bundle import unpack
+from dpsynth_core.bundle import confined
 from dpsynth_core.foundation.documents import parse_json
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone, Zoned, publishable
@@ -192,8 +192,6 @@ _NEXT_YEAR_HELP = (
     "Its columns and values, tables, budget, conditions and mechanism become the plan of this project, for the same people. What changed "
     "is said when the new table is chosen; what is left of the budget stands below."
 )
-_MOST_BYTES = 2**31
-"""Of a bundle's files, unpacked."""
 
 
 def _last_release() -> None:
@@ -220,7 +218,7 @@ def _take_plan(file: UploadedFile) -> None:
 def _spec(name: str, content: bytes) -> Spec:
     """Raises InputError."""
     if name.endswith(".zip"):
-        return unpack.plan_of(unpack.read_bytes(content, _MOST_BYTES), package="").spec
+        return confined.planned(content)
     try:
         return Spec.from_json(parse_json(content.decode("utf-8"), "spec"))
     except UnicodeDecodeError:

@@ -30,6 +30,7 @@ from streamlit import config
 from streamlit.runtime.pages_manager import PagesManager
 
 from dpsynth_core import web
+from dpsynth_core.foundation import sandbox
 from dpsynth_core.foundation.causes import cause_of
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_file
@@ -202,6 +203,8 @@ async def _pump_once() -> None:
 
 def announce(door: doors.Door) -> None:
     """Say where the wizard is, and open it unless `server.headless` says that no person sits here."""
+    if lacking := sandbox.lacking():
+        _log.warning("%s", lacking)
     url = address.url()
     token = door.token if isinstance(door, personal.Personal) else ""
     say(sys.stdout, url, token)
