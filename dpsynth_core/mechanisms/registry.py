@@ -117,7 +117,8 @@ def title(name: str) -> str:
 def _foreign(name: str) -> Mechanism:
     """Of another package, with a card that says so. Raises `foreign.Missing`."""
     given, package = foreign.load(foreign.MECHANISMS, name), foreign.package_of(name)
-    if not is_dataclass(given) or "card" not in {one.name for one in fields(given)} or not isinstance(getattr(given, "card", None), Card):
+    of_one = is_dataclass(given) and not isinstance(given, type) and "card" in {one.name for one in fields(given)}
+    if not of_one or not isinstance(cast(Mechanism, given).card, Card):
         raise foreign.Missing("mechanism", f"{shown(name)} is no dataclass with a card among its fields", "tell its authors")
     mechanism = cast(Mechanism, given)
     card = replace(
