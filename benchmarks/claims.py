@@ -160,16 +160,18 @@ def best(name: str, share: float, workload: str, published: bool, least_epsilon:
     """In this share of the settings or more it errs less than each other mechanism, those of `without` left out."""
 
     def judge(records: Records) -> Finding:
-        words, beaten = Counter[str](), list[str]()
+        words, beaten, ahead = Counter[str](), list[str](), 0
         for (table, epsilon), errors in settings(records, workload, published).items():
             others = {other: of for other, of in errors.items() if other not in (name, *without)}
             if epsilon < least_epsilon or name not in errors or not others:
                 continue
             verdicts = {other: verdict(errors[name], of) for other, of in others.items()}
+            ahead += fmean(errors[name]) < min(map(fmean, others.values()))
             words[HOLDS if set(verdicts.values()) == {LESS} else FAILS if MORE in verdicts.values() else OPEN] += 1
             beaten += [f"{_title(other)} ({table}, {epsilon:g})" for other, word in verdicts.items() if word == MORE]
         total = words.total()
         numbers = f"{words[HOLDS]} of {total} settings, {words[OPEN]} undecided" + (f"; beaten by {', '.join(beaten)}" if beaten else "")
+        numbers += f"; with the runs so far its mean is least in {ahead}" if words[OPEN] else ""
         if not total or words[HOLDS] < share * total <= words[HOLDS] + words[OPEN]:
             return Finding(OPEN, numbers)
         return Finding(HOLDS if words[HOLDS] >= share * total else FAILS, numbers)
@@ -184,7 +186,9 @@ def times(other: str, printed: float, workload: str, published: bool) -> Judge:
         pairs = [(of.get("aim", []), of.get(other, [])) for of in settings(records, workload, published).values()]
         both = [pair for pair in pairs if min(map(len, pair)) >= ENOUGH]
         if len(both) < ENOUGH:
-            return Finding(OPEN, f"{len(both)} settings with {ENOUGH} runs of each; the paper {printed:g} times")
+            some = [fmean(theirs) / fmean(aim) for aim, theirs in pairs if aim and theirs]
+            far = f"with the runs so far {fmean(some):.2f} times in {len(some)} settings; " if some else ""
+            return Finding(OPEN, f"{far}{len(both)} settings with {ENOUGH} runs of each; the paper {printed:g} times")
         ratios = [fmean(theirs) / fmean(aim) for aim, theirs in both]
         low, high = (fmean(f(theirs) / g(aim) for aim, theirs in both) for f, g in ((min, max), (max, min)))
         numbers = f"{fmean(ratios):.2f} times in {len(both)} settings ({min(ratios):.2f} to {max(ratios):.2f}); the paper {printed:g} times"
