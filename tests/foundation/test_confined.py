@@ -17,7 +17,7 @@ from dpsynth_core.foundation.confined import Ended, Work
 from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.errors import InputError
 from tests.foundation import confined_work
-from tests.foundation.processes import lives, workers
+from tests.foundation.processes import children, lives, workers
 from tests.patience import wait_until
 
 HERE = "tests.foundation.confined_work:"
@@ -223,9 +223,10 @@ def test_work_that_is_killed_is_gone() -> None:
 def test_what_it_forked_is_gone_too(apart: str) -> None:
     code = f"r, w = os.pipe()\nif os.fork() == 0:\n {apart or 'pass'}\n if os.fork():\n  os._exit(0)\n os.write(w, b'x'); time.sleep(60)\n"
     work = Work(HERE + "end", f"{code}os.read(r, 1); time.sleep(60)", files=[])
-    next(work)
-    wait_until(lambda: len(workers()) == 2)  # the keeper has adopted the other one
-    left = workers()
+    stat = Path(f"/proc/{next(work)}/stat").read_text()
+    keeper = int(stat.rpartition(")")[2].split()[1])  # of this work alone: what other tests closed may still be ending
+    wait_until(lambda: len(children(keeper)) == 2)  # it has adopted the other one
+    left = children(keeper)
     work.kill()
     assert not any(map(lives, left))
 
