@@ -102,7 +102,7 @@ def _close_files(files: Sequence[str]) -> None:
         with suppress(OSError):  # what is not there cannot be opened either
             place = os.open(path, os.O_PATH | os.O_CLOEXEC)
             allowed &= rights if os.path.isdir(path) else rights & _OF_FILES
-            _libc().syscall(_ADD, ruleset, 1, struct.pack("=Qi", allowed, place), 0)
+            _libc().syscall(_ADD, ruleset, 1, struct.pack("=Qi", allowed, place), 0)  # refused, it leaves one more place shut
             os.close(place)
     _done(_libc().syscall(_RESTRICT, ruleset, 0))
     os.close(ruleset)

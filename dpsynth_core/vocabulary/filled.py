@@ -134,7 +134,7 @@ class Calibrated(Filled):
         return None not in values and len(ours) == len(values) and bool(np.allclose(ours, values, rtol=1e-6, atol=1e-5))
 
     def in_words(self) -> str:
-        return "What the row stands for in weighted tables. It follows from the other columns and the measured weighted tables."
+        return "What the row stands for in weighted tables. It follows from the rows and what else is published."
 
 
 RowColumn = Attribute | Filled
