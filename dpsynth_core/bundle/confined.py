@@ -4,7 +4,7 @@ What they do is in `work`."""
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,8 +92,7 @@ def reproduced(
             streams.append(files.enter_context(private_file(folder / checked_name(name))))
             return streams[-1]
 
-        within = _within(limits, bundle, public)
-        made = _run_again(_asked("reproduced", bundle, public), limits, within, on_event, opened)
+        made = _run_again(_asked("reproduced", bundle, public), limits, [bundle, public], on_event, opened)
     return Repeated(tuple(made["different"]), tuple(made["versions"]), bool(streams))
 
 
@@ -107,7 +106,7 @@ def sampled(
 ) -> str:
     """Other rows of a bundle's model (`sampling.sample`), written to the stream; what is known of their errors. Raises as `reproduced`."""
     asked = (*_asked("sampled", bundle, public), wanted.rows, list(wanted.where), wanted.seed, wanted.form)
-    return str(_run_again(asked, limits, _within(limits, bundle, public), on_event, lambda _: stream)["errors"])
+    return str(_run_again(asked, limits, [bundle, public], on_event, lambda _: stream)["errors"])
 
 
 def compared(before: Path, after: Path, form: str, limits: Limits) -> tuple[list[str], bytes]:
@@ -133,15 +132,15 @@ def planned(bundle: Path | bytes) -> Spec:
 def _run_again(
     asked: tuple[Any, ...],
     limits: Limits,
-    within: dict[str, Any],
+    files: Sequence[Path | bytes | None],
     on_event: Callable[[Progress], None],
     opened: Callable[[str], BinaryIO],
 ) -> dict[str, Any]:
-    """The last answer of work that runs a mechanism again. within: as `_within`. opened: where the parts of a file go, by its name."""
+    """The last answer of work that runs a mechanism again. files: that it reads. opened: where the parts of a file go, by its name."""
     left, made = limits.megabytes << 20, dict[str, Any]()
     stream: BinaryIO = io.BytesIO()
     try:
-        with Work(*asked, **within) as answers:
+        with Work(*asked, **_within(limits, *files)) as answers:
             for answer in answers:
                 if isinstance(answer, bytes):
                     if (left := left - len(answer)) < 0:

@@ -31,9 +31,9 @@ from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.ledger import Charge
 from dpsynth_core.store.roles import Act
-from dpsynth_core.store.times import age
+from dpsynth_core.store.times import DAY, age
 
-FORGOTTEN_SECONDS = 86_400.0
+FORGOTTEN_SECONDS = DAY
 """What was reserved and not touched for so long is given back: its program was killed before it read anything, and may not touch it now."""
 _RUN, _DIGEST = re.compile(r"[0-9a-f]{16}"), re.compile(r"[0-9a-f]{64}")
 _CHARGE = TypeAdapter(Charge)

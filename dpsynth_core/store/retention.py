@@ -17,10 +17,9 @@ from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.faults import BooksLost, StoreFault
 from dpsynth_core.store.folders import project_folder
 from dpsynth_core.store.roles import Act
-from dpsynth_core.store.times import age
+from dpsynth_core.store.times import DAY, age
 
 KIND, MOST_DAYS = "retention", 36_500
-_DAY = 86_400.0
 _LATEST = (
     "SELECT MAX(projects.updated, COALESCE(MAX(jobs.created), ''), COALESCE(MAX(jobs.finished), '')) AS latest,"
     " TOTAL(jobs.state IN ('active', 'stopping')) AS under_way"
@@ -63,12 +62,12 @@ def _expire(db: sqlite3.Connection, who: str, project: str, many: int) -> None:
     row = db.execute(_LATEST, (project,)).fetchone()
     if row is None or row["under_way"]:
         return
-    if age(row["latest"]) > many * _DAY:
+    if age(row["latest"]) > many * DAY:
         projects.erase(db, who, project, f", after {many} days")
         return
     places = [project_folder(project) / shelf for shelf in projects.SHELVES]
     files = [path for place in places if place.is_dir() for path in place.iterdir()]
-    if old := [path for path in files if time.time() - path.stat().st_mtime > many * _DAY]:
+    if old := [path for path in files if time.time() - path.stat().st_mtime > many * DAY]:
         with suppress(BooksLost):
             acts.record(db, who, acts.DELETE, f"uploads of project {project}, after {many} days")
         for path in old:

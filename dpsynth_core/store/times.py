@@ -6,6 +6,9 @@ from datetime import datetime
 
 from dpsynth_core.store.home import now
 
+DAY = 86_400.0
+"""In seconds."""
+
 
 def seconds_between(first: str, last: str) -> float:
     return (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds()

@@ -17,11 +17,10 @@ from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.home import now
 from dpsynth_core.store.roles import Act
-from dpsynth_core.store.times import age
+from dpsynth_core.store.times import DAY, age
 
 PREFIX, _BYTES = "dpsynth_", 24
 DAYS = 90
-_DAY = 86_400.0
 _MOST = 20
 
 
@@ -77,7 +76,7 @@ def listed(owner: str) -> tuple[Token, ...]:
 def owner_of(db: sqlite3.Connection, token: str) -> str:
     """Whose token it is. Raises NotAdmitted."""
     row = db.execute("SELECT owner, created FROM tokens WHERE hash = ?", (_hash(token),)).fetchone()
-    if row is None or age(row["created"]) > DAYS * _DAY:
+    if row is None or age(row["created"]) > DAYS * DAY:
         raise NotAdmitted
     return str(row["owner"])
 

@@ -129,7 +129,7 @@ def _take(look_at: Callable[[], Table]) -> None:
             projects.remove_uploads(project.owner, project.id, shelf=members_view.SHELF)
         return lambda draft: project_table.adopt(draft, table)
 
-    session.change_table(TABLE, TABLE, prepare)
+    session.change_table(TABLE, prepare)
 
 
 def _chosen(project: Current) -> None:

@@ -48,7 +48,7 @@ def take(look_at: Callable[[], Table]) -> None:
         table = look_at()
         return lambda draft: project_table.link(draft, table)
 
-    session.change_table(_PLACE, _PLACE, prepare)
+    session.change_table(_PLACE, prepare)
 
 
 def chosen(project: Current) -> None:

@@ -60,7 +60,7 @@ def part(project: Current) -> None:
 
 
 def _take(look_at: Callable[[], PublicFile]) -> None:
-    session.change_table(_PUBLIC, _PUBLIC, lambda: partial(adopt, file=look_at()))
+    session.change_table(_PUBLIC, lambda: partial(adopt, file=look_at()))
 
 
 def _compared(project: Current, section: dict[str, Any]) -> None:

@@ -139,7 +139,7 @@ def taken_file(
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f":green[:material/check_circle:] {code(name)}", width="content")
         st.caption(about, width="content")
-        remove = partial(session.change_table, place, place, prepare)
+        remove = partial(session.change_table, place, prepare)
         st.button("Remove", icon=":material/delete:", type="tertiary", key=key, on_click=remove, **look)
 
 

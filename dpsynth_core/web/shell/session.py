@@ -170,11 +170,12 @@ def delete() -> None:
     begin(own_projects())
 
 
-def change_table(place: str, field: str, prepare: Callable[[], Callable[[Draft], None]]) -> None:
-    """Do what `prepare` does, then edit the draft as it says; refused at `place` while a run is under way, or if either is refused."""
+def change_table(place: str, prepare: Callable[[], Callable[[Draft], None]]) -> None:
+    """Do what `prepare` does, then edit the draft as it says; refused at `place` while a run is under way, or if either is refused. place:
+    what the table is called in a refusal, too."""
 
     def act() -> None:
-        check_idle(field)
+        check_idle(place)
         edit(prepare())
 
     refusals.attempt(place, act)

@@ -29,12 +29,13 @@ _SHARE_HELP = "Only you see it until you name others, or hand it over."
 
 def show(project: Current, own: Sequence[Project], first_page: st.Page) -> None:
     """The projects. first_page: where a new project begins."""
+    people = roles.names() if any(one.owner != project.owner for one in own) else {}
     labels: dict[str, str] = {}  # a select box tells its options apart by what they are called, so equal names are numbered
     for one in sorted(own, key=lambda p: p.created):
         number = 1 + sum(p.name == one.name and p.id in labels for p in own)
         labels[one.id] = one.name if number == 1 else f"{one.name} ({number})"
         if one.owner != project.owner:
-            labels[one.id] += f" · of {roles.names().get(one.owner, one.owner[:8])}"
+            labels[one.id] += f" · of {people.get(one.owner, one.owner[:8])}"
     names = {one.id: labels[one.id] for one in own}
     key = "project_picker"
     st.session_state[key] = project.id
@@ -123,8 +124,8 @@ def _delete(project: Current) -> None:
 
 @refusals.dialog("Share project", icon=":material/group:")
 def _share(project: Current) -> None:
-    may, now = sharing.candidates(project.owner), sharing.people(project.owner, project.id)
-    labels = _told_apart({**{person: roles.names().get(person, "") for person in now}, **may})
+    may, now, people = sharing.candidates(project.owner), sharing.people(project.owner, project.id), roles.names()
+    labels = _told_apart({**{person: people.get(person, "") for person in now}, **may})
     if not labels:
         st.caption("Nobody else who may prepare releases has signed in here yet.")
         return
