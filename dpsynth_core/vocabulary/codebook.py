@@ -4,6 +4,7 @@ the column and the remedy."""
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from dpsynth_core.vocabulary.domain import Domain
 
 PASTED = "pasted lines"
 _HEADER = ("column", "value", "label")
+_BETWEEN = tuple(re.compile(rf"({one}) ?(?:-|–|to) ?({one})") for one in (r"-?\d+(?:\.\d+)?", r"\d{4}-\d\d-\d\d"))
 
 
 def without_statement(obj: object) -> tuple[str, ...]:
@@ -58,7 +60,8 @@ def domain_from_codebook(table: Iterable[Mapping[str, str | None]]) -> Domain:
     """A domain from rows with the keys column, value and optionally label; columns keep the order of their first row.
 
     Each row lists one value of one column; a blank value and `*` are the cells for missing and for unlisted values, which every column has
-    here. A single value such as 17..90, 0.0..99.5 or 2020-01-01..2024-12-31 gives bounds: integer, numeric or date.
+    here. A column with a single row has its bounds there (17..90, 0.0-99.5, 2020-01-01 to 2024-12-31: integer, numeric or date) or all its
+    values (F, M, X).
     """
     columns: dict[str, list[tuple[str, str]]] = {}
     for row in table:
@@ -73,11 +76,26 @@ def domain_from_codebook(table: Iterable[Mapping[str, str | None]]) -> Domain:
 
 def _from_codebook_rows(name: str, rows: list[tuple[str, str]]) -> Attribute:
     categories = [(value, label) for value, label in rows if value not in ("", "*")]
-    if len(categories) == 1 and ".." in categories[0][0]:
-        low, high = categories[0][0].split("..", 1)
-        return _from_range(name, low.strip(), high.strip())
+    if len(categories) == 1:
+        value, label = categories[0]
+        if bounds := _bounds(value):
+            return _from_range(name, *bounds)
+        categories = [(one, "") for one in in_one_line(value)] if not label else categories
     labels = [label or value for value, label in categories] if any(label for _, label in categories) else []
     return Attribute.categorical(name, [value for value, _ in categories], labels=labels, other=True, missing=True)
+
+
+def _bounds(value: str) -> tuple[str, str] | None:
+    if ".." in value:
+        low, high = value.split("..", 1)
+        return low.strip(), high.strip()
+    return next((found.group(1, 2) for form in _BETWEEN if (found := form.fullmatch(value))), None)
+
+
+def in_one_line(text: str) -> list[str]:
+    """The values of a column that has one text for all of them, between semicolons, bars or commas."""
+    mark = next((mark for mark in ";|," if mark in text), None)
+    return [value.strip() for value in text.split(mark) if value.strip()] if mark else [text]
 
 
 def _from_range(name: str, low: str, high: str) -> Attribute:
@@ -92,8 +110,8 @@ def _from_range(name: str, low: str, high: str) -> Attribute:
 
 
 def pasted_domain(text: str) -> Domain:
-    """The domain of the lines: a value of a column each, or its bounds, such as 17..90. A line that names no column goes on with the one
-    before, as merged cells do. JSON and codebooks with a header are read too. Raises InputError."""
+    """The domain of the lines: a value of a column each, or all of it in one, as in `domain_from_codebook`. A line that names no column
+    goes on with the one before, as merged cells do. JSON and codebooks with a header are read too. Raises InputError."""
     if _is_json(text):
         return parse_domain(text)
     rows = _rows(text)
@@ -101,6 +119,8 @@ def pasted_domain(text: str) -> Domain:
         raise InputError(PASTED, "there are none", "paste two columns: the name of a column and one of its values")
     first = [cell.strip().lower() for cell in rows[0]]
     header = first if {"column", "value"} <= set(first) else None
+    if header is None:  # of which a line of many cells is a column with all its values
+        rows = [[row[0], ",".join(row[1:])] if len(row) > len(_HEADER) else row for row in rows]
     return domain_from_codebook(_filled(rows if header is None else rows[1:], header or _HEADER))
 
 

@@ -163,6 +163,26 @@ def test_a_third_column_has_labels_and_two_points_are_bounds() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "values"),
+    [("sex\tF, M, X\nage\t17-90", ("F", "M", "X")), ("sex, F, M, X", ("F", "M", "X")), ("sex; a, b|c", ("a, b", "c")), ("sex\tF", ("F",))],
+)
+def test_a_line_may_have_all_values_of_a_column(text: str, values: tuple[str, ...]) -> None:
+    assert pasted_domain(text)["sex"].categories == values
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [("0-95", "integer"), ("-5 to 5", "integer"), ("0–9.5", "numeric"), ("2025-01-01 to 2025-12-31", "date"), ("2025-01", None)],
+)
+def test_bounds_are_read_as_people_write_them(text: str, kind: str | None) -> None:
+    if kind is None:
+        with pytest.raises(InputError):
+            pasted_domain(f"column\tvalue\nx\t{text}")
+    else:
+        assert pasted_domain(f"column\tvalue\nx\t{text}")["x"].kind == kind
+
+
+@pytest.mark.parametrize(
     ("text", "message"), [("", "none"), ("sex\nage\n", "single field"), ("sex\tf\nsex\tf\n", "twice"), ("\tf\n", "names no column")]
 )
 def test_what_cannot_be_read_says_why(text: str, message: str) -> None:
