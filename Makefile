@@ -27,8 +27,7 @@ help: ## Show this list
 
 run: $(VENV)/.run-ready ## Start the wizard on this machine and open it (PORT=8501, OPEN=no: only print the address)
 	@echo "DPSynth Studio is starting (Ctrl-C stops it)"
-	@exec $(PY) -m streamlit run app.py --server.address=127.0.0.1 --server.port=$(PORT) --server.showEmailPrompt=false \
-	  --server.headless=$(if $(filter yes,$(OPEN)),false,true)
+	@exec $(PY) -m dpsynth_core studio --port=$(PORT) $(if $(filter yes,$(OPEN)),,--no-browser)
 
 check: ## After an edit: style, import rules, types, and the tests without browser, process and server (TESTS=tests/privacy)
 	@$(MAKE) --no-print-directory -j2 lint tests TIER=check

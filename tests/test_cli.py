@@ -9,6 +9,7 @@ import re
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -989,3 +990,12 @@ def test_help_states_the_shares_that_app_and_python_set_aside() -> None:
     options = command_line.parser().parse_args(["synthesize", "demo", "--epsilon", "1", "--out", "out"])
     stated = [float(getattr(options, name)) for name in ("certificate", "inside", "means")]
     assert stated == [DEFAULT_CERTIFICATE, DEFAULT_INSIDE, DEFAULT_MEANS]
+
+
+def test_a_port_that_another_program_has_is_refused_by_name(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert cli.main(["studio", "--no-browser", "--port", str(port)]) == cli.BAD_INPUT
+    assert f"{port} is not free" in capsys.readouterr().err

@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import socket
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -91,6 +92,12 @@ def _studio(options: argparse.Namespace) -> NoReturn:
     port = whole(options.port)
     if port is None or not 1 <= port <= 65_535:
         raise InputError("--port", f"{shown(options.port)} is no port", "give a whole number from 1 to 65535")
+    with socket.socket() as place:
+        place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # of a server that has just ended
+        try:
+            place.bind(("127.0.0.1", port))
+        except OSError:
+            raise InputError("--port", f"{port} is not free", "give another one: --port 8502, or make run PORT=8502") from None
     flags = {"address": "127.0.0.1", "port": port, "showEmailPrompt": "false", "headless": str(options.no_browser).lower()}
     stated = [f"--server.{name}={value}" for name, value in flags.items()]
     os.execv(sys.executable, [sys.executable, "-m", "streamlit", "run", str(APP), *stated])
