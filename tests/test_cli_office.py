@@ -11,11 +11,11 @@ import pytest
 
 import dpsynth_core as dps
 from dpsynth_core import cli
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store import balance, chain, elsewhere, ledger, roles, tokens
 from dpsynth_core.store.home import LOCAL_OWNER, now
 from dpsynth_core.store.roles import Role
 from tests.provider import providing, secrets
+from tests.refusals import refused
 from tests.servers import free_port, serving
 from tests.test_cli_ledger import last_line, synthesize
 
@@ -57,8 +57,7 @@ def test_a_laptops_run_is_charged_to_the_office_and_the_next_is_refused(
     assert synthesize("--population", "people") == cli.BAD_INPUT
     assert "above its cap of 1.2" in last_line(capsys)
     plan = dps.plan("people.csv", "domain.json", epsilon=1.0, tables=1, mechanism="independent", population="people")
-    with pytest.raises(InputError, match=r"above its cap of 1\.2"):
-        plan.run(progress=False)
+    refused(plan.run, progress=False, saying=r"above its cap of 1\.2")
     assert chain.entries() == (), "nothing is in the laptop's own ledger"
     assert "earlier-releases" in [leak.code for leak in plan.leaks]
     capsys.readouterr()
@@ -78,8 +77,7 @@ def test_a_laptops_run_is_charged_to_the_office_and_the_next_is_refused(
 def test_a_token_never_travels_in_the_open(laptop: Path, monkeypatch: pytest.MonkeyPatch, url: str) -> None:  # noqa: ARG001
     monkeypatch.setenv("DPSYNTH_LEDGER", url)
     monkeypatch.setenv("DPSYNTH_LEDGER_TOKEN", "dpsynth_0")
-    with pytest.raises(InputError, match="begins with https"):
-        elsewhere.configured()
+    refused(elsewhere.configured, saying="begins with https")
 
 
 def test_a_server_that_does_not_answer_charges_nothing_and_reads_nothing(

@@ -22,6 +22,7 @@ from dpsynth_core.web.data import database_view, project_table
 from dpsynth_core.web.results import quality_view
 from dpsynth_core.web.shell import document, session
 from tests.app.demo_project import draft, field, finished_run, open_page, project, stored, words
+from tests.refusals import refused
 from tests.sources import database_tables
 
 DOMAIN = {
@@ -148,23 +149,18 @@ def test_a_database_that_is_not_there_is_refused_and_its_address_can_be_correcte
 
 
 def test_only_whoever_runs_the_server_may_choose_one(people: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InputError, match="may not be opened"):
-        database_view.catalogue(people, only_this_machine=False)
-    with pytest.raises(InputError, match="may not be opened"):
-        database_view.chosen({"address": people, "table": "people"}, only_this_machine=False)
+    refused(database_view.catalogue, people, only_this_machine=False, saying="may not be opened")
+    refused(database_view.chosen, {"address": people, "table": "people"}, only_this_machine=False, saying="may not be opened")
     with pytest.raises(InputError, match="may not be opened"):  # our own store is a database, too
         database_view.catalogue(str(tmp_path / "home" / "dpsynth.db"), only_this_machine=True)
-    with pytest.raises(InputError, match="whole path"):
-        database_view.catalogue("people.duckdb", only_this_machine=True)
-    with pytest.raises(InputError, match="A database"):
-        project_table.from_path(people, only_this_machine=True)
+    refused(database_view.catalogue, "people.duckdb", only_this_machine=True, saying="whole path")
+    refused(project_table.from_path, people, only_this_machine=True, saying="A database")
     monkeypatch.setattr(session, "only_this_machine", lambda: False)
     app = open_page("data", projects.create(LOCAL_OWNER, "Members", document.new()).id)
     assert not [way for way in field(app, "button_group", "Where is it?").options if "database" in str(way)]
     monkeypatch.setenv(project_table.ROOTS, str(tmp_path))
     assert database_view.catalogue(people, only_this_machine=True) == ["adults", "people"]
-    with pytest.raises(InputError, match="may not be opened"):
-        database_view.catalogue("postgresql://host/db", only_this_machine=True)
+    refused(database_view.catalogue, "postgresql://host/db", only_this_machine=True, saying="may not be opened")
 
 
 def test_the_domain_page_counts_what_does_not_fit(described: str) -> None:

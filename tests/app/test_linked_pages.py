@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release import synthesis
@@ -23,6 +22,7 @@ from dpsynth_core.web.shell import curator, document, plan_first
 from tests.app.demo_project import field, finished_run, open_page, stored, words
 from tests.app.test_preparation_pages import can_continue, first_visit
 from tests.homes import HOUSEHOLDS, MOST, PEOPLE, tables
+from tests.refusals import refused
 
 PASSED = ["data", "domain", "workload", "budget"]
 
@@ -209,8 +209,7 @@ def test_a_copy_is_a_plan_for_the_first_table_and_a_release_of_two_begins_none(p
     new = plan_first.copied(draft, plan_first.Whose.SAME)
     assert "members" not in new
     assert new["unit"] == document.new()["unit"]
-    with pytest.raises(InputError, match="two linked tables"):
-        plan_first.of_release(document.spec(draft, "Homes"))
+    refused(plan_first.of_release, document.spec(draft, "Homes"), saying="two linked tables")
 
 
 def test_a_changed_domain_of_the_second_table_is_said_since_a_run(place: str) -> None:

@@ -19,7 +19,6 @@ from streamlit.runtime.secrets import secrets_singleton
 from streamlit.testing.v1 import AppTest
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store import (
     approvals,
     balance,
@@ -47,6 +46,7 @@ from dpsynth_core.web.shell.door import doors
 from dpsynth_core.web.shell.plan_first import Whose
 from tests.app.demo_project import FIRST, draft, open_page, words
 from tests.app.test_results_page import at
+from tests.refusals import refused
 from tests.web.door.visits import exchange
 
 ORIGIN, SECRET, PEOPLE = "https://studio.example.org", "c" * 40, "Invented people"
@@ -297,11 +297,9 @@ def test_the_store_itself_refuses_who_has_no_role_for_it(office: Office, act: Ac
         approvals.demand(LOCAL_OWNER, PEOPLE, ["plan"])
     roles.greet(owner, "curator", [role for role in Role if act not in MAY[role]], now())
     before = chain.entries()
-    with pytest.raises(InputError, match="does not let you") as refused:
-        STORE[act](owner, place.id, run)
-    assert refused.value.field == "role"
-    with pytest.raises(InputError):
-        STORE[act]("nobody has greeted this owner", place.id, run)
+    error = refused(STORE[act], owner, place.id, run, saying="does not let you")
+    assert error.field == "role"
+    refused(STORE[act], "nobody has greeted this owner", place.id, run)
     assert chain.entries() == before
 
 
@@ -348,8 +346,7 @@ def test_nobody_reaches_anything_of_another_person(office: Office) -> None:
         lambda: looks.record(ben, place, "rows"),
     ]
     for attempt in attempts:
-        with pytest.raises(InputError, match="does not exist"):
-            attempt()
+        refused(attempt, saying="does not exist")
     assert downloaded(office, run) == 404
     office.visitor = {}
     assert downloaded(office, run) == 403, "signed out"
@@ -379,11 +376,9 @@ def test_a_shared_project_is_anothers_to_work_on_and_says_whose_it_is(office: Of
     copied.button(key="project_copy_confirm").click().run()
     assert [(one.name, one.owner) for one in projects.list(ben) if one.id != place] == [("Mine", ben)], "a copy is one's own"
     office.enter("rick")
-    with pytest.raises(InputError, match="or had a part in its project"):
-        runs.approve(rick, run.id, "plan", "I only helped with it")
+    refused(runs.approve, rick, run.id, "plan", "I only helped with it", saying="or had a part in its project")
     sharing.share(ann, place, [ben])
-    with pytest.raises(InputError, match="or had a part in its project"):
-        runs.approve(rick, run.id, "plan", "I helped with it before")
+    refused(runs.approve, rick, run.id, "plan", "I helped with it before", saying="or had a part in its project")
     assert "Hospital" not in words(open_page("data", place))
     runs.approve(office.enter("reviewer"), run.id, "plan", "as the protocol says")
     office.enter("curator")
@@ -406,8 +401,7 @@ def test_a_plan_waits_for_another_person_and_reads_nothing_before(office: Office
     mine = open_page("ledger", place.id)
     assert "You made it: another person has to approve it." in words(mine)
     assert press(mine, "Approve") is None
-    with pytest.raises(InputError, match="you made it yourself"):
-        runs.approve(rick, run, "plan", "it is mine")
+    refused(runs.approve, rick, run, "plan", "it is mine", saying="you made it yourself")
     office.enter("reviewer")
     assert approves("")
     work(run)
@@ -416,16 +410,13 @@ def test_a_plan_waits_for_another_person_and_reads_nothing_before(office: Office
     results = open_page("results", place.id)
     assert "A reviewer has to approve this release" in words(results)
     assert downloaded(office, run) == 404
-    with pytest.raises(InputError, match="you made it yourself"):
-        runs.approve(rick, run, "release", "it is mine")
+    refused(runs.approve, rick, run, "release", "it is mine", saying="you made it yourself")
     reviewer = office.enter("reviewer")
     shown = open_ledger()
     assert [button.label for button in shown.get("download_button")][:1] == ["Read its report"]
-    with pytest.raises(InputError, match="there is no reason"):
-        runs.approve(reviewer, run, "release", " ")
+    refused(runs.approve, reviewer, run, "release", " ", saying="there is no reason")
     assert approves("")
-    with pytest.raises(InputError, match="it waits for no approval"):
-        runs.approve(reviewer, run, "release", "approved once more by mistake")
+    refused(runs.approve, reviewer, run, "release", "approved once more by mistake", saying="it waits for no approval")
     office.enter("rick")
     assert downloaded(office, run) == 200
     kinds = [entry.kind for entry in chain.entries() if entry.curator == reviewer]
@@ -453,22 +444,18 @@ def test_a_release_that_needs_a_reason_is_approved_with_it_and_does_not_change_a
     run = runs.submit(ann, place, document.spec(fields, "Trial"))
     work(run)
     reviewer = office.enter("reviewer")
-    with pytest.raises(InputError, match="write first why"):
-        runs.approve(reviewer, run, "release", "the report looks fine to us")
+    refused(runs.approve, reviewer, run, "release", "the report looks fine to us", saying="write first why")
     runs.explain(ann, run, "the tables that matter are good")
     runs.approve(reviewer, run, "release", "the report looks fine to us")
-    with pytest.raises(InputError, match="approved the release as it is"):
-        runs.explain(ann, run, "another reason altogether")
+    refused(runs.explain, ann, run, "another reason altogether", saying="approved the release as it is")
     assert runs.to_take_away(ann, run).despite == "the tables that matter are good"
 
 
 def test_a_curator_neither_raises_a_limit_nor_opens_a_population_with_one(office: Office) -> None:
     ann = office.enter("curator")
-    with pytest.raises(InputError, match="the role officer"):
-        ledger.open_population(ann, "the same people under another name", (100.0, 1e-9))
+    refused(ledger.open_population, ann, "the same people under another name", (100.0, 1e-9), saying="the role officer")
     place = projects.create(ann, "Trial", draft(population="others")).id
-    with pytest.raises(InputError, match="officer"):
-        runs.submit(ann, place, document.spec(draft(population="others"), "Trial"))
+    refused(runs.submit, ann, place, document.spec(draft(population="others"), "Trial"), saying="officer")
     assert "Change the limit" not in str(open_page("ledger", place))
     assert balance.populations() == (PEOPLE,)
     officer = office.enter("officer")
@@ -493,8 +480,7 @@ def test_a_table_of_roles_that_makes_no_sense_is_refused(office: Office, tmp_pat
     secrets.write_text(f"{secrets.read_text().partition('[dpsynth.roles]')[0]}[dpsynth.roles]\n{line}\n")
     secrets_singleton._reset()
     _chosen.cache_clear()
-    with pytest.raises(InputError, match=problem):
-        doors.chosen()
+    refused(doors.chosen, saying=problem)
 
 
 def test_a_token_is_shown_once_and_its_maker_revokes_it(office: Office) -> None:
@@ -555,8 +541,7 @@ def test_a_program_elsewhere_has_no_say_about_what_the_server_carries_out(office
     run, token = submitted(owner), tokens.make(owner, "notebook")
     before = chain.entries()
     for act in ("touch", "return", "cite"):
-        with pytest.raises(InputError, match="no charge of yours"):
-            desk.answer(token, act, {"run": run})
+        refused(desk.answer, token, act, {"run": run}, saying="no charge of yours")
     assert chain.entries() == before
     work(run)
     assert runs.get(owner, run).state == "done"
@@ -567,8 +552,7 @@ def test_the_same_person_under_another_account_approves_nothing_of_their_own(off
     owner = office.enter("curator")
     run = submitted(owner)
     roles.greet("another account", "curator@example.org", [Role.REVIEWER], now())
-    with pytest.raises(InputError, match="you made it yourself"):
-        approvals.approve("another account", run, "plan", "it is mine under another name")
+    refused(approvals.approve, "another account", run, "plan", "it is mine under another name", saying="you made it yourself")
 
 
 def test_where_the_books_are_damaged_nothing_is_shown_or_taken_and_what_is_deleted_goes(office: Office, home: Path) -> None:
@@ -652,5 +636,4 @@ def test_before_a_release_is_approved_no_page_hands_out_its_rows_or_what_changed
     opened = [SimpleNamespace(run=runs.get(ann, run)) for run in pair]
     assert compare_view._taken(ann, *opened, lambda: "the file") == "the file"
     assert [entry.note for entry in chain.entries() if entry.kind == "download"] == [f"changes of run {run}" for run in pair]
-    with pytest.raises(InputError, match="does not exist"):
-        compare_view._taken(office.enter("ben"), *opened, lambda: "the file")
+    refused(compare_view._taken, office.enter("ben"), *opened, lambda: "the file", saying="does not exist")

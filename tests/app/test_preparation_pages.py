@@ -15,7 +15,6 @@ import pytest
 import xlsxwriter
 from streamlit.testing.v1 import AppTest
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning import discovery
@@ -31,6 +30,7 @@ from dpsynth_core.web.shell import document
 from tests.app.demo_project import ROOT, draft, field, open_page, project, stored, words
 from tests.bundle.bundles import files, packed, spec
 from tests.patience import SECONDS
+from tests.refusals import refused
 
 CSV = b"age,sex,eye\n39,Male,blue\n50,Female,brown\n28,Male,green\n"
 
@@ -840,8 +840,7 @@ def test_every_step_but_the_run_opens_without_a_table_and_the_table_comes_last()
     assert "Choose the table: everything that you decided stays" in words(app)
     assert "Nobody has checked" not in words(app)
     assert not [button for button in app.button if "Lock the plan" in button.label]
-    with pytest.raises(InputError, match="no table is chosen yet"):
-        document.spec(stored(), "Trial")
+    refused(document.spec, stored(), "Trial", saying="no table is chosen yet")
     app.switch_page("pages/data.py").run()
     field(app, "button_group", "Where is it?").set_value("upload").run()
     app.file_uploader[0].set_value(("people.csv", CSV, "text/csv")).run()

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import demo
 from dpsynth_core.store import balance, jobs, projects, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
@@ -17,6 +16,7 @@ from dpsynth_core.web.run import launch
 from dpsynth_core.web.shell import document
 from dpsynth_core.web.shell.session import Current
 from tests.app.demo_project import COLUMNS, draft, every_card, finished_run, open_page, project, words
+from tests.refusals import refused
 
 CENSUS = demo.simulate(rows=2_000, seed=8)[list(COLUMNS)]
 
@@ -71,8 +71,7 @@ def test_the_private_table_itself_is_refused_and_not_kept(tmp_path: Path) -> Non
     private = tmp_path / "people.csv"
     private.write_bytes(census())
     place = project(data={"path": str(private), "kind": "csv"})
-    with pytest.raises(InputError, match="the private table itself"):
-        with_public(place, census(), "looks-public.csv")
+    refused(with_public, place, census(), "looks-public.csv", saying="the private table itself")
     assert projects.uploads(LOCAL_OWNER, place, shelf="public") == ()
 
 

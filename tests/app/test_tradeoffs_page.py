@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import ZoneError, curator_only, public
 from dpsynth_core.store import balance, chain, jobs, projects, sweeps, worker
 from dpsynth_core.store.database import transaction
@@ -18,6 +17,7 @@ from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.store.sweeps import Stored
 from dpsynth_core.web.tradeoffs import sweep_form, sweep_view
 from tests.app.demo_project import draft, open_page, project, words
+from tests.refusals import refused
 
 
 @pytest.fixture(autouse=True)
@@ -357,5 +357,4 @@ def test_sweeps_of_a_project_are_told_apart(started: list[str]) -> None:
 def test_values_of_epsilon_may_have_decimal_commas_but_are_never_guessed() -> None:
     assert sweep_form.read_epsilons("0,1 0,5; 1, 3") == [0.1, 0.5, 1.0, 3.0]
     assert sweep_form.read_epsilons("0.1,0.5,2") == [0.1, 0.5, 2.0]
-    with pytest.raises(InputError, match="one number or two"):
-        sweep_form.read_epsilons("1,5")
+    refused(sweep_form.read_epsilons, "1,5", saying="one number or two")

@@ -21,10 +21,11 @@ from dpsynth_core.bundle.verdicts import CONSISTENT, FAILED, Running
 from dpsynth_core.bundle.verify import verify
 from dpsynth_core.foundation import confinement, sandbox
 from dpsynth_core.foundation.confinement import Limits
-from dpsynth_core.foundation.errors import CapacityError, InputError, OracleError
+from dpsynth_core.foundation.errors import CapacityError, OracleError
 from tests.bundle import pack
 from tests.bundle.bundles import edited, packed, repacked
 from tests.foundation.test_sandbox import files_guarded
+from tests.refusals import refused
 
 
 def test_the_report_is_the_same_as_without_limits(tmp_path: Path) -> None:
@@ -44,11 +45,9 @@ def test_each_check_is_named_before_it_is_made_and_in_the_order_of_the_report() 
 
 def test_what_is_refused_is_refused_with_the_same_words() -> None:
     for content in (b"no zip", edited(lambda document: document.pop("spec"))):
-        with pytest.raises(InputError) as here:
-            verify(unpack.read_bytes(content))
-        with pytest.raises(InputError) as there:
-            verified(content)
-        assert str(there.value) == str(here.value)
+        here = refused(lambda one=content: verify(unpack.read_bytes(one)))
+        there = refused(verified, content)
+        assert str(there) == str(here)
 
 
 def many_objects() -> bytes:
@@ -58,8 +57,7 @@ def many_objects() -> bytes:
 
 def test_its_plan_is_read_within_limits_too() -> None:
     assert planned(packed()) == unpack.plan_of(unpack.read_bytes(packed())).spec
-    with pytest.raises(InputError, match="reading its plan takes more than"):
-        planned(many_objects())
+    refused(planned, many_objects(), saying="reading its plan takes more than")
 
 
 def test_verify_says_what_the_machine_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -116,10 +114,9 @@ def test_what_takes_longer_is_refused() -> None:
 )
 def test_a_process_that_fails_is_not_said_to_have_taken_too_much(function: str, sentence: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(confined, "_asked", lambda *_: (f"tests.bundle.failing_work:{function}",))
-    with pytest.raises(InputError, match=sentence) as raised:
-        verified(b"")
-    assert not isinstance(raised.value, CapacityError)
-    assert "MB" not in str(raised.value)
+    raised = refused(verified, b"", saying=sentence)
+    assert not isinstance(raised, CapacityError)
+    assert "MB" not in str(raised)
 
 
 @files_guarded
@@ -129,8 +126,7 @@ def test_a_check_opens_no_file_but_the_bundle(tmp_path: Path, monkeypatch: pytes
         one.write_bytes(b"x")
     monkeypatch.setattr(confined, "_asked", lambda *_: ("tests.bundle.failing_work:look_beside", str(path)))
     for check in (verified, lambda bundle: confined.reproduced(bundle, tmp_path / "out", Limits())):
-        with pytest.raises(InputError, match="failed with PermissionError"):
-            check(path)
+        refused(check, path, saying="failed with PermissionError")
 
 
 def test_a_package_that_is_missing_in_the_process_is_named_with_its_remedy(tmp_path: Path) -> None:

@@ -22,12 +22,13 @@ import pytest
 from dpsynth_core import report
 from dpsynth_core.bundle.pack import checked_name
 from dpsynth_core.evaluation.bounds import Bound
-from dpsynth_core.foundation.errors import InputError, ZoneError
+from dpsynth_core.foundation.errors import ZoneError
 from dpsynth_core.foundation.zones import Zoned, curator_only, public, released
 from dpsynth_core.release.release import Brand, Progress, Release
 from dpsynth_core.vocabulary.codebook import load_domain
 from tests.bundle import pack
 from tests.bundle.bundles import DOMAIN, files, made, packed, run, spec
+from tests.refusals import refused
 
 PROMISED = {
     "report.html",
@@ -149,8 +150,7 @@ def test_a_part_is_packed_only_if_it_is_public_or_released(zoned: Callable[[byte
 
 @pytest.mark.parametrize("name", ["../x", "/x", "a/../b", "a\\b", "", ".x", "C:x", "a\nb"])
 def test_a_file_in_a_bundle_has_a_plain_name(name: str) -> None:
-    with pytest.raises(InputError):
-        checked_name(name)
+    refused(checked_name, name)
 
 
 CANARY = "canarybird"

@@ -31,6 +31,7 @@ from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from tests.bundle.pack import pack
+from tests.refusals import refused
 
 PEOPLE, LARGEST = 5000, 8.0
 
@@ -230,8 +231,7 @@ def test_weighted_questions_are_answered_with_intervals_for_single_columns(relea
     assert isinstance(count, Answer)
     assert count.value == pytest.approx(release.weights[south].sum(), rel=1e-3)
     plain = replace(release, claims={**release.claims, "weighted": None})
-    with pytest.raises(InputError, match="measured no weighted tables"):
-        ask(plain, Asked("count", None, None, None), None, weighted=True)
+    refused(ask, plain, Asked("count", None, None, None), None, weighted=True, saying="measured no weighted tables")
 
 
 def test_a_weight_that_does_not_follow_is_noticed(bundle: Bundle, release: Release) -> None:
@@ -280,9 +280,8 @@ def test_public_totals_are_met(path: Path) -> None:
     ],
 )
 def test_what_does_not_go_with_a_weight_is_refused(more: dict[str, Any], field: str) -> None:
-    with pytest.raises(InputError) as refused:
-        Plan.of(spec(Path("people.csv"), **more))
-    assert field in refused.value.field
+    error = refused(Plan.of, spec(Path("people.csv"), **more))
+    assert field in error.field
 
 
 def test_totals_of_other_people_are_refused() -> None:
@@ -294,10 +293,8 @@ def test_totals_of_other_people_are_refused() -> None:
 def test_a_column_becomes_a_weight_by_clipping() -> None:
     own = Domain((Attribute.numeric("w", 0.0, 5.0, other=True, missing=True), Attribute.categorical("c", ["a"])))
     assert as_weight(own, "w")["w"].nearest
-    with pytest.raises(InputError, match="no numbers"):
-        as_weight(own, "c")
-    with pytest.raises(InputError, match="are to be learnt"):
-        as_weight(Domain((Attribute("w", "numeric", most=8), own["c"])), "w")
+    refused(as_weight, own, "c", saying="no numbers")
+    refused(as_weight, Domain((Attribute("w", "numeric", most=8), own["c"])), "w", saying="are to be learnt")
 
 
 def test_a_weighted_mean_counts_middles_whose_means_were_measured_of_others(release: Release) -> None:

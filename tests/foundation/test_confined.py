@@ -15,10 +15,10 @@ import pytest
 from dpsynth_core.foundation import confined
 from dpsynth_core.foundation.confined import Ended, Work
 from dpsynth_core.foundation.confinement import Limits
-from dpsynth_core.foundation.errors import InputError
 from tests.foundation import confined_work
 from tests.foundation.processes import children, lives, workers
 from tests.patience import wait_until
+from tests.refusals import refused
 
 HERE = "tests.foundation.confined_work:"
 SMALL = Limits(megabytes=200, seconds=1)
@@ -46,14 +46,12 @@ def test_an_error_of_ours_is_raised_as_it_is(how: str) -> None:
     error = confined_work.ERRORS[how]
     with Work(HERE + "fail", how) as work:
         assert next(work) == "before"
-        with pytest.raises(InputError) as raised:
-            next(work)
-    assert (type(raised.value), str(raised.value)) == (type(error), str(error))
+        raised = refused(next, work)
+    assert (type(raised), str(raised)) == (type(error), str(error))
 
 
 def test_a_missing_package_is_not_too_much_memory() -> None:
-    with pytest.raises(InputError, match="packages: numpy is missing; pip install dpsynth-studio"):
-        one("fail", "package")
+    refused(one, "fail", "package", saying="packages: numpy is missing; pip install dpsynth-studio")
     with pytest.raises(Ended, match="failed with ModuleNotFoundError"), Work("dpsynth_core.no_such_module:f") as work:
         next(work)
 
@@ -178,15 +176,14 @@ def test_a_starter_that_died_is_started_again() -> None:
 
 
 def test_where_no_process_can_be_started_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(*_: object, **__: object) -> None:
+    def failing(*_: object, **__: object) -> None:
         raise BlockingIOError
 
     monkeypatch.setattr(confined, "_STARTER", confined._Starter())
     monkeypatch.setattr(confined, "_SHUT_IN", confined._Starter(whole=False))
-    monkeypatch.setattr(subprocess, "Popen", refused)
+    monkeypatch.setattr(subprocess, "Popen", failing)
     confined.prepare("tests.foundation.confined_work")
-    with pytest.raises(InputError, match="cannot be started; free memory"):
-        Work(HERE + "echo")
+    refused(Work, HERE + "echo", saying="cannot be started; free memory")
 
 
 def test_getting_ready_waits_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

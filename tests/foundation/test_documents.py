@@ -11,6 +11,7 @@ import pytest
 
 from dpsynth_core.foundation.documents import MAX_DIGITS, MAX_PATH, check_path, parse_json, read_document
 from dpsynth_core.foundation.errors import LONGEST_PART, InputError, first_repeated, many, shown
+from tests.refusals import refused
 
 
 @pytest.mark.parametrize(
@@ -28,9 +29,8 @@ from dpsynth_core.foundation.errors import LONGEST_PART, InputError, first_repea
     ],
 )
 def test_json_that_no_field_could_hold_is_refused(text: str, problem: str) -> None:
-    with pytest.raises(InputError, match=problem) as refused:
-        parse_json(text, "domain")
-    assert refused.value.field == "domain"
+    error = refused(parse_json, text, "domain", saying=problem)
+    assert error.field == "domain"
 
 
 def test_other_json_is_read_as_it_stands() -> None:
@@ -48,15 +48,13 @@ def test_repeats_are_found_in_linear_time() -> None:
 
 @pytest.mark.parametrize("path", ["a\0b", "x" * (MAX_PATH + 1), "~nosuchuser/x"])
 def test_paths_that_no_system_opens_are_refused(path: str) -> None:
-    with pytest.raises(InputError, match=r"^data: .*; "):
-        check_path(path, "data")
+    refused(check_path, path, "data", saying=r"^data: .*; ")
 
 
 def test_only_ordinary_files_are_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for name in ("pipe", ".", "nowhere", "x" * 300):
-        with pytest.raises(InputError, match="cannot be read"):
-            read_document(tmp_path / name, "domain")
+        refused(read_document, tmp_path / name, "domain", saying="cannot be read")
 
 
 def test_what_is_echoed_is_short_whatever_it_is() -> None:

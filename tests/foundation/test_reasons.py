@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import check_reason, is_reason
+from tests.refusals import refused
 
 SHORT = ["", "   ", "x", "xxxxxxxxxxxxxxxx", "aaa bbb ccc ddd", "why why why why", "- - - -", "not now", "1 2 3 4", None, 7]
 
@@ -13,8 +13,7 @@ SHORT = ["", "   ", "x", "xxxxxxxxxxxxxxxx", "aaa bbb ccc ddd", "why why why why
 @pytest.mark.parametrize("text", SHORT)
 def test_a_keystroke_is_no_reason(text: object) -> None:
     assert not is_reason(text)
-    with pytest.raises(InputError, match="at least 3 different words"):
-        check_reason("reason", text, "why")
+    refused(check_reason, "reason", text, "why", saying="at least 3 different words")
 
 
 @pytest.mark.parametrize(
@@ -33,8 +32,6 @@ def test_a_few_words_of_any_script_are_a_reason(text: str) -> None:
 
 
 def test_the_error_tells_an_empty_field_from_a_short_one() -> None:
-    with pytest.raises(InputError) as empty:
-        check_reason("--reason", " ", "why the books may go on")
-    assert str(empty.value) == "--reason: there is no reason; write why the books may go on, in a sentence: at least 3 different words"
-    with pytest.raises(InputError, match="too short for a reason"):
-        check_reason("--reason", "x", "why")
+    empty = refused(check_reason, "--reason", " ", "why the books may go on")
+    assert str(empty) == "--reason: there is no reason; write why the books may go on, in a sentence: at least 3 different words"
+    refused(check_reason, "--reason", "x", "why", saying="too short for a reason")

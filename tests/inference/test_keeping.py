@@ -14,6 +14,7 @@ from dpsynth_core.inference.keeping import Rules
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import Link
 from dpsynth_core.vocabulary.measurement import Clique
+from tests.refusals import refused
 
 HOUSEHOLDS, MEMBERS = Domain.from_json({"workers": 3, "region": 2}), Domain.from_json({"role": 3, "age": 4})
 HEAD, CHILD = 0, 2
@@ -128,5 +129,4 @@ def test_rules_that_no_household_can_keep_are_refused() -> None:
     ],
 )
 def test_a_rule_that_says_nothing_is_refused(rule: object, problem: str) -> None:
-    with pytest.raises(InputError, match=problem):
-        Link.ruled(HOUSEHOLDS, MEMBERS, 2, [rule])
+    refused(Link.ruled, HOUSEHOLDS, MEMBERS, 2, [rule], saying=problem)

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.graphical.models import CONVERGED
 from dpsynth_core.mechanisms.mechanism import Mechanism, UsesPublic
 from dpsynth_core.mechanisms.registry import MECHANISMS, PUBLISHED, configured, describe, get, settings
@@ -27,6 +26,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.offered import TABLES
 from tests.mechanisms.runs import DOMAIN, people, ready
+from tests.refusals import refused
 
 PAPER = {"preset": "paper"}
 PAIRS = all_kway(DOMAIN, 2)
@@ -202,14 +202,12 @@ def test_what_is_changed_of_the_published_constants_is_in_the_title() -> None:
 
 @pytest.mark.parametrize("name", sorted(set(MECHANISMS) - set(PUBLISHED)))
 def test_what_no_paper_prints_has_no_preset_and_says_why(name: str) -> None:
-    with pytest.raises(InputError, match=r"mechanism\.preset: no paper prints"):
-        configured(get(name), PAPER)
+    refused(configured, get(name), PAPER, saying=r"mechanism\.preset: no paper prints")
     assert next(one for one in describe() if one["name"] == name)["as_published"] is None
 
 
 def test_an_unknown_preset_is_refused() -> None:
-    with pytest.raises(InputError, match="'papre' is unknown; use default or paper"):
-        settings(get("aim"), {"preset": "papre"})
+    refused(settings, get("aim"), {"preset": "papre"}, saying="'papre' is unknown; use default or paper")
 
 
 def test_equal_shares_are_one_sigma() -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.mechanism import CHOOSING, SINGLE, Card
 from dpsynth_core.mechanisms.parameters import choice, column, parameters, real, switch, whole
 from dpsynth_core.mechanisms.registry import MECHANISMS, PURPOSES, configured, describe, get, purpose, settings
@@ -24,6 +23,7 @@ from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.offered import TABLES
 from tests.mechanisms.runs import DOMAIN, SHORT, people, ready, run
+from tests.refusals import refused
 
 COUNT_BY_COUNT = ("mwem", "pmwpub", "rap", "privsyn", "privmrf")
 """Those that measure single counts, or how far tables are off, which are no marginals and are reported as what was fitted."""
@@ -60,8 +60,7 @@ def test_every_mechanism_is_wanted_for_one_purpose() -> None:
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(InputError, match=f"'AIM2' is unknown; use one of {', '.join(MECHANISMS)}"):
-        get("AIM2")
+    refused(get, "AIM2", saying=f"'AIM2' is unknown; use one of {', '.join(MECHANISMS)}")
 
 
 def test_the_description_is_json_and_says_everything() -> None:
@@ -151,8 +150,7 @@ def test_text_from_the_command_line_becomes_numbers() -> None:
     ],
 )
 def test_settings_that_do_not_fit_are_refused_by_name(given: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match=rf"mechanism\.{next(iter(given))}: .* is not "):
-        settings(KNOBS, given)
+    refused(settings, KNOBS, given, saying=rf"mechanism\.{next(iter(given))}: .* is not ")
 
 
 def test_a_word_is_taken_as_it_is() -> None:
@@ -161,10 +159,8 @@ def test_a_word_is_taken_as_it_is() -> None:
 
 
 def test_unknown_parameters_are_refused_with_the_known_ones() -> None:
-    with pytest.raises(InputError, match="use one of share, rounds, careful, how, about"):
-        settings(KNOBS, {"shares": 0.5})
-    with pytest.raises(InputError, match="has no parameters"):
-        settings(get("independent"), {"shares": 0.5})
+    refused(settings, KNOBS, {"shares": 0.5}, saying="use one of share, rounds, careful, how, about")
+    refused(settings, get("independent"), {"shares": 0.5}, saying="has no parameters")
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.discovery import of_column, sentences
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.conversions import rho_from
+from tests.refusals import refused
 
 COLUMNS: list[dict[str, Any]] = [
     {"name": "sex", "kind": "categorical", "categories": ["f", "m"], "other": False, "missing": False},
@@ -60,9 +60,8 @@ def test_the_share_is_sealed_with_the_plan() -> None:
 
 @pytest.mark.parametrize("share", [0.0, 0.0001, 0.5, 1.0])
 def test_a_share_out_of_range_is_refused(share: float) -> None:
-    with pytest.raises(InputError, match="out of range") as error:
-        Plan.of(spec(budget={"epsilon": 1.0, "delta": 1e-9, "discovery": share}))
-    assert error.value.field == "budget.discovery"
+    error = refused(Plan.of, spec(budget={"epsilon": 1.0, "delta": 1e-9, "discovery": share}), saying="out of range")
+    assert error.field == "budget.discovery"
 
 
 @pytest.mark.parametrize(
@@ -74,8 +73,7 @@ def test_a_share_out_of_range_is_refused(share: float) -> None:
     ],
 )
 def test_what_does_not_go_with_learning_is_refused(more: dict[str, Any], says: str) -> None:
-    with pytest.raises(InputError, match=says):
-        Plan.of(spec(**more))
+    refused(Plan.of, spec(**more), saying=says)
 
 
 def test_the_price_is_said_in_numbers_of_the_plan() -> None:

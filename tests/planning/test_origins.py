@@ -13,6 +13,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.vocabulary.codebook import parse_domain
 from dpsynth_core.vocabulary.domain import DATA, ORIGINS, Domain
+from tests.refusals import refused
 
 REASON = "The form is public since 1990."
 
@@ -51,8 +52,7 @@ NEEDY = [(DATA, None), (DATA, "typed"), (DATA, "codebook"), ("", DATA), ("typed"
 @pytest.mark.parametrize(("own", "stated"), NEEDY)
 @pytest.mark.parametrize("reason", ["", " ", "x", "aaaa"])
 def test_without_a_reason_it_is_refused(own: str, stated: str | None, reason: str) -> None:
-    with pytest.raises(InputError, match="domain_justification"):
-        Plan.of(spec(own, stated, reason))
+    refused(Plan.of, spec(own, stated, reason), saying="domain_justification")
     Plan.of(spec(own, stated, REASON))
 
 

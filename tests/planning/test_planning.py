@@ -27,6 +27,7 @@ from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary import workload
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from tests.mechanisms.runs import people
+from tests.refusals import refused
 
 DOMAIN = Domain(
     tuple(Attribute.categorical(name, [f"{name}{i}" for i in range(size)]) for name, size in zip("abcd", (2, 3, 5, 7), strict=True))
@@ -68,8 +69,7 @@ def test_the_epsilon_for_an_accuracy_gives_that_accuracy(
 
 
 def test_an_accuracy_out_of_reach_is_refused_with_a_remedy() -> None:
-    with pytest.raises(InputError, match="less accuracy"):
-        precision.epsilon_for(1e-3, 1e-9, Unit(), 1000)
+    refused(precision.epsilon_for, 1e-3, 1e-9, Unit(), 1000, saying="less accuracy")
 
 
 @given(st.floats(1e-6, 999))
@@ -85,8 +85,7 @@ def split(name: str, given: dict[str, Any], rho: float, certificate: float = 0.0
 
 @pytest.mark.parametrize("share", [0.9, -0.1, 1e-6])
 def test_a_certificate_s_share_out_of_range_is_refused(share: float) -> None:
-    with pytest.raises(InputError, match=r"budget\.certificate"):
-        set_aside(registry.get("aim"), BudgetSpec(epsilon=1.0, delta=1e-9, certificate=share), {})
+    refused(set_aside, registry.get("aim"), BudgetSpec(epsilon=1.0, delta=1e-9, certificate=share), {}, saying=r"budget\.certificate")
 
 
 @pytest.mark.parametrize("mechanism", list(registry.MECHANISMS))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning import renewal
 from dpsynth_core.planning.renewal import Changes, Values, changes, given_reasons, renewed
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from tests.bundle.bundles import spec
+from tests.refusals import refused
 
 SEX, REGION = Attribute.categorical("sex", ["f", "m"]), Attribute.categorical("region", ["n", "s"])
 DOMAIN = Domain((SEX, Attribute.integer("age", 0, 99, bins=5), REGION))
@@ -49,6 +47,5 @@ def test_the_plan_is_the_same_but_for_the_table_and_the_name() -> None:
 
 
 def test_a_table_that_cannot_be_described_is_refused() -> None:
-    with pytest.raises(InputError):
-        renewed(spec(), {"kind": "csv", "strange": 1}, "People 2026")
+    refused(renewed, spec(), {"kind": "csv", "strange": 1}, "People 2026")
     assert renewal.given_reasons(spec()) == []

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from dpsynth_core import report
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release.statement import brands
 from dpsynth_core.tradeoffs.sweep import PRIVATE, Sweep
 from tests.bundle import pack
 from tests.bundle.bundles import made
+from tests.refusals import refused
 
 REASON = "The counts are published already; this adds the rows."
 SPEC: dict[str, Any] = {
@@ -33,8 +33,7 @@ def spec(**fields: Any) -> Spec:
 
 def test_an_epsilon_above_ten_needs_a_reason_and_others_need_none() -> None:
     for reason in ({}, {"reason": "  "}, {"reason": "why not"}):
-        with pytest.raises(InputError, match=r"budget\.reason: .* at least 3 different words"):
-            Plan.of(spec(budget=SPEC["budget"] | reason))
+        refused(Plan.of, spec(budget=SPEC["budget"] | reason), saying=r"budget\.reason: .* at least 3 different words")
     Plan.of(spec(budget=SPEC["budget"] | {"reason": REASON}))
     Plan.of(spec(budget=SPEC["budget"] | {"epsilon": 10.0}))
 
@@ -50,8 +49,7 @@ def test_trials_on_the_private_table_need_one_as_well() -> None:
     def sweep(base: Spec) -> Sweep:
         return Sweep(base=base, table=PRIVATE, mechanisms=("independent",), epsilons=(1.0, 20.0), sizes=(2,), repeats=1)
 
-    with pytest.raises(InputError, match=r"budget\.reason"):
-        sweep(base)
+    refused(sweep, base, saying=r"budget\.reason")
     sweep(spec(budget=SPEC["budget"] | {"epsilon": 1.0, "reason": REASON}))
 
 

@@ -10,7 +10,6 @@ import pytest
 
 from dpsynth_core.audit.cases import DOMAIN, Case
 from dpsynth_core.audit.operations import CASES
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.privacy.events import Event
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.registry import everything
@@ -18,6 +17,7 @@ from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.release.transcript import Call, RecordedAnswer, due, recording
 from dpsynth_core.research.privacy.events import PerturbedMinimum
+from tests.refusals import refused
 
 UNITS = [Unit(relation, rows) for relation in ("add-remove", "replace") for rows in (1, 3)]
 
@@ -82,5 +82,4 @@ def test_no_other_noise_or_sensitivity_pays(case: Case) -> None:
     ],
 )
 def test_calls_that_the_kernel_does_not_know_are_refused(operation: str, asked: tuple[Any, ...], given: object) -> None:
-    with pytest.raises(InputError, match="transcript"):
-        due(Call(Unit(), DOMAIN, operation, asked, given))
+    refused(due, Call(Unit(), DOMAIN, operation, asked, given), saying="transcript")

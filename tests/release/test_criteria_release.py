@@ -15,7 +15,6 @@ from dpsynth_core.bundle.verify import verify
 from dpsynth_core.claims.criteria import deciding
 from dpsynth_core.claims.criteria.criterion import MET, MUST, NOT_MET, UNMEASURED, Decided
 from dpsynth_core.evaluation.verdict import WITHHOLD
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release import document as releases
 from dpsynth_core.release.recovery import recover
 from dpsynth_core.release.release import INTERRUPTED, Release
@@ -24,6 +23,7 @@ from dpsynth_core.release.statement import unmeasured_brands
 from dpsynth_core.statistics.intervals import Interval
 from tests.bundle import pack
 from tests.bundle.bundles import failed, run, spec, stating, verified
+from tests.refusals import refused
 
 CRITERIA = [
     {"kind": "tables", "limit": 0.0001, "name": "<b>all</b>"},
@@ -171,8 +171,7 @@ def test_a_reason_cannot_be_read_as_a_sentence_of_the_report() -> None:
     assert f"\n<p>The curator&#x27;s reason to publish it all the same: {pretended}</p>" in report.report_page(explained).value.decode()
     assert not failed(pack.pack(explained))
     for hostile in ("It was a typing\n# All criteria are met", "It was a typing \u202eerror", "It was wrong " * 1_000):
-        with pytest.raises(InputError, match="despite"):
-            releases.from_json(releases.to_json(replace(made(), despite=hostile)))
+        refused(releases.from_json, releases.to_json(replace(made(), despite=hostile)), saying="despite")
 
 
 def test_good_tables_are_not_told_to_become_fewer_where_a_criterion_decided() -> None:

@@ -18,7 +18,6 @@ import pytest
 from dpsynth_core import report
 from dpsynth_core.bundle import unpack, verdicts, verify
 from dpsynth_core.bundle.reproduce import replayed
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Release
@@ -33,6 +32,7 @@ from dpsynth_core.vocabulary.hierarchy import Hierarchy
 from dpsynth_core.web.domain import domain_table
 from dpsynth_core.web.domain.column_draft import ColumnDraft
 from tests.bundle import pack
+from tests.refusals import refused
 from tests.row_files import row_file
 
 OWN = {"other": True, "missing": True}
@@ -175,18 +175,14 @@ def test_identifiers_have_the_shape_of_the_first(pattern: str, dtype: str, first
     ],
 )
 def test_what_cannot_be_filled_in_is_refused_with_its_column(kind: str, stated: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=rf"column 'x': .*{message}"):
-        filled("x", kind, stated)
+    refused(filled, "x", kind, stated, saying=rf"column 'x': .*{message}")
 
 
 def test_filled_columns_alone_are_no_domain_and_names_are_told_apart() -> None:
     constant = Filled("x", "constant", "1")
-    with pytest.raises(InputError, match="it has no columns"):
-        Domain.of([constant])
-    with pytest.raises(InputError, match="column 'x': the name is used twice"):
-        Domain.of([Attribute.integer("x", 0, 1), constant])
-    with pytest.raises(InputError, match="column 'x': kind is not known"):
-        Attribute("x", "constant")
+    refused(Domain.of, [constant], saying="it has no columns")
+    refused(Domain.of, [Attribute.integer("x", 0, 1), constant], saying="column 'x': the name is used twice")
+    refused(Attribute, "x", "constant", saying="column 'x': kind is not known")
 
 
 def test_values_do_not_depend_on_the_records() -> None:

@@ -17,7 +17,6 @@ from dpsynth_core.bundle.reproduce import reproduce
 from dpsynth_core.bundle.verdicts import CONSISTENT, FAILED, INCONSISTENT
 from dpsynth_core.claims.models import training, training_time
 from dpsynth_core.claims.models.usefulness import MODELS
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning import precision
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release import document as releases
@@ -27,6 +26,7 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.release.spool import Kept
 from tests.bundle import pack
 from tests.bundle.bundles import run, spec, verified
+from tests.refusals import refused
 
 INVENTED = {"data": {"kind": "standin", "standin": {"rows": 2000}}, "mechanism": {"name": "independent"}}
 FOUR = INVENTED | {"models": [{"column": "marital_status"}, {"column": "age", "tolerance": 25.0}]}
@@ -91,9 +91,8 @@ def test_without_models_nothing_is_kept_for_them() -> None:
     ],
 )
 def test_what_cannot_be_measured_is_refused_before_anything_is_charged(fields: dict[str, Any], field: str, words: str) -> None:
-    with pytest.raises(InputError, match=words) as refused:
-        Plan.of(spec(**FOUR | fields))
-    assert refused.value.field == field
+    error = refused(Plan.of, spec(**FOUR | fields), saying=words)
+    assert error.field == field
 
 
 @pytest.mark.parametrize("fields", [FOUR, WITHOUT_TOTAL], ids=["certified", "without a certificate"])

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 
-from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.planning.about_spec import AboutSpec
 from dpsynth_core.release import row_files
 from dpsynth_core.release.about import About
@@ -33,6 +33,7 @@ from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from tests.domains import attributes
+from tests.refusals import refused
 from tests.row_files import ABOUT, row_file
 from tests.tiers import examples
 
@@ -236,5 +237,4 @@ def test_more_rows_than_a_sheet_holds_are_refused(monkeypatch: pytest.MonkeyPatc
 def test_formats_are_chosen_by_name() -> None:
     assert chosen("csv, XLSX,csv") == ("csv", "xlsx")
     for text in ("", "docx", "csv,,sav"):
-        with pytest.raises(InputError, match="--format"):
-            chosen(text)
+        refused(chosen, text, saying="--format")

@@ -19,6 +19,7 @@ from dpsynth_core.statistics.distances import in_wrong_cell
 from dpsynth_core.vocabulary.rows import row_marginals
 from tests.bundle.bundles import edited, made, packed, run, spec
 from tests.golden import goldens
+from tests.refusals import refused
 
 
 @cache
@@ -77,8 +78,7 @@ def test_rows_of_a_group_are_all_in_it_and_divide_as_the_model_says(where: Where
     ],
 )
 def test_a_group_that_cannot_be_is_refused_by_name(where: Where, said: str) -> None:
-    with pytest.raises(InputError, match=re.escape(said)):
-        sample(fitted(), 10, where)
+    refused(sample, fitted(), 10, where, saying=re.escape(said))
 
 
 def test_a_group_that_the_model_has_nobody_or_almost_nobody_in_is_refused() -> None:
@@ -103,13 +103,11 @@ def test_a_group_that_the_model_has_nobody_or_almost_nobody_in_is_refused() -> N
 
 @pytest.mark.parametrize("rows", [0, -1, 10**9])
 def test_numbers_of_rows_that_cannot_be_drawn_are_refused(rows: int) -> None:
-    with pytest.raises(InputError, match="rows cannot be drawn"):
-        sample(fitted(), rows)
+    refused(sample, fitted(), rows, saying="rows cannot be drawn")
 
 
 def test_answers_without_rows_have_no_model() -> None:
-    with pytest.raises(InputError, match="it holds answers and no rows"):
-        refit(goldens.kept("gaussian"))
+    refused(refit, goldens.kept("gaussian"), saying="it holds answers and no rows")
 
 
 def _limits(sentence: str) -> list[float]:
@@ -173,5 +171,4 @@ def test_a_group_is_written_as_columns_and_values(texts: list[str], where: Where
 
 
 def test_what_names_no_value_is_no_group() -> None:
-    with pytest.raises(InputError, match="'female' is not COLUMN=VALUE"):
-        sampling.parse_where(synthesis.plan(spec()).domain, ["female"])
+    refused(sampling.parse_where, synthesis.plan(spec()).domain, ["female"], saying="'female' is not COLUMN=VALUE")

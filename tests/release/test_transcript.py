@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsynth_core.foundation.errors import BudgetExceeded, InputError
+from dpsynth_core.foundation.errors import BudgetExceeded
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning.plan import Plan, Shares
 from dpsynth_core.planning.spec import Spec
@@ -33,6 +33,7 @@ from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.measurement import ROUNDING, Measurement, Residual
 from dpsynth_core.vocabulary.predictors import Additive, Largest, Predictor
 from tests.mechanisms.offered import TABLES
+from tests.refusals import refused
 
 
 def spec(**fields: Any) -> Spec:
@@ -95,8 +96,7 @@ def test_every_mechanism_is_reproduced_to_the_last_row_and_bound(mechanism: str,
 
 def test_other_settings_ask_for_something_else_and_are_told() -> None:
     made = run(spec(mechanism={"name": "aim"}))
-    with pytest.raises(InputError, match="transcript"):
-        replayed(made, spec(mechanism={"name": "mst"}))
+    refused(replayed, made, spec(mechanism={"name": "mst"}), saying="transcript")
 
 
 def replay(rho: float, answers: list[RecordedAnswer], paid: list[Event]) -> SealedKernel:
@@ -115,8 +115,7 @@ def test_a_question_is_known_by_its_columns_and_numbers() -> None:
     for asked in (2.0, 2.0 * (1 + 1e-12)):
         assert replay(1.0, [answer], [paid]).measure_total(asked) == 7.0
     for operation, asked in (("measure_total", 2.1), ("measure_errors", 2.0)):
-        with pytest.raises(InputError, match="something else"):
-            getattr(replay(1.0, [answer], [paid]), operation)(asked)
+        refused(getattr(replay(1.0, [answer], [paid]), operation), asked, saying="something else")
 
 
 @pytest.mark.parametrize(
@@ -124,8 +123,7 @@ def test_a_question_is_known_by_its_columns_and_numbers() -> None:
     [(0, []), (1, []), (1, [Gaussian(4.0, 1.0)]), (1, [Gaussian(2.0, 0.5)]), (1, [Selection(0.5)]), (2, [Gaussian(2.0, 1.0)] * 2)],
 )
 def test_an_answer_that_was_not_charged_as_the_kernel_does_is_not_repeated(charges: int, paid: list[Event]) -> None:
-    with pytest.raises(InputError, match="not charged"):
-        replay(1.0, [RecordedAnswer("measure_total", (2.0,), charges, 7.0)], paid).measure_total(2.0)
+    refused(replay(1.0, [RecordedAnswer("measure_total", (2.0,), charges, 7.0)], paid).measure_total, 2.0, saying="not charged")
 
 
 class Kernel:
@@ -201,8 +199,7 @@ def test_an_answer_that_cannot_be_kept_does_not_end_a_run_and_is_told_at_the_rep
     recording(Kernel(), lambda answer, _: answers.append(answer)).ask(object())
     answers_read = transcript.from_json(json.loads(json.dumps(transcript.to_json(answers, []))), [])
     assert answers_read[0].value == Unrecorded("object")
-    with pytest.raises(InputError, match="cannot be reproduced"):
-        replay(1.0, answers_read, [])._ask("ask", object())
+    refused(replay(1.0, answers_read, [])._ask, "ask", object(), saying="cannot be reproduced")
 
 
 FIRST, SECOND = (Predictor("a", Additive(np.array(scores, dtype=np.int64), {}), Largest(np.arange(2))) for scores in ([0, 1], [1, 0]))
@@ -289,8 +286,7 @@ def test_an_answer_is_not_given_to_a_question_about_something_else(asked: Any, o
     value = asked(recording(kernel, lambda answer, _: kept.append(answer)))
     read = transcript.from_json(json.loads(json.dumps(transcript.to_json(kept, []))), [])
     np.testing.assert_equal(asked(replay(1e6, list(read), list(kernel.events))), value)
-    with pytest.raises(InputError, match="something else"):
-        otherwise(replay(1e6, list(read), list(kernel.events)))
+    refused(otherwise, replay(1e6, list(read), list(kernel.events)), saying="something else")
 
 
 def test_the_number_of_people_in_a_group_is_never_free() -> None:
@@ -305,8 +301,7 @@ def test_the_number_of_people_in_a_group_is_never_free() -> None:
         if paid:
             assert group.measure_total(2.0) == value
         else:
-            with pytest.raises(InputError, match="not charged"):
-                group.measure_total(2.0)
+            refused(group.measure_total, 2.0, saying="not charged")
 
 
 HALVES = Groups("halves", "a", (0, 0, 1, 1))
@@ -334,8 +329,7 @@ def test_a_noisy_table_is_replayed_only_as_the_kernel_measures(change: dict[str,
         return played.grouped([HALVES]).measure_marginal(("b", "halves"), 2.0)
 
     assert again(kept) is kept[0].value
-    with pytest.raises(InputError, match="not as the kernel measures"):
-        again([replace(kept[0], value=replace(kept[0].value, **change))])
+    refused(again, [replace(kept[0], value=replace(kept[0].value, **change))], saying="not as the kernel measures")
 
 
 def test_a_bound_that_another_machine_rounds_beside_zero_is_the_same_question() -> None:
@@ -344,5 +338,4 @@ def test_a_bound_that_another_machine_rounds_beside_zero_is_the_same_question() 
     kernel = PrivacyKernel(CodesSource(domain, np.array([[0], [1]], dtype=np.int32)), Unit(), 1e6, SeededNoise(1))
     value = recording(kernel, lambda answer, _: kept.append(answer)).measure_sum(("a",), weights, 0.0, 1.0, 2.0)
     assert replay(1e6, kept, list(kernel.events)).measure_sum(("a",), weights, -1e-17, 1.0, 2.0) == value
-    with pytest.raises(InputError, match="something else"):
-        replay(1e6, kept, list(kernel.events)).measure_sum(("a",), weights, -1e-9, 1.0, 2.0)
+    refused(replay(1e6, kept, list(kernel.events)).measure_sum, ("a",), weights, -1e-9, 1.0, 2.0, saying="something else")

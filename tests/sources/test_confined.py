@@ -19,6 +19,7 @@ from tests.foundation.processes import workers
 from tests.foundation.test_sandbox import files_guarded
 from tests.hostile.bombs import BOMBS
 from tests.patience import wait_until
+from tests.refusals import refused
 from tests.sources.written import WRITERS
 
 TABLE = pa.table({"sex": ["f", "m", None, "f"], "age": pa.array([31, 0, None, 99], pa.int64()), "pay": [0.5, 9.25, None, 3.0]})
@@ -43,11 +44,9 @@ def test_the_answers_are_the_same_as_without_a_process(tmp_path: Path, ending: s
 def test_a_refusal_has_the_same_words_as_without_a_process(tmp_path: Path, ask: Callable[[FileTable], object]) -> None:
     (tmp_path / "a.sav").write_bytes(b"$FL2 and nothing else")
     table = FileTable.of(tmp_path / "a.sav", TableFormat("spss"))
-    with pytest.raises(InputError) as here:
-        readers.names(table)
-    with pytest.raises(InputError) as there:
-        ask(table)
-    assert str(there.value) == str(here.value)
+    here = refused(readers.names, table)
+    there = refused(ask, table)
+    assert str(there) == str(here)
 
 
 def test_a_column_that_is_not_there_is_named_by_the_other_process(tmp_path: Path) -> None:
@@ -79,8 +78,7 @@ def test_reading_all_records_may_take_so_long_and_no_longer(tmp_path: Path, monk
     WRITERS[".zsav"](pa.table({"a": [0.0] * 30_000}), tmp_path / "a.zsav")
     monkeypatch.setattr(confined, "LIMITS", Limits(megabytes=2048, seconds=1))
     monkeypatch.setattr(readers, "BATCH_ROWS", 1)
-    with pytest.raises(InputError, match="1 seconds of work"):
-        _read(tmp_path / "a.zsav")
+    refused(_read, tmp_path / "a.zsav", saying="1 seconds of work")
 
 
 def test_the_process_of_a_reader_ends_when_nobody_wants_the_rest(tmp_path: Path) -> None:
@@ -107,8 +105,7 @@ def test_what_ends_the_reader_is_said(tmp_path: Path, monkeypatch: pytest.Monkey
     WRITERS[".feather"](TABLE, tmp_path / "a.feather")
     monkeypatch.setattr(confined, "_WORK", "tests.sources.failing_work")
     sentence = "takes more than 2,048 MB of memory or 60 seconds of work, or makes the program that reads such files fail: it was ended by"
-    with pytest.raises(InputError, match=sentence):
-        files.opened(tmp_path / "a.feather", TableFormat("feather")).column_names()
+    refused(files.opened(tmp_path / "a.feather", TableFormat("feather")).column_names, saying=sentence)
 
 
 @files_guarded
@@ -117,8 +114,7 @@ def test_a_reader_opens_no_file_but_the_table(tmp_path: Path, monkeypatch: pytes
     for one in (path, tmp_path / "a.xlsx.other"):
         one.write_bytes(b"x")
     monkeypatch.setattr(confined, "_WORK", "tests.sources.failing_work")
-    with pytest.raises(InputError, match="it failed with PermissionError"):
-        confined.about("sheets", path, "spreadsheet")
+    refused(confined.about, "sheets", path, "spreadsheet", saying="it failed with PermissionError")
     (tmp_path / "a.xlsx.other").unlink()
     (tmp_path / "a.xlsx.other").symlink_to(path)  # the same file, which is the table's own
     assert confined.about("sheets", path, "spreadsheet") == []

@@ -39,6 +39,7 @@ from dpsynth_core.sources.persons import Before, nobody
 from dpsynth_core.sources.records import Records
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.tally import Tally
+from tests.refusals import refused
 from tests.sources.engines import a_cluster
 
 DOMAIN = Domain((Attribute.coded("a", 3), Attribute.coded("b", 4)))
@@ -108,16 +109,14 @@ def test_where_workers_die_too_often_there_is_a_sentence_and_no_count(
 ) -> None:
     monkeypatch.setattr(processes.scheduler, "allowed_failures", 0)
     records = Deadly(opened(table, TableFormat()), None, 1, MANY, str(tmp_path / "killed"))
-    with pytest.raises(InputError, match="workers died again and again"):
-        DaskSource(DOMAIN, records, Cluster(processes.scheduler_address)).counts(CLIQUES)
+    refused(DaskSource(DOMAIN, records, Cluster(processes.scheduler_address)).counts, CLIQUES, saying="workers died again and again")
 
 
 def test_workers_with_another_program_are_refused(table: Path, processes: LocalCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dpsynth_core, "__version__", "0.0.0")
     build.identity.cache_clear()
     try:
-        with pytest.raises(InputError, match="another program"):
-            source(table, processes.scheduler_address).counts(CLIQUES)
+        refused(source(table, processes.scheduler_address).counts, CLIQUES, saying="another program")
     finally:
         monkeypatch.undo()
         build.identity.cache_clear()
@@ -148,8 +147,7 @@ def test_a_cluster_that_loses_all_its_workers_ends_the_count(monkeypatch: pytest
     monkeypatch.setattr(dask_cluster, "PATIENCE", 0.3)
     client, never = Mock(spec=Client), Mock(spec=Future)
     client.scheduler_info.return_value = {"workers": {}}
-    with pytest.raises(InputError, match="all workers of the Dask cluster are gone"):
-        dask_cluster._Work(client)._awaited(never)
+    refused(dask_cluster._Work(client)._awaited, never, saying="all workers of the Dask cluster are gone")
     client.cancel.assert_called_once()
 
 
@@ -161,8 +159,7 @@ def test_a_file_that_goes_in_the_middle_of_a_count_is_an_error_of_ours(kind: str
         write(pa.table({"a": [0, 1], "b": [0, 1]}), file)
     records = Records(opened(tmp_path, TableFormat(kind=kind)), None, 1, MANY)
     files[1].unlink()
-    with pytest.raises(InputError):
-        list(records.add_to(Tally(DOMAIN, CLIQUES), (Piece(str(files[1])),)))
+    refused(list, records.add_to(Tally(DOMAIN, CLIQUES), (Piece(str(files[1])),)))
 
 
 def test_names_of_tasks_and_logs_say_nothing_of_records(
@@ -203,8 +200,7 @@ def test_a_cluster_that_is_not_there_is_a_sentence(table: Path, monkeypatch: pyt
     real = Client.__del__
     monkeypatch.setattr(Client, "__del__", lambda self: left.append(self.status) or real(self))
     for address in ("tcp://127.0.0.1:9", "tls://127.0.0.1:1"):  # the other without certificates, which TLS cannot do
-        with pytest.raises(InputError, match="the Dask cluster cannot be reached"):
-            source(table, address).counts(CLIQUES)
+        refused(source(table, address).counts, CLIQUES, saying="the Dask cluster cannot be reached")
     gc.collect()
     assert set(left) <= {"closed"}  # one that is closed only when it is collected may stop everything
 
@@ -253,18 +249,16 @@ def test_a_spec_says_who_counts_and_nobody_else_learns_it(table: Path) -> None:
     ],
 )
 def test_an_engine_that_cannot_be_meant_is_refused(table: Path, field: str, data: dict[str, Any]) -> None:
-    with pytest.raises(InputError) as refused:
-        Plan.of(spec_of(table, **data))
-    assert refused.value.field == field
-    assert "password" not in str(refused.value)
+    error = refused(lambda: Plan.of(spec_of(table, **data)))
+    assert error.field == field
+    assert "password" not in str(error)
 
 
 def test_values_are_not_learnt_on_a_cluster_and_that_is_said_before_the_charge(table: Path) -> None:
     columns = [{"name": "a", "kind": "categorical", "discover": True}, {"name": "b", "kind": "coded", "size": 4}]
     learnt = {"version": 1, "attributes": columns}
     spec = Spec.from_json(spec_of(table).model_dump(mode="json") | {"domain": learnt})
-    with pytest.raises(InputError, match="do not leave the workers"):
-        Plan.of(spec)
+    refused(Plan.of, spec, saying="do not leave the workers")
 
 
 def test_the_command_line_counts_on_a_cluster(table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

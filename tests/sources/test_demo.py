@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.graphical.households import workload
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
@@ -23,6 +22,7 @@ from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.registry import LINKED_DEMO, can_be_linked
 from dpsynth_core.vocabulary.link import NUMBER, Link
+from tests.refusals import refused
 
 
 @pytest.fixture(scope="module")
@@ -125,13 +125,11 @@ def test_invented_tables_go_with_each_other_alone() -> None:
     assert can_be_linked("csv", "parquet")
     assert not can_be_linked("csv", LINKED_DEMO[1])
     assert not can_be_linked("demo", "demo")
-    with pytest.raises(InputError, match="both are files"):
-        Plan.of(spec(kind="csv", path="people.csv"))
+    refused(Plan.of, spec(kind="csv", path="people.csv"), saying="both are files")
 
 
 def test_a_second_file_has_to_be_named() -> None:
     stated = spec().model_dump(mode="json")
     stated["data"] |= {"kind": "csv", "path": "homes.csv"}
     stated["members"] |= {"kind": "csv"}
-    with pytest.raises(InputError, match="no file is named"):
-        Plan.of(Spec.from_json(stated))
+    refused(Plan.of, Spec.from_json(stated), saying="no file is named")

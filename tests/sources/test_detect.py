@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsynth_core.cli.command_line import main
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.detect import detect_table, detect_without_doubt
 from dpsynth_core.sources.detect_notation import MARKS, DetectedNotation, detect_notation
 from dpsynth_core.sources.notation import Notation
+from tests.refusals import refused
 from tests.tiers import examples
 
 OPEN, GERMAN, PLAIN, ENGLISH = ["10,584", "3,127"], (",", "."), (".", ""), (".", ",")
@@ -157,7 +157,6 @@ def test_a_command_refuses_what_can_be_read_either_way_until_it_is_stated(
 
 
 def test_a_public_table_that_can_be_read_either_way_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="Parquet"):
-        detect_without_doubt(table(tmp_path), "public")
+    refused(detect_without_doubt, table(tmp_path), "public", saying="Parquet")
     assert detect_without_doubt(table(tmp_path, ";"), "public").decimal == ","
     assert detect_table(table(tmp_path), given={"decimal": "."}).form.thousands == ","

@@ -22,6 +22,7 @@ from dpsynth_core.sources.check_records import check_records
 from dpsynth_core.sources.detect import detect_format
 from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.formats import TableFormat
+from tests.refusals import refused
 from tests.tiers import examples
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -44,11 +45,10 @@ def rows(path: Path, form: TableFormat | None = None) -> list[dict[str, object]]
     return [row for batch in opened(path, form).batches(opened(path, form).column_names()) for row in batch.to_pylist()]
 
 
-def refused(path: Path) -> str:
-    with pytest.raises(InputError) as caught:
-        rows(path)
-    assert caught.value.remedy
-    return str(caught.value)
+def refusal(path: Path) -> str:
+    caught = refused(rows, path)
+    assert caught.remedy
+    return str(caught)
 
 
 # What is read
@@ -251,42 +251,41 @@ def test_any_text_written_by_pandas_is_read_back(write: Write, data: list[tuple[
     ],
 )
 def test_what_is_no_table_is_refused_with_a_remedy(write: Write, content: bytes, problem: str) -> None:
-    assert problem in refused(write(content))
+    assert problem in refusal(write(content))
 
 
 def test_a_file_over_the_limit_is_refused_before_it_is_looked_at(write: Write) -> None:
     path = write("a,b\n" + "1,2\n" * 100)
     opened(path, TableFormat()).check(limit_bytes=404)
-    with pytest.raises(InputError, match="larger than the limit of 0 MB"):
-        opened(path, TableFormat()).check(limit_bytes=403)
+    refused(opened(path, TableFormat()).check, limit_bytes=403, saying="larger than the limit of 0 MB")
 
 
 def test_a_path_to_nothing_is_refused(tmp_path: Path) -> None:
-    assert "no such file or folder" in refused(tmp_path / "none.csv")
-    assert "holds no table" in refused(tmp_path)
+    assert "no such file or folder" in refusal(tmp_path / "none.csv")
+    assert "holds no table" in refusal(tmp_path)
 
 
 def test_files_of_different_tables_in_a_folder_are_refused(write: Write, tmp_path: Path) -> None:
     write("a,b\n1,2\n", "1.csv")
     write("a,c\n1,2\n", "2.csv")
-    assert "same header" in refused(tmp_path)
+    assert "same header" in refusal(tmp_path)
 
 
 def test_an_empty_parquet_is_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table({"a": pa.array([], pa.int64())}), tmp_path / "a.parquet")
-    assert "no rows" in refused(tmp_path / "a.parquet")
+    assert "no rows" in refusal(tmp_path / "a.parquet")
 
 
 def test_every_name_of_every_file_of_a_folder_is_compared(write: Write, tmp_path: Path) -> None:
     write("age,b\n1,2\n", "1.csv")
     write("wage,b\n1,2\n", "2.csv")
-    assert "same header" in refused(tmp_path)
+    assert "same header" in refusal(tmp_path)
 
 
 def test_a_parquet_file_of_a_folder_that_lacks_a_column_is_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table({"a": [1], "b": [2]}), tmp_path / "1.parquet")
     pq.write_table(pa.table({"a": [1]}), tmp_path / "2.parquet")
-    assert "same columns" in refused(tmp_path)
+    assert "same columns" in refusal(tmp_path)
 
 
 def test_parquet_files_of_a_folder_may_differ_in_types(tmp_path: Path) -> None:
@@ -299,13 +298,13 @@ def test_parquet_files_of_a_folder_may_differ_in_types(tmp_path: Path) -> None:
 def test_a_folder_that_holds_a_file_twice_is_refused(write: Write, tmp_path: Path, link: str) -> None:
     first = write("a,b\n1,2\n", "1.csv")
     getattr(tmp_path / "2.csv", link)(first)
-    assert "links to one and the same file" in refused(tmp_path)
+    assert "links to one and the same file" in refusal(tmp_path)
 
 
 def test_a_pipe_and_a_device_are_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.csv")
-    assert "neither a file nor a folder" in refused(tmp_path / "pipe.csv")
-    assert "neither a file nor a folder" in refused(Path("/dev/zero"))
+    assert "neither a file nor a folder" in refusal(tmp_path / "pipe.csv")
+    assert "neither a file nor a folder" in refusal(Path("/dev/zero"))
 
 
 def test_a_table_of_many_small_files_is_read_in_few_batches(tmp_path: Path) -> None:
@@ -319,7 +318,7 @@ def test_a_table_of_many_small_files_is_read_in_few_batches(tmp_path: Path) -> N
 
 def test_a_parquet_column_of_an_unknown_time_zone_is_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table({"t": pa.array([0], pa.timestamp("us", "Mars/Base"))}), tmp_path / "a.parquet")
-    assert "time zone" in refused(tmp_path / "a.parquet")
+    assert "time zone" in refusal(tmp_path / "a.parquet")
 
 
 def test_text_of_a_parquet_file_that_is_no_utf8_damages_its_cell_only(tmp_path: Path) -> None:
@@ -341,7 +340,7 @@ def test_a_damaged_file_is_an_input_error_that_quotes_nothing(write: Write, tmp_
     pq.write_table(pa.table({"a": ["secret"] * 1000}), tmp_path / "a.parquet", compression="snappy", use_dictionary=False)
     content = bytearray((tmp_path / "a.parquet").read_bytes())
     content[4:60] = b"\xff" * 56
-    message = refused(write(bytes(content), "b.parquet"))
+    message = refusal(write(bytes(content), "b.parquet"))
     assert "damaged" in message
     assert "secret" not in message
 
@@ -351,8 +350,7 @@ def test_a_damaged_file_is_an_input_error_that_quotes_nothing(write: Write, tmp_
     ['1,2\n"3,4\n5,6\n', '1,2\n"' + "x\n" * 100 + '",4\n', '1,5" x\n' * 8 + "1,2\n" * 9, '1,5" x\n1,6" y\n' + "1,2\n" * 9],
 )
 def test_line_breaks_in_cells_are_refused_where_the_file_is_not_well_formed(write: Write, text: str) -> None:
-    with pytest.raises(InputError, match="not well formed"):
-        opened(write("a,b\n" + text), TableFormat(quoting="standard")).check()
+    refused(opened(write("a,b\n" + text), TableFormat(quoting="standard")).check, saying="not well formed")
 
 
 @pytest.mark.parametrize("malformed", [1, 3, 4, 8])
@@ -364,15 +362,12 @@ def test_a_quote_that_stays_open_is_not_followed_for_ever(write: Write, monkeypa
     monkeypatch.setattr(csv_file, "MAX_RECORD_BYTES", 1000)
     monkeypatch.setattr(lines, "BLOCK_BYTES", 100)
     path = write('a,b\n1,2\n3,"' + "4,5\n" * 1000 + '"\n')
-    with pytest.raises(InputError, match="for ever"):
-        list(opened(path, TableFormat(quoting="standard")).batches(["a"]))
+    refused(list, opened(path, TableFormat(quoting="standard")).batches(["a"]), saying="for ever")
 
 
 def test_unknown_and_repeated_columns_are_named(write: Write) -> None:
-    with pytest.raises(InputError, match="column 'z'"):
-        list(opened(write("a,b\n1,2\n"), TableFormat()).batches(["z"]))
-    with pytest.raises(InputError, match="two columns"):
-        opened(pd.DataFrame(np.zeros((1, 2)), columns=["a", "a"]), TableFormat()).check()
+    refused(list, opened(write("a,b\n1,2\n"), TableFormat()).batches(["z"]), saying="column 'z'")
+    refused(opened(pd.DataFrame(np.zeros((1, 2)), columns=["a", "a"]), TableFormat()).check, saying="two columns")
 
 
 @pytest.mark.parametrize(
@@ -385,8 +380,7 @@ def test_unknown_and_repeated_columns_are_named(write: Write) -> None:
     ],
 )
 def test_a_format_that_cannot_be_is_refused(field: str, value: str) -> None:
-    with pytest.raises(InputError, match=f"data.{field}"):
-        TableFormat(**{field: value})
+    refused(TableFormat, **{field: value}, saying=f"data.{field}")
 
 
 @examples(150, suppress_health_check=(HealthCheck.function_scoped_fixture,))
@@ -457,8 +451,7 @@ def test_a_folder_without_end_is_not_listed_to_its_end(tmp_path: Path, monkeypat
     monkeypatch.setattr("dpsynth_core.sources.formats.MAX_FILES", 3)
     for number in range(5):
         (tmp_path / f"{number}.csv").write_text("a\n1\n")
-    with pytest.raises(InputError, match="more than 3 files"):
-        detect_format(tmp_path)
+    refused(detect_format, tmp_path, saying="more than 3 files")
 
 
 # Folders: nothing is left out in silence
@@ -475,7 +468,7 @@ def parts_of(folder: Path, **columns: object) -> Path:
 def test_a_folder_of_several_kinds_of_tables_is_refused(write: Write, tmp_path: Path) -> None:
     write("a\n1\n", "b.csv")
     pq.write_table(pa.table({"a": [1]}), tmp_path / "a.parquet")
-    assert "files of several kinds (csv, parquet)" in refused(tmp_path)
+    assert "files of several kinds (csv, parquet)" in refusal(tmp_path)
 
 
 def test_links_of_a_folder_are_followed_to_files_alone_and_else_refused(tmp_path: Path) -> None:
@@ -489,10 +482,10 @@ def test_links_of_a_folder_are_followed_to_files_alone_and_else_refused(tmp_path
     assert [row["a"] for row in rows(folder)] == ["1", "2"]
     for name, target, problem in (("dead", "none", "leads nowhere"), ("dead.csv", "none", "leads nowhere"), ("sub", other, "to a folder")):
         (folder / name).symlink_to(target)
-        assert problem in refused(folder)
+        assert problem in refusal(folder)
         (folder / name).unlink()
     (folder / "loop").symlink_to(folder)
-    assert "link to a folder" in refused(folder)
+    assert "link to a folder" in refusal(folder)
 
 
 def test_what_folders_say_of_a_table_is_read_or_refused(tmp_path: Path) -> None:
@@ -500,12 +493,12 @@ def test_what_folders_say_of_a_table_is_read_or_refused(tmp_path: Path) -> None:
     said = parts_of(tmp_path / "1", age=[1, 2])
     assert [row["sex"] for row in rows(said)] == ["f", "f", "m", "m"]
     pq.write_table(pa.table({"age": [3]}), said / "q.parquet")
-    assert "others not in the same ones" in refused(said)
+    assert "others not in the same ones" in refusal(said)
     (tmp_path / "2").mkdir()
-    assert refused(parts_of(tmp_path / "2", sex=["f"], age=[1])).startswith("column 'sex': both the files and the names of their folders")
+    assert refusal(parts_of(tmp_path / "2", sex=["f"], age=[1])).startswith("column 'sex': both the files and the names of their folders")
     (tmp_path / "3" / "sex=f").mkdir(parents=True)
     (tmp_path / "3" / "sex=f" / "a.csv").write_text("age\n1\n")
-    assert "Parquet files alone" in refused(tmp_path / "3")
+    assert "Parquet files alone" in refusal(tmp_path / "3")
 
 
 def test_the_name_of_one_folder_changes_no_other_value(tmp_path: Path) -> None:

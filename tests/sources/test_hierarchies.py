@@ -23,6 +23,7 @@ from dpsynth_core.vocabulary.hierarchy import Hierarchy
 from dpsynth_core.vocabulary.kinds.hierarchies import hierarchy
 from dpsynth_core.vocabulary.recoding import outside_rule
 from dpsynth_core.web.domain.column_draft import ColumnDraft
+from tests.refusals import refused
 
 OWN = {"other": True, "missing": True}
 LABELS = ["Cholera", "Infarct", "Kidney"]
@@ -112,8 +113,7 @@ def test_groups_are_learnt_and_single_codes_are_not() -> None:
     learnt = learning.column_of(unknown["icd"], counts, 1.0)
     assert (learnt.categories, learnt.hierarchy, learnt.most) == (("A00", "I21"), Hierarchy(level=3), 0)
     assert Domain.from_json(Domain((learning.column_of(unknown["icd"], {"": 9}, 1.0),)).to_json())["icd"].categories == ()
-    with pytest.raises(InputError, match="groups are learnt at a level"):
-        Attribute.unknown("x", "hierarchical", 8, hierarchy=Hierarchy(groups=(("A", "x"),)))
+    refused(Attribute.unknown, "x", "hierarchical", 8, hierarchy=Hierarchy(groups=(("A", "x"),)), saying="groups are learnt at a level")
 
 
 def test_a_guess_groups_many_codes_at_a_level_with_few_groups() -> None:

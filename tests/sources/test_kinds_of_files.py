@@ -25,6 +25,7 @@ from dpsynth_core.sources.detect import detect_format
 from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.formats import TableFormat, kind_of, table_files
 from dpsynth_core.vocabulary.domain import Attribute, Domain
+from tests.refusals import refused
 from tests.sources.written import WRITERS
 
 DOMAIN = Domain(
@@ -105,8 +106,7 @@ def test_a_file_that_was_cut_off_is_refused_before_or_while_it_is_read(tmp_path:
         for _ in opened(path, form).batches(["a"]):
             pass
 
-    with pytest.raises(InputError):
-        read()
+    refused(read)
 
 
 @pytest.mark.parametrize("ending", [".feather", ".xlsx", ".sav", ".dta", ".xpt"])
@@ -145,8 +145,7 @@ def test_a_sheet_is_chosen_by_its_name_and_the_first_one_is_usual(tmp_path: Path
     assert opened(path, detect_format(path)).column_names() == ("x",)
     second = TableFormat("spreadsheet", sheet="two")
     assert pa.Table.from_batches(opened(path, second).batches(["z", "y"])).to_pydict() == {"z": [None, "2.5"], "y": ["v", None]}
-    with pytest.raises(InputError, match=r"data\.sheet: the workbook has no sheet of this name"):
-        opened(path, TableFormat("spreadsheet", sheet="three")).check()
+    refused(opened(path, TableFormat("spreadsheet", sheet="three")).check, saying=r"data\.sheet: the workbook has no sheet of this name")
 
 
 def test_numbers_in_a_workbook_are_numbers_whatever_marks_its_texts_have(tmp_path: Path) -> None:
@@ -255,8 +254,7 @@ def test_columns_that_the_header_of_a_sheet_does_not_tell_apart_are_numbered(tmp
 
 def test_lists_in_a_feather_file_cannot_tell_people_apart(tmp_path: Path) -> None:
     WRITERS[".feather"](pa.table({"id": [[1], [2]], "a": [1, 2]}), tmp_path / "a.feather")
-    with pytest.raises(InputError, match="lists or structures"):
-        opened(tmp_path / "a.feather", TableFormat("feather")).check_person_column("id")
+    refused(opened(tmp_path / "a.feather", TableFormat("feather")).check_person_column, "id", saying="lists or structures")
     assert feather_file.names(tmp_path / "a.feather", TableFormat("feather")) == ("id", "a")
 
 
@@ -266,8 +264,7 @@ def test_a_folder_of_any_one_kind_is_a_table(tmp_path: Path) -> None:
     assert coded(tmp_path) == {name: codes[:3] for name, codes in WANTED.items()}
     assert len(table_files(tmp_path)) == 3
     WRITERS[".dta"](TABLE.select(["sex"]), tmp_path / "3.dta")
-    with pytest.raises(InputError, match="do not have the same columns"):
-        opened(tmp_path, TableFormat("stata")).check()
+    refused(opened(tmp_path, TableFormat("stata")).check, saying="do not have the same columns")
 
 
 def test_the_survey_counts_json_lines_that_are_no_objects(tmp_path: Path) -> None:
@@ -280,8 +277,7 @@ def test_what_is_no_table_is_refused_with_what_can_be_read(tmp_path: Path) -> No
     contents = {"zip": b"PK\x03\x04abc", "JSON": b'[{"a": 1}]', "known kind": bytes(range(32)) * 9}
     for name, (problem, content) in enumerate(contents.items()):
         (tmp_path / str(name)).write_bytes(content)
-        with pytest.raises(InputError, match=problem):
-            detect_format(tmp_path / str(name))
+        refused(detect_format, tmp_path / str(name), saying=problem)
 
 
 # Times

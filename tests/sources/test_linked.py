@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.sources.check_records import LinkCheck, check_link
@@ -20,6 +19,7 @@ from dpsynth_core.sources.linked import LinkedSource
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import NUMBER, Link
 from dpsynth_core.vocabulary.measurement import subsets
+from tests.refusals import refused
 
 HOUSEHOLDS, MEMBERS = Domain.from_json({"region": 2}), Domain.from_json({"sex": 2})
 Household = tuple[int, tuple[int, ...]]
@@ -108,14 +108,12 @@ def test_a_missing_key_is_named(tmp_path: Path) -> None:
     one, two = tmp_path / "one.csv", tmp_path / "two.csv"
     one.write_text("key,region\n1,0\n")
     two.write_text("household,sex\n1,0\n")
-    with pytest.raises(InputError, match="key"):
-        LinkedSource(Link(HOUSEHOLDS, MEMBERS, 2), opened(one, TableFormat()), opened(two, TableFormat()), "key")
+    refused(LinkedSource, Link(HOUSEHOLDS, MEMBERS, 2), opened(one, TableFormat()), opened(two, TableFormat()), "key", saying="key")
 
 
 @pytest.mark.parametrize("document", [{"region": 2}, {NUMBER: 2}])
 def test_columns_of_two_tables_have_different_names(document: dict[str, int]) -> None:
-    with pytest.raises(InputError, match="both tables have it"):
-        Link(HOUSEHOLDS, Domain.from_json(document), 2)
+    refused(Link, HOUSEHOLDS, Domain.from_json(document), 2, saying="both tables have it")
 
 
 FORM = TableFormat(missing_markers=frozenset({""}))

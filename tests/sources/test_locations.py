@@ -30,6 +30,7 @@ from dpsynth_core.sources.parts import Sizes
 from dpsynth_core.sources.records import Records
 from dpsynth_core.store import fingerprints
 from dpsynth_core.vocabulary.domain import Domain
+from tests.refusals import refused
 from tests.sources.engines import a_cluster
 
 DOMAIN = Domain.from_json({"a": 3, "b": 4})
@@ -121,21 +122,19 @@ def test_names_of_folders_are_columns_there_too(bucket: str) -> None:
 )
 @pytest.mark.usefixtures("bucket")
 def test_what_is_not_there_is_a_sentence(uri: str, problem: str) -> None:
-    with pytest.raises(InputError, match=problem):
-        table_files(uri)
+    refused(table_files, uri, saying=problem)
 
 
 @pytest.mark.parametrize("uri", SECRETS)
 def test_credentials_in_an_address_are_refused_and_repeated_nowhere(uri: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="holds a user name, a password or a key") as refused:
-        located(uri)
+    error = refused(located, uri, saying="holds a user name, a password or a key")
     with pytest.raises(InputError) as in_spec:
         Spec.from_json({"population": "p", "data": {"path": uri}, "domain": {"a": 2}, "workload": {}, "budget": {"epsilon": 1, "delta": 0}})
     assert in_spec.value.field == "data.path"
     out = ["--domain", str(tmp_path / "d.json"), "--epsilon", "1", "--out", str(tmp_path / "out")]
     assert command_line.main(["synthesize", uri, *out]) != 0
     said = capsys.readouterr()
-    assert "secret" not in f"{refused.value}{in_spec.value}{said.out}{said.err}"
+    assert "secret" not in f"{error}{in_spec.value}{said.out}{said.err}"
 
 
 def test_a_release_of_a_table_in_a_store_names_the_base_name_alone(bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.sources.spelling import DATE_FORMATS, DECIMALS, THOUSANDS
 from dpsynth_core.vocabulary.kinds.dates import day_number
 from dpsynth_core.vocabulary.kinds.numbers import plain_number
+from tests.refusals import refused
 from tests.tiers import examples
 
 MARKS = [(decimal, mark) for decimal in DECIMALS for mark in THOUSANDS if decimal != mark]
@@ -66,8 +66,7 @@ def test_what_is_no_day_is_missing() -> None:
 
 @pytest.mark.parametrize("fields", [{"decimal": ";"}, {"thousands": "x"}, {"decimal": ",", "thousands": ","}, {"date_format": "dd.mm"}])
 def test_a_notation_that_makes_no_sense_is_refused(fields: dict[str, str]) -> None:
-    with pytest.raises(InputError):
-        Notation(**fields)
+    refused(Notation, **fields)
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

@@ -7,11 +7,11 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import demo, simulated
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.rows import row_marginals
+from tests.refusals import refused
 
 ROWS = 20_000
 DOMAIN = Domain.from_json({"a": 5, "b": 4, "c": 3, "d": 8})
@@ -97,8 +97,7 @@ def test_no_impossible_row_is_ever_drawn_and_every_possible_combination_is(rules
 
 @pytest.mark.parametrize(("rows", "strength"), [(0, 0.5), (simulated.MAX_ROWS + 1, 0.5), (10, -0.1), (10, 1.1), (10, float("nan"))])
 def test_sizes_and_strengths_that_make_no_sense_are_refused(rows: int, strength: float) -> None:
-    with pytest.raises(InputError):
-        simulated.simulate(DOMAIN, rows, strength)
+    refused(simulated.simulate, DOMAIN, rows, strength)
 
 
 def test_one_column_is_enough() -> None:

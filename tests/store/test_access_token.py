@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store import access_token
+from tests.refusals import refused
 
 
 @pytest.fixture(autouse=True)
@@ -42,17 +42,15 @@ def test_a_deleted_token_is_replaced_by_another() -> None:
 def test_a_token_that_others_can_read_or_write_is_refused(mode: int) -> None:
     access_token.load()
     access_token.place().chmod(mode)
-    with pytest.raises(InputError, match="other accounts"):
-        access_token.load()
+    refused(access_token.load, saying="other accounts")
 
 
 @pytest.mark.parametrize("text", ["", "\n", "0" * 47, "0" * 49, "g" * 48, "0" * 48 + "\nmore"])
 def test_a_damaged_token_is_refused_and_never_used(text: str) -> None:
     access_token.load()
     access_token.place().write_text(text, encoding="ascii")
-    with pytest.raises(InputError, match="does not hold a token") as refused:
-        access_token.load()
-    assert not text.strip() or text not in str(refused.value)
+    error = refused(access_token.load, saying="does not hold a token")
+    assert not text.strip() or text not in str(error)
 
 
 def test_servers_that_start_at_once_agree_on_one_token() -> None:

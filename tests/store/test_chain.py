@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store import auditing, balance, chain, ledger
 from dpsynth_core.store.chain import COLUMNS, Entry, check_chain
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import BooksLost
 from dpsynth_core.store.head import Head
+from tests.refusals import refused
 from tests.store.test_ledger import charge, give_back, reserve, touch
 
 
@@ -121,8 +121,7 @@ def test_json_export_can_be_verified_by_its_reader() -> None:
     "text", ['[{"nonsense": 1}]', "{}x", "7", '[{"curator": "a", "kind": "cap", "rho": "1"}]', "[" * 100_000, "[null]"]
 )
 def test_what_is_no_export_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="ledger export"):
-        auditing.read(text)
+    refused(auditing.read, text, saying="ledger export")
 
 
 def test_csv_export_holds_every_entry_and_no_formula() -> None:

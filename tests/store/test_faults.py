@@ -16,6 +16,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.store import balance, chain, charging, database, head, projects
 from dpsynth_core.store.faults import FIELD, StoreFault
+from tests.refusals import refused
 from tests.store.test_ledger import reserve
 
 Make = Callable[..., Spec]
@@ -98,8 +99,7 @@ def charge_until_refused() -> tuple[int, StoreFault]:
 
 def test_a_directory_that_cannot_be_made_is_named(home: Path) -> None:
     home.write_text("a file is in the way")
-    with pytest.raises(InputError, match=FIELD):
-        projects.list("ann")
+    refused(projects.list, "ann", saying=FIELD)
 
 
 def test_a_mistake_in_our_own_sql_is_not_called_a_fault_of_the_disk() -> None:

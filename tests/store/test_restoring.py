@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from benchmarks import ledger_damage
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.store import auditing, balance, chain, head, jobs, projects, runs, seals, sweeps
 from dpsynth_core.store.chain import Entry
@@ -21,6 +20,7 @@ from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.faults import BooksLost
 from dpsynth_core.store.restoring import restore
 from dpsynth_core.tradeoffs.sweep import Sweep
+from tests.refusals import refused
 from tests.store.conftest import Driver
 from tests.store.test_chain import alter
 from tests.store.test_ledger import charge, give_back, reserve
@@ -177,8 +177,7 @@ def test_what_is_lost_stops_every_charge_until_a_person_accepts_it(home: Path, l
         with pytest.raises(BooksLost, match="ledger restore"):
             reserve(f"late {attempt}", RHO)
     assert auditing.audit().problem
-    with pytest.raises(InputError, match="reason"):
-        restore("local", "  ")
+    refused(restore, "local", "  ", saying="reason")
     restore("local", REASON)
     assert not auditing.audit().problem
     (entry,) = [entry for entry in chain.entries() if entry.kind == "restore"]
@@ -301,17 +300,14 @@ def test_the_books_of_a_lost_database_go_on_from_an_export(home: Path) -> None:
 def test_an_export_of_another_ledger_or_one_that_is_not_whole_is_refused() -> None:
     reserve("r1", RHO)
     other = [chain.linked(Entry("ann", "population", "others", epsilon=1.0, delta=1e-9), head.Head())]
-    with pytest.raises(InputError, match="another ledger"):
-        restore("local", REASON, other)
-    with pytest.raises(InputError, match="entry 1 is missing"):
-        restore("local", REASON, chain.entries()[1:])
+    refused(restore, "local", REASON, other, saying="another ledger")
+    refused(restore, "local", REASON, chain.entries()[1:], saying="entry 1 is missing")
     assert [entry.kind for entry in chain.entries()] == ["population", "reserve"]
 
 
 def test_nothing_is_accepted_where_nothing_is_wrong() -> None:
     reserve("r1", RHO)
-    with pytest.raises(InputError, match="nothing to accept"):
-        restore("local", REASON)
+    refused(restore, "local", REASON, saying="nothing to accept")
     assert not chain.verify().restored
 
 

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from dpsynth_core import cli
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.report import words
 from dpsynth_core.store import approvals, balance, chain, looks, rules, runs
 from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.store.home import LOCAL_OWNER
+from tests.refusals import refused
 from tests.store.test_ledger import reserve, touch
 
 Make = Callable[..., Spec]
@@ -47,9 +47,8 @@ def test_a_plan_that_breaks_a_rule_hears_which(
 ) -> None:
     rules.check(make_spec(**breaks))
     put(stated)
-    with pytest.raises(InputError, match="rules of the house") as refused:
-        rules.check(make_spec(**breaks))
-    assert named in str(refused.value)
+    error = refused(rules.check, make_spec(**breaks), saying="rules of the house")
+    assert named in str(error)
     rules.check(make_spec(**keeps))
 
 
@@ -61,8 +60,7 @@ def test_it_is_refused_before_its_table_is_opened_in_the_app_and_on_the_command_
     spec = make_spec()
     table.unlink()
     table.mkdir()  # whatever opens it fails
-    with pytest.raises(InputError, match=r"epsilon is at most 0\.5"):
-        runs.submit("ann", project, spec)
+    refused(runs.submit, "ann", project, spec, saying=r"epsilon is at most 0\.5")
     assert [entry.kind for entry in chain.entries()] == ["rules"]
     table.rmdir()
     table.write_text("a,b,c\n0,0,0\n")
@@ -74,8 +72,7 @@ def test_it_is_refused_before_its_table_is_opened_in_the_app_and_on_the_command_
 
 def test_nothing_is_shown_where_no_looks_are_allowed(project: str) -> None:
     put({"looks": False})
-    with pytest.raises(InputError, match="nothing of a private table is shown"):
-        looks.record("ann", project, "rows")
+    refused(looks.record, "ann", project, "rows", saying="nothing of a private table is shown")
     assert looks.of("ann", project) == ()
 
 
@@ -129,10 +126,8 @@ def test_no_other_file_counts_than_the_one_that_the_ledger_names(make_spec: Make
     ],
 )  # fmt: skip
 def test_what_are_no_rules_is_refused_and_changes_nothing(text: str, problem: str, home: Path) -> None:
-    with pytest.raises(InputError, match=problem.replace(".", r"\.")):
-        rules.put_in_force(LOCAL_OWNER, text, REASON)
-    with pytest.raises(InputError, match="no reason"):
-        rules.put_in_force(LOCAL_OWNER, "{}", "")
+    refused(rules.put_in_force, LOCAL_OWNER, text, REASON, saying=problem.replace(".", r"\."))
+    refused(rules.put_in_force, LOCAL_OWNER, "{}", "", saying="no reason")
     assert chain.entries() == ()
     assert not (home / rules.NAME).exists()
 

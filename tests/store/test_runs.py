@@ -24,6 +24,7 @@ from dpsynth_core.store.accounts import CapExceeded
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.home import now
 from tests.patience import SECONDS, wait_until
+from tests.refusals import refused
 from tests.store.conftest import measured
 
 Make = Callable[..., Spec]
@@ -288,8 +289,7 @@ def test_a_real_worker_is_cancelled_in_the_middle_and_keeps_what_it_measured(mak
     assert (cancelled_run.state, cancelled_run.touched, cancelled_run.error) == ("cancelled", True, "")
     assert len(measured(run)) > 3
     assert balance.spent("people").rho == pytest.approx(cancelled_run.rho)
-    with pytest.raises(InputError, match="cancelled"):
-        runs.release("ann", run)
+    refused(runs.release, "ann", run, saying="cancelled")
 
 
 def test_a_worker_that_was_given_up_ends_itself(make_spec: Make, project: str) -> None:
@@ -302,8 +302,7 @@ def test_a_worker_that_was_given_up_ends_itself(make_spec: Make, project: str) -
         db.execute("UPDATE points SET state = 'lost' WHERE job = ?", (run,))
     wait_for(lambda: processes.birth(pid) is None)
     assert runs.get("ann", run).state == "lost"
-    with pytest.raises(InputError):
-        runs.release("ann", run)
+    refused(runs.release, "ann", run)
 
 
 def test_a_worker_outlives_the_server_that_started_it_and_starts_the_next_run(
@@ -338,8 +337,7 @@ def test_deleting_a_project_stops_its_run_and_removes_everything_but_the_ledger(
 @pytest.mark.usefixtures("no_workers")
 def test_an_active_run_is_not_deleted_a_finished_one_is(make_spec: Make, project: str, home: Path) -> None:
     run = runs.submit("ann", project, make_spec())
-    with pytest.raises(InputError, match="cancel it first"):
-        runs.delete("ann", run)
+    refused(runs.delete, "ann", run, saying="cancel it first")
     runs.cancel("ann", run)
     runs.delete("ann", run)
     assert runs.list("ann") == ()
@@ -379,8 +377,7 @@ def test_a_run_that_will_not_fit_the_disk_is_refused_before_its_charge(
     """As on the command line (`test_cli`), by the same function."""
     usage = shutil.disk_usage(".")
     monkeypatch.setattr("dpsynth_core.release.spool.shutil.disk_usage", lambda _: usage._replace(free=2**20))
-    with pytest.raises(InputError, match=r"DPSYNTH_HOME: its disk has 1 MB left.*make room first"):
-        runs.submit("ann", project, make_spec())
+    refused(runs.submit, "ann", project, make_spec(), saying=r"DPSYNTH_HOME: its disk has 1 MB left.*make room first")
     assert runs.list("ann", project) == ()
     assert chain.entries() == ()
     assert no_workers == []
@@ -394,6 +391,5 @@ def test_a_run_cannot_read_another_projects_upload(make_spec: Make, project: str
     link = table.parent / "link.csv"
     link.symlink_to(stolen)
     for path in (stolen, detour, link):
-        with pytest.raises(InputError, match="no such file"):
-            runs.submit("bob", theirs, make_spec(data={"path": str(path)}))
+        refused(runs.submit, "bob", theirs, make_spec(data={"path": str(path)}), saying="no such file")
     assert runs.submit("ann", project, make_spec(data={"path": str(stolen)}))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.store import approvals, chain, jobs, ledger, looks, projects, retention, roles, runs, sharing, spools, sweeps
 from dpsynth_core.store.database import transaction
@@ -22,6 +22,7 @@ from dpsynth_core.store.folders import project_folder
 from dpsynth_core.store.home import LOCAL_OWNER, now
 from dpsynth_core.store.roles import Role
 from dpsynth_core.tradeoffs.sweep import Sweep
+from tests.refusals import refused
 
 Make = Callable[..., Spec]
 pytestmark = pytest.mark.usefixtures("no_workers")
@@ -49,14 +50,11 @@ def test_who_is_named_works_on_it_and_nobody_else_and_no_longer_than_named(proje
     assert [one.id for one in runs.list("ann", project)] == [one.id for one in runs.list("ben")] == [run]
     assert projects.uploads("ann", project) == (path,)
     for attempt in (lambda: sharing.share("ben", project, ["eve"]), lambda: projects.delete("ben", project)):
-        with pytest.raises(InputError, match="it belongs to another person"):
-            attempt()
-    with pytest.raises(InputError, match="does not exist"):
-        runs.get("eve", run)
+        refused(attempt, saying="it belongs to another person")
+    refused(runs.get, "eve", run, saying="does not exist")
     sharing.share("ann", project, [])
     for attempt in (lambda: projects.load("ben", project), lambda: runs.get("ben", run), lambda: looks.of("ben", project)):
-        with pytest.raises(InputError, match="does not exist"):
-            attempt()
+        refused(attempt, saying="does not exist")
     assert runs.get("ann", run).owner == "ann"
     assert acts("share") == [("ann", f"project {project} with ben"), ("ann", f"project {project} no longer with ben")]
     assert [entry.curator for entry in chain.entries() if entry.kind == "reserve"] == ["ben"]
@@ -70,8 +68,7 @@ def test_only_the_owner_deletes_what_was_started_in_a_project(project: str, make
     base = make_spec(data={"kind": "standin", "standin": {"rows": 100}})
     sweep = sweeps.submit("ben", project, Sweep(base, "standin", ("independent",), (1.0,), (3,), 1))
     for attempt in (lambda: runs.delete("ben", run), lambda: sweeps.delete("ben", sweep)):
-        with pytest.raises(InputError, match="it belongs to another person"):
-            attempt()
+        refused(attempt, saying="it belongs to another person")
     assert sweeps.get("ben", sweep).active
     runs.delete("ann", run)
     sweeps.delete("ann", sweep)
@@ -106,10 +103,8 @@ def test_what_is_handed_over_is_the_others_with_its_runs(project: str, make_spec
 def test_only_people_who_may_prepare_releases_can_be_named(project: str, named: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     known = {"ann": {Role.CURATOR}, "ben": {Role.CURATOR}, "rita": {Role.REVIEWER}}
     monkeypatch.setattr(roles, "of", lambda _, owner: known.get(owner, set()))
-    with pytest.raises(InputError, match="not everybody you named"):
-        sharing.share("ann", project, named)
-    with pytest.raises(InputError, match="not everybody you named"):
-        sharing.hand_over("ann", project, named[-1])
+    refused(sharing.share, "ann", project, named, saying="not everybody you named")
+    refused(sharing.hand_over, "ann", project, named[-1], saying="not everybody you named")
     assert sharing.people("ann", project) == ()
     assert acts("share") == []
 
@@ -274,6 +269,5 @@ def test_damaged_books_and_one_project_that_cannot_be_deleted_keep_no_other(
 
 @pytest.mark.parametrize("many", [-1, 36_501])
 def test_days_are_a_number_that_makes_sense(many: int) -> None:
-    with pytest.raises(InputError, match="outside 0 to 36,500"):
-        retention.state("ann", many)
+    refused(retention.state, "ann", many, saying="outside 0 to 36,500")
     assert chain.entries() == ()

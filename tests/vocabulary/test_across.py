@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import Link
+from tests.refusals import refused
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "linked-tables.md"
 
@@ -37,5 +37,4 @@ def test_the_rules_of_the_guide_can_be_stated() -> None:
 )
 def test_an_error_says_which_rule_of_the_link_it_is(rule: object) -> None:
     numbered = {"members_with": {"role": ["head"]}, "at_most": 1}
-    with pytest.raises(InputError, match=r"^members\.rules 2: "):
-        Link.ruled(domain(tenure=["owner"]), domain(role=["head", "child"]), 3, [numbered, rule])
+    refused(Link.ruled, domain(tenure=["owner"]), domain(role=["head", "child"]), 3, [numbered, rule], saying=r"^members\.rules 2: ")

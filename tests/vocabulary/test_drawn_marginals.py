@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.drawn_marginals import PAPER_DRAWS, RANDOM, SKEWED, Draw
 from dpsynth_core.vocabulary.workload import Workload, drawn, from_json, from_lines
+from tests.refusals import refused
 
 NAMES = tuple("abcdefghi")
 DOMAIN = Domain.from_json(dict.fromkeys(NAMES, 2))
@@ -84,8 +85,7 @@ def test_a_seed_means_these_marginals_for_ever() -> None:
     ],
 )
 def test_what_cannot_be_drawn_is_refused(change: dict[str, Any], words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        from_json(DOMAIN, {"kind": "random", "k": 3, "count": 5, "seed": 0} | change)
+    refused(from_json, DOMAIN, {"kind": "random", "k": 3, "count": 5, "seed": 0} | change, saying=words)
 
 
 def test_too_many_subsets_are_refused_before_anything_is_drawn() -> None:
@@ -112,9 +112,8 @@ def test_lines_of_columns_and_weights() -> None:
 
 @pytest.mark.parametrize("text", ["age: 1\n39, Secret: 77516", "age: 1\nage: Secret", "age: 1\nSecret", "age: 1\nSecret" + 140_000 * "x"])
 def test_a_line_that_cannot_be_read_is_numbered_and_not_shown(text: str) -> None:
-    with pytest.raises(InputError, match="line 2") as refused:
-        from_lines(Domain.from_json({"age": 2}), text)
-    assert "Secret" not in str(refused.value)
+    error = refused(from_lines, Domain.from_json({"age": 2}), text, saying="line 2")
+    assert "Secret" not in str(error)
 
 
 def test_a_domain_that_is_completed_keeps_the_drawn_workload() -> None:

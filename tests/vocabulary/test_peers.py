@@ -10,9 +10,9 @@ import pytest
 import yaml
 
 from dpsynth_core import cli
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary import peers
 from dpsynth_core.vocabulary.domain import Domain
+from tests.refusals import refused
 
 GOOGLE = """
 age: {type: NumericalAttribute, min_value: 17.0, max_value: 90.0, dtype: int, clip_to_range: true}
@@ -81,8 +81,7 @@ def test_of_smartnoise_bounds_are_taken_and_the_rest_stays_open() -> None:
     assert (said["age"]["lower"], said["age"]["upper"], "to_do" in said["age"]) == (0, 100, False)
     assert said["married"]["missing"] is False
     assert [name for name, entry in said.items() if "to_do" in entry] == ["income", "educ"]
-    with pytest.raises(InputError, match="not finished"):
-        Domain.from_json(made)
+    refused(Domain.from_json, made, saying="not finished")
 
 
 def test_of_sdv_kinds_are_taken_identifiers_left_out_and_bounds_stay_open() -> None:
@@ -125,10 +124,8 @@ def test_a_kind_that_another_program_lacks_is_named() -> None:
     at = {"name": "at", "kind": "time", "lower": "00:00", "upper": "23:59", "precision": "minute"}
     domain = Domain.from_json({"version": 1, "attributes": [at]})
     for peer in ("google", "sdv"):
-        with pytest.raises(InputError, match="has no columns of kind time"):
-            peers.write(domain, peer)
-    with pytest.raises(InputError, match="not known"):
-        peers.write(domain, "synthpop")
+        refused(peers.write, domain, peer, saying="has no columns of kind time")
+    refused(peers.write, domain, "synthpop", saying="not known")
 
 
 @pytest.mark.parametrize(
@@ -142,8 +139,7 @@ def test_a_kind_that_another_program_lacks_is_named() -> None:
     ],
 )
 def test_what_is_no_such_document_is_said(text: str, said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        peers.read(text)
+    refused(peers.read, text, saying=said)
 
 
 def test_the_command_domain_reads_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -195,7 +191,5 @@ def test_one_table_has_no_link() -> None:
 @pytest.mark.parametrize("field", ["child_foreign_key", "parent_table_name"])
 def test_a_link_that_is_none_is_refused(field: str) -> None:
     link = LINKED_SDV["relationships"][0] | {field: "pets"}  # type: ignore[index]
-    with pytest.raises(InputError, match=r"two tables|called"):
-        peers.read_linked(json.dumps(LINKED_SDV | {"relationships": [link]}))
-    with pytest.raises(InputError, match="two tables"):
-        peers.read_linked(json.dumps(LINKED_SDV | {"relationships": [link, link]}))
+    refused(peers.read_linked, json.dumps(LINKED_SDV | {"relationships": [link]}), saying=r"two tables|called")
+    refused(peers.read_linked, json.dumps(LINKED_SDV | {"relationships": [link, link]}), saying="two tables")

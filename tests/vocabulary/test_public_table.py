@@ -12,11 +12,12 @@ import pandas as pd
 import pytest
 
 from dpsynth_core import cli
-from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning.spec import Spec, load_spec
 from dpsynth_core.release import synthesis
 from dpsynth_core.store import balance
+from tests.refusals import refused
 
 DOMAIN = {
     "version": 1,
@@ -132,11 +133,9 @@ def test_without_one_what_needs_it_is_refused_with_the_way_to_give_it() -> None:
 
 
 def test_a_public_table_that_is_gone_or_changed_since_it_was_chosen_is_refused() -> None:
-    with pytest.raises(InputError, match="public table: the file changed"):
-        synthesis.plan(spec(public={"path": "census.csv", "sha256": "0" * 64}))
+    refused(synthesis.plan, spec(public={"path": "census.csv", "sha256": "0" * 64}), saying="public table: the file changed")
     Path("census.csv").unlink()
-    with pytest.raises(InputError, match="public table: there is no such file"):
-        synthesis.plan(spec())
+    refused(synthesis.plan, spec(), saying="public table: there is no such file")
 
 
 def test_a_relative_path_starts_from_the_folder_of_the_spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.decoding import decode
 from dpsynth_core.vocabulary import usual
 from dpsynth_core.vocabulary.codebook import pasted_domain, pasted_names
@@ -16,6 +15,7 @@ from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.declared import declared, domain_json, guessed
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.usual import Role, Usual
+from tests.refusals import refused
 
 LISTS = [entry for entry in usual.entries().values() if entry.is_list]
 RANGES = [entry for entry in usual.entries().values() if not entry.is_list]
@@ -186,8 +186,7 @@ def test_bounds_are_read_as_people_write_them(text: str, kind: str | None) -> No
     ("text", "message"), [("", "none"), ("sex\nage\n", "single field"), ("sex\tf\nsex\tf\n", "twice"), ("\tf\n", "names no column")]
 )
 def test_what_cannot_be_read_says_why(text: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        pasted_domain(text)
+    refused(pasted_domain, text, saying=message)
 
 
 @pytest.mark.parametrize("text", ["age\tsex\teye", "age\nsex\n\neye\n", " age ,sex,eye\n"])
@@ -197,5 +196,4 @@ def test_names_stand_in_a_line_or_one_below_the_other(text: str) -> None:
 
 def test_names_are_there_and_unlike() -> None:
     for text in ("", " \n", "a\na\n"):
-        with pytest.raises(InputError):
-            pasted_names(text)
+        refused(pasted_names, text)

@@ -8,25 +8,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.web.shell import numbers
+from tests.refusals import refused
 
 NO_NUMBERS = ["one", "", "  ", "nan", "inf", "-inf", "0", "-1", "1,000", "1.234,5", "1,5,6", "0x10", "1e", "١.٥٬", "1 2", "1e-400"]
 
 
 @pytest.mark.parametrize("text", NO_NUMBERS)
 def test_texts_that_are_no_positive_number_are_refused(text: str) -> None:
-    with pytest.raises(InputError) as caught:
-        numbers.positive(text, "budget.epsilon", "1")
-    assert caught.value.field == "budget.epsilon"
-    assert caught.value.remedy
+    caught = refused(numbers.positive, text, "budget.epsilon", "1")
+    assert caught.field == "budget.epsilon"
+    assert caught.remedy
 
 
 def test_a_decimal_comma_is_read_and_what_may_be_thousands_is_not() -> None:
     texts = {"0,5": 0.5, "1,5": 1.5, ",25": 0.25, "0,125": 0.125, "1,5e-9": 1.5e-9, "12,25": 12.25}
     assert {text: numbers.positive(text, "epsilon", "1") for text in texts} == texts
-    with pytest.raises(InputError, match="thousands separators"):
-        numbers.positive("1,000", "epsilon", "1")
+    refused(numbers.positive, "1,000", "epsilon", "1", saying="thousands separators")
 
 
 def test_what_an_account_has_left_is_said_in_releases() -> None:
@@ -53,8 +51,7 @@ def test_short_forms_are_what_people_write() -> None:
 
 @pytest.mark.parametrize("text", ["", "0", "11", "1.5", "-3", "one", "1e1", "²", "9" * 50])
 def test_texts_that_are_no_whole_number_in_range_are_refused(text: str) -> None:
-    with pytest.raises(InputError):
-        numbers.whole(text, "rows", 1, 10)
+    refused(numbers.whole, text, "rows", 1, 10)
 
 
 def test_whole_numbers_in_range_are_read() -> None:

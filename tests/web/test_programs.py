@@ -15,13 +15,13 @@ import pytest
 from starlette.applications import Starlette
 from starlette.types import Message
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store import approvals, balance, chain, database, desk, ledger, restoring, roles, rules, tokens
 from dpsynth_core.store.home import LOCAL_OWNER, now
 from dpsynth_core.store.roles import Role
 from dpsynth_core.web.ledger import programs
 from dpsynth_core.web.shell.door import connections, doors
 from dpsynth_core.web.shell.door.sign_in import SignIn
+from tests.refusals import refused
 from tests.web.door.visits import exchange, headers_of
 
 ORIGIN, PEOPLE = "https://studio.example.org", "people"
@@ -159,8 +159,7 @@ def test_tokens_end_when_revoked_when_old_and_with_the_role(office: Path) -> Non
     assert status("SELECT 1") == 409
     assert ask(token, "reserve", charge())[1]["problem"] == "yours does not let you run a plan"
     roles.greet("ann", "ann@example.org", [Role.CURATOR], now())
-    with pytest.raises(InputError, match="does not let you revoke"):
-        tokens.revoke("ben", tokens.listed("ann")[-1].key)
+    refused(tokens.revoke, "ben", tokens.listed("ann")[-1].key, saying="does not let you revoke")
     tokens.revoke("ann", tokens.listed("ann")[-1].key)
     assert status("SELECT 1") == 401
     assert [entry.kind for entry in chain.entries() if entry.curator == "ann"] == ["token", "token", "revoke"]

@@ -13,11 +13,11 @@ from dpsynth_core.claims.criteria.criterion import MET, NOT_MET, UNDECIDED, Deci
 from dpsynth_core.claims.criteria.models import ModelCriterion, ModelGain, ModelRight
 from dpsynth_core.claims.models.targets import MAX_MODELS
 from dpsynth_core.claims.models.usefulness import PER_COLUMN, Guesses
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.intervals import Noisy
 from tests.claims.criteria.test_reading import GAIN, MODEL, spec
+from tests.refusals import refused
 
 FALSE_ALARM = 1e-4
 PEOPLE, RIGHT, GUESS, SIGMA, PEOPLE_SIGMA = 2_000.0, 1_500.0, 1_420.0, 25.0, 15.0
@@ -90,24 +90,21 @@ def test_tolerances_are_one_for_each_column() -> None:
     age = MODEL | {"column": "age", "model": "linear regression"}
     (target,) = Plan.of(spec(age, age | {"model": "gradient boosting", "tolerance": 30})).targets
     assert target.tolerance == 30
-    with pytest.raises(InputError) as caught:
-        Plan.of(spec(age | {"tolerance": 30}, age | {"tolerance": 40}))
-    assert caught.value.field == "criteria.1.tolerance"
+    caught = refused(Plan.of, spec(age | {"tolerance": 30}, age | {"tolerance": 40}))
+    assert caught.field == "criteria.1.tolerance"
 
 
 def test_models_of_too_many_columns_are_refused() -> None:
     names = [f"c{number}" for number in range(MAX_MODELS + 2)]
     criteria = [MODEL | {"column": name} for name in names]
     wide = spec(*criteria, mechanism="independent").model_copy(update={"domain": dict.fromkeys(names, 3)})
-    with pytest.raises(InputError, match=f"more than {MAX_MODELS} columns"):
-        Plan.of(wide)
+    refused(Plan.of, wide, saying=f"more than {MAX_MODELS} columns")
 
 
 def test_what_needs_rows_or_records_is_refused_before_anything_is_charged() -> None:
     known = {**spec().domain, "attributes": spec().domain["attributes"][:3]}
-    with pytest.raises(InputError) as caught:
-        Plan.of(spec(MODEL, mechanism="gaussian").model_copy(update={"domain": known}))
-    assert caught.value.field == "criteria.0"
+    caught = refused(Plan.of, spec(MODEL, mechanism="gaussian").model_copy(update={"domain": known}))
+    assert caught.field == "criteria.0"
 
 
 def test_in_words() -> None:

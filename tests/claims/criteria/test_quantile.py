@@ -14,7 +14,6 @@ from scipy.stats import binomtest
 from dpsynth_core.claims.criteria.criterion import MET, NOT_MET, UNDECIDED, Decided
 from dpsynth_core.claims.criteria.quantile import Quantile, bracket
 from dpsynth_core.claims.criteria.registry import decide, read_criteria
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
@@ -24,6 +23,7 @@ from dpsynth_core.vocabulary.workload import all_kway
 from tests.claims.criteria.test_deciding import DOMAIN, FALSE_ALARM, REAL, ROWS, WORKLOAD, criterion, kernel, published
 from tests.claims.criteria.test_reading import spec
 from tests.privacy.tables import ArraySource
+from tests.refusals import refused
 
 MEDIAN = {"kind": "quantile", "column": "age", "tolerance": 20.0}
 AGE = WORKLOAD.domain["age"]
@@ -172,9 +172,8 @@ def test_in_words() -> None:
     ],
 )
 def test_every_mistake_names_its_field(more: dict[str, Any], field: str) -> None:
-    with pytest.raises(InputError) as caught:
-        Plan.of(spec(MEDIAN | more))
-    assert caught.value.field.startswith(field)
+    caught = refused(Plan.of, spec(MEDIAN | more))
+    assert caught.field.startswith(field)
 
 
 def test_a_column_whose_outside_values_count_as_a_named_one_is_refused() -> None:
@@ -183,6 +182,5 @@ def test_a_column_whose_outside_values_count_as_a_named_one_is_refused() -> None
     recoded = next(column for column in described["attributes"] if column["name"] == "age")
     recoded["other"] = {"as": AGE.cell_labels()[1], "why": "They are known to be rare."}
     domain = Domain.from_json(described)
-    with pytest.raises(InputError, match="no edge bounds them") as caught:
-        read_criteria([MEDIAN], all_kway(domain, 1), answered=False)
-    assert caught.value.field == "criteria.0.column"
+    caught = refused(read_criteria, [MEDIAN], all_kway(domain, 1), answered=False, saying="no edge bounds them")
+    assert caught.field == "criteria.0.column"

@@ -19,10 +19,11 @@ from dpsynth_core.claims.criteria.ranges import RangesWithin
 from dpsynth_core.claims.criteria.registry import KINDS, MAX_TOGETHER, MOST, tables_alone
 from dpsynth_core.claims.criteria.statistics import Share
 from dpsynth_core.claims.criteria.tables import SubgroupWithin, TablesWithin
-from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import MechanismSpec, Spec
 from dpsynth_core.statistics.intervals import Interval
+from tests.refusals import refused
 
 DOMAIN = {
     "version": 1,
@@ -147,36 +148,31 @@ def test_criteria_take_their_share_from_the_mechanism_and_change_the_digest() ->
     ],
 )
 def test_every_mistake_names_its_field(criterion: dict[str, Any], field: str) -> None:
-    with pytest.raises(InputError) as caught:
-        Plan.of(spec(criterion))
-    assert caught.value.field.startswith(field)
-    assert caught.value.remedy
+    caught = refused(Plan.of, spec(criterion))
+    assert caught.field.startswith(field)
+    assert caught.remedy
 
 
 def test_what_is_no_list_of_criteria_is_refused() -> None:
     for wrong in ("all", {"kind": "tables"}, [3]):
-        with pytest.raises(InputError, match="criteria"):
-            Plan.of(Spec.from_json(spec().published() | {"criteria": wrong}))
+        refused(lambda one=wrong: Plan.of(Spec.from_json(spec().published() | {"criteria": one})), saying="criteria")
 
 
 def test_so_many_that_none_could_be_decided_are_refused() -> None:
-    with pytest.raises(InputError, match=f"more than {MOST}"):
-        Plan.of(spec(*[SHARE] * (MOST + 1)))
+    refused(Plan.of, spec(*[SHARE] * (MOST + 1)), saying=f"more than {MOST}")
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5, -0.1])
 def test_a_share_that_cannot_be_is_refused_where_there_are_criteria(share: float) -> None:
     Plan.of(spec(criteria=share))
-    with pytest.raises(InputError, match=r"budget\.criteria"):
-        Plan.of(spec(SHARE, criteria=share))
+    refused(Plan.of, spec(SHARE, criteria=share), saying=r"budget\.criteria")
 
 
 def test_answers_can_be_asked_only_for_what_they_say() -> None:
     known = {**DOMAIN, "attributes": DOMAIN["attributes"][:3]}
     wide = SHARE | {"among": {"age": ["0..39"], "born": ["1920-01-01..1969-12-31"]}}
     answers = spec(wide, mechanism="gaussian").model_copy(update={"domain": known})
-    with pytest.raises(InputError, match="none of them has all of its columns"):
-        Plan.of(answers)
+    refused(Plan.of, answers, saying="none of them has all of its columns")
     assert Plan.of(spec(wide)).criteria
 
 

@@ -12,7 +12,6 @@ from scipy.stats import binomtest
 from dpsynth_core.claims.criteria.criterion import MET, NOT_MET, UNDECIDED, Decided, Published
 from dpsynth_core.claims.criteria.registry import decide, read_criteria
 from dpsynth_core.claims.criteria.regression import Coefficient, _enclosed
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import REPLACE, Unit
@@ -22,6 +21,7 @@ from dpsynth_core.vocabulary.middles import middles
 from dpsynth_core.vocabulary.released import of_codes
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.privacy.tables import ArraySource, GlassNoise
+from tests.refusals import refused
 
 FALSE_ALARM = 1e-6
 DOMAIN = Domain.from_json(
@@ -193,6 +193,5 @@ def test_in_words() -> None:
     ],
 )
 def test_every_mistake_names_its_field(entries: dict[str, Any], field: str) -> None:
-    with pytest.raises(InputError) as caught:
-        read(entries)
-    assert caught.value.field.startswith(field)
+    caught = refused(read, entries)
+    assert caught.field.startswith(field)

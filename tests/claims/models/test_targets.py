@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from dpsynth_core.claims.models.targets import ModelSpec, Target, predictable, targets
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
+from tests.refusals import refused
 
 DOMAIN = Domain(
     (
@@ -39,15 +39,13 @@ DOMAIN = Domain(
     ],
 )
 def test_what_no_model_could_predict_is_refused(models: list[ModelSpec], field: str, words: str) -> None:
-    with pytest.raises(InputError, match=words) as refused:
-        targets(DOMAIN, models)
-    assert refused.value.field == field
-    assert refused.value.remedy
+    error = refused(targets, DOMAIN, models, saying=words)
+    assert error.field == field
+    assert error.remedy
 
 
 def test_a_column_alone_has_nothing_to_be_predicted_from() -> None:
-    with pytest.raises(InputError, match="only column"):
-        targets(Domain((DOMAIN["sex"],)), [ModelSpec(column="sex")])
+    refused(targets, Domain((DOMAIN["sex"],)), [ModelSpec(column="sex")], saying="only column")
 
 
 def test_what_is_offered_is_what_is_accepted() -> None:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.registry import configured, get
 from dpsynth_core.mechanisms.steps import Finished, Fitted
 from dpsynth_core.privacy.events import Gaussian, Selection
@@ -28,6 +27,7 @@ from dpsynth_core.vocabulary.workload import Workload, all_kway
 from tests.foundation.processes import lives, workers
 from tests.mechanisms.runs import DOMAIN, people, run
 from tests.patience import wait_until
+from tests.refusals import refused
 from tests.research.mechanisms.game_doubles import PlainKernel, every_record, pick
 
 BOTH = pytest.mark.parametrize("name", ["fem", "sepfem"])
@@ -150,8 +150,7 @@ def test_the_budget_buys_as_many_choices_as_stay_accurate(rho: float, size: int)
 @BOTH
 def test_an_eps_0_whose_square_vanishes_is_refused(name: str) -> None:
     for tiny in (1e-200, 9e-7):
-        with pytest.raises(InputError, match="is below 1e-06"):
-            configured(get(name), {"eps_0": tiny})
+        refused(configured, get(name), {"eps_0": tiny}, saying="is below 1e-06")
     assert isinstance(least := configured(get(name), {"eps_0": 1e-6}), Fem | SepFem)
     assert least.choices(10, 5000.0, 3.0) == least.rounds
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from streamlit import config
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.web.shell.door import address
+from tests.refusals import refused
 
 
 @pytest.mark.parametrize(
@@ -28,8 +28,7 @@ def test_an_origin_is_written_as_browsers_write_it(written: str, origin: str) ->
 )
 def test_what_is_not_an_address_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPSYNTH_URL", text)
-    with pytest.raises(InputError, match="DPSYNTH_URL"):
-        address.configured()
+    refused(address.configured, saying="DPSYNTH_URL")
 
 
 @pytest.mark.parametrize(

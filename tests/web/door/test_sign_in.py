@@ -14,12 +14,12 @@ from streamlit import config
 from streamlit.runtime.secrets import secrets_singleton
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store import roles
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.shell import security
 from dpsynth_core.web.shell.door import doors, sign_in
 from tests.patience import SECONDS
+from tests.refusals import refused
 from tests.web.door.visits import BROWSER, visit
 
 ORIGIN = "https://studio.example.org"
@@ -178,9 +178,8 @@ def test_a_name_from_the_provider_is_text_on_the_page(installation: Path) -> Non
 )
 def test_a_section_that_would_not_protect_is_refused_at_the_start(installation: Path, changes: dict[str, None], answer_text: str) -> None:
     write(installation, **changes)
-    with pytest.raises(InputError, match=answer_text) as refused:
-        doors.chosen()
-    assert SECRET not in str(refused.value)
+    error = refused(doors.chosen, saying=answer_text)
+    assert SECRET not in str(error)
 
 
 def test_http_is_enough_on_this_machine(installation: Path) -> None:
@@ -191,14 +190,12 @@ def test_http_is_enough_on_this_machine(installation: Path) -> None:
 @pytest.mark.parametrize("people", ["1", '"ann"', "true"])
 def test_a_list_that_names_nobody_is_refused(installation: Path, people: str) -> None:
     write(installation, people)
-    with pytest.raises(InputError, match="not a list of e-mail addresses and groups"):
-        doors.chosen()
+    refused(doors.chosen, saying="not a list of e-mail addresses and groups")
 
 
 def test_secrets_that_cannot_be_read_do_not_turn_sign_in_off(installation: Path) -> None:
     (installation / "secrets.toml").write_text("[auth\n", encoding="utf-8")
-    with pytest.raises(InputError, match="cannot be read"):
-        doors.chosen()
+    refused(doors.chosen, saying="cannot be read")
 
 
 def test_other_secrets_do_not_turn_it_on(installation: Path) -> None:
@@ -214,8 +211,7 @@ def test_the_claim_with_the_groups_has_the_name_that_the_provider_gives_it(insta
     write(installation, "", "groups = 1")
     doors.chosen.cache_clear()
     secrets_singleton._reset()
-    with pytest.raises(InputError, match="not the name of a claim"):
-        doors.chosen()
+    refused(doors.chosen, saying="not the name of a claim")
 
 
 def test_who_signed_in_more_than_an_hour_ago_is_asked_again_and_told_why(installation: Path) -> None:
