@@ -72,7 +72,7 @@ release: $(VENV)/.test-ready ## Make what is published of a version in build/rel
 	@$(PY) -m docs.release
 
 bench: $(VENV)/.run-ready $(PEER)/.ready ## Measure ours and dpmm on Adult, hours by default (BENCH="--epsilon 1 --runs 1 --programs aim dpmm-mst")
-	$(PY) -m benchmarks.compare $(BENCH)
+	$(PY) -m benchmarks compare $(BENCH)
 
 lock: $(VENV)/.test-ready ## Write the lock files anew from requirements.in, requirements-dev.in and benchmarks/dpmm.in
 	$(UV_COMPILE) --universal --no-emit-package jsonpath-rw requirements-dev.in --output-file requirements-dev.txt

@@ -2,9 +2,9 @@
 all-3way, target and skewed (Figures 1 to 3), against the capacity of the model (4a, 4b), confidence bounds beside errors (4c), the share of
 the people of whom a sample errs as much (5), processor time (6), Private-PGM beside relaxed projection (7), structural zeros (Table 3).
 
-    python -m benchmarks.aim_figures --tables titanic --workloads all-3way target --epsilons 0.1 1 10 --runs 3
-    python -m benchmarks.aim_figures --tables titanic demo --mechanisms aim aim@paper mst mst@paper     # as published, beside our defaults
-    python -m benchmarks.aim_figures --tables demo --epsilons 1 --mechanisms aim@paper --capacities 1.25 5 20 80
+    python -m benchmarks aim_figures --tables titanic --workloads all-3way target --epsilons 0.1 1 10 --runs 3
+    python -m benchmarks aim_figures --tables titanic demo --mechanisms aim aim@paper mst mst@paper     # as published, beside our defaults
+    python -m benchmarks aim_figures --tables demo --epsilons 1 --mechanisms aim@paper --capacities 1.25 5 20 80
 
 Errors are those of Definition 2: of the rows, or of the answers of mechanisms that write none; without certificate, with fresh noise.
 What a mechanism refuses is recorded as refused. What is in the record is not measured again, so it can be run in slices. Of the paper's
@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -57,7 +56,6 @@ from dpsynth_core.vocabulary.rows import row_marginals
 from dpsynth_core.vocabulary.workload import Workload, all_kway, drawn, target
 from dpsynth_core.vocabulary.zeros import StructuralZeros
 
-NAME = "aim_figures"
 DELTA = 1e-9
 COLUMNS = 3
 TARGETS = {"adult": "income>50K", "titanic": "Survived"}
@@ -106,19 +104,6 @@ def named(name: str, given: Mapping[str, Any] = MappingProxyType({})) -> Mechani
     mwem = registry.configured(registry.get("mwem_pgm"), {**preset, "max_size_mb": 4096.0})
     card = replace(mwem.card, title=mwem.card.title.replace("PGM", "relaxed projection"))
     return replace(mwem, fit=_relaxed, card=card)
-
-
-def parser() -> argparse.ArgumentParser:
-    return record.parser(
-        __doc__,
-        {"tables": TABLES, "workloads": WORKLOADS, "mechanisms": (*MECHANISMS, *PUBLISHED, RELAXED, RELAXED + AS_PUBLISHED)},
-        tables=["adult", "titanic"],
-        workloads=["all-3way"],
-        epsilons=list(EPSILONS),
-        mechanisms=list(MECHANISMS),
-        capacities=[0.0],
-        runs=5,
-    )
 
 
 def points(options: argparse.Namespace) -> Iterator[record.Point]:
@@ -250,19 +235,16 @@ def _with_zeros(folder: Path) -> CodesSource:
 TABLES = {**SHAPES, "few-zeros": Shape("2,000 people of Adult, with structural zeros", 2, _with_zeros)}
 
 
-def write(kept: Mapping[str, Any], place: Path) -> None:
+def lines(kept: Mapping[str, Any]) -> Iterator[str]:
     """The means as tables."""
-    frame = pd.DataFrame(kept["runs"])
-    for column in ("error", "cpu_seconds", "refused"):
-        frame[column] = frame.get(column, np.nan)
-    settings = frame.groupby(["table", "workload", "max_size_mb"])
-    text = [
+    frame = figures.runs(kept)
+    yield (
         f"{figures.days(kept)}, delta {DELTA:g}. Workload error (Definition 2 of the AIM paper): mean over runs (their number), processor "
-        "seconds.",
-        *(line for setting, part in settings for line in ("", *_table(setting, part))),
-        *("", "## Our defaults beside what is published", "", *gains(frame[frame["max_size_mb"] == 0])),
-    ]
-    place.with_suffix(".md").write_text("\n".join(text) + "\n", encoding="utf-8")
+        "seconds."
+    )
+    for setting, part in frame.groupby(["table", "workload", "max_size_mb"]):
+        yield from ("", *_table(setting, part))
+    yield from ("", "## Our defaults beside what is published", "", *gains(frame[frame["max_size_mb"] == 0]))
 
 
 def _table(setting: Any, frame: pd.DataFrame) -> Iterator[str]:
@@ -303,9 +285,10 @@ def gains(frame: pd.DataFrame) -> Iterator[str]:
         yield f"- {named(str(name)).card.title}: {ratios.mean():.2f} times the error on average, {better} ({places})."
 
 
-PROGRAM = record.Program(NAME, parser, points, lambda point: measure(Point(**point)), write)
+_DEFAULTS = {
+    **{"tables": ["adult", "titanic"], "workloads": ["all-3way"], "epsilons": list(EPSILONS), "mechanisms": list(MECHANISMS)},
+    **{"capacities": [0.0], "runs": 5},
+}
+_AMONG = {"tables": TABLES, "workloads": WORKLOADS, "mechanisms": (*MECHANISMS, *PUBLISHED, RELAXED, RELAXED + AS_PUBLISHED)}
+PROGRAM = record.Program("aim_figures", __doc__, points, lambda point: measure(Point(**point)), lines, _DEFAULTS, _AMONG)
 main = PROGRAM.main
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -5,7 +5,7 @@ of Proposition 23 for those that are named ends: how many of them are beyond the
 what this counts. Noise is that of one table's error as a share of the limit; the number of people, 10,000, is known, or estimated with the
 same noise.
 
-    python -m benchmarks.beyond
+    python -m benchmarks beyond
 """
 
 from __future__ import annotations
@@ -66,7 +66,3 @@ def _row(one: Mapping[str, Any]) -> tuple[Any, ...]:
     people = "estimated" if one["estimated"] else "known"
     parts = (f"{one[name]:,} ({one[name] / one['named']:.0%})" if one["named"] else "none" for name in ("wrong", "bound_fails"))
     return (one["beyond"], one["good"], one["noise"], people, f"{one['named']:,}", *parts)
-
-
-if __name__ == "__main__":
-    main()

@@ -4,7 +4,7 @@ Makes releases with a certificate and without one, each with fresh noise. Of the
 bounds, and how often are they below; of both: how much larger is the error when a share of the budget goes elsewhere. Looks at true
 counts without noise: for public tables only.
 
-    python -m benchmarks.certificate --data ../shared/data/adult-binned.csv --domain ../shared/data/adult-binned-domain.json
+    python -m benchmarks certificate --data ../shared/data/adult-binned.csv --domain ../shared/data/adult-binned-domain.json
 """
 
 from __future__ import annotations
@@ -20,15 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import record
-from benchmarks.table import add_table_options, file_section, load_table, spec
+from benchmarks.table import add_table_options, errors, file_section, load_table, spec
 from dpsynth_core.evaluation.bounds import UNBOUNDED
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.times import Stopwatch
-from dpsynth_core.statistics.distances import IN_WRONG_CELL, marginal_errors
+from dpsynth_core.statistics.distances import IN_WRONG_CELL
 from dpsynth_core.vocabulary.measurement import Clique
-from dpsynth_core.vocabulary.rows import row_marginals
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class Certified:
     seconds: float
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = record.parser(
         __doc__, mechanism="aim", relation="add-remove", epsilon=1.0, delta=1e-9, certificate=DEFAULT_CERTIFICATE, runs=6
     )
@@ -76,38 +75,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if share:
                 carrying.append(_judge(made, true, stopwatch.times().value["phases"]))
             else:
-                without.append(statistics.fmean(_errors(made, true).values()) / IN_WRONG_CELL)
+                without.append(statistics.fmean(errors(made, true).values()) / IN_WRONG_CELL)
     print(_table(carrying, without))
     _write(options, carrying, without)
-    return 0
-
-
-def _errors(made: Release, true: Mapping[Clique, NDArray[np.int64]]) -> dict[Clique, float]:
-    if made.codes is None:
-        raise SystemExit("this mechanism writes no rows; choose another one")
-    return marginal_errors(true, row_marginals(made.domain, made.codes, tuple(true)))
 
 
 def _judge(made: Release, true: Mapping[Clique, NDArray[np.int64]], phases: Mapping[str, float]) -> Certified:
     assert made.certificate is not None
-    errors = _errors(made, true)
-    certificate = made.certificate
+    off, certificate = errors(made, true), made.certificate
     stated = {one.attributes: one for one in certificate.marginals}
     prior = {clique: bound for clique, bound in made.bounds.items() if bound.support != UNBOUNDED}
-    mean = statistics.fmean(errors.values())
+    mean = statistics.fmean(off.values())
     return Certified(
         error=mean / IN_WRONG_CELL,  # this and the next three as L1
         mean_error=certificate.mean_error / IN_WRONG_CELL,
         mean_bound=certificate.mean_bound95 / IN_WRONG_CELL,
-        off=statistics.fmean(abs(stated[r].error - errors[r]) for r in errors) / IN_WRONG_CELL,
+        off=statistics.fmean(abs(stated[r].error - off[r]) for r in off) / IN_WRONG_CELL,
         mean_holds=certificate.mean_bound95 >= mean,
-        ratio=statistics.median(_ratio(stated[r].bound95, errors[r]) for r in errors),
-        coverage=statistics.fmean(stated[r].bound95 >= errors[r] for r in errors),
-        simultaneous_ratio=statistics.median(_ratio(stated[r].simultaneous95, errors[r]) for r in errors),
-        simultaneous=all(stated[r].simultaneous95 >= errors[r] for r in errors),
-        prior_ratio=statistics.median(_ratio(one.tight, errors[r]) for r, one in prior.items()),
-        paper_ratio=statistics.median(_ratio(one.paper, errors[r]) for r, one in prior.items()),
-        prior_coverage=statistics.fmean(one.tight >= errors[r] for r, one in prior.items()),
+        ratio=statistics.median(_ratio(stated[r].bound95, off[r]) for r in off),
+        coverage=statistics.fmean(stated[r].bound95 >= off[r] for r in off),
+        simultaneous_ratio=statistics.median(_ratio(stated[r].simultaneous95, off[r]) for r in off),
+        simultaneous=all(stated[r].simultaneous95 >= off[r] for r in off),
+        prior_ratio=statistics.median(_ratio(one.tight, off[r]) for r, one in prior.items()),
+        paper_ratio=statistics.median(_ratio(one.paper, off[r]) for r, one in prior.items()),
+        prior_coverage=statistics.fmean(one.tight >= off[r] for r, one in prior.items()),
         seconds=phases["bounds"] + phases["certificate"],
     )
 
@@ -143,7 +134,3 @@ def _write(options: argparse.Namespace, carrying: Sequence[Certified], without: 
     workload = options.workload.replace(":", "-").replace("/", "-")
     plan = f"{workload}_{options.mechanism}_{options.relation}_eps{options.epsilon:g}"
     record.write(options.results / f"certificate_{options.data.stem}_{plan}", kept)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

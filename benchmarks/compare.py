@@ -1,6 +1,6 @@
 """How good, how fast and how large programs for private synthetic rows are, on the same machine, table, budget and error function.
 
-    python -m benchmarks.compare --epsilon 1 10 --runs 3 --programs aim dpmm-aim dpmm-mst
+    python -m benchmarks compare --epsilon 1 10 --runs 3 --programs aim dpmm-aim dpmm-mst
 
 Each run is a process of its own with fresh noise, and the programs take turns, so that what else happens on the machine
 happens to all of them. What was measured so far is written after every run: interrupt it, and go on with --append.
@@ -30,7 +30,7 @@ from dpsynth_core.statistics.distances import workload_error
 Run = Mapping[str, Any]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = record.parser(__doc__, epsilon=[1.0, 10.0], delta=1e-9, name="comparison")
     add_table_options(parser)
     parser.add_argument("--runs", type=int, choices=range(1, 101), metavar="N", default=3, help="of each program and epsilon")
@@ -49,7 +49,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"  error {run['error']:.4f}, {run['seconds']:.0f} s, {run['peak_mb']:.0f} MB", file=sys.stderr)
         kept["runs"].append(run)
         record.write(options.results / options.name, kept, _lines(kept))
-    return 0
 
 
 def measure(name: str, table: Table, epsilon: float, delta: float) -> dict[str, Any]:
@@ -149,7 +148,3 @@ def _versions(runs: Sequence[Run]) -> list[str]:
 def _days(runs: Sequence[Run]) -> str:
     days = sorted({run["began"][:10] for run in runs})
     return f"Measured on {days[0]}" if len(days) == 1 else f"Measured from {days[0]} to {days[-1]}"
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,6 @@
 """How long, and with how much memory, all marginals of three columns of a table of 15 are counted: by each engine, and by hand.
 
-    python -m benchmarks.counting --rows 1000000 10000000
+    python -m benchmarks counting --rows 1000000 10000000
 
 Invented people (`invented`) as Parquet and as CSV, written to `--folder` first unless they are there. Each count is a process of its own
 that is watched from outside: processor time and memory are those of it and of all processes that it starts. Needs Linux.
@@ -122,7 +122,7 @@ def main() -> None:
 
 def watched(engine: str, form: str, order: int, path: Path, rows: int) -> Counted:
     """Count in a process of its own, and watch it and all that it starts."""
-    command = [sys.executable, "-m", "benchmarks.counting", "--count", engine, form, str(order), str(path)]
+    command = [sys.executable, "-m", "benchmarks", "counting", "--count", engine, form, str(order), str(path)]
     used: dict[int, float] = {}
     peak = start = 0.0
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -225,7 +225,3 @@ def _write(results: list[Counted], folder: Path) -> None:
         rows.append((one.engine, one.form, f"{one.rows:,}", one.marginals, *costs))
     kept = {"machine": machine, "counts": [asdict(one) for one in results]}
     record.write(folder / "counting", kept, record.table(titles, rows))
-
-
-if __name__ == "__main__":
-    main()

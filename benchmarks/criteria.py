@@ -1,6 +1,6 @@
 """How often criteria are decided wrongly, and how close their bounds are: many releases of small tables of which the truth is known.
 
-    python -m benchmarks.criteria --runs 200
+    python -m benchmarks criteria --runs 200
 
 Each run invents people, makes a release of them with a criterion of every kind, and compares error, bounds and outcome with the truth. The
 limit of a criterion is near its error, where it is hardest to tell. The noise is seeded: these people are invented.
@@ -172,7 +172,7 @@ _TOO_RARE = 0.01
 """Of coverage that a true level of 95 % would give."""
 _HEAD = """# Criteria: outcomes beside the truth
 
-`python -m benchmarks.criteria --runs {runs} --people {people} --epsilon {epsilon:g} --mechanism {mechanism}`: that many releases of
+`python -m benchmarks criteria --runs {runs} --people {people} --epsilon {epsilon:g} --mechanism {mechanism}`: that many releases of
 invented people, a fifth of each budget for its criteria, and a tenth for what models are worth. A bound should hold for 95 % of the
 releases or more. "Wrongly met": it would have been met with a limit a thousandth below its true error; "wrongly not met": with one a
 thousandth above. Both may happen to 5 % at most. "Bound / error": in the median. Where errors are smaller than noise, that says how small
@@ -183,7 +183,3 @@ which is at most 1.3, and whether coverage is compatible with 95 % (p above 0.01
 
 | criterion | lower bound held | upper bound held | wrongly met | wrongly not met | bound / error | bound / (error + noise) | bound |
 |---|---|---|---|---|---|---|---|"""
-
-
-if __name__ == "__main__":
-    main()

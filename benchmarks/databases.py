@@ -1,7 +1,7 @@
 """What it costs to count all three-way marginals of 15 columns in a database, beside what a person would write by hand.
 
-    python -m benchmarks.databases --rows 1000000
-    python -m benchmarks.databases --rows 10000000 --postgres postgresql://USER@HOST/DATABASE
+    python -m benchmarks databases --rows 1000000
+    python -m benchmarks databases --rows 10000000 --postgres postgresql://USER@HOST/DATABASE
 
 The table is invented: 15 columns that depend on each other. It is made in a temporary folder and, in PostgreSQL, in a table of its own
 that is dropped again. By hand: one DuckDB statement with GROUPING SETS of the columns as they are, all at once or a few at a time.
@@ -147,7 +147,3 @@ def main() -> None:
     options = parser.parse_args()
     results = measure(options.rows, options.postgres, options.sqlite)
     record.write(options.results / f"databases-{options.rows}", results, _lines(results))
-
-
-if __name__ == "__main__":
-    main()

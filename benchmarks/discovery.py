@@ -1,6 +1,6 @@
 """What it costs not to know a table's values: private discovery beside the codebook, many rare values, a secret of one person.
 
-    python -m benchmarks.discovery [--runs 5] [--data ../shared/data/adult.csv]
+    python -m benchmarks discovery [--runs 5] [--data ../shared/data/adult.csv]
 
 1. Adult's raw table and the demo's simulated people, AIM at epsilon 1, all pairs of columns: the error of the rows where every column is
    learnt for a tenth of the budget, beside the error where its values stand in a public codebook. Each in the cells of its own domain,
@@ -58,7 +58,7 @@ AT_ONCE = 500
 """Secrets in one table, each of one person: setting up the noise of an answer takes longer than drawing it."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = record.parser(__doc__, {"tables": TABLES}, tables=list(TABLES), epsilon=1.0, runs=5, people=100_000, values=5000, tries=10_000)
     parser.add_argument("--data", type=Path, default=ADULT_FOLDER / "adult.csv", help="UCI Adult with a header (default: %(default)s)")
     options = parser.parse_args(arguments)
@@ -70,7 +70,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name, (data, codebook) in tables(options.data, Path(folder), options.tables).items():
             kept[name] = list(pairs(data, codebook, options.epsilon, options.runs))
     record.write(options.results / "discovery", kept, _lines(kept))
-    return 0
 
 
 def tables(data: Path, folder: Path, names: Sequence[str]) -> dict[str, tuple[Path, Domain]]:
@@ -212,7 +211,3 @@ def _lines(kept: Mapping[str, Any]) -> Iterator[str]:
     }
     yield from ("", *record.table(("a column of many texts", ""), facts.items()))
     yield from ("", f"A text that one person has left {tried['left']:,} times in {tried['tries']:,} tries.")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

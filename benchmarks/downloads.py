@@ -1,6 +1,6 @@
 """What a download costs the server in memory: a large release, taken away by two browsers one after the other.
 
-    python -m benchmarks.downloads --rows 1000000 10000000
+    python -m benchmarks downloads --rows 1000000 10000000
 
 Independent writes so many rows over half of the simulated people's twelve columns. Then Chromium, with a new window for each download,
 clicks on the bundle and on the rows as CSV. Told are the server's resident set before, its largest meanwhile, and what is left once the
@@ -89,7 +89,7 @@ def _download(browser: Any, url: str, pid: int, project: str, file: str) -> dict
 
 def _lines(records: Sequence[dict[str, Any]]) -> list[str]:
     heads = ("rows", "file", "its MB", "browser", "MB before", "at most", "afterwards", "processor seconds")
-    lines = ["Resident memory of the server around downloads, by `python -m benchmarks.downloads`.", ""]
+    lines = ["Resident memory of the server around downloads, by `python -m benchmarks downloads`.", ""]
     for kept in records:
         rows = []
         for one in kept["downloads"]:
@@ -98,7 +98,3 @@ def _lines(records: Sequence[dict[str, Any]]) -> list[str]:
         lines += [f"**{kept['label']}**: {kept['day']}, {kept['cores']} cores, revision {kept['versions']['revision']}.", ""]
         lines += [*record.table(heads, rows), ""]
     return lines
-
-
-if __name__ == "__main__":
-    main()

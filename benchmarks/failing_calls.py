@@ -1,4 +1,4 @@
-"""Let each call fail once that changes a file, and see what is lost: ``python -m benchmarks.failing_calls [--times N] [--seconds S]``.
+"""Let each call fail once that changes a file, and see what is lost: ``python -m benchmarks failing_calls [--times N] [--seconds S]``.
 
 Four commands work on books of their own: a run, `recover`, `ledger restore` and the wizard's worker. A library between them and the C
 library (`failing_calls.c`, built by the compiler of this machine) counts every write, fsync, rename, link, new file, new folder and
@@ -370,7 +370,3 @@ def _say_charged() -> int:
 def touched(place: Path) -> bool:
     """Whether the ledger says that a run read records."""
     return forked(place, lambda: 0 if any(entry.kind == "touch" for entry in chain.entries()) else 1).code == 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

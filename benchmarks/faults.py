@@ -1,4 +1,4 @@
-"""Break runs of the command line and count what is lost: ``python -m benchmarks.faults [--times N] [--only CASE]``.
+"""Break runs of the command line and count what is lost: ``python -m benchmarks faults [--times N] [--only CASE]``.
 
 Each case charges people of its own for one release and hurts the process while it works: a signal or `kill -9` at a random
 moment, a disk that takes no more bytes (a limit on the size of files, so that no rights are needed), a folder that is replaced. Then it
@@ -243,7 +243,3 @@ def main() -> None:
             examine(place, hurt(place), tally)
             shutil.rmtree(place.folder)
         print(record.row((name, *vars(tally).values())), flush=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,8 +1,8 @@
 """Figures 1 and 2 of Vietri, Tian, Bun, Steinke, Wu 2020 on Adult: the largest error of 64 random marginals against epsilon, and of growing
 workloads at epsilon 0.1; delta = 1/N^2, means over runs.
 
-    python -m benchmarks.fem --figures 1 --epsilons 0.1 0.25 1 --runs 3
-    python -m benchmarks.fem --figures 2 --marginals 16 128 455 --programs fem dualquery zero
+    python -m benchmarks fem --figures 1 --epsilons 0.1 0.25 1 --runs 3
+    python -m benchmarks fem --figures 2 --marginals 16 128 455 --programs fem dualquery zero
 
 Beside FEM, sepFEM, DualQuery and DQRS at their defaults: the naive answer 0 to every query; HDMM, which the paper compares with, and
 HDMM+PGM; Gaussian noise on every marginal, the same on every cell; ResidualPlanner; and AIM. What a mechanism refuses is recorded as
@@ -13,20 +13,16 @@ and for nothing else.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import product
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from benchmarks import figures, record
 from benchmarks.figures import Program
 
-NAME = "fem"
 GROWING = (16, 64, 128, 256, 455)
 """Numbers of marginals of Figure 2; Adult has 455 three-way ones."""
 _NOISE, _HDMM = "gaussian-even", "hdmm"
@@ -62,19 +58,6 @@ class Point:
     program: str
 
 
-def parser() -> argparse.ArgumentParser:
-    return record.parser(
-        __doc__,
-        {"figures": (1, 2), "k": (2, 3, 4, 5), "programs": PROGRAMS},
-        figures=[1, 2],
-        k=[3],
-        epsilons=list(figures.EPSILONS),
-        marginals=list(GROWING),
-        programs=list(PROGRAMS),
-        runs=3,
-    )
-
-
 def points(options: argparse.Namespace) -> Iterator[record.Point]:
     """Those of both figures that were asked for."""
     for k in options.k:
@@ -98,16 +81,14 @@ def measure(point: Point) -> dict[str, Any]:
     return setting.errors(outcome.finished) | outcome.costs()
 
 
-def write(kept: Mapping[str, Any], place: Path) -> None:
+def lines(kept: Mapping[str, Any]) -> Iterator[str]:
     """The means as a table."""
-    frame = pd.DataFrame(kept["runs"])
-    frame["refused"] = frame.get("refused", np.nan)
-    text = [
+    yield (
         f"Adult binned as in the AIM paper, {figures.days(kept)}. Largest error of any cell, as a fraction of the people: mean over runs "
-        "(their number).",
-        *(line for figure, part in frame.groupby("figure") for line in ("", *_table(int(str(figure)), part))),
-    ]
-    place.with_suffix(".md").write_text("\n".join(text).rstrip("\n") + "\n", encoding="utf-8")
+        "(their number)."
+    )
+    for figure, part in figures.runs(kept).groupby("figure"):
+        yield from ("", *_table(int(str(figure)), part))
 
 
 def _table(figure: int, frame: pd.DataFrame) -> Iterator[str]:
@@ -118,9 +99,9 @@ def _table(figure: int, frame: pd.DataFrame) -> Iterator[str]:
         yield from figures.table(about, titles, part, _ACROSS[figure], figures.told(3))
 
 
-PROGRAM = record.Program(NAME, parser, points, lambda point: measure(Point(**point)), write)
+_DEFAULTS = {
+    **{"figures": [1, 2], "k": [3], "epsilons": list(figures.EPSILONS), "marginals": list(GROWING), "programs": list(PROGRAMS), "runs": 3}
+}
+_AMONG = {"figures": (1, 2), "k": (2, 3, 4, 5), "programs": PROGRAMS}
+PROGRAM = record.Program("fem", __doc__, points, lambda point: measure(Point(**point)), lines, _DEFAULTS, _AMONG)
 main = PROGRAM.main
-
-
-if __name__ == "__main__":
-    sys.exit(main())

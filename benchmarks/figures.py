@@ -220,6 +220,12 @@ def verdict(one: Sequence[float], other: Sequence[float]) -> str:
     return MORE if min(one) > max(other) else UNDECIDED
 
 
+def runs(kept: Mapping[str, Any]) -> pd.DataFrame:
+    """Those of a record, a line each, with columns that all tables look at."""
+    frame = pd.DataFrame(kept["runs"])
+    return frame.assign(**{name: np.nan for name in ("error", "cpu_seconds", "refused") if name not in frame})
+
+
 def days(kept: Mapping[str, Any]) -> str:
     """Where and when the runs of a record were made."""
     began = [run["began"][:10] for run in kept["runs"]]

@@ -1,6 +1,6 @@
 """What a person meets at first sight on each page of a release from a codebook: words, controls, question marks, and how far it scrolls.
 
-    python -m benchmarks.first_sight               # exit code 1 where a goal is missed
+    python -m benchmarks first_sight               # exit code 1 where a goal is missed
 
 A table of 50,000 invented people with 12 columns is uploaded, their number is said, the codebook pasted, every other default kept. Each
 page is measured as it is when it has been drawn, Data with its table and Domain with its values; nothing is opened. Words are all that
@@ -12,7 +12,6 @@ screen is 1440 x 900.
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -143,10 +142,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     heads = ("page", "words", "controls", "question marks", "screens")
     rows = [(name, *asdict(one).values()) for name, one in seen.items()]
     rows += [("**six pages**", *total.values(), ""), ("goal, at most", *MOST.values(), f"{SCREENS} of Results before “Every table”")]
-    about = f"At first sight of each page of a release from a codebook. `python -m benchmarks.first_sight`, {kept['day']}."
+    about = f"At first sight of each page of a release from a codebook. `python -m benchmarks first_sight`, {kept['day']}."
     record.write(options.results / "first_sight", kept, [about, "", *record.table(heads, rows)])
     return int(any(total[measure] > most for measure, most in MOST.items()) or seen["Results"].screens > SCREENS)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

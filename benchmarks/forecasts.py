@@ -1,9 +1,9 @@
 """Is the forecast of time and memory right? Tables that its constants may be fitted to, and others that they may not.
 
-    python -m benchmarks.forecasts --tables fitted      # twenty-six tables
-    python -m benchmarks.forecasts --tables held-out    # fourteen others: what is claimed of the forecast is claimed of these
-    python -m benchmarks.forecasts --tables wide        # three of 50 columns and more
-    python -m benchmarks.forecasts --again              # runs nothing: what is recorded, beside the forecast as it is now
+    python -m benchmarks forecasts --tables fitted      # twenty-six tables
+    python -m benchmarks forecasts --tables held-out    # fourteen others: what is claimed of the forecast is claimed of these
+    python -m benchmarks forecasts --tables wide        # three of 50 columns and more
+    python -m benchmarks forecasts --again              # runs nothing: what is recorded, beside the forecast as it is now
 
 Each run is the command line in a process of its own, on an invented table; the forecast is made before it, from the same plan and the
 number of people. Compared are processor seconds, which a busy machine changes less than others, and the largest resident set. The tables
@@ -170,7 +170,3 @@ def _markdown(runs: list[dict[str, Any]]) -> str:
             rows.append((*about, *(f"{run[name]:.1f}" for name in ("cpu_seconds", "expected_seconds")), run["peak_mb"], run["expected_mb"]))
         lines += [*record.table(_HEAD, rows), ""]
     return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    main()

@@ -5,8 +5,8 @@ anew from the changed release.json; and *rerun*, with everything made anew by th
 versions as they are, with another NumPy named, and with another version of this program named. No forgery may be called consistent but of
 a field in UNSEEN, which is what SECURITY.md lists.
 
-    python -m benchmarks.forgeries                     every change of every field (an hour)
-    python -m benchmarks.forgeries --cases 300 --seed 7
+    python -m benchmarks forgeries                     every change of every field (an hour)
+    python -m benchmarks forgeries --cases 300 --seed 7
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import io
 import json
 import random
 import re
-import sys
 import tempfile
 import zipfile
 from collections import Counter
@@ -407,7 +406,7 @@ def _swapped(release: Release, number: int, versions: str) -> Make:
     return make
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     parser = record.options(__doc__, pairs=400, seed=random.SystemRandom().randrange(10**6))
     parser.add_argument("--cases", type=int, help="random ones of all (default: all)")
     options = parser.parse_args(arguments)
@@ -438,7 +437,3 @@ def main(arguments: Sequence[str]) -> int:
     print("consistent, as SECURITY.md lists:", ", ".join(f"{field} {shown[field]}" for field in UNSEEN))
     print(f"wrongly called consistent: {wrong}")
     return 1 if wrong else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

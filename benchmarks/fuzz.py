@@ -1,4 +1,4 @@
-"""Look for bytes that break a reader's promise, led by coverage: ``python -m benchmarks.fuzz [TARGET ...] [--seconds S] [--times N]``.
+"""Look for bytes that break a reader's promise, led by coverage: ``python -m benchmarks fuzz [TARGET ...] [--seconds S] [--times N]``.
 
 The targets are those of `tests.hostile.targets`: each reader of tables, domains, DDI codebooks, specs, criteria, transcripts, release.json
 and bundles. Each begins with the files of `tests/hostile/corpus` and works in a process of its own, for so many seconds or tries. A promise
@@ -91,7 +91,3 @@ def fuzzed(target: str, seconds: int, times: int, seed: int, found: Path) -> dic
         if ended.returncode:
             broken.append(f"it ended with {ended.returncode}: {ended.stderr.decode(errors='replace')[-300:]}")
     return {"target": target, "tries": count, "seconds": round(time.monotonic() - began), "seed": seed, **record.machine(), "wrong": broken}
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -4,7 +4,7 @@ Invents families, makes releases of them with fresh noise, and compares what the
 and with those of the mechanism's own answers. Tables of one release share their noise, so the doubt beside a share is the standard error
 over releases.
 
-    python -m benchmarks.household_bounds --epsilon 1 --runs 200
+    python -m benchmarks household_bounds --epsilon 1 --runs 200
 """
 
 from __future__ import annotations
@@ -20,13 +20,12 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import households, record
+from benchmarks.table import errors, released
 from dpsynth_core.evaluation.bounds import UNBOUNDED
 from dpsynth_core.inference.households import KINDS, kinds
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE
 from dpsynth_core.release import synthesis
-from dpsynth_core.statistics.distances import marginal_errors
 from dpsynth_core.vocabulary.link import Link
-from dpsynth_core.vocabulary.rows import row_marginals
 
 NUMBER, MOST = 400, 3
 BOUNDS = ("certificate", "answers")
@@ -66,14 +65,12 @@ def trial(folder: Path, link: Link, epsilon: float, run: int) -> Held:
     print(f"run {run}", file=sys.stderr, end="\r")
     plan = synthesis.plan(households.spec(folder, link, epsilon, run, DEFAULT_CERTIFICATE))
     source = synthesis.open_source(plan)
-    made = synthesis.synthesize(plan, source, synthesis.noise_for(plan.spec), lambda _: None)
-    assert made.codes is not None
+    made = released(plan, source)
     assert made.certificate is not None
     cliques, certified = list(plan.workload.cliques), {one.attributes: one for one in made.certificate.marginals}
-    errors = marginal_errors(source.counts(cliques), row_marginals(made.domain, made.codes, cliques))
     named = {link.domain.clique(clique): kind for clique, kind in kinds(link).items()}
     holds = defaultdict[tuple[str, str], list[bool]](list)
-    for clique, error in errors.items():
+    for clique, error in errors(made, source.counts(cliques)).items():
         holds[named[clique], "certificate"].append(certified[clique].bound95 >= error)
         if made.bounds[clique].support != UNBOUNDED:
             holds[named[clique], "answers"].append(made.bounds[clique].tight >= error)
@@ -86,7 +83,3 @@ def _shown(shares: Sequence[float]) -> str:
         return f"all (of {0.05 ** (1 / len(shares)):.1%} of releases at least)" if shares else "none stated"
     doubt = statistics.stdev(shares) / len(shares) ** 0.5 if len(shares) > 1 else float("nan")
     return f"{statistics.fmean(shares):.3f} ± {doubt:.3f}"
-
-
-if __name__ == "__main__":
-    main()

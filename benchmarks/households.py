@@ -11,7 +11,7 @@ mean over the tables of a kind and over the runs:
     within               a column of a member and one of another member of the same household, every ordered pair of different ones
     members with a value for each value of each column, how many members of a household have it: none, one, two, three or more
 
-    python -m benchmarks.households FOLDER --epsilon 1 10 --runs 5
+    python -m benchmarks households FOLDER --epsilon 1 10 --runs 5
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import record
+from benchmarks.table import released
 from dpsynth_core.inference.households import LinkedCodes
 from dpsynth_core.mechanisms.graphical.households import Households, workload
 from dpsynth_core.planning.spec import Spec
@@ -79,7 +80,7 @@ def trial(folder: Path, epsilon: float, runs: int) -> dict[str, float]:
         print(f"epsilon {epsilon:g}, run {seed}", file=sys.stderr, end="\r")
         start = time.process_time()
         plan = synthesis.plan(spec(folder, two, epsilon, seed))
-        release = synthesis.synthesize(plan, synthesis.open_source(plan), synthesis.noise_for(plan.spec), lambda _: None)
+        release = released(plan)
         seconds.append(time.process_time() - start)
         assert release.values is not None
         assert release.members is not None
@@ -165,7 +166,3 @@ def write(results: Path, point: dict[str, float]) -> None:
     rows = [(kind, f"{point[kind]:.3f}") for kind in SHOWN] + [("processor seconds", f"{point['seconds']:.0f}")]
     lines = record.table(("", f"epsilon {point['epsilon']:g}, {point['runs']:.0f} runs"), rows)
     record.write(results / f"households_eps{point['epsilon']:g}", point | {"versions": synthesis.versions()}, lines)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """How near rows come to the numbers inside their groups: means, medians and zeros of Adult's raw table, described by hand.
 
-    python -m benchmarks.inside [--runs 6] [--shares 0 0.1] [--data ../shared/data/adult.csv]
+    python -m benchmarks inside [--runs 6] [--shares 0 0.1] [--data ../shared/data/adult.csv]
 
 AIM at epsilon 1, all pairs, numbers in plain groups as a person would type them: capital-gain from 0 to 99,999 in steps of 5,000.
 
@@ -38,7 +38,7 @@ GROUPS = {
 """Lower and upper bound, and the width of the groups."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = record.parser(__doc__, shares=[0.0, DEFAULT_INSIDE], epsilon=1.0, runs=6)
     parser.add_argument("--data", type=Path, default=ADULT_FOLDER / "adult.csv", help="UCI Adult with a header (default: %(default)s)")
     options = parser.parse_args(arguments)
@@ -46,7 +46,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kept: dict[str, Any] = {"epsilon": options.epsilon, **record.machine(), "true": {name: _numbers(table[name]) for name in GROUPS}}
     kept["runs"] = [run(options.data, options.epsilon, share, seed) for seed in range(options.runs) for share in options.shares]
     record.write(options.results / "inside", kept, _lines(kept))
-    return 0
 
 
 def by_hand() -> Domain:
@@ -95,7 +94,3 @@ def _compared(name: str, runs: Sequence[Mapping[str, float]], true: Mapping[str,
         name, span("mean", ",.1f"), f"{true['mean']:,.1f}", span("median", ",.0f"), f"{true['median']:,.0f}", span("zeros", ".2%"),
         f"{true['zeros']:.2%}",
     )  # fmt: skip
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,6 @@
 """Eleven people's tasks in Chromium: how many interactions each takes, and how long it lasts for hands that never hesitate.
 
-    python -m benchmarks.journeys                      # all of them; --only demo verdict for some, the others keep their numbers
+    python -m benchmarks journeys                      # all of them; --only demo verdict for some, the others keep their numbers
 
 An interaction is a click, a text that is typed or pasted, or a file that is chosen. Beside each stands what the test of the first version
 (commit 2ab6137) counted, where it stated a number. Time includes runs and is that of one machine; beside it stands the processor time of
@@ -357,7 +357,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     records = [measured[task.name] for task in TASKS if task.name in measured]
     about = (
         "Interactions (clicks, texts typed or pasted, files chosen) and seconds of each task, runs included, with the load of the machine"
-        " at its end, and the processor seconds of the server without runs. `python -m benchmarks.journeys`,"
+        " at its end, and the processor seconds of the server without runs. `python -m benchmarks journeys`,"
         f" {os.cpu_count()} cores. Beside them, what the test of the first version states."
     )
     shown = ("title", "interactions", "seconds", "load", "server_cpu_seconds", "day", "remark")
@@ -386,7 +386,3 @@ def _timed(task: Task, folder: Path) -> dict[str, Any]:
     measured = {"interactions": hand.interactions, "seconds": round(took, 1), "server_cpu_seconds": round(busy / 1000, 1)}
     made = {"day": record.now()[:10], "load": round(os.getloadavg()[0], 1)}
     return {name: getattr(task, name) for name in ("name", "title", "before", "remark")} | measured | made
-
-
-if __name__ == "__main__":
-    sys.exit(main())

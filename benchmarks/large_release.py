@@ -1,6 +1,6 @@
 """What many synthetic rows cost from the command to the bundle, and what it costs to verify that bundle and to make its rows again.
 
-    python -m benchmarks.large_release --rows 10000000
+    python -m benchmarks large_release --rows 10000000
 
 Simulated people, all pairs of their 12 columns, AIM, certificate included; the commands are those that a user types, each a process of
 its own. `verify` and `reproduce` get more memory and time than by default.
@@ -58,7 +58,3 @@ def _lines(kept: dict[str, Any]) -> list[str]:
         *("", *record.table(("command", "seconds", "processor seconds", "peak MB", "load"), rows)),
         *("", f"Files: {', '.join(f'{name} {size:,.0f} MB' for name, size in files.items())}."),
     ]
-
-
-if __name__ == "__main__":
-    main()

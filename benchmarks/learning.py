@@ -1,7 +1,7 @@
 """Theorems 5, 9 and 10 of Neel, Roth, Wu 2019 by simulation: how much worse than the best rule are those that RSPM and PRSMA learn, beside
 the bound of Theorem 5, on invented records of two-valued columns of which the last is wrong about "all of the first two" one time in ten.
 
-    python -m benchmarks.learning --columns 2 4 8 --records 2000 200000 --runs 20
+    python -m benchmarks learning --columns 2 4 8 --records 2000 200000 --runs 20
 
 One of the records is replaced in the paper's relation, so it is here. Theorem 10 is OracleQuery's: the largest error of any rule over all
 columns, by the number of records. True costs are looked at: the records are invented.
@@ -11,12 +11,10 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,7 +33,6 @@ from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import all_kway
 
-NAME = "learning"
 BETA, DELTA = 0.05, 1e-4
 LEARNERS = {"rspm": "RSPM", "gaussian": "Gaussian RSPM", "prsma": "PRSMA", "oraclequery": "OracleQuery"}
 _WRONG = 0.1
@@ -49,18 +46,6 @@ class Point:
     columns: int
     records: int
     epsilon: float = 1.0
-
-
-def parser() -> argparse.ArgumentParser:
-    return record.parser(
-        __doc__,
-        {"learners": LEARNERS},
-        learners=list(LEARNERS),
-        columns=[2, 4, 8],
-        records=[2_000, 20_000, 200_000],
-        epsilons=[1.0],
-        runs=3,
-    )
 
 
 def points(options: argparse.Namespace) -> Iterator[record.Point]:
@@ -125,7 +110,7 @@ def _game(source: CodesSource, point: Point) -> float:
     return max(abs(float(true[rule].sum() - made[rule].sum())) for rule in every)
 
 
-def write(kept: Mapping[str, Any], place: Path) -> None:
+def lines(kept: Mapping[str, Any]) -> list[str]:
     """The means as a table."""
     frame = pd.DataFrame(kept["runs"])
     rows = []
@@ -134,12 +119,11 @@ def write(kept: Mapping[str, Any], place: Path) -> None:
         rows.append([LEARNERS[str(learner)], columns, f"{records:,}", f"{part['error'].mean():.4f} ({len(part)})", bound])
     about = f"Epsilon 1, delta {DELTA:g}, {figures.days(kept)}: mean excess over the best rule (runs); of OracleQuery a rule's largest."
     heads = ("learner", "columns", "records", "error", f"bound of Theorem 5 at {BETA:g}")
-    place.with_suffix(".md").write_text("\n".join([about, "", *record.table(heads, rows)]) + "\n", encoding="utf-8")
+    return [about, "", *record.table(heads, rows)]
 
 
-PROGRAM = record.Program(NAME, parser, points, lambda point: measure(Point(**point)), write)
+_DEFAULTS = {"learners": list(LEARNERS), "columns": [2, 4, 8], "records": [2_000, 20_000, 200_000], "epsilons": [1.0], "runs": 3}
+PROGRAM = record.Program(
+    "learning", __doc__, points, lambda point: measure(Point(**point)), lines, _DEFAULTS, {"learners": LEARNERS}
+)
 main = PROGRAM.main
-
-
-if __name__ == "__main__":
-    sys.exit(main())

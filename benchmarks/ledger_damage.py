@@ -1,4 +1,4 @@
-"""Flip bits of the ledger's database and see that no budget comes back: ``python -m benchmarks.ledger_damage [--times N] [--seconds S]``.
+"""Flip bits of the ledger's database and see that no budget comes back: ``python -m benchmarks ledger_damage [--times N] [--seconds S]``.
 
 Each try takes a ledger of two populations with charges that stand, that were given back and a cap that was changed, flips 1 to 64 bits of
 its database, or drops one of its triggers, and asks three questions: what `ledger check` says, what each population has
@@ -179,7 +179,3 @@ DAMAGES: dict[str, Damage] = {
     "the text of its triggers": flipped(_at(b"CREATE TRIGGER")),
     DROPPED: _trigger_dropped,
 }
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,6 @@
 """What a release of many households and their members costs: the tables of FOLDER (`households`), so many times over under new keys.
 
-    python -m benchmarks.many_households FOLDER --times 36
+    python -m benchmarks many_households FOLDER --times 36
 """
 
 from __future__ import annotations
@@ -44,7 +44,3 @@ def command(folder: Path, place: Path, epsilon: float) -> list[str]:
     tables = [str(place / "households.csv"), "--domain", str(folder / "households.json"), "--members", str(place / "persons.csv")]
     linked = ["--members-domain", str(folder / "persons.json"), "--key", KEY, "--max-members", str(MOST)]
     return [*tables, *linked, "--epsilon", f"{epsilon:g}", "--delta", "1e-9", "--out", str(place / "out")]
-
-
-if __name__ == "__main__":
-    main()

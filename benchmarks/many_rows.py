@@ -1,8 +1,8 @@
 """What a release costs as its table grows: counting, the mechanism after counting, and the rows, made, written and packed.
 
-    python -m benchmarks.many_rows --rows 10000 100000 1000000
-    python -m benchmarks.many_rows --rows 1000000 --written 10000000
-    python -m benchmarks.many_rows --table binary --rows 21574 215740 2157400
+    python -m benchmarks many_rows --rows 10000 100000 1000000
+    python -m benchmarks many_rows --rows 1000000 --written 10000000
+    python -m benchmarks many_rows --table binary --rows 21574 215740 2157400
 
 Simulated people, or an invented table of the shape of NLTCS (16 binary columns) or of NIST's taxi rides (ten columns of up to 77 values);
 all pairs of their columns, AIM; noise and rows are seeded. As many rows are written as the table has, or as --written says, as CSV and as
@@ -143,7 +143,3 @@ def _lines(kept: dict[str, Any]) -> list[str]:
         rows.append([*cells, f"{sum(one['wall'].values()):.0f}", f"{max(one['peak_mb'].values()):,.0f}", f"{one['load']:.0f}"])
     heads = ("table", "its rows", "rows written", *STEPS, "wall seconds in all", "peak MB", "load")
     return [f"{about} AIM, all pairs, epsilon {kept['epsilon']:g}.", "", *record.table(heads, rows)]
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """Do the tests notice a fault? Breaks one place of the program at a time, in a copy, and runs tests until the first fails.
 
-    python -m benchmarks.mutations --faults 50 --seed 28
+    python -m benchmarks mutations --faults 50 --seed 28
 
 The places are drawn at random: one of each room, the others wherever they fall. A fault is one of: a comparison turned round, `and` for
 `or`, a `not` left out, `+` for `-`, `min` for `max`, the first branch never taken. Numbers stay: most are measured, or sizes on a page.
@@ -163,7 +163,3 @@ def main() -> None:
                 del left[number]
         print(f"{one}: {len(left)} of {options.faults} are left: {' '.join(map(str, left))}", flush=True)
     sys.exit(bool(left))
-
-
-if __name__ == "__main__":
-    main()

@@ -7,8 +7,8 @@ the whole budget for both measured them.
 Releases of AIM, MST and Independent with fresh noise: Titanic as the file suggests (1,306 people), 100, 3,000 and 48,000 people of Adult's
 first eight columns. Beside the rule of today stands CLs alone, the rule before. Looks at true counts without noise: for public tables only.
 
-    python -m benchmarks.naming --runs 200
-    python -m benchmarks.naming --runs 200 --tables titanic --mechanisms aim --epsilon 2
+    python -m benchmarks naming --runs 200
+    python -m benchmarks naming --runs 200 --tables titanic --mechanisms aim --epsilon 2
 """
 
 from __future__ import annotations
@@ -25,19 +25,18 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import record
-from benchmarks.table import ADULT_FOLDER, file_section, released, spec, titanic
+from benchmarks.table import ADULT_FOLDER, errors, file_section, released, spec, titanic
 from dpsynth_core.claims import ranks
 from dpsynth_core.claims.certificate import CONFIDENCE, Certificate, table_bounds
 from dpsynth_core.cli.release_commands import parse_workload
 from dpsynth_core.evaluation import naming
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release import synthesis
-from dpsynth_core.statistics.distances import IN_WRONG_CELL, marginal_errors, possible
+from dpsynth_core.statistics.distances import IN_WRONG_CELL, possible
 from dpsynth_core.statistics.naming import surely_below
 from dpsynth_core.vocabulary.codebook import load_domain
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
-from dpsynth_core.vocabulary.rows import row_marginals
 
 TABLES = {"titanic": 1306, "few": 3000, "many": 48_000, "hundred": 100}
 COLUMNS = 8
@@ -55,7 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     points = [{"table": t, "mechanism": m, "epsilon": options.epsilon} for t in options.tables for m in options.mechanisms]
     with tempfile.TemporaryDirectory() as folder:
         plans = {(t, m): _plan(t, m, options.epsilon, Path(folder)) for t in options.tables for m in options.mechanisms}
-        record.fill(record.opened(place), points, options.runs, lambda point: _run(plans[point["table"], point["mechanism"]]), _draw, place)
+        kept = record.opened(place)
+        record.fill(kept, points, options.runs, lambda point: _run(plans[point["table"], point["mechanism"]]), _lines, place)
 
 
 def _plan(table: str, mechanism: str, epsilon: float, folder: Path) -> Plan:
@@ -77,9 +77,8 @@ def _run(plan: Plan) -> dict[str, Any]:
     source = synthesis.open_source(plan)
     truth = source.counts(plan.workload.cliques)
     release = released(plan, source)
-    assert release.codes is not None
     assert release.certificate is not None
-    true = marginal_errors(truth, row_marginals(plan.domain, release.codes, tuple(truth)))
+    true = errors(release, truth)
     spans = naming.spans(true, release.certificate, release.bounds)
     named = naming.named(spans, plan.domain)
     stated, alone = {one.attributes: one for one in release.certificate.marginals}, table_bounds(release.certificate, CONFIDENCE)
@@ -123,11 +122,8 @@ def _groups(true: Mapping[Clique, float], stated: Certificate) -> dict[str, int]
     return dict(counted)
 
 
-def _draw(kept: Mapping[str, Any], place: Path) -> None:
-    place.with_suffix(".md").write_text("\n".join(_lines(kept["runs"])) + "\n", encoding="utf-8")
-
-
-def _lines(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _lines(kept: Mapping[str, Any]) -> Iterator[str]:
+    runs = kept["runs"]
     yield (
         "Tables that releases name, limit 10 % of the people in a wrong cell. *Alone*: by CLs alone, the rule before. "
         "*Off*: root of the mean squared difference from the true error, of what was measured and of the best estimate."
@@ -135,24 +131,22 @@ def _lines(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield ""
     about = ("named good", "of these wrong", "bound fails there")
     heads = (*_POINT, "releases", "noise", "truly good", *about, "named poor", "of these wrong", "bound fails in all")
-    yield f"| {' | '.join((*heads, *(f'alone: {words}' for words in about), 'measured off', 'best estimate off'))} |"
-    yield "|" + " --- |" * 17
+    rows = []
     for point in dict.fromkeys(tuple(run[name] for name in _POINT) for run in runs):
         some = [run for run in runs if tuple(run[name] for name in _POINT) == point]
         total = {name: sum(run[name] for run in some) for name in some[0] if isinstance(some[0][name], int)}
         noise, every = statistics.fmean(run["noise"] for run in some), total["tables"]
-        cells = [
-            *(*map(str, point), f"{len(some):,}", f"{noise:.1%}"),
+        cells = (
+            *(*point, f"{len(some):,}", f"{noise:.1%}"),
             *(_share(total["truly_good"], every), _share(total["good"], every)),
             *(_share(total["good_wrong"], total["good"]), _share(total["good_bound_fails"], total["good"])),
             *(_share(total["poor"], every), _share(total["poor_wrong"], total["poor"]), _share(total["bound_fails"], every)),
             *(_share(total["alone"], every), _share(total["alone_wrong"], total["alone"])),
             _share(total["alone_bound_fails"], total["alone"]),
             *(f"{math.sqrt(math.fsum(run[name] for run in some) / every):.1%}" for name in ("measured_off", "likely_off")),
-        ]
-        yield f"| {' | '.join(cells)} |"
-
-
+        )
+        rows.append(cells)
+    yield from record.table((*heads, *(f"alone: {words}" for words in about), "measured off", "best estimate off"), rows)
     yield ""
     yield "Groups of tables of which 80 % are measured together."
     yield ""
@@ -176,7 +170,3 @@ def _of_groups(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _share(some: int, of: int) -> str:
     return f"{some:,} of {of:,} ({some / of:.1%})" if of else "none"
-
-
-if __name__ == "__main__":
-    main()

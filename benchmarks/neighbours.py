@@ -1,4 +1,4 @@
-"""Compare random neighbouring text files: ``python -m benchmarks.neighbours [--pairs N] [--seed N] [--first N]``.
+"""Compare random neighbouring text files: ``python -m benchmarks neighbours [--pairs N] [--seed N] [--first N]``.
 
 Two tables that differ in one person's lines must differ in that person's records alone. The tables are those of
 `tests.sources.neighbouring`: CSV in every quoting and JSON lines, in many encodings, packed or not, in one file or several, with a person
@@ -42,7 +42,3 @@ def main() -> int:
     rows += [("**all**", f"{time.process_time() - start:,.0f} s of processor time", f"{pairs:,}"), ("**wrong**", "", f"{found:,}")]
     print("\n".join(record.table(("", "", "pairs"), rows)))
     return 1 if found else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,6 @@
 """Do pages stay fast while twenty people work on one server, and one of them has a run that does not end?
 
-    python -m benchmarks.office                        # ten minutes; --minutes 2 shows the shape
+    python -m benchmarks office                        # ten minutes; --minutes 2 shows the shape
 
 Twenty curators sign in at a server for an office and speak with it as browsers do: HTTP, then Streamlit's messages through a websocket.
 Nobody waits for another. Each opens one page after the other at random, changes epsilon there or starts a run, thinks for --think seconds
@@ -17,7 +17,6 @@ import math
 import os
 import random
 import statistics
-import sys
 import tempfile
 import time
 import urllib.request
@@ -300,7 +299,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     worst = kept["nineteen"]["every page"]["95 %"]
     about = (
         f"Seconds from a message to the end of the script that answers it, of nineteen of {PEOPLE} curators; the twentieth has a run under"
-        f" way that takes longer than the test. `python -m benchmarks.office --minutes {options.minutes:g}`, {kept['day']},"
+        f" way that takes longer than the test. `python -m benchmarks office --minutes {options.minutes:g}`, {kept['day']},"
         f" {kept['cores']} cores, load {kept['load'][0]} before and {kept['load'][1]} at the end. Each thinks {options.think:g} s on"
         f" average. Errors: {len(kept['errors'])}. The server used {kept['server_share_of_a_core']:.0%} of a core and"
         f" {kept['server_peak_mb']:,} MB; {kept['runs']['done']} of {kept['runs']['started']} of their runs ended, {AT_ONCE} at once."
@@ -325,7 +324,3 @@ def _numbers(seconds: Sequence[float]) -> dict[str, float]:
     ordered = sorted(seconds)
     found = {"median": statistics.median(ordered), "95 %": ordered[math.ceil(0.95 * len(ordered)) - 1], "at worst": ordered[-1]}
     return {"times": len(ordered), **{name: round(value, 3) for name, value in found.items()}}
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,6 @@
 """How long it takes to switch pages, as a user of the demo sees it: from the click until the page is drawn, in Chromium.
 
-    python -m benchmarks.pages                     # every page, each from its neighbour, --rounds 3
+    python -m benchmarks pages                     # every page, each from its neighbour, --rounds 3
 
 Beside it the processor time of the server, which a busy machine changes little. A server of its own with a project over part of the demo,
 two finished runs and a finished sweep. The first visit of each page, which makes its charts, is told apart. Chromium: the file named by
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "milliseconds": {page: _summary(switches) for page, switches in seconds_by_page.items()},
     }
     about = (
-        f"From the click until the page is drawn, in milliseconds; the goal is {GOAL_MS}. `python -m benchmarks.pages`, {kept['day']},"
+        f"From the click until the page is drawn, in milliseconds; the goal is {GOAL_MS}. `python -m benchmarks pages`, {kept['day']},"
         f" {kept['cores']} cores, load {kept['load']} at the end, {options.rounds} visits of each page."
     )
     heads = ("page", "first visit", "processor time of the server", "later visits, median", "at worst", "processor time of the server")
@@ -108,7 +108,3 @@ def _switches(url: str, pid: int, project: str, rounds: int) -> Mapping[str, lis
                     raise RuntimeError(f"{page} is locked: it is not what was to be measured")
                 seconds_by_page[page].append((float(took), busy))
     return seconds_by_page
-
-
-if __name__ == "__main__":
-    main()

@@ -1,16 +1,15 @@
 """The record of the five papers' figures: runs what is missing of it, judges the papers' claims by it (`claims`), writes the tables of
 docs/explanation/papers.md and draws its pictures.
 
-    python -m benchmarks.papers --missing                            # what is missing, and how long it takes
-    python -m benchmarks.papers --only "AIM 1" "RAP 3" --runs 3      # cells of these figures, cheap ones first
-    python -m benchmarks.papers --longest 0                          # no run; writes the page anew
+    python -m benchmarks papers --missing                            # what is missing, and how long it takes
+    python -m benchmarks papers --only "AIM 1" "RAP 3" --runs 3      # cells of these figures, cheap ones first
+    python -m benchmarks papers --longest 0                          # no run; writes the page anew
 
 A cell that is forecast to take more than --longest processor seconds is left out. It can be stopped, and goes on where it was.
 """
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -86,7 +85,7 @@ class Lacking:
     seconds: float | None
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> None:
     figures = sorted({name for part in PARTS for name in _names(part)})
     parser = record.options(__doc__, {"only": figures}, only=figures, runs=ENOUGH, longest=LONGEST)
     parser.add_argument("--missing", action="store_true", help="say what is missing, and end")
@@ -95,14 +94,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     missing = lacking(parts, options.runs)
     if options.missing:
         print("\n".join(_said(missing)))
-        return 0
+        return
     for program in PROGRAMS:
         mine = [one for one in missing if one.part.program is program and (one.seconds or 0.0) <= options.longest]
         if mine and options.longest:
             program.fill([one.cell for one in sorted(mine, key=lambda one: one.seconds or 0.0)], options.runs)
     PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), recorded()), encoding="utf-8")
     pictures.main()
-    return 0
 
 
 def _names(part: Part) -> list[str]:
@@ -175,7 +173,3 @@ def _section(paper: str, records: Records) -> Iterator[str]:
             heads = (claim.figure, claim.sentence) if finding is next(iter(of.values())) else ("", "")
             rows.append((*heads, *([way] if ways else []), f"**{finding.verdict}**", finding.numbers))
     yield from record.table(("figure", "the paper says", *(["tried with"] if ways else []), "here", "numbers"), rows)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

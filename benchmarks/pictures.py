@@ -1,6 +1,6 @@
 """The pictures of the documentation: the Results page over a release of the demo, as a browser draws it.
 
-    python -m benchmarks.pictures                      # writes docs/pictures/
+    python -m benchmarks pictures                      # writes docs/pictures/
 
 Chromium: the file named by CHROMIUM, else /usr/bin/chromium, else Playwright's own (a development package).
 """
@@ -68,7 +68,3 @@ def _taken(address: str) -> Iterator[tuple[str, bytes]]:
             "errors": {"x": 300, "y": top, "width": 960, "height": 800},
         }.items():
             yield name, window.screenshot(clip=clip)
-
-
-if __name__ == "__main__":
-    main()

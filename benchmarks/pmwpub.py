@@ -2,10 +2,10 @@
 256 random three-way marginals against epsilon, with public tables that resemble the private one less and less (2), and are smaller and
 smaller (3), and the time of a round beside MWEM on few columns (Table 1); delta = 1/N^2, means over runs.
 
-    python -m benchmarks.pmwpub --epsilons 0.1 1 --runs 2
-    python -m benchmarks.pmwpub --epsilons 0.1 --programs aim dualquery mwem_pgm --runs 1
-    python -m benchmarks.pmwpub --epsilons 0.1 1 --programs aim aim_public --runs 3          # is a public table worth starting AIM from?
-    python -m benchmarks.pmwpub --epsilons 1 --tables reduced --programs pmwpub mwem --runs 3
+    python -m benchmarks pmwpub --epsilons 0.1 1 --runs 2
+    python -m benchmarks pmwpub --epsilons 0.1 --programs aim dualquery mwem_pgm --runs 1
+    python -m benchmarks pmwpub --epsilons 0.1 1 --programs aim aim_public --runs 3          # is a public table worth starting AIM from?
+    python -m benchmarks pmwpub --epsilons 1 --tables reduced --programs pmwpub mwem --runs 3
 
 Private: 90 % of Adult's rows drawn with replacement. Public: 10 %, women drawn with probability r + bias, r being their share; or only men;
 or a part of those without a bias ("0/0.1": a tenth); or the file adult-binned-public.csv, with adult-binned-private.csv as the private one;
@@ -23,7 +23,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import product, starmap
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -63,17 +62,6 @@ WITH: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
 WITHOUT = {"aim": "AIM", "mwem_pgm": "MWEM+PGM", "dualquery": "DualQuery", "mwem": "MWEM"}
 
 Codes = NDArray[np.int32]
-
-
-def parser() -> argparse.ArgumentParser:
-    return record.parser(
-        __doc__,
-        {"tables": TABLES, "programs": (*WITH, *WITHOUT)},
-        epsilons=list(figures.EPSILONS),
-        tables=[*BIASES, "file"],
-        programs=[*WITH, "aim", "mwem_pgm", "dualquery"],
-        runs=2,
-    )
 
 
 def points(options: argparse.Namespace) -> Iterator[record.Point]:
@@ -144,18 +132,15 @@ def _split(whole: Setting, bias: float) -> tuple[Codes, Codes]:
     return private, whole.codes[np.where(wanted, one, other)]
 
 
-def write(kept: Mapping[str, Any], place: Path) -> None:
+def lines(kept: Mapping[str, Any]) -> list[str]:
     """The means as tables."""
     frame, tables = pd.DataFrame(kept["runs"]), pd.DataFrame(kept["tables"])
-    if frame.empty:
-        return
     frame["title"] = [_title(program, table) for program, table in zip(frame["program"], frame["table"], strict=True)]
-    text = [
+    return [
         f"Adult binned as in the AIM paper, {MARGINALS} random three-way marginals, {figures.days(kept)}. Of the model's own answers:"
         " largest error of any cell, as a fraction of the people, and mean workload error (L1); means over runs (their number).",
         *("", *_runs(frame), "", *_public(tables), "", f"The check warns of these public tables: {_warned(tables)}."),
     ]
-    place.with_suffix(".md").write_text("\n".join(text) + "\n", encoding="utf-8")
 
 
 def _warned(tables: pd.DataFrame) -> str:
@@ -201,9 +186,9 @@ def _judged(kept: dict[str, Any], points: Sequence[record.Point]) -> None:
             print(tables[-1], file=sys.stderr, flush=True)
 
 
-PROGRAM = record.Program(NAME, parser, points, lambda point: measure(**point), write, _judged)
+_DEFAULTS = {
+    **{"epsilons": list(figures.EPSILONS), "tables": [*BIASES, "file"], "programs": [*WITH, "aim", "mwem_pgm", "dualquery"], "runs": 2}
+}
+_AMONG = {"tables": TABLES, "programs": (*WITH, *WITHOUT)}
+PROGRAM = record.Program(NAME, __doc__, points, lambda point: measure(**point), lines, _DEFAULTS, _AMONG, _judged)
 main = PROGRAM.main
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,4 +1,4 @@
-"""Cut the power at any moment and look at what may be left on the disk: ``python -m benchmarks.power_cuts [--times N] [--seconds S]``.
+"""Cut the power at any moment and look at what may be left on the disk: ``python -m benchmarks power_cuts [--times N] [--seconds S]``.
 
 Each command of `failing_calls` works once while its library writes down what it does to files. A try then takes a moment of that trace and
 builds a disk that may remain: of each file what was there at its last fsync, and of the writes since then any of them, in any order, whole
@@ -200,7 +200,3 @@ def main() -> int:
     kept = record.machine() | {"seed": options.seed, "rows": rows, "findings": findings}
     record.write(options.results / "power_cuts", kept, record.table(("command", *RESULTS), rows))
     return 1 if findings else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

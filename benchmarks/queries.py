@@ -1,7 +1,7 @@
 """Whether one person changes more than their own record in what a query gives, by generated queries on real databases.
 
-    python -m benchmarks.queries --queries 100000 --seed 1
-    python -m benchmarks.queries --queries 100000 --seed 1 --postgres postgresql://USER@HOST/DATABASE
+    python -m benchmarks queries --queries 100000 --seed 1
+    python -m benchmarks queries --queries 100000 --seed 1 --postgres postgresql://USER@HOST/DATABASE
 
 Half of the queries are what people may ask; the others have a part that looks beyond a record, is spelled oddly, or has words in a wrong
 place. Each is read over a table (`connect.Connection.select`). One that is accepted runs on this table and on one that was made anew
@@ -407,7 +407,3 @@ def main() -> None:
         print("\n".join(outcome.faults[:20]))
         wrong += len(outcome.faults)
     sys.exit(1 if wrong else 0)
-
-
-if __name__ == "__main__":
-    main()

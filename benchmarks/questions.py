@@ -7,9 +7,9 @@ is: by so much it could be narrowed around its middle and still hold for 95 % of
 Questions are broken down by a column too: how often each line's interval holds, and how often all lines of a breakdown hold together, which
 they do not promise. Whether the intervals of all worst subgroups hold together, which they do promise, is counted likewise.
 
-    python -m benchmarks.questions
-    python -m benchmarks.questions --mechanism gaussian --relation replace
-    python -m benchmarks.questions --mechanism independent
+    python -m benchmarks questions
+    python -m benchmarks questions --mechanism gaussian --relation replace
+    python -m benchmarks questions --mechanism independent
 """
 
 from __future__ import annotations
@@ -181,7 +181,3 @@ def written(options: argparse.Namespace, results: Sequence[tuple[str, Outcome]],
     lines = record.table(("kind, evidence", "intervals", "hold", "times as wide as needed"), rows)
     at_once = record.table(("all intervals of one release at once", "hold"), [(k, f"{share:.1%}") for k, share in kept["together"].items()])
     return "\n".join([*lines, "", *at_once])
-
-
-if __name__ == "__main__":
-    main()

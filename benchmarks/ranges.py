@@ -1,6 +1,6 @@
 """Ranges of ordered columns, "from 30 to 45": their largest error in rows that are made for all pairs, and in rows made for ranges.
 
-    python -m benchmarks.ranges --tables adult titanic --epsilons 0.1 1 --runs 3
+    python -m benchmarks ranges --tables adult titanic --epsilons 0.1 1 --runs 3
 
 Of every ordered column the largest error of any range, of everybody and within each cell of another column, in % of the people: the mean
 over the columns (over the columns and the other column) and the largest of all. Without a certificate, with seeds that count upwards. True
@@ -16,18 +16,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import record
 from benchmarks.discovery import adult as adult_by_its_codebook
-from benchmarks.shapes import DELTA, SHAPES, coded
+from benchmarks.shapes import SHAPES, coded, rows
 from benchmarks.table import ADULT_FOLDER
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.steps import Finished
-from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.seeded_noise import SeededNoise
-from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.vocabulary.attribute import Attribute
@@ -71,20 +66,10 @@ def _measured(source: CodesSource, asked: Workload, workload: Workload, mechanis
     every, seconds = [], []
     for seed in range(runs):
         start = time.process_time()
-        codes = rows(source, workload, mechanism, epsilon, seed)
+        codes = rows(source, workload, registry.get(mechanism), epsilon, seed)
         seconds.append(round(time.process_time() - start, 1))
         every.append(errors(asked, source.counts(asked.cliques), row_marginals(source.domain, codes, asked.cliques)))
     return {name: [round(one[name], 6) for one in every] for name in every[0]} | {"seconds": seconds}
-
-
-def rows(source: CodesSource, workload: Workload, mechanism: str, epsilon: float, seed: int) -> NDArray[np.int32]:
-    chosen = registry.get(mechanism)
-    accountant = chosen.card.accountant
-    kernel = PrivacyKernel(source, Unit(), accountant.rho_from(epsilon, DELTA), SeededNoise(seed), accountant=accountant)
-    *_, finished = chosen.steps(kernel, workload)
-    assert isinstance(finished, Finished)
-    made: NDArray[np.int32] = finished.model.rows(round(finished.total), workload.weights, np.random.default_rng(seed))  # type: ignore[attr-defined]
-    return made
 
 
 def errors(asked: Workload, true: Mapping[Any, NDArray[Any]], made: Mapping[Any, NDArray[Any]]) -> dict[str, float]:
@@ -124,7 +109,3 @@ _HEAD = (
     *("table", "epsilon", "mechanism", "rows for", "runs", "column, mean", "column, largest"),
     *("within a cell, mean", "within a cell, largest", "processor seconds"),
 )
-
-
-if __name__ == "__main__":
-    main()

@@ -2,10 +2,10 @@
 15 (5a) and of 64 whose queries ask for one of three columns at least (10); against the number of marginals at epsilon 0.1 (3) and 0.05 (4);
 what rounding its relaxed table to rows costs (5b), and error, steps and time against the number of relaxed rows (6, 8); delta = 1/N^2.
 
-    python -m benchmarks.rap --figures 2 10 --epsilons 0.1 0.5 1 --programs zero rap fem aim --runs 3
-    python -m benchmarks.rap --figures 3 4 --marginals 16 455 --programs zero rap fem aim --runs 3
-    python -m benchmarks.rap --figures 5a --epsilons 0.1 1 --programs rap hdmm hdmm_pgm aim --runs 3
-    python -m benchmarks.rap --figures 5b 6 --runs 2
+    python -m benchmarks rap --figures 2 10 --epsilons 0.1 0.5 1 --programs zero rap fem aim --runs 3
+    python -m benchmarks rap --figures 3 4 --marginals 16 455 --programs zero rap fem aim --runs 3
+    python -m benchmarks rap --figures 5a --epsilons 0.1 1 --programs rap hdmm hdmm_pgm aim --runs 3
+    python -m benchmarks rap --figures 5b 6 --runs 2
 
 What a mechanism refuses is recorded as refused; what is in the record is not measured again, so it can be run in slices. It looks at true
 counts: right for a public table, and for nothing else.
@@ -14,11 +14,9 @@ counts: right for a public table, and for nothing else.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,7 +26,6 @@ from benchmarks import fem, figures, record
 from benchmarks.figures import Program
 from dpsynth_core.research.inference.relaxed.relaxed_table import RelaxedTable, rounded
 
-NAME = "rap"
 OVERSAMPLING = (1, 2, 5, 10, 20, 50)
 FEW = 15
 """Marginals of Figure 5 (a). The paper's are those that HDMM's authors chose; ours are drawn."""
@@ -52,19 +49,6 @@ class Point:
     epsilon: float
     program: str
     relaxed_rows: int = 0
-
-
-def parser() -> argparse.ArgumentParser:
-    return record.parser(
-        __doc__,
-        {"figures": _TABLES, "k": (2, 3, 4, 5), "programs": PROGRAMS},
-        figures=list(_TABLES),
-        k=[3],
-        epsilons=list(figures.EPSILONS),
-        marginals=list(fem.GROWING),
-        programs=list(PROGRAMS),
-        runs=3,
-    )
 
 
 def points(options: argparse.Namespace) -> Iterator[record.Point]:
@@ -107,19 +91,14 @@ def measure(point: Point) -> dict[str, Any]:
     return found
 
 
-def write(kept: Mapping[str, Any], place: Path) -> None:
+def lines(kept: Mapping[str, Any]) -> Iterator[str]:
     """Means as tables."""
-    frame = pd.DataFrame(kept["runs"])
-    if frame.empty:
-        return
-    frame["refused"] = frame.get("refused", np.nan)
-    tables = [("", *_TABLES[str(figure)](str(figure), k, part)) for (figure, k), part in frame.groupby(["figure", "k"])]
-    text = [
+    yield (
         f"Adult binned as in the AIM paper, delta = 1/N^2, {figures.days(kept)}. "
-        "Largest error of any cell, as a fraction of the people: mean over runs (their number).",
-        *(line for table in tables for line in table),
-    ]
-    place.with_suffix(".md").write_text("\n".join(text).rstrip("\n") + "\n", encoding="utf-8")
+        "Largest error of any cell, as a fraction of the people: mean over runs (their number)."
+    )
+    for (figure, k), part in figures.runs(kept).groupby(["figure", "k"]):
+        yield from ("", *_TABLES[str(figure)](str(figure), k, part))
 
 
 def _table_of_errors(figure: str, k: object, frame: pd.DataFrame) -> Iterator[str]:
@@ -161,9 +140,7 @@ _TABLES = {
 }
 
 
-PROGRAM = record.Program(NAME, parser, points, lambda point: measure(Point(**point)), write)
+_DEFAULTS = {**fem.PROGRAM.defaults, "figures": list(_TABLES), "programs": list(PROGRAMS)}
+_AMONG = {**fem.PROGRAM.among, "figures": _TABLES, "programs": PROGRAMS}
+PROGRAM = record.Program("rap", __doc__, points, lambda point: measure(Point(**point)), lines, _DEFAULTS, _AMONG)
 main = PROGRAM.main
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,9 +1,9 @@
 """The table behind recommendations: every mechanism on simulated tables of many shapes and sizes, and the small model fitted to it.
 
-    python -m benchmarks.recommendation measure --scenarios 0 10      # ten of them; any slices, in any order, add up
-    python -m benchmarks.recommendation measure --scenarios 0 40 --mechanisms mst   # a mechanism that came later
-    python -m benchmarks.recommendation fit                           # writes dpsynth_core/planning/recommendation.json
-    python -m benchmarks.recommendation judge                         # how much worse than the best the first choice was, and the usual one
+    python -m benchmarks recommendation measure --scenarios 0 10      # ten of them; any slices, in any order, add up
+    python -m benchmarks recommendation measure --scenarios 0 40 --mechanisms mst   # a mechanism that came later
+    python -m benchmarks recommendation fit                           # writes dpsynth_core/planning/recommendation.json
+    python -m benchmarks recommendation judge                         # how much worse than the best the first choice was, and the usual one
 
 A scenario is drawn from its number: columns and their sizes, rows, dependence, marginals of two or three columns, epsilon. Every sixth is
 a part of the demo's columns instead of a stand-in; from 60 on they are of people in hidden classes, so that all columns depend on each
@@ -33,7 +33,6 @@ from numpy.typing import NDArray
 
 from benchmarks import invented
 from benchmarks.table import RESULTS
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Forecast, Learner, UsesPublic
 from dpsynth_core.mechanisms.registry import MECHANISMS
@@ -299,7 +298,7 @@ def _rows(path: Path) -> list[dict[str, Any]]:
 
 def _parser() -> argparse.ArgumentParser:
     form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(prog="benchmarks.recommendation", description=__doc__, formatter_class=form)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
     commands = parser.add_subparsers(dest="command", required=True)
     measuring = commands.add_parser("measure", help="try mechanisms on scenarios")
     measuring.add_argument("--scenarios", nargs=2, type=int, metavar=("FROM", "TO"), default=[0, 90])
@@ -311,10 +310,3 @@ def _parser() -> argparse.ArgumentParser:
     for command in (measuring, fitting, judging):
         command.add_argument("--table", type=Path, default=TABLE)
     return parser
-
-
-if __name__ == "__main__":
-    try:
-        main()
-    except InputError as problem:
-        sys.exit(str(problem))

@@ -87,11 +87,17 @@ def instead(runs: Iterable[dict[str, Any]], run: dict[str, Any], *question: str)
 
 def write(place: Path, record: Any, lines: Iterable[str] = ()) -> None:
     """Keep the record, and the lines of its table, which are printed too."""
+    if text := keep(place, record, lines):
+        print(text)
+
+
+def keep(place: Path, record: Any, lines: Iterable[str]) -> str:
+    """The same without printing; the text of the table."""
     place.parent.mkdir(parents=True, exist_ok=True)
     place.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     if text := "\n".join(lines):
         place.with_suffix(".md").write_text(text.rstrip("\n") + "\n", encoding="utf-8")
-        print(text)
+    return text
 
 
 def table(titles: Sequence[str], rows: Iterable[Iterable[object]]) -> list[str]:
@@ -110,29 +116,33 @@ def opened(place: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Program:
-    """A program that measures points. points: those that options ask for. measure: one run. write: the tables of a record. prepare: what
-    else the record of these points holds."""
+    """A program that measures points. about: its docstring. defaults, among: of its options. points: those that options ask for. measure:
+    one run. lines: the tables of a record. prepare: what else the record of these points holds."""
 
     name: str
-    parser: Callable[[], argparse.ArgumentParser]
+    about: str | None
     points: Callable[[argparse.Namespace], Iterable[Point]]
     measure: Callable[[Point], Point]
-    write: Callable[[Mapping[str, Any], Path], None]
+    lines: Callable[[Mapping[str, Any]], Iterable[str]]
+    defaults: Mapping[str, Any]
+    among: Mapping[str, Iterable[Any]]
     prepare: Callable[[dict[str, Any], Sequence[Point]], None] = lambda _kept, _points: None
 
-    def main(self, arguments: Sequence[str] | None = None) -> int:
-        options = self.parser().parse_args(arguments)
-        self.fill(self.asked(arguments), options.runs, options.results)
-        return 0
+    def main(self, arguments: Sequence[str] | None = None) -> None:
+        options = self._parser().parse_args(arguments)
+        self.fill(list(self.points(options)), options.runs, options.results)
 
-    def asked(self, arguments: Sequence[str] | None) -> list[Point]:
-        return list(self.points(self.parser().parse_args(arguments)))
+    def asked(self, arguments: Sequence[str]) -> list[Point]:
+        return list(self.points(self._parser().parse_args(arguments)))
 
     def fill(self, points: Sequence[Point], times: int, results: Path = RESULTS) -> None:
         """As `fill`, in the program's record."""
         kept = opened(results / self.name)
         self.prepare(kept, points)
-        fill(kept, points, times, self.measure, self.write, results / self.name)
+        fill(kept, points, times, self.measure, self.lines, results / self.name)
+
+    def _parser(self) -> argparse.ArgumentParser:
+        return parser(self.about, self.among, **self.defaults)
 
 
 def fill(
@@ -140,13 +150,11 @@ def fill(
     points: Iterable[Point],
     times: int,
     measure: Callable[[Point], Point],
-    draw: Callable[[Mapping[str, Any], Path], None],
+    lines: Callable[[Mapping[str, Any]], Iterable[str]],
     place: Path,
 ) -> None:
-    """Measure every point until the record has it so many times, all of them once before any twice, and print the table.
-
-    After each run and at the end the record is kept, and `draw` makes its table (`place`.md).
-    """
+    """Measure every point until the record has it so many times, all of them once before any twice. After each run and at the end the
+    record is kept and its table written."""
     wanted, runs = list(points), record["runs"]
     for number in range(times):
         for point in wanted:
@@ -154,11 +162,8 @@ def fill(
                 began = {"began": now(), "load": round(os.getloadavg()[0], 1)}
                 runs.append({**point, **began, **measure(point)})
                 print(runs[-1], file=sys.stderr, flush=True)
-                write(place, record)
-                draw(record, place)
-    write(place, record)
-    draw(record, place)
-    print(place.with_suffix(".md").read_text(encoding="utf-8"))
+                keep(place, record, lines(record))
+    write(place, record, lines(record))
 
 
 def times_measured(runs: Iterable[Point], point: Point) -> int:

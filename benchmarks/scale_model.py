@@ -1,6 +1,6 @@
 """What counting costs as a formula, fitted to the results of `benchmarks.counting`, and what it says of larger tables.
 
-    python -m benchmarks.scale_model
+    python -m benchmarks scale_model
 
 For each engine and kind of file: processor seconds = a x processes + rows x (b + c x blocks). Here a is what starting a process takes, b
 reading and coding a row, and c counting it into a block (`vocabulary.tally`). Processor seconds, as other programs slow the clock down more
@@ -90,7 +90,3 @@ def main() -> None:
     for (engine, form), model in models.items():
         per_row = f"{model.row * 1e9:,.0f} ns a row, {model.block * 1e9:,.2f} ns a row and block"
         print(f"\n{engine}, {form}: {model.start:,.1f} s to start, {per_row}.")
-
-
-if __name__ == "__main__":
-    main()

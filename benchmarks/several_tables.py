@@ -11,8 +11,8 @@ people in the table, 95 % intervals are computed around the mean of the M tables
 and the interval that the release itself gives from its noisy counts. The noise between the people and the measurement is common to all M
 tables, so that no spread between them can show it.
 
-    python -m benchmarks.several_tables --mechanism independent
-    python -m benchmarks.several_tables --mechanism aim --releases 100
+    python -m benchmarks several_tables --mechanism independent
+    python -m benchmarks several_tables --mechanism aim --releases 100
 """
 
 from __future__ import annotations
@@ -124,7 +124,3 @@ def written(options: argparse.Namespace, seen: Mapping[str, list[bool]]) -> str:
     record.write(options.results / f"several_tables_{options.mechanism}_eps{options.epsilon:g}", kept)
     rows = [(rule, f"{one['intervals']:,}", f"{one['coverage']:.1%}") for rule, one in told.items()]
     return "\n".join(record.table(("rule", "intervals", "hold"), rows))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,8 +1,8 @@
 """Tables of every shape: the error of AIM beside what is simpler, and beside AIM with other settings, or as it was.
 
-    python -m benchmarks.shapes --label now --runs 5
-    python -m benchmarks.shapes --label apart --tables titanic adult --mechanisms aim --set merge_below=0      # without folding
-    python -m benchmarks.shapes --label whole --tables adult values --mechanisms aim --set groups=0            # without groups of values
+    python -m benchmarks shapes --label now --runs 5
+    python -m benchmarks shapes --label apart --tables titanic adult --mechanisms aim --set merge_below=0      # without folding
+    python -m benchmarks shapes --label whole --tables adult values --mechanisms aim --set groups=0            # without groups of values
 
 Errors are those of the rows, AIM's Definition 2 (L1, halves are shares of people), without a certificate, with seeds that count upwards.
 To compare two versions, run this file in both with another label each and the same results folder. True errors are computed: the tables
@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from benchmarks import invented, record
 from benchmarks.discovery import adult as adult_by_its_codebook
@@ -90,24 +91,25 @@ def _measured(source: CodesSource, workload: Workload, true: Marginals, mechanis
     errors, seconds = [], []
     for seed in range(runs):
         start = time.process_time()
-        errors.append(round(_error(source, workload, true, mechanism, epsilon, seed), 5))
+        errors.append(round(_error(source, workload, true, rows(source, workload, mechanism, epsilon, seed)), 5))
         seconds.append(round(time.process_time() - start, 2))
     return {"errors": errors, "seconds": seconds}
 
 
-def _error(source: CodesSource, workload: Workload, true: Marginals, mechanism: Mechanism, epsilon: float, seed: int) -> float:
+def _error(source: CodesSource, workload: Workload, true: Marginals, codes: NDArray[np.int32]) -> float:
+    """Workload error of rows, scaled to the people that there are."""
+    people = int(true[workload.cliques[0]].sum())
+    return workload_error(workload, true, scaled(row_marginals(source.domain, codes, workload.cliques), people), people)
+
+
+def rows(source: CodesSource, workload: Workload, mechanism: Mechanism, epsilon: float, seed: int) -> NDArray[np.int32]:
+    """Those of a run, noise and rows with this seed."""
     accountant = mechanism.card.accountant
     kernel = PrivacyKernel(source, Unit(), accountant.rho_from(epsilon, DELTA), SeededNoise(seed), accountant=accountant)
     *_, finished = mechanism.steps(kernel, workload)
     assert isinstance(finished, Finished)
-    return rows_error(source, workload, true, finished, np.random.default_rng(seed))
-
-
-def rows_error(source: CodesSource, workload: Workload, true: Marginals, finished: Finished, rng: np.random.Generator) -> float:
-    """Workload error of the rows of a run, scaled to the people that there are."""
-    people = int(true[workload.cliques[0]].sum())
-    codes = finished.model.rows(round(finished.total), workload.weights, rng)  # type: ignore[attr-defined]
-    return workload_error(workload, true, scaled(row_marginals(source.domain, codes, workload.cliques), people), people)
+    made: NDArray[np.int32] = finished.model.rows(round(finished.total), workload.weights, np.random.default_rng(seed))  # type: ignore[attr-defined]
+    return made
 
 
 def _domain(sizes: Sequence[int]) -> Domain:
@@ -178,7 +180,3 @@ def _rows(runs: Sequence[Mapping[str, Any]]) -> Iterator[tuple[object, ...]]:
 
 
 _HEAD = ("table", "epsilon", "mechanism", "version", "runs", "error", "processor seconds")
-
-
-if __name__ == "__main__":
-    main()

@@ -28,9 +28,11 @@ from dpsynth_core.sources.detect import detect_format
 from dpsynth_core.sources.files import opened
 from dpsynth_core.sources.guess import propose
 from dpsynth_core.sources.source import MarginalSource
+from dpsynth_core.statistics.distances import marginal_errors
 from dpsynth_core.vocabulary.codebook import load_domain
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.rows import row_marginals
 from dpsynth_core.vocabulary.workload import Workload
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -88,6 +90,13 @@ def file_section(path: Path) -> dict[str, Any]:
 def released(plan: Plan, source: MarginalSource | None = None) -> Release:
     """One release with the noise that its spec asks for. source: other records than those that the spec names."""
     return synthesis.synthesize(plan, source or synthesis.open_source(plan), synthesis.noise_for(plan.spec), lambda _: None)
+
+
+def errors(made: Release, true: Mapping[Clique, NDArray[np.int64]]) -> dict[Clique, float]:
+    """How far each of these tables is off in the rows of a release. Ends the program where it makes none."""
+    if made.codes is None:
+        raise SystemExit("this mechanism writes no rows; choose another one")
+    return marginal_errors(true, row_marginals(made.domain, made.codes, tuple(true)))
 
 
 def titanic(folder: Path = ADULT_FOLDER) -> Domain:

@@ -4,9 +4,9 @@ Each release has fresh noise and names a column to predict; the same models are 
 what models reach that were trained on one half of the real people and asked about the other. Looks at records without noise: for invented
 people and public tables only.
 
-    python -m benchmarks.usefulness invented --runs 200
-    python -m benchmarks.usefulness invented --runs 200 --relation replace
-    python -m benchmarks.usefulness adult --runs 5
+    python -m benchmarks usefulness invented --runs 200
+    python -m benchmarks usefulness invented --runs 200 --relation replace
+    python -m benchmarks usefulness adult --runs 5
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def asked_of(table: str) -> Asked:
     return Asked(data, load_domain(ADULT_FOLDER / "adult-binned-domain.json"), "income>50K", "target:income>50K:3", "aim")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = record.parser(__doc__, epsilon=1.0, delta=1e-9, relation="add-remove", share=MODELS.share.default, runs=5)
     parser.add_argument("table", choices=("invented", "adult"))
     options = parser.parse_args(arguments)
@@ -97,7 +97,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         seconds.append(time.process_time() - began)
         stated.extend(compared(release, people))
     _write(options, asked, stated, seconds, real(plan, people))
-    return 0
 
 
 def compared(release: Release, people: NDArray[np.int32]) -> Iterator[Stated]:
@@ -155,7 +154,3 @@ def _write(
         print(f"{name}: stated {value:.4f} ± {half:.4f}, exact {exact:.4f}, {covered[name]:.1%} of the intervals hold{beside}")
     print(f"{options.table}, epsilon {options.epsilon:g}, {options.runs} releases, {kept['cpu_seconds']:.2f} processor seconds each")
     record.write(options.results / f"usefulness_{options.table}_{options.relation}_eps{options.epsilon:g}", kept)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

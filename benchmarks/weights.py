@@ -4,7 +4,7 @@ Invents people whose design weights depend on their region, makes releases of th
 the rows with the people's. *Begun*: with the weights that rows begin with; *unweighted*: as if all rows weighed the same. The doubt beside
 a share is the standard error over releases.
 
-    python -m benchmarks.weights --epsilon 1 --runs 200
+    python -m benchmarks weights --epsilon 1 --runs 200
 """
 
 from __future__ import annotations
@@ -87,7 +87,3 @@ def trial(plan: Plan, people: pd.DataFrame) -> dict[tuple[str, str], float]:
 def shares(cells: Any, weights: Any, size: int) -> Any:
     sums = np.bincount(cells, weights, size)
     return sums / sums.sum()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,7 @@
 """Tables of many columns and all their pairs, through the command line: time, memory, and where both go.
 
-    python -m benchmarks.wide                             # 35, 100 and 300 columns, AIM
-    python -m benchmarks.wide --columns 100 --mechanisms independent mst aim mwem_pgm gaussian residual_planner
+    python -m benchmarks wide                             # 35, 100 and 300 columns, AIM
+    python -m benchmarks wide --columns 100 --mechanisms independent mst aim mwem_pgm gaussian residual_planner
 
 Each run is a process of its own, at the defaults of the command line, certificate included. The tables are invented.
 """
@@ -101,7 +101,3 @@ _HEAD = (
     *("columns", "pairs", "rows", "mechanism", "epsilon", "rounds", "seconds", "processor seconds", "peak MB", "load"),
     *("release.json MB", "bundle MB"),
 )
-
-
-if __name__ == "__main__":
-    main()

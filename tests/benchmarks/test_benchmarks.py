@@ -64,7 +64,7 @@ def test_programs_take_turns_and_every_run_is_written(place: Path, monkeypatch: 
     monkeypatch.setattr(compare, "DPMM_PYTHON", Path(sys.executable))
     monkeypatch.setattr(compare, "versions", lambda maker: {"maker": maker})
     options = ["--epsilon", "50", "--runs", "2", "--programs", "independent", "dpmm-mst:1"]
-    assert compare.main([*where(place), *options]) == 0
+    compare.main([*where(place), *options])
     runs = recorded(place)["runs"]
     assert isinstance(runs, list)
     assert [run["program"] for run in runs] == ["independent", "dpmm-mst", "independent"]
@@ -89,8 +89,8 @@ def test_more_runs_join_those_of_the_same_table_only(place: Path, monkeypatch: p
     run = {"program": "independent", "title": "Independent", "epsilon": 1.0, **cost, "began": "2000-01-01T00:00:00", "versions": {}}
     monkeypatch.setattr(compare, "measure", lambda *_: run)
     options = [*where(place), "--epsilon", "1", "--runs", "1", "--programs", "independent", "--append"]
-    assert compare.main(options) == 0
-    assert compare.main(options) == 0
+    compare.main(options)
+    compare.main(options)
     record = recorded(place)
     assert isinstance(record["runs"], list)
     assert len(record["runs"]) == 2
@@ -133,7 +133,7 @@ def test_cost_is_that_of_the_process_and_not_ours() -> None:
 
 
 def test_certificate_is_judged_against_the_true_errors(place: Path) -> None:
-    assert certificate.main([*where(place), "--mechanism", "aim", "--epsilon", "3", "--runs", "1"]) == 0
+    certificate.main([*where(place), "--mechanism", "aim", "--epsilon", "3", "--runs", "1"])
     (path,) = place.glob("certificate_*.json")
     (one,) = json.loads(path.read_text(encoding="utf-8"))["with_certificate"]
     # A measured error has noise of about 18 of 400 people, the mean of three marginals 0.026: six of those.

@@ -1,5 +1,5 @@
 """What reads tables, documents and bundles of strangers, each as a function of bytes: for the corpus beside this file, and for
-`python -m benchmarks.fuzz`, which looks for bytes that break a promise."""
+`python -m benchmarks fuzz`, which looks for bytes that break a promise."""
 
 from __future__ import annotations
 

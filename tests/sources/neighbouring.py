@@ -3,7 +3,7 @@
 A family is a way to write a table (`Layout`), a table of everybody else, and that table with lines of one person: any two of these tables
 are neighbours, by a line inserted, removed or replaced, or with a person column by all lines of a person. Blocks are tiny, so that their
 borders fall everywhere. Records are compared as texts, which is more than their codes; one pair of each family also as counts of codes, in
-parts and by threads. `test_neighbours` tries some thousands of pairs on every build, `python -m benchmarks.neighbours` as many as you like.
+parts and by threads. `test_neighbours` tries some thousands of pairs on every build, `python -m benchmarks neighbours` as many as you like.
 """
 
 from __future__ import annotations

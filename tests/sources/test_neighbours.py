@@ -18,13 +18,13 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import files, lines
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.check_records import check_records
 from dpsynth_core.sources.detect import detect_format
 from dpsynth_core.sources.formats import SUFFIXES, TableFormat, kind_of
 from dpsynth_core.vocabulary.domain import Attribute, Domain
+from tests.refusals import refused
 from tests.sources.neighbouring import family
 from tests.sources.written import WRITERS
 from tests.tiers import examples
@@ -284,7 +284,7 @@ def test_a_persons_lines_are_at_most_as_many_records_as_a_person_may_have(tmp_pa
 
 @pytest.mark.parametrize("seed", range(4))
 def test_random_neighbours_differ_by_the_records_of_one_person(seed: int) -> None:
-    """10,000 pairs and more. `python -m benchmarks.neighbours` tries others."""
+    """10,000 pairs and more. `python -m benchmarks neighbours` tries others."""
     families = [family(seed, number) for number in range(46)]
     assert sum(one.pairs for one in families) >= 2500
     assert not [f"seed {seed}, family {number}: {wrong}" for number, one in enumerate(families) for wrong in one.wrong]
@@ -308,8 +308,7 @@ def test_a_file_without_a_header_says_its_byte_order_before_its_first_record(tmp
     form = TableFormat(encoding="utf-16", names=("sex", "age", "ward"))
     assert coded(path, form).sum() == 2
     written(path, [b"f,1,a", b"m,2,b"], "utf-16-le")
-    with pytest.raises(InputError, match="utf-16-le or utf-16-be"):
-        files.opened(path, form).check()
+    refused(files.opened(path, form).check, saying="utf-16-le or utf-16-be")
 
 
 @pytest.mark.parametrize("quoting", ["lines", "none", "standard"])
