@@ -395,8 +395,7 @@ def test_a_plan_waits_for_another_person_and_reads_nothing_before(office: Office
     run = submitted(rick)
     (place,) = projects.list(rick)
     jobs.pump()
-    with pytest.raises(jobs.NotMine):
-        jobs.claim(run)
+    refused(jobs.claim, run, kind=jobs.NotMine)
     assert "a reviewer has to approve its plan first" in words(open_page("mechanism", place.id))
     mine = open_page("ledger", place.id)
     assert "You made it: another person has to approve it." in words(mine)
@@ -562,8 +561,7 @@ def test_where_the_books_are_damaged_nothing_is_shown_or_taken_and_what_is_delet
     (place,) = projects.list(owner)
     with sqlite3.connect(home / "dpsynth.sqlite") as db:
         db.execute("DROP TRIGGER ledger_is_never_changed")
-    with pytest.raises(BooksLost):
-        looks.record(owner, place.id, "rows")
+    refused(looks.record, owner, place.id, "rows", kind=BooksLost)
     assert looks.of(owner, place.id) == ()
     assert downloaded(office, run) == 503
     runs.delete(owner, run)

@@ -141,8 +141,7 @@ def test_the_worst_cases_differ_by_all_that_one_person_may_own() -> None:
 )
 def test_tables_that_are_no_neighbours_are_refused(relation: str, before: int, after: int) -> None:
     domain = Domain.from_json({"a": 2})
-    with pytest.raises(ValueError, match="neighbours"):
-        Neighbours.of("nobody", domain, Unit(relation, 2), [], [(0,)] * before, [(1,)] * after)
+    refused(Neighbours.of, "nobody", domain, Unit(relation, 2), [], [(0,)] * before, [(1,)] * after, kind=ValueError, saying="neighbours")
 
 
 # Specs
@@ -196,6 +195,5 @@ def test_a_threshold_workload_keeps_its_threshold() -> None:
 
 
 def test_what_cannot_run_is_refused_as_a_plan_is() -> None:
-    with pytest.raises(CapacityError, match="public table"):
-        Configuration.of(large(mechanism={"name": "pmwpub", "settings": {}}))
+    refused(Configuration.of, large(mechanism={"name": "pmwpub", "settings": {}}), kind=CapacityError, saying="public table")
     refused(Configuration.of, large(budget={"epsilon": -1.0, "delta": 1e-9}), saying="epsilon")

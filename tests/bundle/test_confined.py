@@ -89,8 +89,7 @@ def long_texts() -> bytes:
 
 
 def test_a_small_file_of_many_objects_is_refused() -> None:
-    with pytest.raises(CapacityError, match="memory"):
-        verified(many_objects())
+    refused(verified, many_objects(), kind=CapacityError, saying="memory")
 
 
 def test_texts_that_a_parquet_file_repeats_are_not_written_out() -> None:
@@ -101,8 +100,7 @@ def test_texts_that_a_parquet_file_repeats_are_not_written_out() -> None:
 
 def test_what_takes_longer_is_refused() -> None:
     either = r"checking it (takes more than 1 seconds of work|has not come to an end in 10 seconds); if you trust"
-    with pytest.raises(CapacityError, match=either):
-        verified(many_objects(), Limits(2048, 1))
+    refused(verified, many_objects(), Limits(2048, 1), kind=CapacityError, saying=either)
 
 
 @pytest.mark.parametrize(

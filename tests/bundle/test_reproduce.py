@@ -153,14 +153,12 @@ def test_recipients_need_memory_for_the_rows_that_there_are(monkeypatch: pytest.
     release = run(spec(data=small, mechanism={"name": "independent"}, output={"tables": 3}))
     bundle = unpack.read_bytes(pack.pack(release))
     monkeypatch.setattr(machine, "free_mb", lambda: 200.0)
-    with pytest.raises(CapacityError, match=r"output\.rows"):
-        synthesis.plan(release.spec)
+    refused(synthesis.plan, release.spec, kind=CapacityError, saying=r"output\.rows")
     again = reproduce(bundle)
     assert not again.different
     assert again.made.spec == release.spec
     monkeypatch.setattr(machine, "free_mb", lambda: 0.0)
-    with pytest.raises(CapacityError, match=r"^memory"):
-        reproduce(bundle)
+    refused(reproduce, bundle, kind=CapacityError, saying=r"^memory")
 
 
 def _other_value(content: bytes) -> bytes:

@@ -19,6 +19,7 @@ from dpsynth_core.sources.sampling import Sample
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.rows import right_counts
 from tests.privacy.tables import ArraySource
+from tests.refusals import refused
 
 DOMAIN = Domain.from_json({"a": 2, "b": 3, "c": 2})
 (TARGET,) = targets(DOMAIN, [ModelSpec(column="a")])
@@ -101,13 +102,11 @@ def test_with_hardly_anybody_nothing_is_held_out() -> None:
 def test_records_are_for_the_curator_alone_and_a_sample_of_the_table() -> None:
     drawn = truth.true_records(CodesSource(DOMAIN, RECORDS), 100)
     assert drawn.zone is Zone.CURATOR
-    with pytest.raises(ZoneError):
-        publishable(drawn, "records")
+    refused(publishable, drawn, "records", kind=ZoneError)
     assert drawn.value.shape == (100, 3)
     whole = truth.true_records(CodesSource(DOMAIN, RECORDS), 10_000).value
     assert sorted(map(tuple, whole.tolist())) == sorted(map(tuple, RECORDS.tolist()))
-    with pytest.raises(ValueError, match="counts cells"):
-        truth.true_records(ArraySource(DOMAIN, RECORDS), 10)
+    refused(truth.true_records, ArraySource(DOMAIN, RECORDS), 10, kind=ValueError, saying="counts cells")
 
 
 def test_a_sample_takes_records_of_every_batch_alike() -> None:

@@ -11,6 +11,7 @@ from dpsynth_core.inference.model import WeightedRecords, rounded
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.rows import row_marginals
 from dpsynth_core.vocabulary.workload import all_kway
+from tests.refusals import refused
 
 DOMAIN = Domain.from_json({"a": 3, "b": 2, "c": 4})
 CODES = np.array([[0, 1, 3], [2, 0, 0], [0, 1, 2], [2, 0, 0]], dtype=np.int32)
@@ -76,5 +77,4 @@ def test_rows_are_moved_closer_to_what_the_records_answer() -> None:
     ],
 )
 def test_records_that_are_none_are_refused(codes: np.ndarray, weights: np.ndarray) -> None:
-    with pytest.raises(ValueError, match=r"each|attribute"):
-        WeightedRecords(DOMAIN, codes, weights)
+    refused(WeightedRecords, DOMAIN, codes, weights, kind=ValueError, saying=r"each|attribute")

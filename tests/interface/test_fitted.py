@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import dpsynth_core as dps
+from tests.refusals import refused
 
 CLOSED: dict[str, Any] = {"missing": False, "other": False}
 COLUMNS: dict[str, Any] = {
@@ -86,8 +87,7 @@ def test_what_is_said_of_privacy_is_the_givers_word() -> None:
     ],
 )
 def test_what_is_no_table_is_named(tables: Any, said: str) -> None:
-    with pytest.raises(dps.InputError, match=said):
-        dps.rows_from(tables, COLUMNS)
+    refused(dps.rows_from, tables, COLUMNS, saying=said)
 
 
 def test_tables_that_tie_too_many_columns_together_are_refused() -> None:

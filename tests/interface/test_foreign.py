@@ -18,6 +18,7 @@ from dpsynth_core.bundle.verdicts import INCONSISTENT
 from dpsynth_core.mechanisms import registry
 from tests.mechanisms.test_recipe import CODE
 from tests.patience import SECONDS
+from tests.refusals import refused
 from tests.test_cli import ROOT
 
 NAME = "other-people:repeated"
@@ -67,8 +68,7 @@ def test_it_makes_releases_that_say_whose_it_is(tmp_path: Path, capsys: pytest.C
     assert "By the word of the package other-people" in registry.get(NAME).card.privacy
     path = release.save(tmp_path / "release.zip")
     assert verify.verify(unpack.read(path)).verdict != INCONSISTENT  # here: what the process with limits knows of packages may be old
-    with pytest.raises(dps.InputError, match="code of the package 'other-people', which would run in this process"):
-        dps.open(path)
+    refused(dps.open, path, saying="code of the package 'other-people', which would run in this process")
     assert dps.open(path, package="other-people").made.table == release.made.table
     assert cli.main(["mechanisms"]) == 0
     (described,) = [entry for entry in json.loads(capsys.readouterr().out) if entry["name"] == NAME]
@@ -79,8 +79,7 @@ def test_it_makes_releases_that_say_whose_it_is(tmp_path: Path, capsys: pytest.C
 def test_without_the_package_its_releases_cannot_be_checked_and_that_is_said(installed: Path, tmp_path: Path) -> None:
     path = planned().run(progress=False).save(tmp_path / "release.zip")
     (installed / "other_people-1.2.dist-info" / "entry_points.txt").unlink()
-    with pytest.raises(dps.InputError, match="package 'other-people', which is not installed here"):
-        dps.open(path, package="other-people")
+    refused(dps.open, path, package="other-people", saying="package 'other-people', which is not installed here")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(installed), str(ROOT)])}
     done = subprocess.run(
         [sys.executable, "-m", "dpsynth_core", "verify", str(path)], env=environment, capture_output=True, text=True, timeout=SECONDS
@@ -92,9 +91,8 @@ def test_without_the_package_its_releases_cannot_be_checked_and_that_is_said(ins
 @pytest.mark.parametrize("problem", BAD)
 def test_what_is_wrong_with_it_is_found(installed: Path, problem: str) -> None:
     (installed / "other_people.py").write_text(f"{BAD[problem]}\n\nMINE = Repeated()\n")
-    with pytest.raises(dps.InputError) as caught:
-        dps.testing.check_mechanism(NAME)
-    assert problem in str(caught.value)
+    caught = refused(dps.testing.check_mechanism, NAME)
+    assert problem in str(caught)
 
 
 def test_it_is_not_loaded_before_it_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -104,12 +102,11 @@ def test_it_is_not_loaded_before_it_is_named(tmp_path: Path, capsys: pytest.Capt
     path = planned().run(progress=False).save(tmp_path / "release.zip")
     sys.modules.pop("other_people")
     for package in ("", "another"):
-        with pytest.raises(dps.InputError, match="would run in this process"):
-            dps.open(path, package=package)
+        refused(dps.open, path, package=package, saying="would run in this process")
     assert cli.main(["next", str(path), "demo", "--out", "spec.json"]) == cli.BAD_INPUT
-    refused = capsys.readouterr().err
-    assert "would run in this process" in refused
-    assert "spec.json" not in refused
+    told = capsys.readouterr().err
+    assert "would run in this process" in told
+    assert "spec.json" not in told
     assert "other_people" not in sys.modules
 
 

@@ -20,6 +20,7 @@ from dpsynth_core.release import document, synthesis
 from dpsynth_core.release.spool import Spool
 from dpsynth_core.store import auditing, balance, chain, jobs, ledger, rules, spools
 from dpsynth_core.store.home import LOCAL_OWNER
+from tests.refusals import refused
 
 PEOPLE = "Patients 2026"
 COLUMNS = {"age": (0, 99), "sex": ["f", "m"], "region": ["north", "south"]}
@@ -163,8 +164,7 @@ def test_a_plan_that_breaks_a_rule_of_the_house_meanwhile_does_not_go_on() -> No
     stopped(plan, 4)
     rules.put_in_force(LOCAL_OWNER, json.dumps({"largest_epsilon": 0.5}), "decided by the board in March")
     before = answered()
-    with pytest.raises(dps.InputError, match=r"epsilon is at most 0\.5, and this one is 3"):
-        plan.run(progress=False)
+    refused(plan.run, progress=False, saying=r"epsilon is at most 0\.5, and this one is 3")
     assert answered() == before
 
 
@@ -184,8 +184,7 @@ def test_an_answer_that_may_have_been_the_reason_of_the_end_is_not_drawn_again(
     run = stopped(plan, 4, error, lost=True)
     assert "it cannot go on; recover(" in capsys.readouterr().err
     spent = balance.spent(PEOPLE).rho
-    with pytest.raises(dps.InputError, match="cannot go on; recover it, which spends nothing"):
-        plan.run(progress=False)
+    refused(plan.run, progress=False, saying="cannot go on; recover it, which spends nothing")
     assert dps.recover(run, progress=False).rows is None
     assert balance.spent(PEOPLE).rho == spent
     plan.run(progress=False, again=True)
@@ -225,6 +224,5 @@ def test_what_was_altered_on_disk_does_not_go_on(what: str, changed: Callable[[b
     altered = [changed(line) for line in others]
     assert altered != others, what
     file.write_bytes(first + b"".join(altered))
-    with pytest.raises(dps.InputError, match=problem):
-        plan.run(progress=False)
+    refused(plan.run, progress=False, saying=problem)
     assert file.exists()

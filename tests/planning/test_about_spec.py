@@ -64,8 +64,7 @@ def test_what_archives_take_for_no_address_is_a_text(contact: str) -> None:
 
 
 def test_a_period_ends_after_it_begins() -> None:
-    with pytest.raises(ValueError, match="it ends before it begins"):
-        AboutSpec(period="2025/2024")
+    refused(AboutSpec, period="2025/2024", kind=ValueError, saying="it ends before it begins")
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.statement import row_policy
+from tests.refusals import refused
 
 
 def plan(mechanism: str = "independent", **output: Any) -> Plan:
@@ -71,8 +72,7 @@ def test_a_run_of_weeks_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     weeks = plan()
     vars(weeks)["forecast"] = replace(weeks.forecast, seconds=30 * 86_400.0)
     monkeypatch.setattr(machine, "free_mb", lambda: None)
-    with pytest.raises(CapacityError, match=r"^time: it would take about 30 days; use fewer or smaller tables"):
-        machine.check(weeks)
+    refused(machine.check, weeks, kind=CapacityError, saying=r"^time: it would take about 30 days; use fewer or smaller tables")
 
 
 def test_where_the_system_does_not_say_nothing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

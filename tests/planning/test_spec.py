@@ -268,8 +268,7 @@ def test_what_is_no_document_is_refused(obj: object) -> None:
 
 
 def test_a_workload_of_too_many_cells_is_refused_with_its_columns() -> None:
-    with pytest.raises(CapacityError, match="a x b"):
-        Plan.of(Spec.from_json(changed("domain", {"a": 40_000, "b": 40_000, "c": 4})))
+    refused(Plan.of, Spec.from_json(changed("domain", {"a": 40_000, "b": 40_000, "c": 4})), kind=CapacityError, saying="a x b")
 
 
 @pytest.mark.parametrize(("path", "value"), CHANGES)

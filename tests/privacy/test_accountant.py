@@ -44,8 +44,7 @@ def test_what_an_operation_costs(event: Event, zcdp: float, factor: float) -> No
 
 
 def test_a_step_with_a_delta_of_its_own_is_not_accounted_under_gdp() -> None:
-    with pytest.raises(ValueError, match="Approximate"):
-        GDP.cost(Approximate(1.0, 1e-6))
+    refused(GDP.cost, Approximate(1.0, 1e-6), kind=ValueError, saying="Approximate")
 
 
 @pytest.mark.parametrize("r", [1e-3, 0.05, 0.2, 1.0, 3.0, 8.0])
@@ -94,8 +93,7 @@ def test_a_meter_charges_as_its_accountant_does_and_refuses_the_rest() -> None:
     meter = Meter(1.0, accountant=GDP)
     eps = math.sqrt(0.5 * meter.rho_total / meter.selection_price)
     meter.part(0.6).charge(Selection(eps))
-    with pytest.raises(BudgetExceeded):
-        meter.charge(Selection(eps * 1.001))
+    refused(meter.charge, Selection(eps * 1.001), kind=BudgetExceeded)
     meter.charge(Gaussian(math.sqrt(1 / (2 * meter.rho_left)), 1.0))
     assert sum(map(GDP.cost, meter.events), Fraction(0)) <= 1
     assert meter.rho_spent == pytest.approx(1.0, rel=2e-9)

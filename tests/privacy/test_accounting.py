@@ -146,5 +146,4 @@ def test_unusable_delta_is_refused_by_name(delta: object) -> None:
     ("function", "arguments"), [(rho_from, (0, 1e-9)), (epsilon_from, (-1, 1e-9)), (delta_from, (1, math.nan)), (rho_from, (1, 1))]
 )
 def test_numbers_outside_the_formulas_are_refused(function: Any, arguments: tuple[float, float]) -> None:
-    with pytest.raises(ValueError, match="must be"):
-        function(*arguments)
+    refused(function, *arguments, kind=ValueError, saying="must be")

@@ -14,6 +14,7 @@ from dpsynth_core.privacy import meaning
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.attacker import gdp_power, posterior_odds, tradeoff, zcdp_power
 from dpsynth_core.privacy.conversions import delta_from, rho_from
+from tests.refusals import refused
 from tests.tiers import examples
 
 RHOS = (1e-9, 1e-4, 0.015, 0.1, 1.0, 10.0)
@@ -88,10 +89,8 @@ def test_the_exact_accounting_promises_more_than_epsilon_and_delta() -> None:
 
 @pytest.mark.parametrize("rho", [0.0, -1.0, math.inf, math.nan])
 def test_a_budget_that_is_none_is_refused(rho: float) -> None:
-    with pytest.raises(ValueError, match="positive"):
-        meaning.tradeoff(ZCDP, rho)
-    with pytest.raises(ValueError, match="probability"):
-        meaning.tradeoff(ZCDP, 1.0, 1.0)
+    refused(meaning.tradeoff, ZCDP, rho, kind=ValueError, saying="positive")
+    refused(meaning.tradeoff, ZCDP, 1.0, 1.0, kind=ValueError, saying="probability")
 
 
 # GDP

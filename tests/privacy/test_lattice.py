@@ -13,6 +13,7 @@ from scipy.special import ndtr
 
 from dpsynth_core.privacy import lattice
 from dpsynth_core.vocabulary.measurement import ROUNDING
+from tests.refusals import refused
 
 
 def total_variation(s: float) -> float:
@@ -46,8 +47,7 @@ def test_tiny_noise_stays_within_64_bits(sigma: float) -> None:
 
 @pytest.mark.parametrize("sigma", [0.0, -1.0, math.nan, math.inf, 2.0**58])
 def test_noise_that_cannot_be_drawn_is_refused(sigma: float) -> None:
-    with pytest.raises(ValueError, match="sigma"):
-        lattice.bits(sigma)
+    refused(lattice.bits, sigma, kind=ValueError, saying="sigma")
 
 
 @given(st.integers(-(2**61), 2**61), st.integers(0, 20), st.integers(-1000, 1000))

@@ -14,6 +14,7 @@ from dpsynth_core.foundation.errors import BudgetExceeded
 from dpsynth_core.privacy.events import Event, Gaussian, Selection
 from dpsynth_core.privacy.meter import Meter
 from dpsynth_core.research.privacy.events import Laplace
+from tests.refusals import refused
 
 rhos = st.floats(-15, 3).map(lambda x: 10.0**x)
 events = st.one_of(
@@ -75,8 +76,7 @@ def test_a_part_keeps_to_its_share_and_reports_to_the_whole(rho: float, share: f
 
 
 def test_one_part_in_a_million_over_budget_is_refused() -> None:
-    with pytest.raises(BudgetExceeded, match="left"):
-        Meter(0.5).charge(Gaussian(1 - 1e-6, 1.0))
+    refused(Meter(0.5).charge, Gaussian(1 - 1e-6, 1.0), kind=BudgetExceeded, saying="left")
 
 
 def test_a_sum_of_many_tiny_costs_is_exact() -> None:
@@ -89,12 +89,10 @@ def test_a_sum_of_many_tiny_costs_is_exact() -> None:
 
 @pytest.mark.parametrize("rho", [0.0, -1.0, math.nan, math.inf])
 def test_a_budget_that_is_not_a_positive_number_is_refused(rho: float) -> None:
-    with pytest.raises(ValueError, match="rho"):
-        Meter(rho)
+    refused(Meter, rho, kind=ValueError, saying="rho")
 
 
 @pytest.mark.parametrize("build", [Selection, lambda x: Gaussian(x, 1.0), lambda x: Gaussian(1.0, x), lambda x: Laplace(x, 1.0)])
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
 def test_events_of_impossible_noise_do_not_exist(build: type[Selection], value: float) -> None:
-    with pytest.raises(ValueError, match="positive"):
-        build(value)
+    refused(build, value, kind=ValueError, saying="positive")

@@ -21,6 +21,7 @@ from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.view import Noise
 from dpsynth_core.research.privacy.events import Laplace, Retention
 from tests.privacy.tables import FALSE_ALARM, frequency_p_value, p_value, rounded_normal
+from tests.refusals import refused
 
 DRAWS = 60_000
 SOURCES = pytest.mark.parametrize("noise", [OpenDPNoise(), SeededNoise(20)], ids=["opendp", "seeded"])
@@ -134,8 +135,7 @@ def test_a_source_of_noise_stops_where_its_guarantee_does(monkeypatch: pytest.Mo
     noise = OpenDPNoise()
     noise.gaussian(np.zeros((10, 6), dtype=np.int64), 3.0)
     noise.gaussian(np.zeros(40, dtype=np.int64), 3.0)
-    with pytest.raises(BudgetExceeded, match="noisy numbers"):
-        noise.gaussian(np.zeros(1, dtype=np.int64), 3.0)
+    refused(noise.gaussian, np.zeros(1, dtype=np.int64), 3.0, kind=BudgetExceeded, saying="noisy numbers")
 
 
 def test_a_marginal_of_100_000_cells_takes_seconds_at_most() -> None:

@@ -29,6 +29,7 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.privacy.view import Noise
 from dpsynth_core.vocabulary.domain import Domain
 from tests.privacy.tables import FALSE_ALARM, ArraySource, GlassNoise, rounded_normal, table
+from tests.refusals import refused
 from tests.tiers import examples
 
 SIZES = [(2,), (3,), (5,), (2, 2), (2, 3), (4, 3), (2, 2, 2), (3, 2, 4)]
@@ -206,8 +207,7 @@ def test_the_noise_enters_in_steps_of_the_lattice_and_apart_from_the_counts() ->
 def test_over_budget_it_is_refused_without_touching_the_table() -> None:
     source = people()
     kernel = PrivacyKernel(source, Unit(), 1e-6, GlassNoise())
-    with pytest.raises(BudgetExceeded):
-        kernel.measure_residual(("a", "b"), 1.0)
+    refused(kernel.measure_residual, ("a", "b"), 1.0, kind=BudgetExceeded)
     assert source.passes == []
     assert kernel.events == ()
 
@@ -215,16 +215,14 @@ def test_over_budget_it_is_refused_without_touching_the_table() -> None:
 @pytest.mark.parametrize("sigma", [0.0, -1.0, math.nan, math.inf, 2.0**50])
 def test_a_sigma_that_no_lattice_has_room_for_is_refused(sigma: float) -> None:
     kernel = kernel_of()
-    with pytest.raises(ValueError, match="sigma"):
-        kernel.measure_residual(("a",), sigma)
+    refused(kernel.measure_residual, ("a",), sigma, kind=ValueError, saying="sigma")
     assert kernel.events == ()
 
 
 def test_a_column_of_one_value_has_no_residual() -> None:
     one = Domain.from_json({"a": 4, "z": 1})
     kernel = PrivacyKernel(table(one, [(0, 0)]), Unit(), 1.0, GlassNoise())
-    with pytest.raises(ValueError, match="two values"):
-        kernel.measure_residual(("a", "z"), 5.0)
+    refused(kernel.measure_residual, ("a", "z"), 5.0, kind=ValueError, saying="two values")
     assert kernel.events == ()
 
 

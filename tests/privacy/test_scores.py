@@ -22,6 +22,7 @@ from dpsynth_core.privacy.scores import (
     offset_steps,
     weight_steps,
 )
+from tests.refusals import refused
 
 CELLS = 12
 
@@ -74,15 +75,12 @@ def test_every_kind_of_float_answer_is_scored_alike() -> None:
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 1e13])
 def test_answers_that_cannot_be_scored_exactly_are_refused(bad: float) -> None:
-    with pytest.raises(ValueError, match="too large"):
-        check_answer(np.array([1.0, bad]), (2,))
+    refused(check_answer, np.array([1.0, bad]), (2,), kind=ValueError, saying="too large")
 
 
 def test_answers_of_the_wrong_shape_are_refused() -> None:
-    with pytest.raises(ValueError, match="shape"):
-        check_answer(np.zeros((2, 3)), (3, 2))
-    with pytest.raises(ValueError, match="shape"):
-        check_answers([np.zeros(2), np.zeros((2, 3))], [(2,), (3, 2)])
+    refused(check_answer, np.zeros((2, 3)), (3, 2), kind=ValueError, saying="shape")
+    refused(check_answers, [np.zeros(2), np.zeros((2, 3))], [(2,), (3, 2)], kind=ValueError, saying="shape")
 
 
 def test_many_tables_are_scored_like_each_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,20 +97,17 @@ def test_one_bad_answer_among_many_is_refused(place: int, monkeypatch: pytest.Mo
     answers = [np.ones(9) for _ in range(7)]
     check_answers(answers, [(9,)] * 7)
     answers[place][3] = math.nan
-    with pytest.raises(ValueError, match="too large"):
-        check_answers(answers, [(9,)] * 7)
+    refused(check_answers, answers, [(9,)] * 7, kind=ValueError, saying="too large")
 
 
 @pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf])
 def test_weights_must_be_positive_numbers(bad: float) -> None:
-    with pytest.raises(ValueError, match="positive"):
-        weight_steps([1.0, bad])
+    refused(weight_steps, [1.0, bad], kind=ValueError, saying="positive")
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
 def test_offsets_must_be_finite(bad: float) -> None:
-    with pytest.raises(ValueError, match="finite"):
-        offset_steps([0.0, bad])
+    refused(offset_steps, [0.0, bad], kind=ValueError, saying="finite")
 
 
 @given(st.floats(-1e9, 1e9))

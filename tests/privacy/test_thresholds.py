@@ -24,6 +24,7 @@ from dpsynth_core.privacy.view import Noise
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.keys import MISSING, OTHER
 from tests.privacy.tables import GlassNoise
+from tests.refusals import refused
 
 CITY = Domain.from_json({"city": 2})
 
@@ -79,8 +80,7 @@ def test_opendp_proves_the_same_for_its_own_thresholds() -> None:
 
 @pytest.mark.parametrize(("sigma", "delta", "rows"), [(0.0, 1e-9, 1), (1.0, 0.0, 1), (1.0, 0.5, 1), (1.0, 1e-9, 0), (math.inf, 1e-9, 1)])
 def test_what_is_no_threshold_is_refused(sigma: float, delta: float, rows: int) -> None:
-    with pytest.raises(ValueError, match="sigma"):
-        threshold(sigma, delta, rows)
+    refused(threshold, sigma, delta, rows, kind=ValueError, saying="sigma")
 
 
 SECRET = "HIV positive, Main Street 4"
@@ -147,8 +147,7 @@ def test_it_is_charged_before_anything_is_read(unit: Unit, accountant: Accountan
 def test_deltas_add_up_to_what_was_set_aside() -> None:
     here = kernel(Texts({"a": 1}), OpenDPNoise(), delta=0.01)
     here.discover_values(("city",), 20.0, 0.006)
-    with pytest.raises(BudgetExceeded):
-        here.discover_values(("city",), 20.0, 0.006)
+    refused(here.discover_values, ("city",), 20.0, 0.006, kind=BudgetExceeded)
 
 
 def test_a_source_of_cells_has_no_values() -> None:
@@ -156,5 +155,4 @@ def test_a_source_of_cells_has_no_values() -> None:
         domain = CITY
 
     here = PrivacyKernel(Cells(), Unit(), 1.0, OpenDPNoise(), 0.1)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="cells"):
-        here.discover_values(("city",), 20.0, 0.01)
+    refused(here.discover_values, ("city",), 20.0, 0.01, kind=ValueError, saying="cells")

@@ -26,6 +26,7 @@ from dpsynth_core.release.rows import whole
 from dpsynth_core.sources import decoding
 from dpsynth_core.web.results import results_view
 from tests.bundle.pack import pack
+from tests.refusals import refused
 from tests.row_files import parquet_of, row_file
 
 SPEC = {
@@ -143,5 +144,4 @@ def test_a_row_that_was_changed_in_a_later_batch_is_noticed(made: Release) -> No
 @pytest.mark.parametrize("name", ["xlsx", "sav", "dta", "xpt"])
 def test_what_is_written_at_once_refuses_too_many_rows(made: Release, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setattr(row_files, "MOST_AT_ONCE", 249)
-    with pytest.raises(CapacityError, match="use CSV or Parquet"):
-        row_file(name, made.table, made.domain)
+    refused(row_file, name, made.table, made.domain, kind=CapacityError, saying="use CSV or Parquet")

@@ -24,6 +24,7 @@ from dpsynth_core.release.release import Brand, Progress, Release
 from dpsynth_core.release.rows import HeldRows
 from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.measurement import Measurement
+from tests.refusals import refused
 from tests.row_files import parquet_of
 
 CERTIFIED = Certified(("a", "b"), error=-0.1, likely=0.02, low95=0.0, bound95=0.2, simultaneous95=0.3)
@@ -151,10 +152,8 @@ def test_the_document_has_one_line_for_each_measurement(release: Release) -> Non
 
 
 def test_the_document_is_strict_json(release: Release) -> None:
-    with pytest.raises(ValueError, match="JSON"):
-        releases.document(replace(release, total=float("nan")))
-    with pytest.raises(TypeError, match="no place in a release"):
-        releases.document(replace(release, details={"x": object()}))
+    refused(releases.document, replace(release, total=float("nan")), kind=ValueError, saying="JSON")
+    refused(releases.document, replace(release, details={"x": object()}), kind=TypeError, saying="no place in a release")
 
 
 def test_the_csv_opens_in_pandas_with_columns_types_and_labels() -> None:

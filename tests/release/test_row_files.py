@@ -230,8 +230,7 @@ def test_any_column_name_becomes_one_that_the_program_allows(tmp_path: Path, nam
 
 def test_more_rows_than_a_sheet_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_files, "_SHEET_ROWS", 59)
-    with pytest.raises(CapacityError, match="a sheet holds"):
-        row_file("xlsx", rows(LABELLED)[1], LABELLED)
+    refused(row_file, "xlsx", rows(LABELLED)[1], LABELLED, kind=CapacityError, saying="a sheet holds")
 
 
 def test_formats_are_chosen_by_name() -> None:

@@ -96,8 +96,7 @@ def test_a_group_that_the_model_has_nobody_or_almost_nobody_in_is_refused() -> N
     lonely = replace(fitted(), model=Lonely())
     with pytest.raises(InputError, match="of 275,000 rows that the model wrote, none is in the group 'marital_status' 'widowed'"):
         sample(lonely, 10, {"marital_status": "widowed"})
-    with pytest.raises(CapacityError, match="take a wider group, or at most 73 rows"):
-        sample(lonely, 1000, {"sex": "male"})
+    refused(sample, lonely, 1000, {"sex": "male"}, kind=CapacityError, saying="take a wider group, or at most 73 rows")
     assert sample(lonely, 3, {"sex": "male"}).rows.num_rows == 3
 
 

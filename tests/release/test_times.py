@@ -25,6 +25,7 @@ from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.occupied import Occupied
 from tests.bundle import pack
 from tests.golden import goldens
+from tests.refusals import refused
 
 
 class Slow:
@@ -109,8 +110,7 @@ def test_the_stopwatch_is_told_of_every_phase_and_step(monkeypatch: pytest.Monke
 def test_times_are_curator_only_and_their_file_is_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     taken = run("gaussian", False, monkeypatch)[1].times()
     assert taken.zone is Zone.CURATOR
-    with pytest.raises(ZoneError):
-        publishable(taken, "times")
+    refused(publishable, taken, "times", kind=ZoneError)
     times.write(taken, tmp_path)
     assert stat.S_IMODE((tmp_path / times.TIMES).stat().st_mode) == 0o600
     again = times.read(tmp_path)

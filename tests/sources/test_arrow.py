@@ -149,8 +149,7 @@ def test_no_cliques_no_counts_and_an_empty_table_counts_zero() -> None:
 
 
 def test_cliques_must_be_canonical() -> None:
-    with pytest.raises(ValueError, match="canonical"):
-        ArrowSource(DOMAIN, some_people(5)).counts([("age", "sex")])
+    refused(ArrowSource(DOMAIN, some_people(5)).counts, [("age", "sex")], kind=ValueError, saying="canonical")
     refused(ArrowSource(DOMAIN, some_people(5)).counts, [("nobody",)], saying="column 'nobody'")
 
 

@@ -18,6 +18,7 @@ from dpsynth_core.sources.decoding import as_written, decode, strays
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from tests.domains import attributes, domains
+from tests.refusals import refused
 
 MARKERS = Notation(frozenset({"", "?", "NA"}))
 AGE = Attribute.integer("age", 17, 90, missing=True)
@@ -91,10 +92,8 @@ def test_same_seed_same_rows() -> None:
 def test_codes_that_are_no_cells_are_refused() -> None:
     domain = Domain((AGE, SEX))
     for wrong in ([[0, 4]], [[-1, 0]], [[75, 0]]):
-        with pytest.raises(ValueError, match="not a cell"):
-            decode(domain, np.array(wrong, dtype=np.int32), np.random.default_rng(0))
-    with pytest.raises(ValueError, match="one column per attribute"):
-        decode(domain, np.zeros((3, 1), dtype=np.int32), np.random.default_rng(0))
+        refused(decode, domain, np.array(wrong, dtype=np.int32), np.random.default_rng(0), kind=ValueError, saying="not a cell")
+    refused(decode, domain, np.zeros((3, 1), dtype=np.int32), np.random.default_rng(0), kind=ValueError, saying="one column per attribute")
 
 
 def test_no_rows_decode_to_an_empty_table_of_the_right_types() -> None:
@@ -357,8 +356,7 @@ def test_edges_that_do_not_rise_are_refused_before_a_number_is_looked_up() -> No
     """Among others a search may go on from where it found the number before."""
     wrong = Attribute.integer("age", 0, 99, edges=[0, 10, 20, 100])
     object.__setattr__(wrong, "edges", (0, 20, 10, 100))
-    with pytest.raises(ValueError, match="edges do not rise"):
-        encode_column(wrong, pa.array([5, 15, 25]), MARKERS)
+    refused(encode_column, wrong, pa.array([5, 15, 25]), MARKERS, kind=ValueError, saying="edges do not rise")
 
 
 @pytest.mark.parametrize("declared", ["code_for_missing", "code_for_unlisted"])

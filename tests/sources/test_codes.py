@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.vocabulary.domain import Domain
+from tests.refusals import refused
 
 DOMAIN = Domain.from_json({"a": 2, "b": 3})
 CODES = np.array([[0, 2], [1, 1], [0, 2]], dtype=np.int32)
@@ -20,5 +20,4 @@ def test_counts_of_pairs_columns_and_rows() -> None:
 
 
 def test_codes_of_another_domain_are_refused() -> None:
-    with pytest.raises(ValueError, match="one column per attribute"):
-        CodesSource(DOMAIN, CODES[:, :1])
+    refused(CodesSource, DOMAIN, CODES[:, :1], kind=ValueError, saying="one column per attribute")

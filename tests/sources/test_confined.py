@@ -69,8 +69,7 @@ def test_a_small_file_that_takes_gigabytes_or_ends_its_reader_is_refused(tmp_pat
 def test_a_value_that_a_parquet_file_repeats_is_not_written_out_without_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.parquet").write_bytes(BOMBS[".parquet"](["sex"]))
     monkeypatch.setattr(confined, "LIMITS", Limits(megabytes=300, seconds=60))
-    with pytest.raises(CapacityError, match="more memory"):
-        _read(tmp_path / "a.parquet")
+    refused(_read, tmp_path / "a.parquet", kind=CapacityError, saying="more memory")
 
 
 def test_reading_all_records_may_take_so_long_and_no_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -160,8 +160,7 @@ def test_a_workbook_that_unpacks_to_very_much_is_refused_before_it_does(tmp_path
     path = book(tmp_path / "a.xlsx", ("s", {"A1": "a", "A2": 1}))
     assert spreadsheet_file.names(path, TableFormat("spreadsheet")) == ("a",)
     monkeypatch.setattr(spreadsheet_file, "MAX_UNPACKED", 1000)
-    with pytest.raises(CapacityError, match="unpacks to more than"):
-        spreadsheet_file.names(path, TableFormat("spreadsheet"))
+    refused(spreadsheet_file.names, path, TableFormat("spreadsheet"), kind=CapacityError, saying="unpacks to more than")
 
 
 def test_a_cell_far_away_costs_nothing(tmp_path: Path) -> None:

@@ -174,7 +174,6 @@ def test_a_database_that_could_not_be_made_leaves_nothing_behind(home: Path, mon
 
     with monkeypatch.context() as patch:
         patch.setattr(database, "_open", small)
-        with pytest.raises(StoreFault, match="full"):
-            reserve("r1", 0.001)
+        refused(reserve, "r1", 0.001, kind=StoreFault, saying="full")
     assert list(home.iterdir()) == []
     reserve("r1", 0.001)

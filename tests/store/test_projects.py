@@ -78,8 +78,7 @@ def test_an_upload_is_kept_whole_and_replaces_one_of_the_same_name(project: str)
 
 
 def test_an_upload_over_the_limit_leaves_nothing(project: str, home: Path) -> None:
-    with pytest.raises(CapacityError):
-        projects.upload("ann", project, "a.csv", io.BytesIO(b"x" * 100), limit=99)
+    refused(projects.upload, "ann", project, "a.csv", io.BytesIO(b"x" * 100), limit=99, kind=CapacityError)
     assert list(home.rglob("uploads/*")) == []
 
 

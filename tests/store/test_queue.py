@@ -16,6 +16,7 @@ from dpsynth_core.release import synthesis
 from dpsynth_core.store import approvals, chain, jobs, ledger, projects, runs
 from dpsynth_core.store.database import transaction
 from tests.patience import SECONDS
+from tests.refusals import refused
 
 Make = Callable[..., Spec]
 
@@ -90,8 +91,7 @@ def test_a_sweep_that_takes_all_memory_keeps_no_run_waiting(
 
 def test_what_can_never_fit_is_refused_before_anything_is_spent(make_spec: Make, project: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "free_mb", lambda: 0.001)
-    with pytest.raises(CapacityError, match=r"memory: it may need .* MB.*, and 0 MB are free here"):
-        runs.submit("ann", project, make_spec())
+    refused(runs.submit, "ann", project, make_spec(), kind=CapacityError, saying=r"memory: it may need .* MB.*, and 0 MB are free here")
     assert chain.entries() == ()
 
 

@@ -174,8 +174,7 @@ def test_what_is_lost_stops_every_charge_until_a_person_accepts_it(home: Path, l
         reserve(f"r{number}", RHO)
     lose(home)
     for attempt in range(2):
-        with pytest.raises(BooksLost, match="ledger restore"):
-            reserve(f"late {attempt}", RHO)
+        refused(reserve, f"late {attempt}", RHO, kind=BooksLost, saying="ledger restore")
     assert auditing.audit().problem
     refused(restore, "local", "  ", saying="reason")
     restore("local", REASON)
@@ -214,8 +213,7 @@ def test_no_sums_are_told_of_a_ledger_that_was_altered(home: Path) -> None:
     reserve("r1", RHO)
     alter(home, "UPDATE ledger SET rho = 0.001 WHERE number = 2")
     assert not [line for line in auditing.audit().lines if "population" in line]
-    with pytest.raises(BooksLost, match="entry 2 was altered"):
-        balance.spent("people")
+    refused(balance.spent, "people", kind=BooksLost, saying="entry 2 was altered")
 
 
 def test_flipped_bits_of_the_database_give_no_budget_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,8 +233,7 @@ def test_an_older_copy_of_the_database_is_noticed(home: Path) -> None:
     reserve("r2", RHO)
     put_back(home, old)
     assert "ends with entry 2, but there was an entry 3" in chain.verify().problem
-    with pytest.raises(BooksLost):
-        reserve("r3", RHO)
+    refused(reserve, "r3", RHO, kind=BooksLost)
 
 
 def test_a_deleted_write_ahead_log_is_noticed(home: Path) -> None:
@@ -251,8 +248,7 @@ def test_a_deleted_write_ahead_log_is_noticed(home: Path) -> None:
         path.unlink()
     for path, content in kept.items():
         path.write_bytes(content)
-    with pytest.raises(BooksLost, match="there was an entry 3"):
-        reserve("r3", RHO)
+    refused(reserve, "r3", RHO, kind=BooksLost, saying="there was an entry 3")
 
 
 @pytest.mark.parametrize("trace", ["a project", "a key", "a head", "a log"])
@@ -263,8 +259,7 @@ def test_no_database_is_made_where_something_tells_of_an_earlier_one(home: Path,
     else:
         (home / {"a key": "fingerprint.key", "a head": "ledger.head", "a log": "dpsynth.sqlite-wal"}[trace]).touch()
     for _ in range(2):
-        with pytest.raises(BooksLost, match="its database is missing"):
-            projects.list("ann")
+        refused(projects.list, "ann", kind=BooksLost, saying="its database is missing")
     assert not database(home).exists()
 
 
@@ -336,8 +331,7 @@ def test_a_change_after_a_restore_is_found_again(home: Path) -> None:
     restore("local", REASON)
     reserve("r2", RHO)
     alter(home, "UPDATE ledger SET rho = 0.0001 WHERE number = 2")
-    with pytest.raises(BooksLost, match="altered"):
-        reserve("r3", RHO)
+    refused(reserve, "r3", RHO, kind=BooksLost, saying="altered")
 
 
 def test_a_return_that_the_books_do_not_take_leaves_the_charge_standing(home: Path) -> None:
@@ -379,8 +373,7 @@ def test_what_a_copy_shows_as_not_begun_stays_charged_and_is_not_begun_again(
     no_workers.clear()
     jobs.pump()
     assert no_workers == []
-    with pytest.raises(jobs.NotMine):
-        jobs.touch(run)
+    refused(jobs.touch, run, kind=jobs.NotMine)
     assert (runs.get("ann", run).state, runs.get("ann", run).touched) == ("lost", True)
     assert [entry.kind for entry in chain.entries()] == ["population", "reserve", "restore"]
     assert balance.spent("people").releases == 1
@@ -426,8 +419,7 @@ def test_a_head_on_another_disk_shows_that_the_whole_directory_is_an_older_one(h
     assert not (home / "ledger.head").exists()
     shutil.rmtree(home)
     older.rename(home)
-    with pytest.raises(BooksLost, match="there was an entry 3"):
-        reserve("r3", RHO)
+    refused(reserve, "r3", RHO, kind=BooksLost, saying="there was an entry 3")
 
 
 def test_the_head_on_file_names_the_newest_entry_and_nothing_else(home: Path) -> None:

@@ -109,8 +109,7 @@ def test_no_other_file_counts_than_the_one_that_the_ledger_names(make_spec: Make
         (home / rules.NAME).unlink()
         if other is not None:
             (home / rules.NAME).write_bytes(other)
-        with pytest.raises(StoreFault, match="missing, or not the one that the ledger names"):
-            rules.check(make_spec())
+        refused(rules.check, make_spec(), kind=StoreFault, saying="missing, or not the one that the ledger names")
         (home / rules.NAME).write_bytes(kept)
     rules.check(make_spec())
 

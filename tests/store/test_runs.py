@@ -126,8 +126,7 @@ def test_owners_are_charged_together_and_see_only_their_own_runs(make_spec: Make
     spec = make_spec(budget={"epsilon": 8.0, "delta": 1e-9})
     first = runs.submit("ann", project, spec)
     for owner in ("bob", "cookie-0123456789"):
-        with pytest.raises(CapExceeded):
-            runs.submit(owner, theirs[owner], spec)
+        refused(runs.submit, owner, theirs[owner], spec, kind=CapExceeded)
     assert [len(runs.list(owner)) for owner in theirs] == [0, 0, 1]
     assert no_workers == [first]
 

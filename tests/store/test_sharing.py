@@ -261,8 +261,7 @@ def test_damaged_books_and_one_project_that_cannot_be_deleted_keep_no_other(
         return erase(db, who, project, why)
 
     monkeypatch.setattr(projects, "erase", erase_others)
-    with pytest.raises(StoreFault, match="its disk fails"):
-        retention.expire()
+    refused(retention.expire, kind=StoreFault, saying="its disk fails")
     assert left_of(home) == []
     assert {one.id for one in projects.list("ann")} == {used, stuck}
 

@@ -13,6 +13,7 @@ from dpsynth_core.store import balance, chain, ledger, signing
 from dpsynth_core.store.faults import BooksLost, StoreFault
 from dpsynth_core.store.ledger import PlanDiffers
 from dpsynth_core.store.restoring import restore
+from tests.refusals import refused
 from tests.store.test_chain import alter
 from tests.store.test_ledger import give_back, reserve, touch
 from tests.store.test_restoring import delete_database
@@ -102,8 +103,7 @@ def test_a_key_that_cannot_be_used_is_named_and_never_replaced(home: Path, spoil
     spoil(home / signing.NAME)
     before = (home / signing.NAME).lstat()
     for use in (signing.public_key, signing.check, lambda: signing.signer(entry, PLAN)):
-        with pytest.raises(StoreFault, match=signing.NAME):
-            use()
+        refused(use, kind=StoreFault, saying=signing.NAME)
     assert (home / signing.NAME).lstat() == before
 
 
@@ -114,8 +114,7 @@ def test_a_home_that_takes_no_file_is_named(home: Path, monkeypatch: pytest.Monk
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "touch", refuse)
-    with pytest.raises(StoreFault, match="cannot be written"):
-        signing.public_key()
+    refused(signing.public_key, kind=StoreFault, saying="cannot be written")
     assert list(home.iterdir()) == []
 
 
@@ -147,8 +146,7 @@ def test_a_ledger_that_is_not_whole_signs_nothing_and_one_that_lost_the_entry_le
     touch("r1")
     entry = cited("r1")
     alter(home, "UPDATE ledger SET rho = 0.001 WHERE number = 2")
-    with pytest.raises(BooksLost):
-        signing.signer(entry, PLAN)
+    refused(signing.signer, entry, PLAN, kind=BooksLost)
     delete_database(home)
     restore("local", "the disk failed")
     assert signing.signer(entry, PLAN) is None

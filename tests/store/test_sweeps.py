@@ -171,8 +171,7 @@ def test_a_worker_of_a_stopped_sweep_changes_nothing(make_sweep: Callable[..., S
         db.execute("UPDATE workers SET place = 'elsewhere', heartbeat = started")
     sweeps.stop("ann", sweep)
     for act in (lambda: jobs.give(worker, number or 0, {}), lambda: jobs.beat(worker), lambda: jobs.take(worker)):
-        with pytest.raises(jobs.NotMine):
-            act()
+        refused(act, kind=jobs.NotMine)
     assert states(sweep) == ["waiting", "waiting"]
     assert [p.attempts for p in sweeps.points("ann", sweep)] == [0, 0]
 
@@ -263,8 +262,7 @@ def test_a_private_sweep_on_broken_books_ends_with_words_and_reads_nothing(
 
 
 def test_a_private_sweep_beyond_the_cap_is_refused(make_sweep: Callable[..., Sweep], project: str) -> None:
-    with pytest.raises(CapExceeded):
-        sweeps.submit("ann", project, make_sweep(table="private", epsilons=(9.0,), repeats=5))
+    refused(sweeps.submit, "ann", project, make_sweep(table="private", epsilons=(9.0,), repeats=5), kind=CapExceeded)
     assert sweeps.list("ann", project) == ()
 
 

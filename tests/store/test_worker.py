@@ -23,6 +23,7 @@ from dpsynth_core.store import balance, chain, database, jobs, processes, runs, 
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.store.folders import run_folder
+from tests.refusals import refused
 from tests.store.conftest import measured
 
 
@@ -200,8 +201,7 @@ def test_a_cancel_whose_signal_was_lost_is_seen_at_the_next_event(started: str, 
 
 def test_a_second_worker_for_the_same_run_gives_way(started: str) -> None:
     jobs.claim(started)
-    with pytest.raises(jobs.NotMine):
-        jobs.claim(started)
+    refused(jobs.claim, started, kind=jobs.NotMine)
 
 
 def test_a_lost_run_accepts_no_further_word(started: str) -> None:
@@ -215,8 +215,7 @@ def test_a_lost_run_accepts_no_further_word(started: str) -> None:
         lambda: jobs.record(started, {}),
         lambda: jobs.give(started, 0, "done"),
     ):
-        with pytest.raises(jobs.NotMine):
-            act()
+        refused(act, kind=jobs.NotMine)
     assert runs.get("ann", started).state == "lost"
     assert balance.spent("people").rho == 0
 

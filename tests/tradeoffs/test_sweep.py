@@ -133,8 +133,7 @@ def test_a_grid_that_makes_no_sense_is_refused(change: dict) -> None:
 
 
 def test_too_many_trials_are_refused() -> None:
-    with pytest.raises(CapacityError):
-        sweep(epsilons=tuple(0.1 + i / 100 for i in range(100)), repeats=20)
+    refused(sweep, epsilons=tuple(0.1 + i / 100 for i in range(100)), repeats=20, kind=CapacityError)
 
 
 @pytest.mark.parametrize("size", [0, 4])

@@ -82,10 +82,8 @@ def test_a_column_and_its_groups_are_in_no_table_together() -> None:
 
 
 def test_a_measurement_knows_the_groups_of_its_table() -> None:
-    with pytest.raises(ValueError, match="groups"):
-        Measurement(("sex", "ages"), np.zeros((2, 2)), 1.0, groups=(AGES,))
-    with pytest.raises(ValueError, match="no groups"):
-        Measurement(("sex", "ages"), np.zeros((2, 3)), 1.0, spread=1.0, groups=(AGES,))
+    refused(Measurement, ("sex", "ages"), np.zeros((2, 2)), 1.0, groups=(AGES,), kind=ValueError, saying="groups")
+    refused(Measurement, ("sex", "ages"), np.zeros((2, 3)), 1.0, spread=1.0, groups=(AGES,), kind=ValueError, saying="no groups")
 
 
 def test_more_groups_than_a_model_can_tie_are_refused_at_once() -> None:

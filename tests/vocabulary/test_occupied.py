@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from dpsynth_core.vocabulary import occupied
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.occupied import MAX_BINARY, OccupiedCounts, row_cells
+from tests.refusals import refused
 
 THREE = Domain.from_json({"a": 2, "b": 3, "c": 4})
 WIDE = Domain.from_json({f"c{i}": 2 for i in range(MAX_BINARY + 1)})
@@ -48,5 +49,4 @@ def test_the_distinct_records_of_the_widest_table_come_back_as_they_were() -> No
 
 
 def test_a_table_whose_cells_cannot_be_numbered_is_refused_before_a_record_is_seen() -> None:
-    with pytest.raises(ValueError, match="too many cells"):
-        OccupiedCounts(WIDE, WIDE.names)
+    refused(OccupiedCounts, WIDE, WIDE.names, kind=ValueError, saying="too many cells")

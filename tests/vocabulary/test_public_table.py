@@ -128,8 +128,7 @@ def test_a_table_that_cannot_serve_is_one_line_and_charges_nothing(
 
 
 def test_without_one_what_needs_it_is_refused_with_the_way_to_give_it() -> None:
-    with pytest.raises(CapacityError, match="--public"):
-        synthesis.plan(spec(public=None))
+    refused(synthesis.plan, spec(public=None), kind=CapacityError, saying="--public")
 
 
 def test_a_public_table_that_is_gone_or_changed_since_it_was_chosen_is_refused() -> None:

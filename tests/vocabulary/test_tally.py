@@ -15,6 +15,7 @@ from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.measurement import Clique, subsets
 from dpsynth_core.vocabulary.rows import Repeated, one_table, row_marginals
 from dpsynth_core.vocabulary.tally import Tally
+from tests.refusals import refused
 
 
 @st.composite
@@ -144,5 +145,4 @@ def test_repeated_rows_are_counted_as_often_as_they_stand(rows: int) -> None:
     assert len(repeated) == times.sum(dtype=int)
     for clique, counts in row_marginals(domain, repeated, cliques).items():
         np.testing.assert_array_equal(counts, plain[clique], strict=True)
-    with pytest.raises(TypeError, match="two linked tables"):
-        one_table(repeated)
+    refused(one_table, repeated, kind=TypeError, saying="two linked tables")

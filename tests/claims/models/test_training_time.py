@@ -12,6 +12,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
+from tests.refusals import refused
 
 
 def target(classes: int) -> Target:
@@ -53,6 +54,5 @@ def test_training_counts_in_the_time_of_a_run_and_is_told_before_it(monkeypatch:
     monkeypatch.setattr(machine, "MAX_DAYS", 60 / 86_400)
     machine.check(Plan.of(Spec.from_json(document)))
     plan = Plan.of(Spec.from_json(document | {"models": [{"column": name} for name in names]}))
-    with pytest.raises(CapacityError, match=r"^time: .* ask for fewer models"):
-        machine.check(plan)
+    refused(machine.check, plan, kind=CapacityError, saying=r"^time: .* ask for fewer models")
     assert precision.models_sentences(plan)[-1].startswith("To train them takes about 3 minutes, to ask them about ")

@@ -8,6 +8,7 @@ import pytest
 from dpsynth_core.research.oracles.rules import hits
 from dpsynth_core.research.oracles.rules.hits import ANY, MOST_OF_ROW, MOST_OF_SET, ODD, Hits
 from dpsynth_core.research.oracles.search import Limit
+from tests.refusals import refused
 
 HOWS = [ANY, ODD, MOST_OF_ROW, MOST_OF_SET]
 
@@ -56,5 +57,4 @@ def test_merging_equal_rows_changes_no_cost() -> None:
 
 
 def test_more_subsets_than_can_be_gone_through_are_refused() -> None:
-    with pytest.raises(ValueError, match="too many"):
-        hits.all_values(invented(MOST_OF_ROW, 15, 3, 1))
+    refused(hits.all_values, invented(MOST_OF_ROW, 15, 3, 1), kind=ValueError, saying="too many")

@@ -23,6 +23,7 @@ from dpsynth_core.research.oracles.records.problem import RecordProblem
 from dpsynth_core.research.oracles.search import Limit
 from tests.foundation.processes import lives, workers
 from tests.patience import wait_until
+from tests.refusals import refused
 from tests.research.oracles.brute_force import brute_force
 from tests.research.oracles.problems import random_domain, random_problem, random_queries
 
@@ -104,33 +105,28 @@ def test_a_message_that_cannot_be_read_is_no_hang() -> None:
 
 def test_a_function_that_no_process_can_import_is_refused(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slow, "__module__", "__main__")
-    with pytest.raises(ValueError, match="main module"):
-        pool.map(slow, None, [0.0], 5.0)
+    refused(pool.map, slow, None, [0.0], 5.0, kind=ValueError, saying="main module")
 
 
 def test_a_process_that_dies_is_reported_and_ends_the_pool() -> None:
     with Pool(2) as pool:
         running = started(pool)
-        with pytest.raises(OracleError, match="signal 9"):
-            pool.map(suicidal, None, [1, 2, 3], 5.0)
+        refused(pool.map, suicidal, None, [1, 2, 3], 5.0, kind=OracleError, saying="signal 9")
         wait_until_gone(running)
-        with pytest.raises(OracleError, match="not running"):
-            pool.map(slow, None, [0.0], 5.0)
+        refused(pool.map, slow, None, [0.0], 5.0, kind=OracleError, saying="not running")
 
 
 def test_a_process_killed_between_rounds_is_reported() -> None:
     with Pool(1) as pool:
         pool.map(slow, None, [0.0], 5.0)
         os.kill(started(pool)[0], signal.SIGKILL)
-        with pytest.raises(OracleError, match="ended by signal 9"):
-            pool.map(slow, None, [0.0], 5.0)
+        refused(pool.map, slow, None, [0.0], 5.0, kind=OracleError, saying="ended by signal 9")
 
 
 def test_a_process_that_hangs_is_reported_and_killed() -> None:
     with Pool(1, patience=1.5) as pool:
         running = started(pool)
-        with pytest.raises(OracleError, match="time limit"):
-            pool.map(slow, None, [60.0], 0.5)
+        refused(pool.map, slow, None, [60.0], 0.5, kind=OracleError, saying="time limit")
         wait_until_gone(running)
 
 

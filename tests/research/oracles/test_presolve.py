@@ -10,6 +10,7 @@ import pytest
 from dpsynth_core.research.oracles.records.cpsat import Climber
 from dpsynth_core.research.oracles.records.presolve import Reduced, reduce
 from dpsynth_core.research.oracles.records.problem import NO_COLUMN, RecordProblem, Records, SignedQueries
+from tests.refusals import refused
 from tests.research.oracles.brute_force import brute_force
 from tests.research.oracles.problems import random_domain, random_problem, random_queries
 
@@ -107,8 +108,7 @@ def test_queries_that_make_no_sense_are_refused(change: dict[str, np.ndarray], m
         "weights": np.ones(1),
     }
     SignedQueries(Records((2, 3)), **sound)
-    with pytest.raises(ValueError, match=message):
-        SignedQueries(Records((2, 3)), **(sound | change))
+    refused(SignedQueries, Records((2, 3)), **sound | change, kind=ValueError, saying=message)
 
 
 def test_a_perturbation_has_one_number_for_each_value() -> None:
@@ -116,7 +116,5 @@ def test_a_perturbation_has_one_number_for_each_value() -> None:
         Records((2, 3)), *(np.zeros((0, 1), dtype=np.int32),) * 2, np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int8), np.zeros(0)
     )
     assert brute_force(RecordProblem.unperturbed(queries)).value == 0.0
-    with pytest.raises(ValueError, match="one number for each value"):
-        RecordProblem(queries, (np.zeros(2), np.zeros(2)))
-    with pytest.raises(ValueError, match="finite"):
-        RecordProblem(queries, (np.zeros(2), np.array([0.0, np.inf, 0.0])))
+    refused(RecordProblem, queries, (np.zeros(2), np.zeros(2)), kind=ValueError, saying="one number for each value")
+    refused(RecordProblem, queries, (np.zeros(2), np.array([0.0, np.inf, 0.0])), kind=ValueError, saying="finite")

@@ -27,6 +27,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.rows import row_marginals
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.privacy.tables import FALSE_ALARM, frequency_p_value
+from tests.refusals import refused
 
 SOURCES = pytest.mark.parametrize("noise", [OpenDPNoise(), SeededNoise(61)], ids=["opendp", "seeded"])
 
@@ -121,8 +122,7 @@ def test_the_scale_is_never_below_what_is_charged() -> None:
 
 @pytest.mark.parametrize("eps", [0.0, -1.0, math.nan, math.inf, 1e-9])
 def test_an_eps_that_cannot_be_kept_exactly_is_refused(eps: float) -> None:
-    with pytest.raises(ValueError, match="eps"):
-        scale(eps, 1)
+    refused(scale, eps, 1, kind=ValueError, saying="eps")
 
 
 @given(st.floats(1e-3, 10), st.integers(1, 1000))

@@ -43,6 +43,7 @@ from dpsynth_core.research.privacy.rspm import Prsma
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.occupied import row_cells
 from tests.privacy.tables import FALSE_ALARM, ArraySource, GlassNoise, frequency_p_value, occupied, table
+from tests.refusals import refused
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -290,8 +291,7 @@ def test_the_cost_of_several_rows_per_person_and_of_the_relation_is_in_the_noise
 def test_an_eps_that_is_too_small_for_exact_costs_is_refused_before_it_is_charged() -> None:
     kernel = kernel_over(ROWS, delta=0.5)
     for ask in (lambda: kernel.learn_rule(task(), 1e-11, ORACLE), lambda: kernel.learn_rule_gaussian(task(), 1e-11, 1e-9, ORACLE)):
-        with pytest.raises(ValueError, match="too small for exact costs"):
-            ask()
+        refused(ask, kind=ValueError, saying="too small for exact costs")
     assert kernel.events == ()
 
 
@@ -300,11 +300,9 @@ def test_steps_with_a_delta_are_refused_where_none_was_set_aside_before_anything
     kernel = PrivacyKernel(source, Unit(REPLACE), 10.0, SeededNoise(1), delta=1e-6)
     kernel.learn_rule_gaussian(task(), 0.1, kernel.delta_total, ORACLE)
     passes = len(source.passes)
-    with pytest.raises(BudgetExceeded, match="was not set aside"):
-        kernel.learn_rule_gaussian(task(), 0.1, 1e-7, ORACLE)
+    refused(kernel.learn_rule_gaussian, task(), 0.1, 1e-7, ORACLE, kind=BudgetExceeded, saying="was not set aside")
     assert len(source.passes) == passes
-    with pytest.raises(BudgetExceeded):
-        kernel_over(ROWS).part(1.0).learn_rule_gaussian(task(), 0.1, 1e-9, ORACLE)
+    refused(kernel_over(ROWS).part(1.0).learn_rule_gaussian, task(), 0.1, 1e-9, ORACLE, kind=BudgetExceeded)
 
 
 def test_groups_of_records_or_values_are_refused_before_the_charge() -> None:
@@ -318,8 +316,7 @@ def test_groups_of_records_or_values_are_refused_before_the_charge() -> None:
             lambda kernel=kernel: kernel.select_rule(task(), 1.0),
             lambda kernel=kernel: kernel.measure_rules(task(), [], 1.0),
         ):
-            with pytest.raises(ValueError, match="not learnt from groups"):
-                ask()
+            refused(ask, kind=ValueError, saying="not learnt from groups")
     assert whole.events == ()
 
 
@@ -457,6 +454,5 @@ def test_prsma_is_refused_where_the_number_of_records_is_secret_or_too_small() -
     with pytest.raises(ValueError, match="one replaced record"):
         kernel_over(ROWS, ADD_REMOVE, delta=0.5).learn_rule_robustly(task(), *ROBUST, ORACLE)
     kernel = kernel_over(ROWS[:3], delta=0.5)
-    with pytest.raises(CapacityError, match="and there are fewer"):
-        kernel.learn_rule_robustly(task(), *ROBUST, ORACLE)
+    refused(kernel.learn_rule_robustly, task(), *ROBUST, ORACLE, kind=CapacityError, saying="and there are fewer")
     assert kernel.rho_spent == 0

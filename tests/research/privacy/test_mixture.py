@@ -23,6 +23,7 @@ from dpsynth_core.vocabulary.rows import row_marginals
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.privacy.tables import FALSE_ALARM, ArraySource, GlassNoise, p_value
 from tests.privacy.test_sensitivity import DOMAIN, UNITS, People, kernel_and_glass, neighbours, tables
+from tests.refusals import refused
 from tests.tiers import examples
 
 WIDE = Domain.from_json({"a": 4, "b": 3, "c": 5, "d": 2})
@@ -132,6 +133,5 @@ def test_it_is_charged_before_anything_is_read() -> None:
 def test_what_cannot_be_proved_is_refused_before_it_is_charged(bad: dict[str, object]) -> None:
     kernel = PrivacyKernel(ArraySource(WIDE, people(30, 1, 0.0)), Unit(), 1.0, GlassNoise())
     asked = {"start": np.full(20, 0.05), "records": 300.0, "floor": 10.0} | bad
-    with pytest.raises(ValueError, match="best mixture"):
-        kernel.best_mixture_error(PAIRS, people(20, 2, 0.0), scale=1.0, **asked)
+    refused(kernel.best_mixture_error, PAIRS, people(20, 2, 0.0), scale=1.0, **asked, kind=ValueError, saying="best mixture")
     assert kernel.events == ()

@@ -20,6 +20,7 @@ from dpsynth_core.research.privacy import rspm
 from dpsynth_core.research.privacy.rspm import FAILURE_WITH_A_PERFECT_ORACLE, Prsma
 from dpsynth_core.vocabulary.domain import Domain
 from tests.privacy.tables import FALSE_ALARM, frequency_p_value, occupied
+from tests.refusals import refused
 
 Floats = NDArray[np.float64]
 
@@ -180,5 +181,4 @@ def test_its_calls_grow_like_one_over_delta_and_no_faster() -> None:
 
 @pytest.mark.parametrize(("eps", "delta"), [(0.0, 0.1), (1.0, 0.0), (1.0, 1.0)])
 def test_it_is_refused_outside_its_theorem(eps: float, delta: float) -> None:
-    with pytest.raises(ValueError, match="the theorem needs"):
-        Prsma(eps, delta)
+    refused(Prsma, eps, delta, kind=ValueError, saying="the theorem needs")

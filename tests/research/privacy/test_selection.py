@@ -21,6 +21,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.rows import row_marginals
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.privacy.tables import FALSE_ALARM, frequency_p_value
+from tests.refusals import refused
 
 DOMAIN = Domain.from_json({"a": 3, "b": 2})
 QUERIES = QueryClass.of(all_kway(DOMAIN, 1))
@@ -126,5 +127,4 @@ def test_the_scale_has_room_for_rounding_and_is_never_below_what_is_charged() ->
 
 @pytest.mark.parametrize("eps", [0.0, -1.0, math.nan, math.inf, 1e-9])
 def test_an_eps_that_cannot_be_kept_exactly_is_refused(eps: float) -> None:
-    with pytest.raises(ValueError, match="eps"):
-        scale(eps, 1)
+    refused(scale, eps, 1, kind=ValueError, saying="eps")

@@ -13,6 +13,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import at_least
 from dpsynth_core.vocabulary.rows import row_marginals
 from dpsynth_core.vocabulary.workload import all_kway, hand_picked, target
+from tests.refusals import refused
 
 DOMAIN = Domain.from_json({"a": 3, "b": 2, "c": 4, "d": 2})
 THRESHOLDS = pytest.mark.parametrize("threshold", [None, 1, 2, 3])
@@ -82,14 +83,12 @@ def test_thresholds_of_fractions_are_fractions_of_thresholds() -> None:
 
 @pytest.mark.parametrize("threshold", [0, 4])
 def test_a_threshold_beyond_the_columns_is_refused(threshold: int) -> None:
-    with pytest.raises(ValueError, match="threshold"):
-        QueryClass(DOMAIN, (("a", "b", "c"),), threshold)
+    refused(QueryClass, DOMAIN, (("a", "b", "c"),), threshold, kind=ValueError, saying="threshold")
 
 
 @pytest.mark.parametrize("cliques", [(), (("b", "a"),), ((),)])
 def test_marginals_that_are_not_canonical_are_refused(cliques: tuple) -> None:
-    with pytest.raises(ValueError, match="marginals"):
-        QueryClass(DOMAIN, cliques)
+    refused(QueryClass, DOMAIN, cliques, kind=ValueError, saying="marginals")
 
 
 # Sparse answers
@@ -121,8 +120,7 @@ def test_merged_lists_hold_every_number_once_in_order() -> None:
 
 @pytest.mark.parametrize("numbers", [[2, 1], [1, 1], [-1, 3], [1, 2, 3]])
 def test_sparse_answers_need_ascending_numbers_and_a_value_for_each(numbers: list[int]) -> None:
-    with pytest.raises(ValueError, match=r"number"):
-        SparseAnswers(np.array(numbers), np.zeros(2))
+    refused(SparseAnswers, np.array(numbers), np.zeros(2), kind=ValueError, saying=r"number")
 
 
 # Size
