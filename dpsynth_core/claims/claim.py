@@ -243,6 +243,15 @@ class Claim(Generic[Stated]):
         """Whether it follows from what was measured, as a sentence. Raises as `outcome` says."""
         raise NotImplementedError
 
+    def again(self, received: Received, stated: Any) -> Stated | None:
+        """Measured once more, by the answers of the kernel that it took; None where these were given to other questions."""
+        end = len(received.answers) - received.behind(self.name)
+        kernel = received.replaying(slice(max(0, end - self.answers(received.plan, stated)), end))
+        try:
+            return self.measure(received.plan, self.stage(received.plan, kernel), received.final)
+        except InputError:
+            return None
+
     def heading(self, stated: Any) -> str:  # noqa: ARG002
         return self.title
 

@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
 from dpsynth_core.claims.claim import Asked, BudgetShare, Claim, Final, Received
-from dpsynth_core.claims.outcome import Nothing, Open, Wrong, alike, expect, some
-from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.claims.outcome import Nothing, Open, alike, expect, some
 from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.statistics.intervals import Noisy, fraction
@@ -203,17 +202,11 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
         return measure(kernel, columns, Noisy(total.value, total.sigma)) if columns and total is not None else ()
 
     def follows(self, received: Received, stated: tuple[MeanMeasured, ...]) -> str:
-        plan = received.plan
         if not stated:
             raise Nothing("no means were measured")
-        end = len(received.answers) - received.behind(self.name)
-        kernel = received.replaying(slice(max(0, end - self.answers(plan, stated)), end))
-        try:
-            again = self.measure(plan, kernel.part(plan.shares.of(self.name)), received.final)
-        except InputError:
-            if received.other_versions:
-                raise Open("whether the means were measured of these rows is seen where the versions are those that it names") from None
-            raise Wrong("the means were measured of something else than these rows") from None
+        if (again := self.again(received, stated)) is None:
+            expect(received.other_versions, "the means were measured of something else than these rows")
+            raise Open("whether the means were measured of these rows is seen where the versions are those that it names")
         expect([one.column for one in again] == [one.column for one in stated], "they are of other columns")
         different = [one.column for one, other in zip(again, stated, strict=True) if not alike(asdict(one), asdict(other))]
         expect(not different, f"the mean of {some(different)} does not follow from what was measured")

@@ -247,17 +247,11 @@ class WeightsMeasured(Claim[Weighted]):
         return 0 if stated is None else len(stated.tables) + 2 + len(stated.certificate.most)
 
     def follows(self, received: Received, stated: Weighted | None) -> str:
-        plan = received.plan
         if stated is None:
             excused = received.interrupted or received.branded(self.brand)
-            expect(excused or not self.asked(plan), "the plan asks for them, and they are missing")
+            expect(excused or not self.asked(received.plan), "the plan asks for them, and they are missing")
             raise Nothing("no weighted tables were measured")
-        end = len(received.answers) - received.behind(self.name)
-        kernel = received.replaying(slice(max(0, end - self.answers(plan, stated)), end))
-        try:
-            again = self.measure(plan, self.stage(plan, kernel), received.final)
-        except InputError:
-            again = None
+        again = self.again(received, stated)
         if again is None or not alike(asdict(again), asdict(stated)):
             expect(received.other_versions, "they are not what was measured, or not of these rows")
             raise Open("whether they follow is seen where the versions are those that it names")
