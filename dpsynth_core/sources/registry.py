@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # engines are loaded when a table is looked at
     from dpsynth_core.foundation.zones import Zoned
     from dpsynth_core.sources.check_records import RecordsCheck
     from dpsynth_core.sources.dask_cluster import Cluster
-    from dpsynth_core.sources.files import FileTable
+    from dpsynth_core.sources.files import FileTable, TableSource
     from dpsynth_core.sources.memory import Held
     from dpsynth_core.sources.source import MarginalSource
     from dpsynth_core.vocabulary.domain import Domain
@@ -83,12 +83,16 @@ def _table(section: Section) -> FileTable:
     return FileTable.of(section["path"], TableFormat.of(section))
 
 
-def _open_file(section: Section, domain: Domain, person: str | None, rows: int) -> MarginalSource:
+def _counted_here(table: TableSource, section: Section, domain: Domain, person: str | None, rows: int) -> MarginalSource:
     from dpsynth_core.sources.arrow import ArrowSource
     from dpsynth_core.sources.formats import TableFormat
 
+    return ArrowSource(domain, table, TableFormat.of(section), person, rows)
+
+
+def _open_file(section: Section, domain: Domain, person: str | None, rows: int) -> MarginalSource:
     if section.get("engine") is None:
-        return ArrowSource(domain, section["path"], TableFormat.of(section), person, rows)
+        return _counted_here(section["path"], section, domain, person, rows)
     from dpsynth_core.sources.dask_cluster import DaskSource
     from dpsynth_core.sources.records import Records
 
@@ -138,12 +142,10 @@ def _database_name(path: str) -> str:
 
 
 def _open_database(section: Section, domain: Domain, person: str | None, rows: int) -> MarginalSource:
-    from dpsynth_core.sources.arrow import ArrowSource
     from dpsynth_core.sources.databases.connect import DatabaseTable
-    from dpsynth_core.sources.formats import TableFormat
 
     order = () if person is None else (person, *domain.names)
-    return ArrowSource(domain, DatabaseTable(section, order), TableFormat.of(section), person, rows)
+    return _counted_here(DatabaseTable(section, order), section, domain, person, rows)
 
 
 def _held(section: Section) -> Held:
@@ -153,10 +155,7 @@ def _held(section: Section) -> Held:
 
 
 def _open_held(section: Section, domain: Domain, person: str | None, rows: int) -> MarginalSource:
-    from dpsynth_core.sources.arrow import ArrowSource
-    from dpsynth_core.sources.formats import TableFormat
-
-    return ArrowSource(domain, _held(section).source, TableFormat.of(section), person, rows)
+    return _counted_here(_held(section).source, section, domain, person, rows)
 
 
 def _held_columns(section: Section, person: str | None) -> tuple[str, ...]:
@@ -187,10 +186,7 @@ def _demo_columns(section: Section, _person: str | None) -> tuple[str, ...]:
 
 
 def _open_demo(section: Section, domain: Domain, person: str | None, rows: int) -> MarginalSource:
-    from dpsynth_core.sources.arrow import ArrowSource
-    from dpsynth_core.sources.formats import TableFormat
-
-    return ArrowSource(domain, invented(section["kind"]), TableFormat.of(section), person, rows)
+    return _counted_here(invented(section["kind"]), section, domain, person, rows)
 
 
 def _open_standin(section: Section, domain: Domain, _person: str | None, _rows: int) -> MarginalSource:
