@@ -17,6 +17,7 @@ from dpsynth_core.privacy.noise import OpenDPNoise
 from dpsynth_core.privacy.view import Integers
 from dpsynth_core.vocabulary.domain import Domain
 from tests.patience import SECONDS
+from tests.specs import usual
 
 GAUSSIAN = ("audit", "--mechanism", "gaussian", "--epsilon", "8", "--delta", "1e-6")
 
@@ -24,14 +25,10 @@ GAUSSIAN = ("audit", "--mechanism", "gaussian", "--epsilon", "8", "--delta", "1e
 @pytest.fixture
 def spec(tmp_path: Path) -> Path:
     """Of a data file that does not exist."""
-    document = {
-        "population": "somebody",
-        "data": {"path": "absent.csv"},
-        "domain": Domain.from_json({"age": 90, "sex": 2, "region": 12, "job": 30}).to_json(),
-        "workload": {"kind": "all", "k": 2},
-        "budget": {"epsilon": 2.0, "delta": 1e-9},
-        "mechanism": {"name": "independent", "settings": {}},
-    }
+    document = usual(
+        {"path": "absent.csv"}, Domain.from_json({"age": 90, "sex": 2, "region": 12, "job": 30}).to_json(), population="somebody",
+        epsilon=2.0, mechanism={"name": "independent", "settings": {}},
+    )
     path = tmp_path / "spec.json"
     path.write_text(json.dumps(document), encoding="utf-8")
     return path

@@ -28,6 +28,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.audit.broken import HalfNoise, HardlyAnyNoise, priced_for_one_row
 from tests.refusals import refused
+from tests.specs import usual
 
 LEVEL = FALSE_ALARM / 400
 """As in test_operations."""
@@ -149,13 +150,10 @@ def test_tables_that_are_no_neighbours_are_refused(relation: str, before: int, a
 
 def large(**changes: Any) -> Spec:
     domain = Domain.from_json({"age": 90, "sex": 2, "region": 12, "job": 30, "married": 2})
-    document = {
-        "population": "somebody",
-        "data": {"path": "/nowhere/at/all.csv"},
-        "domain": domain.to_json(),
-        "workload": {"kind": "all", "k": 3},
-        "budget": {"epsilon": 1.0, "delta": 1e-9, "certificate": 0.05},
-    }
+    document = usual(
+        {"path": "/nowhere/at/all.csv"}, domain.to_json(), population="somebody", k=3,
+        budget={"epsilon": 1.0, "delta": 1e-9, "certificate": 0.05},
+    )
     return Spec.from_json(document | changes)
 
 

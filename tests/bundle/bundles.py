@@ -18,6 +18,7 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis, tables
 from dpsynth_core.release.release import Release
 from tests.bundle import pack
+from tests.specs import usual
 
 DOMAIN = {
     "version": 1,
@@ -33,16 +34,10 @@ DOMAIN = {
 
 def spec(**fields: Any) -> Spec:
     return Spec.from_json(
-        {
-            "name": "Trial",
-            "population": "people",
-            "data": {"kind": "demo"},
-            "domain": DOMAIN,
-            "workload": {"kind": "all", "k": 2},
-            "budget": {"epsilon": 2.0, "delta": 1e-9, "certificate": 0.1},
-            "mechanism": {"name": "aim"},
-            "output": {"rows": 400},
-        }
+        usual(
+            {"kind": "demo"}, DOMAIN, budget={"epsilon": 2.0, "delta": 1e-9, "certificate": 0.1}, mechanism="aim", name="Trial",
+            output={"rows": 400},
+        )
         | fields
     )
 

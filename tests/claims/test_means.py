@@ -32,6 +32,7 @@ from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.inside import Inside
 from tests.bundle.pack import pack
+from tests.specs import usual
 
 PEOPLE = 5000
 ALONE = Unit()
@@ -105,15 +106,10 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Release:
 
 def _spec(path: Path, **more: Any) -> Spec:
     budget = {"epsilon": 8.0, "delta": 1e-9, "certificate": 0.05, "criteria": 0.05, "inside": 0.1, "means": 0.1}
-    whole = {
-        "population": "trial",
-        "data": {"kind": "csv", "path": str(path)},
-        "domain": DOMAIN.to_json(),
-        "workload": {"kind": "all", "k": 2},
-        "criteria": [{"kind": "share", "of": {"n": "3"}, "tolerance": 0.2}],
-        "budget": budget,
-        "mechanism": {"name": "independent"},
-    }
+    whole = usual(
+        {"kind": "csv", "path": str(path)}, DOMAIN.to_json(), population="trial", budget=budget, mechanism="independent",
+        criteria=[{"kind": "share", "of": {"n": "3"}, "tolerance": 0.2}],
+    )
     return Spec.from_json(whole | more)
 
 

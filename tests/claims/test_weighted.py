@@ -32,6 +32,7 @@ from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from tests.bundle.pack import pack
 from tests.refusals import refused
+from tests.specs import usual
 
 PEOPLE, LARGEST = 5000, 8.0
 
@@ -65,15 +66,11 @@ ROWS = np.random.default_rng(4).integers(0, [3, 8, 6], (4000, 3))
 
 
 def spec(path: Path, **more: Any) -> Spec:
-    whole = {
-        "population": "trial",
-        "data": {"kind": "csv", "path": str(path)},
-        "domain": DOMAIN.to_json(),
-        "workload": {"kind": "all", "k": 2},
-        "weight": {"column": "w"},
-        "budget": {"epsilon": 8.0, "delta": 1e-9, "certificate": 0.05, "inside": 0.1, "weighted": 0.1},
-        "mechanism": {"name": "independent"},
-    }
+    whole = usual(
+        {"kind": "csv", "path": str(path)}, DOMAIN.to_json(), population="trial",
+        budget={"epsilon": 8.0, "delta": 1e-9, "certificate": 0.05, "inside": 0.1, "weighted": 0.1}, mechanism="independent",
+        weight={"column": "w"},
+    )
     return Spec.from_json(whole | more)
 
 

@@ -17,18 +17,15 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.sources.demo import demo_domain
 from dpsynth_core.vocabulary.domain import Domain
 from tests.domains import domains
+from tests.specs import usual
 from tests.tiers import examples
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = ROOT / "docs" / "guide"
 CHECKED = {name: Draft202012Validator(make()) for name, make in schemas.SCHEMAS.items()}
-SPEC: dict[str, Any] = {
-    "population": "people",
-    "data": {"path": "people.csv", "kind": "csv"},
-    "domain": demo_domain().to_json(),
-    "workload": {"kind": "all", "k": 2},
-    "budget": {"epsilon": 1.0, "delta": 1e-9, "certificate": 0.05},
-}
+SPEC: dict[str, Any] = usual(
+    {"path": "people.csv", "kind": "csv"}, demo_domain().to_json(), budget={"epsilon": 1.0, "delta": 1e-9, "certificate": 0.05},
+)
 
 
 def examples_in(page: str) -> list[str]:

@@ -11,6 +11,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.conversions import rho_from
 from tests.refusals import refused
+from tests.specs import usual
 
 COLUMNS: list[dict[str, Any]] = [
     {"name": "sex", "kind": "categorical", "categories": ["f", "m"], "other": False, "missing": False},
@@ -20,13 +21,10 @@ COLUMNS: list[dict[str, Any]] = [
 
 
 def spec(columns: list[dict[str, Any]] = COLUMNS, **more: Any) -> Spec:
-    whole = {
-        "population": "trial",
-        "data": {"kind": "csv", "path": "people.csv"},
-        "domain": {"version": 1, "attributes": columns},
-        "workload": {"kind": "all", "k": 2},
-        "budget": {"epsilon": 1.0, "delta": 1e-9, "certificate": 0.05},
-    }
+    whole = usual(
+        {"kind": "csv", "path": "people.csv"}, {"version": 1, "attributes": columns}, population="trial",
+        budget={"epsilon": 1.0, "delta": 1e-9, "certificate": 0.05},
+    )
     return Spec.from_json(whole | more)
 
 

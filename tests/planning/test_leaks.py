@@ -10,15 +10,11 @@ from dpsynth_core.planning import leaks
 from dpsynth_core.planning.leaks import Severity
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
+from tests.specs import usual
 
-CLEAN: dict[str, Any] = {
-    "population": "people",
-    "data": {"kind": "demo"},
-    "unit": {"relation": "add-remove", "person_column": "id", "max_rows_per_person": 2},
-    "domain": {"a": 2},
-    "workload": {"kind": "all", "k": 1},
-    "budget": {"epsilon": 1.0, "delta": 1e-9},
-}
+CLEAN: dict[str, Any] = usual(
+    {"kind": "demo"}, {"a": 2}, k=1, unit={"relation": "add-remove", "person_column": "id", "max_rows_per_person": 2},
+)
 
 
 SEARCHED = {"learner": "laplace", "oracle": "cp-sat"}

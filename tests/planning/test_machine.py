@@ -16,20 +16,16 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.statement import row_policy
 from tests.refusals import refused
+from tests.specs import usual
 
 
 def plan(mechanism: str = "independent", **output: Any) -> Plan:
     return Plan.of(
         Spec.from_json(
-            {
-                "population": "people",
-                "data": {"kind": "standin", "standin": {"rows": 500, "strength": 0.5, "seed": 1}},
-                "domain": {"a": 3, "b": 2},
-                "workload": {"kind": "all", "k": 1},
-                "budget": {"epsilon": 1.0, "delta": 1e-9},
-                "mechanism": {"name": mechanism},
-                "output": output,
-            }
+            usual(
+                {"kind": "standin", "standin": {"rows": 500, "strength": 0.5, "seed": 1}}, {"a": 3, "b": 2}, k=1,
+                mechanism={"name": mechanism}, output=output,
+            )
         )
     )
 

@@ -17,6 +17,7 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.planning.ways import NOTABLE, Facts, Kind, Way
 from dpsynth_core.privacy.budget import WEAK_EPSILON
 from dpsynth_core.vocabulary.domain import Attribute, Domain
+from tests.specs import usual
 
 DOMAIN = Domain(
     (
@@ -30,15 +31,10 @@ PEOPLE = (100, 400, 1_300, 5_000, 20_000)
 
 
 def plan(k: int = 2, epsilon: float = 1.0, domain: Domain = DOMAIN, **fields: Any) -> Plan:
-    document = {
-        "version": 1,
-        "name": "plan",
-        "population": "people",
-        "data": {"path": "people.csv"},
-        "domain": domain.to_json(),
-        "workload": {"kind": "all", "k": k},
-        "budget": {"epsilon": epsilon, "delta": 1e-9, "certificate": 0.05},
-    }
+    document = usual(
+        {"path": "people.csv"}, domain.to_json(), k=k, budget={"epsilon": epsilon, "delta": 1e-9, "certificate": 0.05}, version=1,
+        name="plan",
+    )
     return Plan.of(Spec.from_json(document | fields))
 
 

@@ -16,15 +16,10 @@ from dpsynth_core.tradeoffs.sweep import PRIVATE, Sweep
 from tests.bundle import pack
 from tests.bundle.bundles import made
 from tests.refusals import refused
+from tests.specs import usual
 
 REASON = "The counts are published already; this adds the rows."
-SPEC: dict[str, Any] = {
-    "population": "people",
-    "data": {"path": "people.csv"},
-    "domain": {"a": 2, "b": 3},
-    "workload": {"kind": "all", "k": 1},
-    "budget": {"epsilon": 20.0, "delta": 1e-9},
-}
+SPEC: dict[str, Any] = usual({"path": "people.csv"}, {"a": 2, "b": 3}, k=1, epsilon=20.0)
 
 
 def spec(**fields: Any) -> Spec:

@@ -33,6 +33,7 @@ from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.measurement import MarginalCounts
 from tests.bundle.pack import pack
 from tests.refusals import refused
+from tests.specs import usual
 
 SECRET = "HIV positive; Main Street 4"
 PEOPLE = 1500
@@ -62,14 +63,10 @@ def spec(table: Path, **more: Any) -> Spec:
         {"name": "age", "kind": "integer", "discover": True, "most": 8},
         {"name": "born", "kind": "date", "discover": True, "most": 8},
     ]
-    whole = {
-        "population": "trial",
-        "data": {"kind": "csv", "path": str(table)},
-        "domain": {"version": 1, "attributes": columns},
-        "workload": {"kind": "all", "k": 2},
-        "budget": {"epsilon": 4.0, "delta": 1e-9, "certificate": 0.05, "discovery": 0.2},
-        "mechanism": {"name": "independent"},
-    }
+    whole = usual(
+        {"kind": "csv", "path": str(table)}, {"version": 1, "attributes": columns}, population="trial",
+        budget={"epsilon": 4.0, "delta": 1e-9, "certificate": 0.05, "discovery": 0.2}, mechanism="independent",
+    )
     return Spec.from_json(whole | more)
 
 

@@ -30,6 +30,7 @@ from dpsynth_core.report.explore import explore_page, knowledge
 from dpsynth_core.report.facts import facts
 from tests.bundle.pack import pack
 from tests.refusals import refused
+from tests.specs import usual
 
 PEOPLE = 4000
 QUESTION = "Does it follow how numbers lie in their cells?"
@@ -53,14 +54,10 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def spec(table: Path, **more: Any) -> Spec:
-    whole = {
-        "population": "trial",
-        "data": {"kind": "csv", "path": str(table)},
-        "domain": {"version": 1, "attributes": COLUMNS},
-        "workload": {"kind": "all", "k": 2},
-        "budget": BUDGET,
-        "mechanism": {"name": "independent"},
-    }
+    whole = usual(
+        {"kind": "csv", "path": str(table)}, {"version": 1, "attributes": COLUMNS}, population="trial", budget=BUDGET,
+        mechanism="independent",
+    )
     return Spec.from_json(whole | more)
 
 

@@ -34,6 +34,7 @@ from dpsynth_core.web.domain.column_draft import ColumnDraft
 from tests.bundle import pack
 from tests.refusals import refused
 from tests.row_files import row_file
+from tests.specs import usual
 
 OWN = {"other": True, "missing": True}
 DOMAIN = {
@@ -64,16 +65,10 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Release:
             icd = rng.choice(["A00.1", "I21.4", "I21", "N18.3", "Z99"])
             writer.writerow([f"SECRET-{number:05d}", day, "St. Anna", day[-5:], stay, icd, rng.choice(["true", "false"]), 2024, "SECRET"])
     spec = Spec.from_json(
-        {
-            "name": "Stays",
-            "population": "patients",
-            "data": {"kind": "csv", "path": str(path), "delimiter": ";", "date_format": "dd.mm.yyyy"},
-            "domain": DOMAIN,
-            "workload": {"kind": "all", "k": 1},
-            "budget": {"epsilon": 8.0, "delta": 1e-9},
-            "mechanism": {"name": "independent"},
-            "output": {"rows": 300},
-        }
+        usual(
+            {"kind": "csv", "path": str(path), "delimiter": ";", "date_format": "dd.mm.yyyy"}, DOMAIN, population="patients", k=1,
+            epsilon=8.0, mechanism="independent", name="Stays", output={"rows": 300},
+        )
     )
     plan = synthesis.plan(spec)
     return synthesis.synthesize(plan, synthesis.open_source(plan), synthesis.noise_for(spec), lambda _: None)

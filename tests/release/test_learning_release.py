@@ -26,6 +26,7 @@ from dpsynth_core.research.privacy import rspm
 from tests.bundle.pack import pack
 from tests.release.test_transcript import replayed
 from tests.research.mechanisms.binary import binary_people
+from tests.specs import usual
 
 LEARNERS = ("laplace", "gaussian", "exponential")
 
@@ -36,13 +37,7 @@ def people(tmp_path: Path) -> dict[str, Any]:
     words = np.array(["no", "yes"])[source.rows]
     path = tmp_path / "people.csv"
     path.write_text("\n".join([",".join(source.domain.names), *(",".join(row) for row in words)]) + "\n")
-    return {
-        "population": "people",
-        "data": {"path": str(path)},
-        "domain": source.domain.to_json(),
-        "workload": {"kind": "all", "k": 2},
-        "budget": {"epsilon": 5.0, "delta": 1e-6, "certificate": 0.1},
-    }
+    return usual({"path": str(path)}, source.domain.to_json(), budget={"epsilon": 5.0, "delta": 1e-6, "certificate": 0.1})
 
 
 def spec_of(people: dict[str, Any], name: str, relation: str = "add-remove", **settings: Any) -> Spec:

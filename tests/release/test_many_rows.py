@@ -28,11 +28,11 @@ from dpsynth_core.web.results import results_view
 from tests.bundle.pack import pack
 from tests.refusals import refused
 from tests.row_files import parquet_of, row_file
+from tests.specs import usual
 
-SPEC = {
-    "population": "invented people",
-    "data": {"kind": "demo"},
-    "domain": {
+SPEC = usual(
+    {"kind": "demo"},
+    {
         "version": 1,
         "attributes": [
             {"name": "age", "kind": "integer", "lower": 16, "upper": 95, "bins": 16},
@@ -40,12 +40,8 @@ SPEC = {
             {"name": "person", "kind": "identifier", "pattern": "P-001"},
         ],
     },
-    "workload": {"kind": "all", "k": 2},
-    "mechanism": {"name": "independent"},
-    "budget": {"epsilon": 1.0, "delta": 1e-9},
-    "unit": {"relation": "replace", "max_rows_per_person": 1},
-    "output": {"rows": 250},
-}
+    population="invented people", mechanism="independent", unit={"relation": "replace", "max_rows_per_person": 1}, output={"rows": 250},
+)
 
 
 @pytest.fixture(autouse=True)

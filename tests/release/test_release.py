@@ -26,21 +26,17 @@ from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.measurement import Measurement
 from tests.refusals import refused
 from tests.row_files import parquet_of
+from tests.specs import usual
 
 CERTIFIED = Certified(("a", "b"), error=-0.1, likely=0.02, low95=0.0, bound95=0.2, simultaneous95=0.3)
 
 
 @pytest.fixture
 def release() -> Release:
-    spec = {
-        "population": "people",
-        "data": {"kind": "csv", "path": "/home/ann/people.csv"},
-        "domain": {"a": 2, "b": 3},
-        "workload": {"kind": "all", "k": 2},
-        "mechanism": {"name": "independent"},
-        "budget": {"epsilon": 1.0, "delta": 1e-9},
-        "unit": {"relation": "replace", "max_rows_per_person": 1},
-    }
+    spec = usual(
+        {"kind": "csv", "path": "/home/ann/people.csv"}, {"a": 2, "b": 3}, mechanism="independent",
+        unit={"relation": "replace", "max_rows_per_person": 1},
+    )
     taken = Measurement(("a", "b"), np.array([[1.0, -2.0, 3.0], [4.0, 5.5, 6.0]]), 2.5)
     codes = np.array([[0, 2], [1, 1], [1, 0]], dtype=np.int32)
     return Release(

@@ -29,6 +29,7 @@ from dpsynth_core.statistics.distances import in_wrong_cell, largest_error
 from dpsynth_core.vocabulary.rows import row_marginals
 from tests.mechanisms.offered import TABLES
 from tests.refusals import refused
+from tests.specs import usual
 
 N = 400
 Make = Callable[..., Spec]
@@ -46,16 +47,10 @@ def make_spec(tmp_path: Path) -> Make:
 
     def make(**fields: Any) -> Spec:
         return Spec.from_json(
-            {
-                "name": "test",
-                "population": "people",
-                "data": {"path": str(folder / "people.csv")},
-                "domain": {"a": 2, "b": 3, "c": 4},
-                "workload": {"kind": "all", "k": 2},
-                "budget": {"epsilon": 2.0, "delta": 1e-9},
-                "mechanism": {"name": "independent"},
-                "output": {"seed": 1},
-            }
+            usual(
+                {"path": str(folder / "people.csv")}, {"a": 2, "b": 3, "c": 4}, epsilon=2.0, mechanism="independent", name="test",
+                output={"seed": 1},
+            )
             | ({"public": {"path": str(folder / "census.csv")}} if needs_public(fields) else {})
             | fields
         )

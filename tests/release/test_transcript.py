@@ -34,15 +34,15 @@ from dpsynth_core.vocabulary.measurement import ROUNDING, Measurement, Residual
 from dpsynth_core.vocabulary.predictors import Additive, Largest, Predictor
 from tests.mechanisms.offered import TABLES
 from tests.refusals import refused
+from tests.specs import usual
 
 
 def spec(**fields: Any) -> Spec:
     """A plan over three columns of the simulated people."""
     return Spec.from_json(
-        {
-            "population": "people",
-            "data": {"kind": "demo"},
-            "domain": {
+        usual(
+            {"kind": "demo"},
+            {
                 "version": 1,
                 "attributes": [
                     {"name": "sex", "kind": "categorical", "categories": ["female", "male"], "other": False, "missing": False},
@@ -50,10 +50,8 @@ def spec(**fields: Any) -> Spec:
                     {"name": "household_size", "kind": "integer", "lower": 1, "upper": 8, "bins": 4, "other": False, "missing": False},
                 ],
             },
-            "workload": {"kind": "all", "k": 2},
-            "budget": {"epsilon": 2.0, "delta": 1e-9, "certificate": 0.1},
-            "output": {"rows": 500},
-        }
+            budget={"epsilon": 2.0, "delta": 1e-9, "certificate": 0.1}, output={"rows": 500},
+        )
         | fields
     )
 

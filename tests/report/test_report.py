@@ -27,6 +27,7 @@ from dpsynth_core.release.synthesis import open_source, plan, synthesize
 from dpsynth_core.report.table_files import group_labels
 from dpsynth_core.sources import demo
 from dpsynth_core.vocabulary.groups import Groups
+from tests.specs import usual
 
 HOSTILE = "<script>alert(1)</script>"
 FORMULA = '=HYPERLINK("http://x")'
@@ -49,16 +50,10 @@ def make(monkeypatch: pytest.MonkeyPatch, first: str = HOSTILE, **fields: Any) -
             "missing": True,
         },
     ]
-    document = {
-        "name": f"trial {HOSTILE}",
-        "population": f"people [x](javascript:alert(1)) {HOSTILE}",
-        "data": {"kind": "demo"},
-        "domain": {"version": 1, "attributes": domain},
-        "workload": {"kind": "all", "k": 2},
-        "budget": {"epsilon": 5.0, "delta": 1e-9},
-        "mechanism": {"name": "independent"},
-        "output": {"rows": 300, "seed": 1},
-    }
+    document = usual(
+        {"kind": "demo"}, {"version": 1, "attributes": domain}, population=f"people [x](javascript:alert(1)) {HOSTILE}", epsilon=5.0,
+        mechanism="independent", name=f"trial {HOSTILE}", output={"rows": 300, "seed": 1},
+    )
     ready = plan(Spec.from_json({**document, **fields}))
     return synthesize(ready, open_source(ready), SeededNoise(1), lambda _: None)
 

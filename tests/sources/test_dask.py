@@ -41,6 +41,7 @@ from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.tally import Tally
 from tests.refusals import refused
 from tests.sources.engines import a_cluster
+from tests.specs import usual
 
 DOMAIN = Domain((Attribute.coded("a", 3), Attribute.coded("b", 4)))
 CLIQUES = [("a", "b"), ("a",), ()]
@@ -217,15 +218,10 @@ def test_a_cluster_of_our_own_talks_over_tls_on_this_machine_alone(table: Path, 
 
 def spec_of(table: Path, **data: Any) -> Spec:
     return Spec.from_json(
-        {
-            "population": "people",
-            "data": {"path": str(table), "engine": "dask", **data},
-            "unit": {"person_column": "who"},
-            "domain": DOMAIN.to_json(),
-            "workload": {"kind": "all", "k": 2},
-            "budget": {"epsilon": 2.0, "delta": 1e-6},
-            "mechanism": {"name": "independent"},
-        }
+        usual(
+            {"path": str(table), "engine": "dask", **data}, DOMAIN.to_json(), epsilon=2.0, delta=1e-6, mechanism="independent",
+            unit={"person_column": "who"},
+        )
     )
 
 

@@ -36,6 +36,7 @@ from dpsynth_core.vocabulary.predictors import Additive, Largest, Predictor
 from tests.bundle import pack
 from tests.refusals import refused
 from tests.sources.engines import ENGINES, Engine, one_stream
+from tests.specs import usual
 from tests.tiers import examples
 from tests.vocabulary.test_kinds import BASE
 
@@ -216,16 +217,10 @@ def test_a_record_more_is_one_more_count(engine: Engine, tmp_path: Path) -> None
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 def test_a_seeded_release_is_the_same_byte_for_byte(engine: Engine, tmp_path: Path, relation: str) -> None:
     spec = Spec.from_json(
-        {
-            "population": "people",
-            "data": {"path": "records.parquet", "kind": "parquet"},
-            "unit": {"relation": relation, "person_column": "who", "max_rows_per_person": 60},
-            "domain": PEOPLE.to_json(),
-            "workload": {"kind": "all", "k": 2},
-            "budget": {"epsilon": 2.0, "delta": 1e-6},
-            "mechanism": {"name": "independent"},
-            "output": {"seed": 1, "rows": 20},
-        }
+        usual(
+            {"path": "records.parquet", "kind": "parquet"}, PEOPLE.to_json(), epsilon=2.0, delta=1e-6, mechanism="independent",
+            unit={"relation": relation, "person_column": "who", "max_rows_per_person": 60}, output={"seed": 1, "rows": 20},
+        )
     )
     plan, made = Plan.of(spec), []
     for name, opened in (("one", one_stream), ("other", engine.open)):

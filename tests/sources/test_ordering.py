@@ -25,6 +25,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.domain import zeros_table
 from tests.bundle import pack
 from tests.refusals import refused
+from tests.specs import usual
 from tests.tiers import examples
 
 OWN = {"other": True, "missing": True}
@@ -197,16 +198,10 @@ def test_a_release_keeps_the_order(tmp_path: Any) -> None:
     (tmp_path / "a.csv").write_text("admitted,left\n" + "\n".join(lines))
     of = domain(ADMITTED, LEFT, at_most="admitted left")
     spec = Spec.from_json(
-        {
-            "name": "Stays",
-            "population": "patients",
-            "data": {"kind": "csv", "path": str(tmp_path / "a.csv")},
-            "domain": of.to_json(),
-            "workload": {"kind": "all", "k": 2},
-            "budget": {"epsilon": 1.0, "delta": 1e-9},
-            "mechanism": {"name": "mst"},
-            "output": {"rows": 2000},
-        }
+        usual(
+            {"kind": "csv", "path": str(tmp_path / "a.csv")}, of.to_json(), population="patients", mechanism="mst", name="Stays",
+            output={"rows": 2000},
+        )
     )
     plan = synthesis.plan(spec)
     release = synthesis.synthesize(plan, synthesis.open_source(plan), synthesis.noise_for(spec), lambda _: None)

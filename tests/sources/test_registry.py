@@ -17,6 +17,7 @@ from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.vocabulary.marginals import project
 from tests.refusals import refused
 from tests.sources.examples import EXAMPLES, Example
+from tests.specs import usual
 
 
 @pytest.fixture(params=sorted(KINDS))
@@ -26,15 +27,7 @@ def example(request: pytest.FixtureRequest, tmp_path: Path) -> Example:
 
 def spec(example: Example, **fields: object) -> Spec:
     return Spec.from_json(
-        {
-            "population": "people",
-            "data": dict(example.section),
-            "domain": example.domain.to_json(),
-            "workload": {"kind": "all", "k": 2},
-            "budget": {"epsilon": 2.0, "delta": 1e-6},
-            "mechanism": {"name": "independent"},
-            "output": {"seed": 1},
-        }
+        usual(dict(example.section), example.domain.to_json(), epsilon=2.0, delta=1e-6, mechanism="independent", output={"seed": 1})
         | fields
     )
 

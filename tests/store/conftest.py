@@ -18,6 +18,7 @@ from dpsynth_core.release import transcript
 from dpsynth_core.store import jobs, projects, roles, runs, spools
 from dpsynth_core.vocabulary.measurement import Measurement
 from tests.patience import SECONDS
+from tests.specs import usual
 
 
 class Driver(Protocol):
@@ -72,15 +73,7 @@ def make_spec(table: Path) -> Callable[..., Spec]:
 
     def make(**fields: Any) -> Spec:
         return Spec.from_json(
-            {
-                "name": "test",
-                "population": "people",
-                "data": {"path": str(table)},
-                "domain": {"a": 2, "b": 3, "c": 4},
-                "workload": {"kind": "all", "k": 1},
-                "budget": {"epsilon": 1.0, "delta": 1e-9},
-                "mechanism": {"name": "independent"},
-            }
+            usual({"path": str(table)}, {"a": 2, "b": 3, "c": 4}, k=1, mechanism="independent", name="test")
             | fields
         )
 

@@ -6,20 +6,15 @@ from typing import Any
 
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.tradeoffs.sweep import Sweep
+from tests.specs import usual
 
 
 def plan(**fields: Any) -> Spec:
     """A spec over a stand-in of 200 rows; keyword arguments replace whole fields."""
     return Spec.from_json(
-        {
-            "name": "test",
-            "population": "people",
-            "data": {"kind": "standin", "standin": {"rows": 200, "strength": 0.6}},
-            "domain": {"a": 2, "b": 3, "c": 4},
-            "workload": {"kind": "all", "k": 2},
-            "budget": {"epsilon": 1.0, "delta": 1e-9},
-            "mechanism": {"name": "independent"},
-        }
+        usual(
+            {"kind": "standin", "standin": {"rows": 200, "strength": 0.6}}, {"a": 2, "b": 3, "c": 4}, mechanism="independent", name="test",
+        )
         | fields
     )
 

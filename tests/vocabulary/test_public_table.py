@@ -18,6 +18,7 @@ from dpsynth_core.planning.spec import Spec, load_spec
 from dpsynth_core.release import synthesis
 from dpsynth_core.store import balance
 from tests.refusals import refused
+from tests.specs import usual
 
 DOMAIN = {
     "version": 1,
@@ -53,15 +54,7 @@ def synthesize(mechanism: str, *extra: str) -> int:
 
 
 def spec(**fields: Any) -> Spec:
-    given = {
-        "population": "people",
-        "data": {"path": "people.csv"},
-        "public": {"path": "census.csv"},
-        "domain": DOMAIN,
-        "workload": {"kind": "all", "k": 2},
-        "budget": {"epsilon": 1.0, "delta": 1e-9},
-        "mechanism": {"name": "pmwpub"},
-    }
+    given = usual({"path": "people.csv"}, DOMAIN, mechanism="pmwpub", public={"path": "census.csv"})
     return Spec.from_json(given | fields)
 
 

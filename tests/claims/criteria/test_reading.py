@@ -24,6 +24,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import MechanismSpec, Spec
 from dpsynth_core.statistics.intervals import Interval
 from tests.refusals import refused
+from tests.specs import usual
 
 DOMAIN = {
     "version": 1,
@@ -42,15 +43,10 @@ GAIN = {"kind": "model-gain", "column": "sex", "above_guess": 0.02}
 
 def spec(*criteria: Any, mechanism: str = "aim", **budget: Any) -> Spec:
     return Spec.from_json(
-        {
-            "population": "people",
-            "data": {"kind": "csv", "path": "people.csv"},
-            "domain": DOMAIN,
-            "workload": {"kind": "all", "k": 2},
-            "criteria": list(criteria),
-            "budget": {"epsilon": 1.0, "delta": 1e-9} | budget,
-            "mechanism": {"name": mechanism},
-        }
+        usual(
+            {"kind": "csv", "path": "people.csv"}, DOMAIN, budget={"epsilon": 1.0, "delta": 1e-9} | budget, mechanism={"name": mechanism},
+            criteria=list(criteria),
+        )
     )
 
 

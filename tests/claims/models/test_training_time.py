@@ -13,6 +13,7 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from tests.refusals import refused
+from tests.specs import usual
 
 
 def target(classes: int) -> Target:
@@ -42,14 +43,9 @@ def test_forecasts_are_near_what_was_measured(rows: int, columns: int, classes: 
 
 def test_training_counts_in_the_time_of_a_run_and_is_told_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
     names = [f"c{i}" for i in range(20)]
-    document = {
-        "population": "people",
-        "data": {"kind": "standin", "standin": {"rows": 500, "strength": 0.5, "seed": 1}},
-        "domain": dict.fromkeys(names, 50),
-        "workload": {"kind": "all", "k": 1},
-        "budget": {"epsilon": 1.0, "delta": 1e-9},
-        "mechanism": {"name": "independent"},
-    }
+    document = usual(
+        {"kind": "standin", "standin": {"rows": 500, "strength": 0.5, "seed": 1}}, dict.fromkeys(names, 50), k=1, mechanism="independent",
+    )
     monkeypatch.setattr(machine, "free_mb", lambda: None)
     monkeypatch.setattr(machine, "MAX_DAYS", 60 / 86_400)
     machine.check(Plan.of(Spec.from_json(document)))
