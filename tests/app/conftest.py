@@ -1,4 +1,4 @@
-"""What AppTest does otherwise than the server.
+"""What AppTest does otherwise than the server; and no page of any test may fail.
 
 It turns Streamlit's automatic pages mode back on before every run, which runs pages around app.py; the server never does. It looks for
 components in every installed package before the first run; the server does so once. And it is a script without a browser, so it has no
@@ -15,17 +15,25 @@ import pytest
 from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.runtime.context import ContextProxy
 from streamlit.runtime.pages_manager import PagesManager
+from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.store import jobs
 from dpsynth_core.web.shell.door import doors
 from dpsynth_core.web.shell.door.personal import Personal
 
 _original = PagesManager.__init__
+_run = AppTest._run
 
 
 def _without_legacy_pages(self: PagesManager, *arguments: Any, **options: Any) -> None:
     PagesManager.uses_pages_directory = False
     _original(self, *arguments, **options)
+
+
+def _without_failure(self: AppTest, *arguments: Any, **options: Any) -> AppTest:
+    app = _run(self, *arguments, **options)
+    assert not app.exception, app.exception
+    return app
 
 
 def _cookies(_: ContextProxy) -> Mapping[str, str]:
@@ -46,6 +54,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def router(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every run goes through app.py, as it does in the server (see web.security.forbid_legacy_pages)."""
     monkeypatch.setattr(PagesManager, "__init__", _without_legacy_pages)
+
+
+@pytest.fixture(autouse=True)
+def no_failures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a test clicks, no page may end with an exception."""
+    monkeypatch.setattr(AppTest, "_run", _without_failure)
 
 
 @pytest.fixture(autouse=True)

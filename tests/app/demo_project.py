@@ -86,7 +86,6 @@ def every_card(place: str) -> str:
     texts = []
     for group in ("default", "public", "answers", "research"):
         app = app.button_group(key="mechanism_wanted").set_value(group).run()
-        assert not app.exception
         texts.append(words(app))
     assert len(texts) == len(groups)
     return "\n".join(texts)

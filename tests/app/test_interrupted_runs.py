@@ -58,10 +58,8 @@ def shown_wrongly(app: AppTest) -> Iterator[str]:
 @pytest.mark.parametrize("made", [uploaded, simulated])
 def test_a_browser_that_missed_a_widget_is_sent_its_value_again(made: Callable[[], str], page: str) -> None:
     app = open_page(page, made())
-    assert not app.exception
     assert "This step opens when" not in words(app)
     app._run(WidgetStates())
-    assert not app.exception
     assert not list(shown_wrongly(app))
 
 
@@ -74,7 +72,6 @@ def test_two_clicks_before_a_page_is_drawn_again_are_both_kept() -> None:
     app.multiselect(key=f"{place}:criterion:0:of:sex").set_value(["male"])
     app.multiselect(key=f"{place}:models").set_value(["age", "sex"])
     app.number_input(key=f"{place}:near:age").set_value(2.0).run()
-    assert not app.exception
     stated = projects.load(LOCAL_OWNER, place).draft
     assert stated["criteria"][0]["of"] == {"age": ["21 to 25"], "sex": ["male"]}
     assert stated["models"] == [{"column": "age", "tolerance": 2.0}, {"column": "sex"}]

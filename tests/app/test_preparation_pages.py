@@ -45,7 +45,6 @@ def can_continue(app: AppTest, page: str) -> bool:
 
 def test_a_first_visit_opens_data_with_everything_after_it_locked() -> None:
     app = first_visit()
-    assert not app.exception
     assert app.title[0].value == "Data"
     assert not can_continue(app, "data")
     assert [p.name for p in projects.list(LOCAL_OWNER)] == ["First release"]
@@ -54,7 +53,6 @@ def test_a_first_visit_opens_data_with_everything_after_it_locked() -> None:
 @pytest.mark.parametrize("page", ["domain", "workload", "budget", "mechanism", "results"])
 def test_a_locked_step_explains_itself_and_shows_nothing_else(page: str) -> None:
     app = first_visit().switch_page(f"pages/{page}.py").run()
-    assert not app.exception
     assert "opens when the steps before it are done" in app.info[0].value
     assert not app.get("button_group")
 
@@ -66,7 +64,6 @@ def test_the_demo_goes_from_start_to_the_mechanism_with_four_clicks() -> None:
     for page, following in (("domain", "Workload"), ("workload", "Budget"), ("budget", "Mechanism")):
         assert can_continue(app, page), words(app)
         app.button(key=f"next_{page}").click().run()
-        assert not app.exception
         assert app.title[0].value == following
     assert document.plan(stored(), "x").workload.cliques
 
@@ -107,7 +104,6 @@ def test_a_dask_cluster_can_count_and_is_forgotten_with_its_address() -> None:
     field(app, "text_input", "Address of its scheduler").set_value("tls://host:8786").run()
     field(app, "button_group", "Who counts it?").set_value(None).run()
     assert (stored()["data"]["engine"], stored()["data"]["scheduler"]) == (None, None)
-    assert not app.exception
 
 
 def test_the_panel_of_a_workbook_offers_its_sheets_and_restates_them() -> None:
@@ -127,7 +123,6 @@ def test_the_panel_of_a_workbook_offers_its_sheets_and_restates_them() -> None:
     assert stored()["data"]["names"] == ["column_1"]
     field(app, "selectbox", "Numbers are written like").select((",", "")).run()
     assert stored()["data"]["decimal"] == ","
-    assert not app.exception
 
 
 def test_an_uploaded_table_survives_a_reload() -> None:
@@ -151,7 +146,6 @@ def test_an_uploaded_table_survives_a_reload() -> None:
 def test_a_bad_file_is_explained_and_changes_nothing(name: str, content: bytes, message: str) -> None:
     app = first_visit()
     app.file_uploader[0].set_value((name, content, "text/csv")).run()
-    assert not app.exception
     assert message in app.error[0].value
     assert "data" not in stored()
     assert not can_continue(app, "data")
@@ -174,7 +168,6 @@ def test_lines_that_cannot_be_read_are_said_to_the_curator_before_anything_is_ch
     assert "Every line has a value for each column" in words(app)
     app.button(key="remove_table").click().run()
     app.file_uploader[0].set_value(("people.csv", CSV + b'1,"x\n', "text/csv")).run()
-    assert not app.exception
     assert any("1 line is malformed" in warning.value for warning in app.warning)
     assert "If quoted cells contain line breaks" in words(app)
     field(app, "selectbox", "Quotes").set_value("none").run()
@@ -232,7 +225,6 @@ def test_nothing_exact_shows_and_nothing_is_passed_before_the_curator_decides() 
 
 def test_records_are_compared_with_the_domain_when_asked_for() -> None:
     app = compared(open_page("domain", domain_project(b"sex,eye\nx,blue\nx,brown\nx,x\n")))
-    assert not app.exception
     assert "2 values (66.7%) go to “other”" in words(app)
     assert "not for screenshots" in words(app)
 
@@ -312,7 +304,6 @@ def test_an_epsilon_that_is_no_budget_stops_continue_and_is_kept_as_typed(text: 
     one = project()
     app = open_page("budget", one)
     field(app, "text_input", "ε").set_value(text).run()
-    assert not app.exception
     assert ":material/error:" in words(app)
     assert not can_continue(app, "budget")
     assert stored()["budget"]["epsilon"] is None
@@ -321,7 +312,7 @@ def test_an_epsilon_that_is_no_budget_stops_continue_and_is_kept_as_typed(text: 
 
 def test_a_decimal_comma_is_taken_as_people_mean_it() -> None:
     app = open_page("budget", project())
-    assert not field(app, "text_input", "ε").set_value("0,5").run().exception
+    field(app, "text_input", "ε").set_value("0,5").run()
     assert stored()["budget"]["epsilon"] == 0.5
 
 
@@ -330,7 +321,6 @@ def test_a_delta_that_is_too_large_or_no_number_stops_continue(text: str) -> Non
     app = open_page("budget", project())
     field(app, "text_input", "δ").set_value(text).run()
     assert not can_continue(app, "budget")
-    assert not app.exception
 
 
 def test_a_delta_from_one_in_the_declared_number_of_people_stops_continue() -> None:
@@ -394,7 +384,6 @@ def test_a_certificate_is_planned_unless_turned_off_and_then_the_run_has_none() 
     assert stages(app) == pytest.approx({**others, "single columns": 0.82, "certificate": 0.05})
     with_it = document.spec(stored(), "Trial")
     field(app, "button_group", "Share of the budget").set_value(0.0).run()
-    assert not app.exception
     assert stages(app) == pytest.approx({**others, "single columns": 0.87})
     without = document.spec(stored(), "Trial")
     assert (with_it.budget.certificate, without.budget.certificate) == (0.05, 0.0)
@@ -489,7 +478,6 @@ def test_a_threshold_is_chosen_explained_and_dropped_when_the_tables_leave_no_ro
     field(app, "button_group", "Columns per table").set_value(1).run()
     assert stored()["workload"] == {"kind": "all", "k": 1}
     assert not [group for group in app.get("button_group") if group.label == MATCHING]
-    assert not app.exception
 
 
 def test_hand_picked_tables_can_be_asked_thresholds_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -519,7 +507,6 @@ def test_a_marginal_of_a_billion_cells_is_refused_with_the_remedy() -> None:
     projects.save(LOCAL_OWNER, one, {**plan, "wizard": {**plan["wizard"], "columns": names}})
     app = open_page("workload", one)
     field(app, "button_group", "Columns per table").set_value(5).run()
-    assert not app.exception
     assert "fewer columns" in app.error[0].value
     assert not can_continue(app, "workload")
 
@@ -558,7 +545,6 @@ def test_a_codebook_fills_the_domain() -> None:
     assert not can_continue(app, "domain")
     codebook = b"column,value\nage,0..99\nsex,Female\nsex,Male\neye,blue\neye,brown\neye,*\n"
     field(app, "file_uploader", "Domain JSON").set_value(("codebook.csv", codebook, "text/csv")).run()
-    assert not app.exception
     assert document.domain(stored()).sizes(("age", "sex", "eye")) == (102, 4, 4)
     assert stored()["domain_origin"] == "codebook"
     assert can_continue(app.button(key="no_comparison").click().run(), "domain")
@@ -570,7 +556,6 @@ def test_a_codebook_of_an_archive_leaves_open_what_it_does_not_say() -> None:
     variables = f'<var name="sex">{answers}<varFormat type="character"/></var><var name="age" dcml="0"><varFormat type="numeric"/></var>'
     book = f"<codeBook><dataDscr>{variables}</dataDscr></codeBook>".encode()
     field(app, "file_uploader", "Domain JSON").set_value(("survey.xml", book, "text/xml")).run()
-    assert not app.exception
     rows = {row["name"]: row for row in stored()["wizard"]["rows"]}
     assert rows["sex"]["categories"] == ["Female", "Male"]
     assert (rows["age"]["kind"], rows["eye"]["use"]) == ("integer", False)
@@ -607,7 +592,6 @@ def test_each_look_at_the_table_is_recorded_and_survives_reload_and_another_tabl
     field(app, "file_uploader", "Domain JSON").set_value(("codebook.csv", codebook, "text/csv")).run()
     assert looks.of(LOCAL_OWNER, place) == ("rows", "domain")
     compared(app)
-    assert not app.exception
     again = open_page("data", place)
     again.file_uploader[0].set_value(("others.csv", CSV, "text/csv")).run()
     assert looks.of(LOCAL_OWNER, place) == ("rows", "domain", "compared")
@@ -615,7 +599,6 @@ def test_each_look_at_the_table_is_recorded_and_survives_reload_and_another_tabl
 
 def test_reading_the_domain_from_the_data_needs_a_justification() -> None:
     app = read(upload_project(GUESSED), "sex")
-    assert not app.exception
     assert stored()["domain_origin"] == "data"
     assert stored()["domain"]
     assert not can_continue(app, "domain")
@@ -739,7 +722,6 @@ def test_kinds_are_asked_before_learning_and_guessed_from_names() -> None:
     field(app, "multiselect", "Numbers").set_value(["weight_kg", "ward"]).run()
     assert "nothing is found" in words(app)
     app.button(key="learn_open").click().run()
-    assert not app.exception
     kinds = {one.name: one.kind for one in document.domain(stored()).unknown}
     assert kinds == {"weight_kg": "numeric", "admitted_date": "date", "ward": "numeric", "Labor_13": "categorical"}
 
@@ -769,8 +751,7 @@ def test_a_domain_without_stored_columns_survives_the_first_change_of_one() -> N
     place = project()
     before = document.domain(stored())
     assert "rows" not in stored()["wizard"]
-    app = open_page("domain", place)
-    assert not app.exception
+    open_page("domain", place)
     assert document.domain(stored()).attributes == before.attributes
     rows = draft_rows.of(projects.load(LOCAL_OWNER, project()).draft)
     assert [row.name for row in rows if row.use and row.problem() is None] == list(before.names)
@@ -781,14 +762,12 @@ def test_what_is_open_is_learnt_for_a_share_of_the_budget_that_is_said_before() 
     assert "must be shared by about" in words(app)
     field(app, "selectbox", "Share of the budget that learns").set_value(0.2).run()
     app.button(key="learn_open").click().run()
-    assert not app.exception
     assert [a.name for a in document.domain(stored()).unknown] == ["sex", "eye"]
     assert (stored()["domain_origin"], stored()["budget"]["discovery"]) == ("usual", 0.2)
     app.button(key="no_comparison").click().run()
     for page in ("domain", "workload", "budget"):
         assert can_continue(app, page), words(app)
         app.button(key=f"next_{page}").click().run()
-        assert not app.exception
         if page == "workload":
             assert stages(app)["learning values"] == pytest.approx(0.2)
             assert "What is learnt before the tables" in words(app)
@@ -809,7 +788,6 @@ def test_the_labels_of_a_statistical_file_are_taken_with_a_click_and_what_column
     app.button(key="next_data").click().run()
     assert stored()["domain"] is None  # nothing is taken before it is confirmed
     app.button(key="take_labels").click().run()
-    assert not app.exception
     domain = document.domain(stored())
     assert (domain["q1"].categories, domain["q1"].labels, domain["q1"].label) == (("1", "2"), ("yes", "no"), "Are you content?")
     assert (domain["age"].kind, domain["age"].label) == ("integer", "Age in years")
@@ -826,7 +804,6 @@ def planned(lines: str = PLANNED) -> AppTest:
     field(app, "text_area", "Or paste names").set_value(lines).run()
     app.button(key="plan_columns").click().run()
     field(app, "text_input", "Name of the population").set_value("P").run()
-    assert not app.exception
     return app
 
 
@@ -835,7 +812,6 @@ def test_every_step_but_the_run_opens_without_a_table_and_the_table_comes_last()
     for page, following in (("data", "Domain"), ("domain", "Workload"), ("workload", "Budget"), ("budget", "Mechanism")):
         assert can_continue(app, page), words(app)
         app.button(key=f"next_{page}").click().run()
-        assert not app.exception
         assert app.title[0].value == following
     assert "Choose the table: everything that you decided stays" in words(app)
     assert "Nobody has checked" not in words(app)
@@ -920,13 +896,11 @@ def test_a_project_deleted_in_another_tab_is_no_crash() -> None:
     app = open_page("budget", one)
     projects.delete(LOCAL_OWNER, one)
     field(app, "text_input", "ε").set_value("2").run()
-    assert not app.exception
 
 
 def test_hostile_names_never_enter_a_label_as_markup() -> None:
     hostile = b'"<script>alert(1)</script>","$x$ :red[y]"\n' + b"a,b\n" * 30
     app = upload_project(hostile)
-    assert not app.exception
     for element in [*app.markdown, *app.caption, *app.error, *app.warning]:
         assert "<script>" not in element.value.replace("` <script>alert(1)</script> `", "")
 
@@ -937,7 +911,6 @@ def test_the_name_of_another_owners_project_in_the_address_opens_nothing() -> No
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS)
     app.query_params["project"] = theirs
     app.run()
-    assert not app.exception
     assert "Secret" not in str(app.selectbox(key="project_picker").options)
     assert app.query_params["project"] != [theirs]
 
@@ -969,7 +942,6 @@ def test_licence_and_creators_are_saved_with_the_plan_and_a_line_that_says_nothi
 def test_pairs_are_drawn_only_where_some_of_them_are_not_asked_for() -> None:
     for workload, drawn in (({"kind": "all", "k": 2}, 0), ({"kind": "target", "k": 2, "column": "age"}, 1)):
         app = open_page("workload", project(workload=workload))
-        assert not app.exception
         assert len(app.get("vega_lite_chart")) == drawn
         assert ("pairs of columns are asked for" in words(app)) == (not drawn)
 
@@ -986,7 +958,6 @@ def test_a_project_is_copied_without_its_table_once_it_is_said_whom_the_new_one_
     app.text_input(key="project_copy_name").set_value("Next year")
     app.radio(key="project_copy_whose").set_value("same")
     app.button(key="project_copy_confirm").click().run()
-    assert not app.exception
     made = projects.list(LOCAL_OWNER)[0]
     assert made.name == "Next year"
     assert made.draft["population"] == "Invented people"
@@ -1018,7 +989,6 @@ def test_next_year_begins_with_the_plan_of_a_release(kind: str) -> None:
     app = first_visit()
     field(app, "button_group", "Where is it?").set_value("plan").run()
     field(app, "file_uploader", "Next year").set_value((name, content, "application/octet-stream")).run()
-    assert not app.exception
     assert "4 columns are planned" in words(app)
     field(app, "button_group", "Where is it?").set_value("upload").run()
     table = b"sex,age,health,marital_status,income\nfemale,31,good,single,5\n"
@@ -1026,7 +996,6 @@ def test_next_year_begins_with_the_plan_of_a_release(kind: str) -> None:
     assert "This table has columns that the plan does not name: “income”" in words(app).replace("\\", "")
     app.button(key="next_data").click().run()
     app.button(key="no_comparison").click().run()
-    assert not app.exception
     after, before = document.spec(stored(), "Trial").published(), spec().published()
     for part in ("population", "unit", "workload", "budget", "mechanism"):
         assert after[part] == before[part], part
@@ -1037,7 +1006,6 @@ def test_what_is_no_release_is_no_plan_for_next_year() -> None:
     app = first_visit()
     field(app, "button_group", "Where is it?").set_value("plan").run()
     field(app, "file_uploader", "Next year").set_value(("release.zip", b"PK no", "application/zip")).run()
-    assert not app.exception
     assert "it is not a whole ZIP file" in words(app)
     assert not document.columns(stored())
 
@@ -1045,7 +1013,6 @@ def test_what_is_no_release_is_no_plan_for_next_year() -> None:
 def test_dragging_epsilon_moves_sentences_about_the_table() -> None:
     """The slider sets the budget that is spent; nothing is charged or read for what it says."""
     app = open_page("budget", project())
-    assert not app.exception
     said = [line for line in words(app).splitlines() if "; at ε" in line]
     assert len(said) >= 2
     slider = next(one for one in app.select_slider if one.label == "Drag ε")

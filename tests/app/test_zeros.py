@@ -41,7 +41,6 @@ def test_a_sentence_becomes_a_rule_of_the_spec_and_can_be_deleted() -> None:
     choose(app, "then", "health", ["bad", "missing"])
     next(box for box in app.text_input if box.label.startswith("In your words")).set_value("An *invented* rule")
     app.button(key="zeros_add").click().run()  # at once, as by whoever types and then presses the button
-    assert not app.exception
     assert stored()["domain"]["impossible"] == [{"never": {"sex": ["female"], "health": ["bad", "missing"]}, "note": "An *invented* rule"}]
     assert "sex “female” never goes with health “bad” or “missing”" in plain(app)
     assert document.plan(stored(), "x").domain.zeros["sex", "health"].sum() == 2
@@ -68,7 +67,6 @@ def test_numbers_of_few_values_are_listed_and_a_single_value_is_a_text() -> None
     assert "is **1**, its only value" in words(app)
     choose(app, "then", "region", ["2", "3"])
     app.button(key="zeros_add").click().run()
-    assert not app.exception
     assert stored()["domain"]["impossible"] == [{"never": {"age": ["1"], "region": ["2", "3"]}}]
 
 
@@ -100,10 +98,8 @@ def test_a_rule_about_a_column_that_is_dropped_is_shown_and_stops_until_it_is_de
 def test_the_grid_draws_for_two_and_three_columns_and_says_when_it_is_too_large() -> None:
     app = opened()
     next(g for g in app.get("button_group") if g.key.endswith("zeros:way")).set_value("grid").run()
-    assert not app.exception
     assert "Tick what cannot occur" in words(app)
     next(box for box in app.selectbox if box.label.startswith("And where")).set_value("health").run()
-    assert not app.exception
     assert "Tick what cannot occur" in words(app)
     wide = demo.demo_domain().keep(COLUMNS).to_json()
     wide["attributes"][0] |= {"bins": 80}
@@ -113,7 +109,6 @@ def test_the_grid_draws_for_two_and_three_columns_and_says_when_it_is_too_large(
     next(g for g in app.get("button_group") if g.key.endswith("zeros:way")).set_value("grid").run()
     next(box for box in app.selectbox if box.label == "Down").set_value("sex").run()
     next(box for box in app.selectbox if box.label == "Across").set_value("age").run()
-    assert not app.exception
     assert "Too large for a grid" in words(app)
 
 
@@ -134,7 +129,6 @@ def test_two_columns_are_put_in_order() -> None:
     boxes["Other column"].set_value("region").run()
     {box.label: box for box in app.selectbox}["Order"].set_value("below").run()
     app.button(key="zeros_order").click().run()
-    assert not app.exception
     assert stored()["domain"]["impossible"] == [{"column": "age", "below": "region"}]
     assert "age is before region, where both are known." in plain(app)
     assert "come in any order?" not in plain(app)
