@@ -12,14 +12,18 @@ mean over the tables of a kind and over the runs:
     members with a value for each value of each column, how many members of a household have it: none, one, two, three or more
 
     python -m benchmarks households FOLDER --epsilon 1 10 --runs 5
+
+--half 1 takes one random half of the households and --half 2 the other: what is tuned on one is judged on the other.
 """
 
 from __future__ import annotations
 
 import itertools
 import json
+import shutil
 import statistics
 import sys
+import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -45,9 +49,24 @@ SHOWN = ("households", "size", "size by column", "members", "across", "across, t
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = record.parser(__doc__, epsilon=[1.0, 10.0], runs=5)
     parser.add_argument("folder", metavar="FOLDER", type=Path)
+    parser.add_argument("--half", type=int, choices=(0, 1, 2), default=0)
     options = parser.parse_args(arguments)
-    for epsilon in options.epsilon:
-        write(options.results, trial(options.folder, epsilon, options.runs))
+    with tempfile.TemporaryDirectory() as folder:
+        some = halved(options.folder, Path(folder), options.half) if options.half else options.folder
+        for epsilon in options.epsilon:
+            write(options.results, trial(some, epsilon, options.runs), f"_half{options.half}" if options.half else "")
+
+
+def halved(folder: Path, into: Path, half: int) -> Path:
+    """One of two random halves of the households, with their members."""
+    import pandas as pd
+
+    tables = {name: pd.read_csv(folder / f"{name}.csv") for name in ("households", "persons")}
+    keys = np.random.default_rng(0).permutation(np.unique(tables["households"][KEY]))
+    for name, table in tables.items():
+        table[table[KEY].isin(keys[half - 1 :: 2])].to_csv(into / f"{name}.csv", index=False)
+        shutil.copy(folder / f"{name}.json", into)
+    return into
 
 
 def link(folder: Path, most: int = MOST) -> Link:
@@ -161,8 +180,8 @@ def _codes(batch: object, domain: Domain) -> NDArray[np.int64]:
     return np.column_stack([np.asarray(batch.column(name)) for name in domain.names]).astype(np.int64)  # type: ignore[attr-defined]
 
 
-def write(results: Path, point: dict[str, float]) -> None:
+def write(results: Path, point: dict[str, float], of: str = "") -> None:
     """Keep the record, and show it as a table."""
     rows = [(kind, f"{point[kind]:.3f}") for kind in SHOWN] + [("processor seconds", f"{point['seconds']:.0f}")]
     lines = record.table(("", f"epsilon {point['epsilon']:g}, {point['runs']:.0f} runs"), rows)
-    record.write(results / f"households_eps{point['epsilon']:g}", point | {"versions": synthesis.versions()}, lines)
+    record.write(results / f"households{of}_eps{point['epsilon']:g}", point | {"versions": synthesis.versions()}, lines)

@@ -18,12 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.inference.keeping import Rules
-from dpsynth_core.inference.members import Ints, Target, refine_members
+from dpsynth_core.inference.members import Ints, Numbers, Target, refine_members
 from dpsynth_core.vocabulary.link import NUMBER, Link, places
 from dpsynth_core.vocabulary.measurement import Clique
 
 CLASSES = 3
 """Sizes of households that tables of pairs tell apart: one, two, three and more."""
+MANY = 3
+"""So many members with a value, or more, are not told apart."""
 MOST_TABLES, MOST_CELLS = 400, 2_000_000
 """Tables that members are refined to, and cells of them together; the smallest first."""
 HEAVY = 5.0
@@ -81,12 +83,12 @@ def draw(one: Model, two: Model, link: Link, n: int, rng: np.random.Generator) -
     columns, own = len(link.households), len(link.members)
     households, sizes = rows[:, :columns], rows[:, columns]
     members = np.zeros((n, link.most, own), dtype=np.int64)
-    members[:, 0] = _somebody(link, households, sizes, rows[:, columns + 1 :], rng)
+    members[:, 0] = _somebody(link, households, sizes, rows[:, columns + 1 : columns + 1 + own], rng)
     _further(link, two.rows(n, _of_two(link), rng).astype(np.int64), sizes, members, rng)
     rules = Rules(link)
     rules.keep(households, sizes, members, rng)
     house = np.column_stack([households, sizes, np.array(classes(link))[sizes]])
-    targets = [*_few(list(_targets(one, two, link, sizes, columns))), *rules.targets()]
+    targets: list[Target | Numbers] = [*_few(list(_targets(one, two, link, sizes, columns))), *_numbers(one, link, sizes), *rules.targets()]
     values = [attribute.size for attribute in link.members]
     return LinkedCodes(households, sizes, refine_members(house, sizes, members, values, targets, rng, limits=rules.limits(sizes)))
 
@@ -157,6 +159,13 @@ def _targets(one: Model, two: Model, link: Link, sizes: Ints, columns: int) -> I
         yield Target((columns + 1,), (number[a],), (number[b],), values, _weight(values, len(pairs)))
 
 
+def _numbers(one: Model, link: Link, sizes: Ints) -> list[Numbers]:
+    """How many households have no member, one, two, more with each value of each column."""
+    read = _Reading(one, link, np.bincount(sizes, minlength=link.most + 1))
+    found = [read.alike(name) for name in link.members.names]
+    return [Numbers(column, values, _weight(values[:1], sum(map(len, found)))) for column, values in enumerate(found)]
+
+
 def _weight(values: NDArray[np.float64], tables: int) -> float:
     """So that every kind of table weighs the same, and every table of a kind, as a share of what it counts."""
     return 1e5 / (tables * max(1.0, float(values.sum())))
@@ -188,6 +197,14 @@ class _Reading:
         counts = shares * _along(self.numbers * sizes * (sizes - 1), shares)
         groups = np.array(classes(self.link))
         return np.stack([counts[groups == group].sum(axis=0) for group in range(CLASSES)])
+
+    def alike(self, name: str) -> NDArray[np.float64]:
+        """How many households have each value none, once, twice and so on; of members with it, the share who are one of so many."""
+        shares, sizes = self._by_size((name, self.link.alike(name))), np.arange(len(self.numbers))
+        members = shares * _along(self.numbers * sizes, shares)
+        held = members.sum(axis=0) / np.arange(1, len(sizes))
+        some = np.concatenate([held[:, : MANY - 1], held[:, MANY - 1 :].sum(axis=1, keepdims=True)], axis=1)
+        return np.column_stack([np.maximum(self.numbers.sum() - some.sum(axis=1), 0.0), some])
 
     def _by_size(self, names: Clique) -> NDArray[np.float64]:
         """For each number of members, the shares of these columns, of a member or of two, where nobody is missing."""

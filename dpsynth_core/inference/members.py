@@ -44,6 +44,16 @@ class Target:
 
 
 @dataclass(frozen=True, eq=False)
+class Numbers:
+    """column: of members, one for each at most. values: for each of its codes, in how many households no member should have it, one, and so
+    on; the last cell is of so many or more, shape (codes, cells). weight: of each cell."""
+
+    column: int
+    values: NDArray[np.float64]
+    weight: float
+
+
+@dataclass(frozen=True, eq=False)
 class Limit:
     """column: of members. inside: whether each of its codes counts. least, most: members of each household that may have one that does."""
 
@@ -78,13 +88,22 @@ class _Tables:
     """The tables of some households as they are now. surplus: counts minus targets of all cells, one after the other, and a last cell that
     stands for no table. members: changed in place."""
 
-    def __init__(self, households: Ints, sizes: Ints, members: Ints, targets: Sequence[Target], limits: Sequence[Limit]) -> None:
+    def __init__(
+        self, households: Ints, sizes: Ints, members: Ints, targets: Sequence[Target | Numbers], limits: Sequence[Limit]
+    ) -> None:
         self.households, self.sizes, self.members, self.limits = households, sizes, members, limits
         firsts = np.cumsum([0, *(target.values.size for target in targets)]).tolist()
-        ways = [_way(first, target) for first, target in zip(firsts, targets, strict=False)]
+        every = list(zip(firsts, targets, strict=False))
+        ways = [_way(first, target) for first, target in every if isinstance(target, Target)]
+        self.numbers = {target.column: (first, target.values.shape) for first, target in every if isinstance(target, Numbers)}
         self.nowhere = firsts[-1]
         self.weight = np.concatenate([*(np.broadcast_to(t.weight, t.values.shape).ravel() for t in targets), [0.0]]).astype(np.float32)
         surplus = np.concatenate([*(-t.values.ravel() for t in targets), [0.0]])
+        present = np.arange(members.shape[1]) < sizes[:, None]
+        for column, (first, (codes, cells)) in self.numbers.items():
+            for code in range(codes):
+                held = ((members[:, :, column] == code) & present).sum(axis=1)
+                surplus[first + code * cells :][:cells] += np.bincount(np.minimum(held, cells - 1), minlength=cells)
         for place in range(members.shape[1]):
             here = np.flatnonzero(sizes > place)
             for some in np.array_split(here, 1 + len(here) // MOST):
@@ -135,6 +154,16 @@ class _Tables:
         something of the household or of another member. Shape (cells, rows)."""
         return self._joined(self._cells(self._beside, rows, members, place), rows)
 
+    def numbered(self, rows: Ints, place: Ints, column: int, codes: Ints) -> Ints:
+        """The cells of how often each code is in these households without the member at a place, and of how often with such a one: shape
+        (2, rows, codes). codes: shape (rows, codes) or (codes,)."""
+        first, (_, cells) = self.numbers[column]
+        places = np.arange(self.members.shape[1])
+        others = (places < self.sizes[rows, None]) & (places != place.reshape(-1, 1))
+        held = ((self.members[rows, :, column][:, :, None] == codes.reshape(-1, 1, codes.shape[-1])) & others[:, :, None]).sum(axis=1)
+        without = first + codes * cells + held
+        return np.where(held < cells - 1, (without, without + 1), self.nowhere)
+
     @staticmethod
     def _joined(cells: Iterable[Ints], rows: Ints) -> Ints:
         return np.concatenate([np.zeros((0, len(rows)), dtype=np.int64), *cells])
@@ -158,7 +187,7 @@ def refine_members(
     sizes: Ints,
     members: Ints,
     values: Sequence[int],
-    targets: Sequence[Target],
+    targets: Sequence[Target | Numbers],
     rng: np.random.Generator,
     passes: int = 2,
     limits: Sequence[Limit] = (),
@@ -197,7 +226,8 @@ def _way(first: int, target: Target) -> _Way:
 def _improve(tables: _Tables, rows: Ints, place: int, column: int, values: int) -> None:
     """Make the good moves of one column of the members at one place of some households."""
     first, step = tables.touched(rows, place, column)
-    if not len(first):
+    counted = column in tables.numbers
+    if not len(first) and not counted:
         return
     old = tables.members[rows, place, column].copy()
     price, gains = one_more(tables.surplus, tables.weight), np.zeros((len(rows), values), dtype=np.float32)
@@ -205,7 +235,12 @@ def _improve(tables: _Tables, rows: Ints, place: int, column: int, values: int) 
         gains += price[start[:, None] + stride[:, None] * np.arange(values)]
     held = first + step * old
     gains += one_less(tables.surplus[held], tables.weight[held]).sum(axis=0)[:, None]
-    gains[np.arange(len(rows)), old] = np.inf
+    every = np.arange(len(rows))
+    if counted:
+        without, having = tables.numbered(rows, np.array(place), column, np.arange(values))
+        gains += price[having] + one_less(tables.surplus[without], tables.weight[without])
+        gains += (price[without] + one_less(tables.surplus[having], tables.weight[having]))[every, old][:, None]
+    gains[every, old] = np.inf
     for wrong in tables.forbidden(rows, place, column):
         gains[wrong] = np.inf
     new, gain = gains.argmin(axis=1), gains.min(axis=1)
@@ -217,6 +252,9 @@ def _improve(tables: _Tables, rows: Ints, place: int, column: int, values: int) 
         if not len(best):
             return
         left, entered = ((first[:, best] + step[:, best] * codes[best]).T for codes in (old, new))  # a move a row, the best first
+        if counted:
+            left = np.column_stack([left, having[best, old[best]], without[best, new[best]]])
+            entered = np.column_stack([entered, without[best, old[best]], having[best, new[best]]])
         # those that pay off even after all before them have been made
         good = _change(tables, left, entered, _before(left), _before(entered)) < -LEAST_GAIN
         tables.moved(left[good], entered[good])
@@ -233,8 +271,15 @@ def _exchange(tables: _Tables, rows: Ints, rng: np.random.Generator) -> None:
     some = rng.permutation(np.argsort(missed, kind="stable")[: 2 * half]).reshape(2, half)
     pair, place = rows[some], place[some]
     members = tables.members[pair, place]
-    left = np.concatenate(held[:, some].transpose(1, 0, 2))
-    entered = np.concatenate([tables.beside(*one) for one in zip(pair[::-1], members, place[::-1], strict=True)])
+    leaving = [*held[:, some].transpose(1, 0, 2)]
+    entering = [tables.beside(*one) for one in zip(pair[::-1], members, place[::-1], strict=True)]
+    for column in tables.numbers:
+        for home in (0, 1):
+            codes = members[[home, 1 - home], :, column].T  # of the one that goes, and of the one that comes
+            without, having = tables.numbered(pair[home], place[home], column, codes).transpose(0, 2, 1)
+            leaving.append(np.stack([having[0], without[1]]))
+            entering.append(np.stack([having[1], without[0]]))
+    left, entered = np.concatenate(leaving), np.concatenate(entering)
     stays = left == entered
     left, entered = np.where(stays, tables.nowhere, left).T, np.where(stays, tables.nowhere, entered).T
     gain = _change(tables, left, entered)

@@ -39,9 +39,8 @@ def pairs(link: Link, households: NDArray[np.integer], owners: NDArray[np.int64]
     """Two tables as codes of the link's domain, as many rows for each household. households: shape (n, columns). owners: the household of
     each member, from 0, ascending. members: shape (members, columns)."""
     sizes, slots = link.slots(len(households), owners, members)
-    narrow = np.min_scalar_type(max(attribute.size for attribute in link.domain))
-    codes, times = [np.empty((0, len(link.domain)), narrow)], [np.empty(0, np.uint16)]
+    codes, times = [np.empty((0, len(link.domain)), link.narrow)], [np.empty(0, np.uint16)]
     for each, records in link.records(households.astype(np.int32), sizes, slots):
-        codes.append(records.astype(narrow))
+        codes.append(records)
         times.append(np.full(len(records), each, np.uint16))
     return Repeated(np.concatenate(codes), np.concatenate(times))

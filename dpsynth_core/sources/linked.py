@@ -34,7 +34,7 @@ class LinkedSource:
         self._tables = Records(households, key, 1), Records(members, key, link.most)
         for domain, records in zip((link.households, link.members), self._tables, strict=True):
             records.check_columns(domain)
-        self._pairs: list[tuple[int, Codes]] | None = None
+        self._pairs: list[tuple[int, NDArray[np.integer]]] | None = None
 
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
         """See `MarginalSource.counts`: of records, of which a household is `Link.whole`."""

@@ -3,7 +3,8 @@
 A household is `whole` records of that table, whatever its size: the household's columns, how many members it has, one member and another
 one. With k members each of the k (k - 1) ordered pairs is as many equal records; a single member stands with nobody, and nobody with them,
 in half of the records each; a household without members is as many records of nobody and nobody. So members are exchangeable, a household
-has one weight in every table, and what one household changes is what one person with `whole` rows changes (Proposition 24).
+has one weight in every table, and what one household changes is what one person with `whole` rows changes (Proposition 24). Of each member
+a record also says how many of the household have the same value in a column: pairs do not say how many members have a value.
 
 Public: domains, rules (`across`) and a limit. It says how codes of two tables become records, and knows no table.
 """
@@ -81,15 +82,30 @@ class Link:
         """What a column of members is called of another member of the same household."""
         return f"{name} of another"
 
+    @staticmethod
+    def alike(name: str) -> str:
+        """The column of how many members of the household have a member's value in this one, that member among them: from 1, code 0."""
+        return f"members alike in {name}"
+
+    @cached_property
+    def told(self) -> tuple[Attribute, ...]:
+        """What a record says of a member, without a cell for nobody."""
+        return (*self.members, *(Attribute.coded(self.alike(name), self.most) for name in self.members.names))
+
     @cached_property
     def domain(self) -> Domain:
         """Of the pairs. The last cell of a member's column is nobody's."""
-        one = [_with_nobody(attribute, attribute.name) for attribute in self.members]
-        another = [_with_nobody(attribute, self.other(attribute.name)) for attribute in self.members]
+        one = [_with_nobody(attribute, attribute.name) for attribute in self.told]
+        another = [_with_nobody(attribute, self.other(attribute.name)) for attribute in self.told]
         mirror, name = self.mirrored, self.swapped
         swapped = [replace(rule, attributes=mirror(rule.attributes), target=name.get(rule.target, rule.target)) for rule in self.rules]
         rules = dict.fromkeys((*self.rules, *(rule for rule in swapped if self.most > 1)))
         return Domain((*self.households.attributes, Attribute.coded(NUMBER, self.most + 1), *one, *another), tuple(rules))
+
+    @cached_property
+    def narrow(self) -> np.dtype[np.integer]:
+        """Numbers that hold the codes of `domain`."""
+        return np.min_scalar_type(max(attribute.size for attribute in self.domain))
 
     @property
     def whole(self) -> int:
@@ -99,7 +115,7 @@ class Link:
     @cached_property
     def swapped(self) -> dict[str, str]:
         """For each column of a member, the same of the other one."""
-        pairs = [(name, self.other(name)) for name in self.members.names]
+        pairs = [(attribute.name, self.other(attribute.name)) for attribute in self.told]
         return dict(pairs) | {other: name for name, other in pairs}
 
     def mirrored(self, clique: Clique) -> Clique:
@@ -116,21 +132,23 @@ class Link:
         slots[owners, places(sizes)] = members
         return sizes, slots
 
-    def records(self, households: Codes, sizes: NDArray[np.int64], members: Codes) -> Iterator[tuple[int, Codes]]:
+    def records(self, households: Codes, sizes: NDArray[np.int64], members: Codes) -> Iterator[tuple[int, NDArray[np.integer]]]:
         """The pairs as codes of `domain`, those of each size of household with how many records each of them is.
 
         households: shape (n, columns). sizes: shape (n,), from 0 to `most`. members: shape (n, most, columns); what is beyond a
         household's size is not looked at.
         """
-        nobody = np.array([attribute.size for attribute in self.members], dtype=np.int32)
+        nobody = np.array([attribute.size for attribute in self.told], dtype=np.int32)
         for size in range(self.most + 1):
             chosen = np.flatnonzero(sizes == size)
             absent = np.broadcast_to(nobody, (len(chosen), len(nobody)))
             own = np.column_stack([households[chosen], np.full(len(chosen), size, dtype=np.int32)])
-            places = [members[chosen, place] for place in range(size)]
+            there = members[chosen, :size]
+            alike = sum((there == there[:, place, None] for place in range(size)), np.full(there.shape, -1))
+            places = [np.column_stack([there[:, place], alike[:, place]]) for place in range(size)]
             pairs = list(permutations(places, 2)) if size > 1 else [(*places, absent), (absent, *places)] if size else [(absent, absent)]
             if len(chosen):
-                yield self.whole // len(pairs), np.concatenate([np.column_stack([own, *pair]) for pair in pairs]).astype(np.int32)
+                yield self.whole // len(pairs), np.concatenate([np.column_stack([own, *pair]) for pair in pairs]).astype(self.narrow)
 
 
 def places(sizes: NDArray[np.int64]) -> NDArray[np.int64]:

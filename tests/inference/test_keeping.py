@@ -87,7 +87,7 @@ class Careless:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_drawn_and_refined_households_keep_to_every_rule(seed: int) -> None:
-    two = tuple(name for name in LINK.domain.names if name not in HOUSEHOLDS)
+    two = tuple(name for name in LINK.domain.names if name not in HOUSEHOLDS and "alike" not in name)
     one = tuple(name for name in LINK.domain.names if not name.endswith(" of another"))
     made = draw(Careless(LINK.domain.keep(one)), Careless(LINK.domain.keep(two)), LINK, 400, np.random.default_rng(seed))
     assert judged(made).all()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpsynth_core.inference.members import Target, refine_members
+from dpsynth_core.inference.members import Numbers, Target, refine_members
 
 
 def _counted(sizes: np.ndarray, members: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -55,3 +55,26 @@ def test_few_households_or_none_with_members_are_no_mistake(sizes: list[int]) ->
     members, households = np.zeros((n, 2, 1), dtype=np.int64), np.zeros((n, 1), dtype=np.int64)
     moved = refine_members(households, np.array(sizes, dtype=np.int64), members, (2,), targets, np.random.default_rng(0))
     assert moved.shape == members.shape
+
+
+def test_numbers_of_members_with_a_value_come_out() -> None:
+    """Where members resemble each other, more of one household have the same value than of members drawn by themselves (measured: 98 % of
+    the distance goes)."""
+    rng = np.random.default_rng(9)
+    n, most = 500, 4
+    sizes = rng.integers(0, most + 1, n)
+
+    def numbers(members: np.ndarray) -> np.ndarray:
+        held = [((members[:, :, 0] == code) & (np.arange(most) < sizes[:, None])).sum(axis=1) for code in range(3)]
+        return np.stack([np.bincount(np.minimum(one, 3), minlength=4) for one in held]).astype(float)
+
+    like = np.where(rng.random((n, most, 1)) < 0.5, rng.integers(0, 3, (n, 1, 1)), rng.integers(0, 3, (n, most, 1)))
+    start, wanted = rng.integers(0, 3, (n, most, 1)), numbers(like)
+    single = np.bincount(like[:, :, 0][np.arange(most) < sizes[:, None]], minlength=3).astype(float)
+    distances = [np.abs(numbers(start) - wanted).sum()]
+    for passes in (1, 4):
+        targets = [Target((), (0,), (), single, 0.1), Numbers(0, wanted, 1.0)]
+        moved = refine_members(np.zeros((n, 1), dtype=np.int64), sizes, start, (3,), targets, np.random.default_rng(0), passes)
+        distances.append(np.abs(numbers(moved) - wanted).sum())
+    assert distances[0] > 200
+    assert distances[2] <= distances[1] < 0.1 * distances[0]

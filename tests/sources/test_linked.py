@@ -78,6 +78,15 @@ def test_pairs_are_ordered_and_of_different_members() -> None:
     assert made(((0, (1,)),), 3).counts([("sex", "sex of another")])["sex", "sex of another"].tolist() == [[0, 0, 0], [0, 0, 3], [0, 3, 0]]
 
 
+def test_members_who_are_alike_are_counted() -> None:
+    """Of 6 records the first member of 2 is the only one of its sex, and of 4 one of two; of nobody nothing is
+    said, and members beyond the limit are not counted."""
+    clique = ("sex", "members alike in sex")
+    assert made(((0, (0, 1, 1)),), 3).counts([clique])[clique].tolist() == [[2, 0, 0, 0], [0, 4, 0, 0], [0, 0, 0, 0]]
+    assert made(((0, (1, 1, 1, 0)),), 3).counts([clique])[clique].tolist() == [[0, 0, 0, 0], [0, 0, 6, 0], [0, 0, 0, 0]]
+    assert made(((0, (1,)), (0, ())), 3).counts([clique])[clique].tolist() == [[0, 0, 0, 0], [3, 0, 0, 0], [0, 0, 0, 9]]
+
+
 def _orders(lines: list[tuple[str, str]], mine: str) -> Iterator[list[tuple[str, str]]]:
     """The lines with those of one household anywhere among the others, their own order kept."""
     own, others = [line for line in lines if line[0] == mine], [line for line in lines if line[0] != mine]

@@ -41,6 +41,8 @@ large the model may become; below how many standard deviations of its noise a va
 NUMBERS = 0.1
 """Of what is left then, the share for numbers of members by each column of the household: what is across follows them, and selections
 find a wide one late."""
+ALIKE = 0.06
+"""Likewise, for how many members of a household are alike."""
 TOGETHER = 6
 """A round measures one table for each so many before it."""
 OFFSET = 0.5
@@ -97,7 +99,7 @@ class Households:
 
     def split(self, workload: Workload, _total_is_public: bool) -> Split:
         first = MEASURING * COLUMNS
-        asked = NUMBERS * (1 - first) if self._numbers(workload.cliques) else 0.0
+        asked = (NUMBERS * bool(self._numbers(workload.cliques)) + ALIKE * bool(self._alike())) * (1 - first)
         choosing = (1 - MEASURING) * (1 - first - asked)
         parts = ((SINGLE, first), (ASKED, asked), (CHOOSING, choosing), (CHOSEN, 1 - first - asked - choosing))
         return tuple((part, share) for part, share in parts if share)
@@ -106,10 +108,15 @@ class Households:
         """Those of the tables that say how many members a household has, by its own columns."""
         return [clique for clique in cliques if NUMBER in clique and set(clique) <= {NUMBER, *self.link.households.names}]
 
+    def _alike(self) -> list[Clique]:
+        """How many members of a household are alike in each column, by the column and by how many it has."""
+        names = self.link.members.names if self.link.most > 1 else ()
+        return [self.link.domain.clique((by, self.link.alike(name))) for name in names for by in (name, NUMBER)]
+
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Columns of households and of one member, and numbers of members; then rounds of tables."""
         link, domain = self.link, kernel.domain
-        shares = least_error_shares(domain, {(name,): 1.0 for name in domain.names if name not in map(link.other, link.members.names)})
+        shares = least_error_shares(domain, {(name,): 1.0 for name in (*link.households.names, NUMBER, *link.members.names)})
         measured: list[Measurement] = []
         for clique, share in shares.items():
             sigma = sigma_for(share * COLUMNS * MEASURING * kernel.rho_total, kernel.unit.marginal_l2)
@@ -120,11 +127,13 @@ class Households:
         parts = [_Part(kernel, names, both.of(measured)) for names in _parts(link, sizes.name)]
         candidates = {_by_class(kernel.domain, link, clique, sizes.name): weight for clique, weight in workload.weights.items()}
         home = {clique: next(part for part in parts if part.holds(clique)) for clique in candidates}
-        many = parts[0].allowed(self._numbers(candidates), 1.0)
-        sigma = sigma_for(NUMBERS / max(1, len(many)) * kernel.rho_left, kernel.unit.marginal_l2)
-        for clique in many:
-            measured += yield from measure(kernel, 0, [clique], sigma)
-            parts[0].take(both.of(measured[-1:], parts[0].model.marginal(clique)), 1.0)
+        left = kernel.rho_left
+        for share, asked, patterns in ((ALIKE, self._alike(), False), (NUMBERS, self._numbers(candidates), True)):
+            many = parts[0].allowed(asked, 1.0)
+            sigma = sigma_for(share / max(1, len(many)) * left, kernel.unit.marginal_l2)
+            for clique in many:
+                measured += yield from measure(kernel, 0, [clique], sigma)
+                parts[0].take(both.of(measured[-1:], parts[0].model.marginal(clique) if patterns else None), 1.0)
         parts[0].fit(kernel, FINAL)
         yield fitted(kernel, 0, "first models from single columns and numbers of members")
         budget = RoundBudget.spending(kernel.rho_left / ROUNDS, MEASURING, kernel.unit.marginal_l2, kernel.selection_price)
@@ -164,7 +173,7 @@ class Households:
 def _parts(link: Link, sizes: str) -> tuple[set[str], set[str]]:
     """The columns of a household and a member; of its size and two members."""
     mine = link.members.names
-    return {*link.households.names, NUMBER, *mine}, {NUMBER, sizes, *mine, *map(link.other, mine)}
+    return {*link.households.names, NUMBER, *mine, *map(link.alike, mine)}, {NUMBER, sizes, *mine, *map(link.other, mine)}
 
 
 class _Part:
