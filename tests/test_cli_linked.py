@@ -110,6 +110,25 @@ def test_a_bundle_is_consistent_and_made_again(released: Path, capsys: pytest.Ca
         assert (again / file).read_bytes() == (released / file).read_bytes()
 
 
+def test_the_data_package_says_which_key_links_the_tables(released: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the validator of the format; and one who forges the key is found by verify, which writes the package anew."""
+    frictionless = pytest.importorskip("frictionless", reason="it is not installed; `make check` installs what requirements-dev.txt names")
+    held = files((released / "release.zip").read_bytes())
+    for name in ("datapackage.json", "synthetic.csv", "members.csv"):
+        (tmp_path / name).write_bytes(held[name])
+    members, homes = json.loads(held["datapackage.json"])["resources"]
+    assert members["schema"]["foreignKeys"] == [{"fields": ["id"], "reference": {"resource": "synthetic", "fields": ["id"]}}]
+    assert homes["schema"]["primaryKey"] == ["id"]
+    monkeypatch.chdir(tmp_path)
+    assert frictionless.validate("datapackage.json").valid
+    lost = held["members.csv"].decode().splitlines()
+    (tmp_path / "members.csv").write_text("\n".join([*lost, "1000000," + lost[1].split(",", 1)[1]]) + "\n")
+    assert ["foreign-key"] in frictionless.validate("datapackage.json").flatten(["type"])
+    held["datapackage.json"] = held["datapackage.json"].replace(b'"resource": "synthetic"', b'"resource": "members"')
+    held[pack.MANIFEST] = pack.manifest({name: content for name, content in held.items() if name not in (pack.MANIFEST, "SIGNATURE.json")})
+    assert "Do report, cards and tables agree?" in failed(pack.zipped(held))
+
+
 @pytest.mark.parametrize("most", ["1", "2", "3"])
 def test_few_households_without_members_are_released(most: str, tmp_path: Path) -> None:
     """The only member has a key that no household has; with noise beyond all of them, rows still keep to both domains."""

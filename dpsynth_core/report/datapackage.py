@@ -60,6 +60,11 @@ def _licence(licence: str, address: str) -> dict[str, str]:
 
 def _resource(release: Release, name: str, content: Digest) -> dict[str, Any]:
     domain = release.plan.member_domain if name == MEMBERS else release.plan.row_domain
+    keys: dict[str, Any] = {}
+    if release.plan.link is not None:
+        key = [domain.filled[0].name]
+        own = {"resource": FIRST.removesuffix(".csv"), "fields": key}
+        keys = {"foreignKeys": [{"fields": key, "reference": own}]} if name == MEMBERS else {"primaryKey": key}
     return {
         "name": name.removesuffix(".csv"),
         "path": name,
@@ -69,7 +74,7 @@ def _resource(release: Release, name: str, content: Digest) -> dict[str, Any]:
         "encoding": "utf-8",
         "bytes": content.size,
         "hash": f"sha256:{content.sha256}",
-        "schema": _schema(domain),
+        "schema": _schema(domain) | keys,
     }
 
 
