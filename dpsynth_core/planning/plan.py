@@ -303,8 +303,13 @@ def _linked(spec: Spec, households: Domain, second: MembersSpec) -> Link:
         raise InputError(field, "two linked tables do not go with it yet", "leave it out")
     if spec.mechanism.name != Households.card.name or spec.mechanism.settings:
         raise InputError("mechanism", "two linked tables have a mechanism of their own", f"name {Households.card.name!r}, without settings")
-    link = Link.ruled(households, members, spec.unit.max_rows_per_person, second.rules)
-    if second.rules and not any(map(Rules(link).can_hold, range(1, link.most + 1))):
+    return ruled(households, members, spec.unit.max_rows_per_person, second.rules)
+
+
+def ruled(households: Domain, members: Domain, most: int, rules: Sequence[object]) -> Link:
+    """Two tables in whose households these rules hold, as JSON. Raises InputError, also where no household with members can keep them."""
+    link = Link.ruled(households, members, most, rules)
+    if rules and not any(map(Rules(link).can_hold, range(1, link.most + 1))):
         raise InputError("members.rules", "no household with members can keep all of them", "leave one of them out")
     return link
 

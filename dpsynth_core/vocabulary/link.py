@@ -60,8 +60,7 @@ class Link:
     @classmethod
     def ruled(cls, households: Domain, members: Domain, most: int, rules: Sequence[object]) -> Link:
         """With these rules, as JSON (`across`). Raises InputError."""
-        others = [replace(one, name=cls.other(one.name)) for one in members]
-        zeros, numbers = across.read(rules, [*households, Attribute.coded(NUMBER, most + 1), *members, *others], members)
+        zeros, numbers = across.read(rules, cls(households, members, most).columns, members)
         alone = [StructuralZeros((n.column, cls.other(n.column)), ((n.codes, n.codes),)) for n in numbers if n.most == 1 < most]
         return cls(households, members, most, (*zeros, *alone), numbers)
 
@@ -91,6 +90,12 @@ class Link:
     def told(self) -> tuple[Attribute, ...]:
         """What a record says of a member, without a cell for nobody."""
         return (*self.members, *(Attribute.coded(self.alike(name), self.most) for name in self.members.names))
+
+    @property
+    def columns(self) -> tuple[Attribute, ...]:
+        """Those that rules may speak of: of the households, their number of members, of a member and of another one."""
+        others = (replace(one, name=self.other(one.name)) for one in self.members)
+        return (*self.households, Attribute.coded(NUMBER, self.most + 1), *self.members, *others)
 
     @cached_property
     def domain(self) -> Domain:

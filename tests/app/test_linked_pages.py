@@ -18,7 +18,7 @@ from dpsynth_core.vocabulary.link import NUMBER
 from dpsynth_core.web.data import members_view, project_table
 from dpsynth_core.web.domain import draft_rows
 from dpsynth_core.web.run import launch
-from dpsynth_core.web.shell import curator, document, plan_first
+from dpsynth_core.web.shell import curator, document, kept_rules, plan_first
 from tests.app.demo_project import field, finished_run, open_page, stored, words
 from tests.app.test_preparation_pages import can_continue, first_visit
 from tests.homes import HOUSEHOLDS, MOST, PEOPLE, tables
@@ -234,3 +234,52 @@ def test_true_values_are_of_households_and_members_in_parts(place: str) -> None:
     assert counts.zone is Zone.CURATOR
     assert {float(table.sum()) for table in counts.value.values()} == {float(HOUSEHOLDS)}
     assert any(count % 1 for count in counts.value[("adult",)])
+
+
+def _pick(app: AppTest, side: str, column: str, values: list[str]) -> AppTest:
+    return next(one for one in app.multiselect if f":zeros:{side}:{column}" in one.key).set_value(values).run()
+
+
+def _way(app: AppTest, way: str) -> AppTest:
+    return next(one for one in app.button_group if one.key.endswith(":zeros:way")).set_value(way).run()
+
+
+def test_rules_of_both_tables_are_stated_on_the_page_and_hold_in_the_plan(place: str) -> None:
+    app = open_page("domain", place)
+    (fold,) = [one for one in app.expander if one.label == "Rules that hold in every household"]
+    assert not fold.proto.expanded
+    app = _pick(_way(app, "number"), "of", "sex", ["man"])
+    app.button(key="zeros_number").click().run()
+    assert not app.exception
+    assert stored()["members"]["rules"] == [{"members_with": {"sex": ["man"]}, "exactly": 1}]
+    assert "exactly 1, or all where there are fewer, have sex “man”" in words(app).replace("\\", "").replace("\u2060", "")
+    app = _way(app, "older")
+    app = _pick(_pick(app, "less", "sex", ["woman"]), "more", "sex", ["man"])
+    app.button(key="zeros_older").click().run()
+    assert not app.exception
+    assert stored()["members"]["rules"][1]["cells"] == [["woman", "1", "man", "0"]]
+    link = document.plan(document.completed(stored()), "Homes").link
+    assert link is not None
+    assert (len(link.numbers), len(link.rules)) == (1, 2)  # that at most one is a man rules out two
+    app = _way(app, "sentence")
+    next(one for one in app.selectbox if one.label == "If").set_value(NUMBER).run()
+    _pick(app, "if", NUMBER, ["1", "2", "3"])
+    app = _pick(app, "then", "region", ["0", "1"])
+    app.button(key="zeros_add").click().run()
+    assert "no household with members can keep all of them" in words(app)
+    assert len(stored()["members"]["rules"]) == 2
+    app.button(key="zeros_delete_0").click().run()
+    assert len(stored()["members"]["rules"]) == 1
+
+
+def test_rules_about_the_first_table_go_on_holding_when_a_second_comes_and_goes(tmp_path: Path, place: str) -> None:
+    draft = document.completed(projects.load(LOCAL_OWNER, place).draft)
+    project_table.unlink(draft)
+    draft["domain"]["attributes"].append({"name": "tenure", "kind": "coded", "size": 2})
+    rule = {"never": {"region": ["0"], "tenure": ["1"]}}
+    kept_rules.keep(draft, [rule])
+    project_table.link(draft, project_table.from_path(str(tmp_path / "people.csv"), True))
+    assert (draft["members"]["rules"], draft["domain"].get("impossible")) == ([rule], None)
+    kept_rules.keep(draft, [rule, {"members_with": {"sex": ["man"]}, "at_most": 1}])
+    project_table.unlink(draft)
+    assert draft["domain"]["impossible"] == [rule]

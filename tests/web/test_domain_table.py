@@ -20,6 +20,7 @@ from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.filled import Filled
 from dpsynth_core.web.domain import column_view, domain_table, zeros_table
 from dpsynth_core.web.domain.column_draft import ColumnDraft, blank, fresh, read_listed, treated
+from dpsynth_core.web.shell import kept_rules
 from tests.domains import attributes, domains
 from tests.refusals import refused
 
@@ -336,10 +337,10 @@ def test_a_rule_outlives_its_columns_and_says_what_is_wrong() -> None:
 
 def test_rules_are_kept_in_the_draft_and_in_its_domain() -> None:
     draft = {"domain": {"version": 1, "attributes": [], "impossible": [HUSBANDS]}, "wizard": {}}
-    assert zeros_table.rules_of(draft) == [HUSBANDS]
-    zeros_table.keep(draft, [])
-    assert zeros_table.rules_of(draft) == []
+    assert kept_rules.of(draft) == [HUSBANDS]
+    kept_rules.keep(draft, [])
+    assert kept_rules.of(draft) == []
     assert "impossible" not in draft["domain"]
     draft["domain"] = None
-    zeros_table.keep(draft, [HUSBANDS])
-    assert zeros_table.rules_of(draft) == [HUSBANDS]
+    kept_rules.keep(draft, [HUSBANDS])
+    assert kept_rules.of(draft) == [HUSBANDS]

@@ -35,7 +35,7 @@ from dpsynth_core.sources.outside import ColumnFit
 from dpsynth_core.sources.registry import KINDS, LINKED_DEMO, invented
 from dpsynth_core.store import home, projects
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.web.shell import document, plan_first
+from dpsynth_core.web.shell import document, kept_rules, plan_first
 from dpsynth_core.web.shell.document import Draft
 
 PREVIEW_ROWS = 8
@@ -165,10 +165,12 @@ def link(draft: Draft, table: Table) -> None:
     """Make it the second table, whose rows belong to those of the first. A person is now a household: the column that both tables have is
     its key where there is only one."""
     there = draft.get("members")
-    draft["members"] = table.section | {"domain": there["domain"] if there else None}
+    said = {name: value for name, value in (there or {}).items() if name in ("domain", "rules")}
+    draft["members"] = table.section | {"domain": None} | said
     draft["wizard"]["members"] = {"place": "members:"}
     _note(document.second(draft), table)
     if there is None:
+        kept_rules.take_over(draft)
         shared = [name for name in document.columns(draft) if name in table.columns]
         draft["unit"].update(person_column=shared[0] if len(shared) == 1 else None, max_rows_per_person=MOST_MEMBERS)
         draft["wizard"].update(several=False, left_out=None)
@@ -179,6 +181,7 @@ def unlink(draft: Draft) -> None:
     """Without the second table; what was said of its columns stays on the Domain page for as long as they are there."""
     if document.is_linked(draft):
         del draft["members"], draft["wizard"]["members"]
+        kept_rules.take_over(draft)
         draft["unit"].update(person_column=None, max_rows_per_person=1)
         draft["wizard"].setdefault("typed", {}).pop("unit.max_rows_per_person", None)
         _ask_again(draft)

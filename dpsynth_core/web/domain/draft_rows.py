@@ -19,11 +19,11 @@ from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.domain import DATA, Domain
 from dpsynth_core.vocabulary.names import column_field
 from dpsynth_core.web.data import project_table
-from dpsynth_core.web.domain import domain_table, zeros_table
+from dpsynth_core.web.domain import domain_table
 from dpsynth_core.web.domain.column_draft import ColumnDraft
-from dpsynth_core.web.domain.zeros_table import Rule
-from dpsynth_core.web.shell import curator, document, plan_first, refusals, session
+from dpsynth_core.web.shell import curator, document, kept_rules, plan_first, refusals, session
 from dpsynth_core.web.shell.document import Draft
+from dpsynth_core.web.shell.kept_rules import Rule
 from dpsynth_core.web.shell.session import Current
 
 Change = Callable[[list[ColumnDraft]], list[ColumnDraft]]
@@ -103,11 +103,11 @@ def save(change: Change, origin: str = "", rules: Callable[[], list[Rule]] | Non
         before = of(draft)
         columns = _of_tables(draft, domain_table.with_origins(before, change(before), origin))
         draft["wizard"][_STORED] = [column.to_json() for column in columns]
-        kept = zeros_table.rules_of(draft) if rules is None else rules()
+        kept = kept_rules.of(draft) if rules is None else rules()
         draft["domain"] = _meant([column for column in columns if not column.table])
         if document.is_linked(draft):
             draft["members"]["domain"] = _meant([column for column in columns if column.table])
-        zeros_table.keep(draft, kept)
+        kept_rules.keep(draft, kept)
         draft["domain_origin"] = domain_table.origin_of(columns) or UNSTATED
         if origin == DATA or draft["domain_origin"] != DATA:  # a reason is for what was read, and for nothing that is read later
             draft["domain_justification"] = ""
@@ -210,5 +210,5 @@ def _linked(text: str) -> Codebook | None:
 
 def codebook_of(domain: Domain) -> Codebook:
     """A domain in which nothing is open."""
-    rules = zeros_table.rules_of({"domain": domain.to_json()})
+    rules = kept_rules.of({"domain": domain.to_json()})
     return Codebook(tuple(map(Column.of, domain.columns)), rules, domain.origin or "codebook")

@@ -1,4 +1,5 @@
-"""Combinations that cannot occur as the Domain page keeps them: a list of rules in their JSON form (see `zeros`), right or wrong.
+"""Combinations that cannot occur as the Domain page keeps them: a list of rules in their JSON form (see `zeros`, and `across` of two linked
+tables), right or wrong.
 
 A rule stays in the list when the domain changes under it, with the sentence that says what no longer fits. What is ticked in the grid of
 some columns is one rule of the form {"columns": [...], "cells": [...]}. Plain functions; no records are seen here.
@@ -12,47 +13,35 @@ from typing import Any
 import pandas as pd
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.planning.plan import ruled
+from dpsynth_core.vocabulary.across import MEMBERS_WITH
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.zeros import from_json, numbered, sentence
-from dpsynth_core.web.shell.document import Draft
+from dpsynth_core.vocabulary.link import Link
+from dpsynth_core.vocabulary.zeros import MAX_NOTE, cells_named, from_json, numbered, sentence
+from dpsynth_core.web.shell.kept_rules import Rule
 
-Rule = dict[str, Any]
 Cell = tuple[str, ...]
 """Labels, one per column."""
 
 MOST_LINES, MOST_ACROSS = 300, 50
 LABEL = "label"
-_KEY = "impossible"
 
 
-def rules_of(draft: Mapping[str, Any]) -> list[Rule]:
-    noted = draft.get("wizard", {}).get(_KEY)
-    return list((draft.get("domain") or {}).get(_KEY, []) if noted is None else noted)
-
-
-def keep(draft: Draft, rules: Sequence[Rule]) -> None:
-    """Put the rules into a draft, and into its domain if that is complete."""
-    draft.setdefault("wizard", {})[_KEY] = list(rules)
-    if draft.get("domain"):
-        domain = draft["domain"]
-        plain = {key: value for key, value in domain.items() if key != _KEY}
-        draft["domain"] = plain | ({_KEY: list(rules)} if rules else {})
-
-
-def added(rules: Sequence[Rule], rule: Rule, attributes: Sequence[Attribute]) -> list[Rule]:
-    """The rules and one more. Raises InputError if it means nothing, forbids everything, or contradicts those before it."""
-    fine = [from_json(one, attributes) for one, error in zip(rules, problems(rules, attributes), strict=True) if error is None]
-    Domain(tuple(attributes), (*fine, from_json(rule, attributes, len(rules))))
+def added(rules: Sequence[Rule], rule: Rule, attributes: Sequence[Attribute], link: Link | None = None) -> list[Rule]:
+    """The rules and one more. link: of two linked tables, without rules. Raises InputError if it means nothing, forbids everything, or
+    contradicts those before it."""
+    fine = [one for one, error in zip(rules, problems(rules, attributes, link), strict=True) if error is None]
+    _check([*fine, rule], attributes, link)
     return [*rules, rule]
 
 
-def problems(rules: Sequence[Rule], attributes: Sequence[Attribute]) -> list[InputError | None]:
+def problems(rules: Sequence[Rule], attributes: Sequence[Attribute], link: Link | None = None) -> list[InputError | None]:
     """What is wrong with each rule on its own."""
 
     def problem(rule: Rule, position: int) -> InputError | None:
         try:
-            Domain(tuple(attributes), (from_json(rule, attributes, position),))
+            _check([rule], attributes, link)
         except InputError as error:
             return InputError(numbered(position), error.problem, error.remedy)
         return None
@@ -60,8 +49,31 @@ def problems(rules: Sequence[Rule], attributes: Sequence[Attribute]) -> list[Inp
     return [problem(rule, i) for i, rule in enumerate(rules)]
 
 
+def _check(rules: Sequence[Rule], attributes: Sequence[Attribute], link: Link | None) -> None:
+    if link is None:
+        Domain(tuple(attributes), tuple(from_json(rule, attributes, place) for place, rule in enumerate(rules)))
+    else:
+        ruled(link.households, link.members, link.most, rules)
+
+
+def never_more(link: Link, column: str, who: str, less: Sequence[str], more: Sequence[str]) -> Rule:
+    """Members with some values of `who` never have more of a column of numbers than another one with others, as far as groups tell."""
+    labels = link.members[column].cell_labels()[: link.members[column].values]
+    pairs = [(one, other) for place, one in enumerate(labels) for other in labels[:place]]
+    cells = [[young, one, old, other] for young in less for old in more for one, other in pairs]
+    words = f"{' or '.join(less)}: never more {column} than {' or '.join(more)}"
+    return {"columns": [who, column, link.other(who), link.other(column)], "cells": cells, "note": words[:MAX_NOTE]}
+
+
 def in_words(rule: Rule, attributes: Sequence[Attribute]) -> str:
     """A rule that fits, in plain words."""
+    if MEMBERS_WITH in rule:
+        ((name, codes),) = cells_named(attributes, rule[MEMBERS_WITH], MEMBERS_WITH).items()
+        labels = next(one for one in attributes if one.name == name).cell_labels()
+        number, what = (rule.get(kind) for kind in ("exactly", "at_most")), " or ".join(f"“{labels[code]}”" for code in codes)
+        exactly, most = number
+        many = f"at most {most}" if exactly is None else f"exactly {exactly}, or all where there are fewer,"
+        return f"Of the members of each household, {many} have {name} {what}."
     return sentence(from_json(rule, attributes), {a.name: a for a in attributes})
 
 

@@ -9,17 +9,22 @@ from typing import Any
 
 import streamlit as st
 
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.kinds.dates import Days
+from dpsynth_core.vocabulary.link import Link
 from dpsynth_core.web.domain import domain_table, zeros_table
 from dpsynth_core.web.domain.column_draft import ColumnDraft
-from dpsynth_core.web.domain.zeros_table import Cell, Rule
-from dpsynth_core.web.shell import document, frame, refusals, session
+from dpsynth_core.web.domain.zeros_table import Cell
+from dpsynth_core.web.shell import document, frame, kept_rules, refusals, session
 from dpsynth_core.web.shell.fields import problem as quiet_problem
+from dpsynth_core.web.shell.kept_rules import Rule
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal, names
 
 WAYS = {"sentence": "Say it in a sentence", "order": "Put columns in order", "grid": "Tick it in a grid"}
+OF_LINKED = {"sentence": WAYS["sentence"], "number": "Say how many members", "older": "Compare two members", "grid": WAYS["grid"]}
+EXACTLY, AT_MOST = "exactly", "at most"
 ORDERS = {"at_most": "is at most, or not after", "below": "is always below, or before"}
 MUST, NEVER = "must be", "is never"
 ANY = "(two columns only)"
@@ -34,11 +39,12 @@ _LISTED = 8
 
 
 def section(project: Current, rows: Sequence[ColumnDraft]) -> None:
-    """The rules so far, and two ways to add one."""
+    """The rules so far, and ways to add one."""
     attributes = [attribute for attribute in domain_table.measured(rows) if not attribute.most]
-    rules = zeros_table.rules_of(project.draft)
-    if document.is_linked(project.draft) and not rules:
-        return  # of two linked tables none can be kept yet
+    rules = kept_rules.of(project.draft)
+    if document.is_linked(project.draft):
+        _of_linked(project, rules)
+        return
     days = [one.name for one in attributes if one.is_number and one.scale.axis == Days.axis]
     if len(days) > 1 and not any(ORDERS.keys() & rule.keys() for rule in rules):
         st.caption(f":orange[:material/help:] Can {names(days, 3)} come in any order? If not, say so below, or rows will have it so.")
@@ -48,15 +54,40 @@ def section(project: Current, rows: Sequence[ColumnDraft]) -> None:
         _rule_list(rules, attributes)
         if len(attributes) < 2:
             st.caption(":material/edit: Possible once two columns are complete.")
-            return
-        way = st.segmented_control("How", list(WAYS), format_func=WAYS.get, default="sentence", required=True, key=_key(project, "way"))
-        if way == "grid":
-            _grid(project, rules, attributes)
-        elif way == "order":
-            _order(project, attributes)
         else:
-            _sentence(project, attributes)
-        frame.refused_at(_ZEROS)
+            _ways(project, WAYS, rules, attributes)
+
+
+def _of_linked(project: Current, rules: Sequence[Rule]) -> None:
+    """The same of two linked tables, whose rules speak of both, and of two members of one household."""
+    title = "Rules that hold in every household" + (f" ({len(rules)})" if rules else "")
+    with st.expander(title, expanded=bool(rules), icon=":material/block:", key=_key(project, "section")):
+        what = "What everybody knows without looking at the tables: a household has one head, and a child is younger than its mother."
+        st.caption(what, help=HELP)
+        try:
+            link = document.unruled(project.draft)
+        except InputError:
+            st.caption(":material/edit: Possible once all columns of both tables are complete.")
+            return
+        _rule_list(rules, link.columns, link)
+        _ways(project, OF_LINKED, rules, link.columns, link)
+
+
+def _ways(
+    project: Current, ways: Mapping[str, str], rules: Sequence[Rule], attributes: Sequence[Attribute], link: Link | None = None
+) -> None:
+    way = st.segmented_control("How", list(ways), format_func=ways.get, default="sentence", required=True, key=_key(project, "way"))
+    if way == "grid":
+        _grid(project, rules, attributes)
+    elif way == "order":
+        _order(project, attributes)
+    elif link is not None and way == "number":
+        _number(project, link)
+    elif link is not None and way == "older":
+        _older(project, link)
+    else:
+        _sentence(project, attributes, link)
+    frame.refused_at(_ZEROS)
 
 
 def _key(project: Current, *parts: str) -> str:
@@ -65,11 +96,11 @@ def _key(project: Current, *parts: str) -> str:
 
 def _change(change: Callable[[list[Rule]], list[Rule]]) -> bool:
     """Store changed rules; False if they were refused."""
-    return refusals.attempt(_ZEROS, lambda: session.edit(lambda draft: zeros_table.keep(draft, change(zeros_table.rules_of(draft)))))
+    return refusals.attempt(_ZEROS, lambda: session.edit(lambda draft: kept_rules.keep(draft, change(kept_rules.of(draft)))))
 
 
-def _rule_list(rules: Sequence[Rule], attributes: Sequence[Attribute]) -> None:
-    for i, (rule, error) in enumerate(zip(rules, zeros_table.problems(rules, attributes), strict=True)):
+def _rule_list(rules: Sequence[Rule], attributes: Sequence[Attribute], link: Link | None = None) -> None:
+    for i, (rule, error) in enumerate(zip(rules, zeros_table.problems(rules, attributes, link), strict=True)):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key=f"zeros_rule_{i}"):
             with st.container():
                 note = f"**{literal(rule['note'])}** " if rule.get("note") else ""
@@ -81,7 +112,7 @@ def _rule_list(rules: Sequence[Rule], attributes: Sequence[Attribute]) -> None:
             st.button("Delete", on_click=_change, args=(lambda stored, gone=rule: [one for one in stored if one != gone],), **look)
 
 
-def _sentence(project: Current, attributes: Sequence[Attribute]) -> None:
+def _sentence(project: Current, attributes: Sequence[Attribute], link: Link | None = None) -> None:
     by_name = {a.name: a for a in attributes}
     left, right = st.columns(2, gap="medium")
     with left:
@@ -98,7 +129,7 @@ def _sentence(project: Current, attributes: Sequence[Attribute]) -> None:
         left, right = {given.name: _chosen(project, "if", given)}, {target.name: _chosen(project, "then", target)}
         rule: Rule = {"if": left, "then": right} if st.session_state[_key(project, "verb")] == MUST else {"never": left | right}
         note = st.session_state[_key(project, "note")].strip()
-        _add(project, rule | ({"note": note} if note else {}), attributes)
+        _add(project, rule | ({"note": note} if note else {}), attributes, link)
 
     st.button("Add rule", icon=":material/add:", key="zeros_add", disabled=not (values and others), on_click=add)
 
@@ -121,8 +152,41 @@ def _order(project: Current, attributes: Sequence[Attribute]) -> None:
     st.button("Add order", icon=":material/add:", key="zeros_order", disabled=incomplete, on_click=add)
 
 
-def _add(project: Current, rule: Rule, attributes: Sequence[Attribute]) -> None:
-    if _change(lambda stored: zeros_table.added(stored, rule, attributes)):
+def _number(project: Current, link: Link) -> None:
+    by_name, (left, middle, right) = {one.name: one for one in link.members}, st.columns(3, gap="medium")
+    with left:
+        how = st.segmented_control("Of each household,", [EXACTLY, AT_MOST], default=EXACTLY, required=True, key=_key(project, "how"))
+        most = st.number_input("members", 0, link.most, 1, key=_key(project, "number"))
+    with middle:
+        column = by_name[_choose("have, as", list(by_name), _key(project, "of"))]
+    with right:
+        values = _values(project, "of", column, "one of these")
+    if how == EXACTLY:
+        st.caption("All members, where a household has fewer.")
+    rule: Rule = {"members_with": {column.name: values}, how.replace(" ", "_"): most}
+    st.button("Add rule", icon=":material/add:", key="zeros_number", disabled=not values, on_click=_add, args=(project, rule, (), link))
+
+
+def _older(project: Current, link: Link) -> None:
+    ordered = [one.name for one in link.members if one.is_number]
+    if not ordered or len(link.members) < 2 or link.most < 2:
+        st.caption(":material/edit: Possible once members have a column of numbers, such as their age, and one that says who is who.")
+        return
+    left, middle, right = st.columns(3, gap="medium")
+    with left:
+        number = _choose("Compare", ordered, _key(project, "ordered"))
+        who = _choose("between members by", [name for name in link.members.names if name != number], _key(project, "who"))
+    with middle:
+        low = _values(project, "less", link.members[who], "Those with")
+    with right:
+        high = _values(project, "more", link.members[who], "never have more than those with")
+    st.caption("As far as groups tell: of two in the same group, either may have more.")
+    rule = zeros_table.never_more(link, number, who, low, high) if low and high else {}
+    st.button("Add rule", icon=":material/add:", key="zeros_older", disabled=not rule, on_click=_add, args=(project, rule, (), link))
+
+
+def _add(project: Current, rule: Rule, attributes: Sequence[Attribute], link: Link | None = None) -> None:
+    if _change(lambda stored: zeros_table.added(stored, rule, attributes, link)):
         st.session_state[_key(project, "note")] = ""
 
 

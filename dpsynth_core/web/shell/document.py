@@ -189,10 +189,19 @@ def domain(draft: Mapping[str, Any]) -> Domain:
 
 def link(draft: Mapping[str, Any]) -> Link:
     """How the two tables of a draft belong together. Raises InputError as `domains`, and for what does not go together."""
+    return _linked_by(draft, draft["members"].get("rules", []))
+
+
+def unruled(draft: Mapping[str, Any]) -> Link:
+    """The same without the rules that hold in every household, which may be wrong."""
+    return _linked_by(draft, [])
+
+
+def _linked_by(draft: Mapping[str, Any], rules: Sequence[Any]) -> Link:
     domains(draft)
     most = draft["unit"]["max_rows_per_person"]
     _check_typed({"members of each": most})
-    return _link(_key(draft["domain"]), _key(draft["members"]["domain"]), most)
+    return _link(_key(draft["domain"]), _key(draft["members"]["domain"]), most, _key(rules))
 
 
 def decided(draft: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -406,8 +415,8 @@ def _domain(text: str) -> Domain:
 
 
 @lru_cache(maxsize=16)
-def _link(first_text: str, second_text: str, most: int) -> Link:
-    return Link(_domain(first_text), _domain(second_text), most)
+def _link(first_text: str, second_text: str, most: int, rules_text: str) -> Link:
+    return plans.ruled(_domain(first_text), _domain(second_text), most, json.loads(rules_text))
 
 
 _all_kinds = lru_cache(maxsize=16)(households.workload)

@@ -44,6 +44,7 @@ _NAMES = {
     "members.domain": "columns or values of the second table",
     "members.kind": "kind of the second table",
     "members.path": "where the second table is",
+    "members.rules": "rules that hold in every household",
     "models": "columns to predict",
     "name": "project",
     "other_copies": "what else is published about these people",
