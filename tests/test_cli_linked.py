@@ -145,11 +145,24 @@ def test_no_more_rows_are_drawn_of_it_yet(released: Path, capsys: pytest.Capture
     assert "two linked tables" in capsys.readouterr().err
 
 
-def test_both_tables_are_in_a_program_and_no_question_is_said_to_find_nothing(released: Path) -> None:
+def test_both_tables_are_in_a_program_and_can_be_asked(released: Path) -> None:
+    """Of members where a column of theirs is named, else of households; in natural numbers, and with intervals."""
     opened = dps.open(released / "release.zip")
     pd.testing.assert_frame_equal(opened.members.astype("int64"), pd.read_csv(released / "members.csv"))
     assert len(opened.rows) == len(pd.read_csv(released / "synthetic.csv"))
-    refused(opened.ask, "count", saying="two linked tables are not answered yet")
+    homes = opened.rows.astype("int64")
+    people = opened.members.astype("int64").merge(homes, on="id")
+    of_homes = opened.ask("share", {"region": 0})
+    assert of_homes.kind == "measured"
+    assert of_homes.low <= (homes["region"] == 0).mean() <= of_homes.high  # intervals hold what the rows say
+    assert "of all households have region “0”" in str(of_homes)
+    assert "of everybody have sex “woman”" in str(opened.ask("share", {"sex": "woman"}))
+    guess = opened.ask("share", {"adult": 1}, among={"region": 0})
+    assert (guess.kind, guess.value) == ("guess", pytest.approx(people.loc[people["region"] == 0, "adult"].mean()))
+    assert opened.ask("share", {"members": "2"}, by="region").frame["low"].notna().all()
+    for wrong in ({"sex of another": "man"}, {"members": "2", "sex": "man"}):
+        with pytest.raises(dps.InputError, match="count in rows and members"):
+            opened.ask("share", wrong)
 
 
 def test_both_tables_are_written_in_every_format(home: Path) -> None:

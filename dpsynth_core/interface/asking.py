@@ -23,7 +23,8 @@ from dpsynth_core.foundation.visible import visible
 from dpsynth_core.release.release import Release
 from dpsynth_core.report import answers as words
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.rows import one_table
+from dpsynth_core.vocabulary.link import NUMBER, Link
+from dpsynth_core.vocabulary.rows import Repeated
 from dpsynth_core.vocabulary.zeros import cells_named
 
 if TYPE_CHECKING:
@@ -98,34 +99,49 @@ class Answers(Sequence[Answer]):
 
 def ask(made: Release, asked: Asked, by: str | None, weighted: bool = False) -> Answer | Answers:
     """See `Release.ask`."""
-    if made.plan.link is not None:
-        raise InputError("ask", "questions to two linked tables are not answered yet", "look at errors, and count in rows and members")
     if not report.can_answer(made):
         raise InputError("ask", "this release holds nothing that could answer", "look at its verdict")
-    domain, known = made.domain, _weighted(made) if weighted else report.knowledge(made)
-    question = _question(domain, asked)
+    phrases = words.PHRASES
+    if made.plan.link is not None and not _of_members(made.plan.link, asked, by):
+        known, phrases = report.households(made), words.OF_HOUSEHOLDS
+    else:
+        known = _weighted(made) if weighted else report.knowledge(made)
+    domain, question = known.domain, _question(known.domain, asked)
     if by is not None:
         lines = breakdown.breakdown(known, question, by)
         labels = domain[by].cell_labels()
-        title = " ".join(words.breakdown_sentences(domain, question, by))
+        title = " ".join(words.breakdown_sentences(domain, question, by, phrases))
         groups = ((line, replace(question, among={**question.among, by: (line.code,)})) for line in lines)
         return Answers(title, tuple(_said(known, group, line.answer.stated, line.standing, labels[line.code]) for line, group in groups))
     found = answer(known, question)
     standing = Line(0, found).standing
     if question.statistic != TABLE:
-        return _said(known, question, found.stated, standing, "", tuple(words.sentences(domain, question, found)))
-    return _table(known, question, found, standing)
+        return _said(known, question, found.stated, standing, "", tuple(words.sentences(domain, question, found, phrases)))
+    return _table(known, question, found, standing, phrases)
+
+
+def _of_members(link: Link, asked: Asked, by: str | None) -> bool:
+    """Whether it is asked of the households or of their members: of these where it names a column of theirs. Raises InputError for what
+    speaks of two members, or of members and their number."""
+    of = asked.of if isinstance(asked.of, Iterable) and not isinstance(asked.of, str) else [asked.of]
+    names = {str(name) for name in (*of, *(asked.among or ()), *(asked.versus or ()), by)}
+    if others := sorted(names & set(map(link.other, link.members.names))):
+        raise InputError(f"column {others[0]!r}", "questions about two members are not answered yet", "count in rows and members")
+    if NUMBER in names and names & set(link.members.names):
+        remedy = "leave one of them out, or count in rows and members"
+        raise InputError(f"column {NUMBER!r}", "it is of households, and other columns are of their members", remedy)
+    return bool(names & set(link.members.names))
 
 
 def _weighted(made: Release) -> Known:
     """What is known of weighted people. Raises InputError."""
-    stated, codes = made.claims[WEIGHTED.name], one_table(made.codes)
-    if stated is None or codes is None or made.weights is None:
+    stated, codes = made.claims[WEIGHTED.name], made.codes
+    if stated is None or codes is None or isinstance(codes, Repeated) or made.weights is None:
         raise InputError("weighted", "this release measured no weighted tables", "leave it out, or name a weight in the plan")
     return known_weighted(made.domain, codes, made.weights, stated)
 
 
-def _table(known: Known, question: Question, found: Answered, standing: str) -> Answers:
+def _table(known: Known, question: Question, found: Answered, standing: str, phrases: Mapping[str, str]) -> Answers:
     domain = known.domain
     groups = product(*(domain[name].cell_labels() for name in question.columns))
     share = Question(SHARE)
@@ -133,7 +149,7 @@ def _table(known: Known, question: Question, found: Answered, standing: str) -> 
         _said(known, share, stated, GUESS if stated.low is None else standing, " × ".join(group))
         for stated, group in zip(found.cells, groups, strict=True)
     )
-    return Answers(" ".join(words.sentences(domain, question, found)), tuple(each))
+    return Answers(" ".join(words.sentences(domain, question, found, phrases)), tuple(each))
 
 
 def _said(known: Known, question: Question, stated: Stated, kind: str, group: str, sentences: tuple[str, ...] = ()) -> Answer:

@@ -125,6 +125,10 @@ class Release:
     ) -> Answer | Answers:
         """Ask a question of all that was released: the best estimate, with an interval that holds the true number with 95 % confidence.
 
+        Of two linked tables, a question that names a column of members is about members, each of whom counts once and has the columns of
+        its household; any other is about households, whose column ``members`` says how many they have. Intervals are of two columns of
+        households, `members` among them, and of one column of members; all else is a guess.
+
         Parameters
         ----------
         statistic : "count", "share", "mean", "median", "difference" or "table".

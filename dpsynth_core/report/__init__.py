@@ -22,7 +22,7 @@ from dpsynth_core.report import brief, table_files
 from dpsynth_core.report.card import card
 from dpsynth_core.report.citation import CITATION, cff
 from dpsynth_core.report.ddi import DDI, codebook_xml
-from dpsynth_core.report.explore import EXPLORE, can_answer, explore_page, knowledge
+from dpsynth_core.report.explore import EXPLORE, can_answer, explore_page, households, knowledge
 from dpsynth_core.report.facts import facts, goodness, learnt, sentence, trusted
 from dpsynth_core.report.notebook import NOTEBOOK, notebook
 from dpsynth_core.report.page import html
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CARD", "EXPLORE", "NOTEBOOK", "REPORT", "SPEC"]
 __all__ += ["Quality", "card", "facts", "html", "parts", "quality_of", "sentence"]
-__all__ += ["can_answer", "goodness", "knowledge", "learnt", "noise", "percent", "protected", "statements", "trusted"]
+__all__ += ["can_answer", "goodness", "households", "knowledge", "learnt", "noise", "percent", "protected", "statements", "trusted"]
 __all__ += ["claim_facts", "comparison", "despite", "fit_for", "in_short", "reasons", "ruling", "unfit_for", "verdict_facts"]
 
 REPORT, CARD, SPEC, MARGINALS, ERRORS = "report.html", "DATA_CARD.md", "spec.json", "marginals.parquet", "errors.csv"

@@ -81,13 +81,18 @@ PHRASES: Mapping[str, str] = {
     "whole": "more than all",
     "worst none": "Nothing that was released says how far any subgroup is off.",
 }
+OF_HOUSEHOLDS: Mapping[str, str] = {
+    key: text.replace("everybody", "all households").replace("people", "households").replace("People", "Households")
+    for key, text in PHRASES.items()
+}
+"""The same where those who are counted are households."""
 _LOST = 1e-7
 FEW = 30
 """Groups with fewer rows are said to be small."""
 
 
-def group_phrase(domain: Domain, cells: Cells) -> str:
-    return PHRASES["people"].format(cells=cells_phrase(domain, cells)) if cells else PHRASES["everybody"]
+def group_phrase(domain: Domain, cells: Cells, phrases: Mapping[str, str] = PHRASES) -> str:
+    return phrases["people"].format(cells=cells_phrase(domain, cells)) if cells else phrases["everybody"]
 
 
 def cells_phrase(domain: Domain, cells: Cells) -> str:
@@ -126,10 +131,10 @@ def number(domain: Domain, question: Question, value: float) -> str:
     return rounded(100 * value, 1) + (" points" if question.statistic == DIFFERENCE else "%")
 
 
-def sentences(domain: Domain, question: Question, answer: Answer) -> list[str]:
+def sentences(domain: Domain, question: Question, answer: Answer, phrases: Mapping[str, str] = PHRASES) -> list[str]:
     """What the answer is, what the rows say where that is something else, the interval, where it comes from, and what to mind."""
     stated = answer.stated
-    lines = [PHRASES["nobody"] if stated.value is None else _first(domain, question, number(domain, question, stated.value))]
+    lines = [phrases["nobody"] if stated.value is None else _first(domain, question, number(domain, question, stated.value), phrases)]
     if stated.value is not None and stated.rows is not None and question.statistic != TABLE:
         value, rows = (number(domain, question, one) for one in (stated.value, stated.rows))
         lines += [PHRASES["rows"].format(rows=rows)] if rows != value else []
@@ -145,22 +150,22 @@ def sentences(domain: Domain, question: Question, answer: Answer) -> list[str]:
     lines.append(evidence_sentence(answer))
     if answer.standing:
         half, digits = half_width(domain[question.column]), decimals(domain[question.column])
-        lines.append(PHRASES[answer.standing].format(half=rounded(half, digits)))
+        lines.append(phrases[answer.standing].format(half=rounded(half, digits)))
     if answer.rows is not None and 0 < answer.rows < FEW:
         lines.append(PHRASES["few"].format(rows=answer.rows))
     return lines
 
 
-def _first(domain: Domain, question: Question, value: str) -> str:
+def _first(domain: Domain, question: Question, value: str, phrases: Mapping[str, str]) -> str:
     kind = question.statistic
     if kind == COUNT and not question.among:
         kind = "count of everybody"
     elif kind == DIFFERENCE:
         kind = "difference of means" if question.column else "difference of shares"
-    return PHRASES[kind].format(
+    return phrases[kind].format(
         value=value,
-        group=group_phrase(domain, question.among),
-        versus=group_phrase(domain, question.versus),
+        group=group_phrase(domain, question.among, phrases),
+        versus=group_phrase(domain, question.versus, phrases),
         cells=cells_phrase(domain, question.cells),
         column=visible(question.column),
         columns=visible(" × ".join(question.columns)),
@@ -177,11 +182,11 @@ def evidence_sentence(answer: Answer) -> str:
     return PHRASES[key].format(table=visible(" × ".join(answer.table)) or "of all people")
 
 
-def breakdown_sentences(domain: Domain, question: Question, by: str) -> list[str]:
+def breakdown_sentences(domain: Domain, question: Question, by: str, phrases: Mapping[str, str] = PHRASES) -> list[str]:
     """What a breakdown shows, and how its intervals are meant."""
-    first = PHRASES[f"{question.statistic} by"].format(
+    first = phrases[f"{question.statistic} by"].format(
         by=visible(by),
-        group=group_phrase(domain, question.among),
+        group=group_phrase(domain, question.among, phrases),
         cells=cells_phrase(domain, question.cells),
         column=visible(question.column),
     )

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.claims.certificate import Certificate
 from dpsynth_core.claims.ranges import RANGES, pairs_of
-from dpsynth_core.evaluation.questions import worst
+from dpsynth_core.evaluation.questions import linked, worst
 from dpsynth_core.evaluation.questions.breakdown import MOST_LINES
 from dpsynth_core.evaluation.questions.known import ALPHA, LIMIT_ALPHA, Known, known
 from dpsynth_core.evaluation.questions.question import MOST_CELLS
@@ -33,7 +34,7 @@ from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.statistics.totals import known_total
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
-from dpsynth_core.vocabulary.rows import one_table, row_marginals
+from dpsynth_core.vocabulary.rows import Repeated, one_table, row_marginals
 
 EXPLORE = "explore.html"
 CODE_BYTES = 6 * 2**20
@@ -51,15 +52,30 @@ _BEGIN = '<script type="application/json" id="data">'
 
 
 def knowledge(release: Release) -> Known:
+    """Of two linked tables, of their members."""
+    if release.plan.link is not None:
+        return linked.of_members(release.plan.link, *_of_pairs(release))
     total = known_total(release.tables_of_columns, release.total if release.plan.unit.total_is_public else None)
     ranged, pairs = release.claims.get(RANGES.name), pairs_of(release.plan)
     about = release.bounds, release.certificate, ranged, pairs
     return replace(known(release.domain, one_table(release.codes), release.tables_of_columns, total, *about), inside=release.inside)
 
 
+def households(release: Release) -> Known:
+    """Of two linked tables, of the first."""
+    assert release.plan.link is not None
+    return linked.of_households(release.plan.link, *_of_pairs(release))
+
+
+def _of_pairs(release: Release) -> tuple[Repeated | None, Sequence[Measurement], Certificate | None]:
+    codes = release.codes
+    assert codes is None or isinstance(codes, Repeated)
+    return codes, release.tables_of_columns, release.certificate
+
+
 def can_answer(release: Release) -> bool:
-    """Whether there is anything to ask: rows or noisy tables of one table, and no rule in their place."""
-    return not learnt(release) and release.plan.link is None and (release.codes is not None or bool(release.measurements))
+    """Whether there is anything to ask: rows or noisy tables, and no rule in their place."""
+    return not learnt(release) and (release.codes is not None or bool(release.measurements))
 
 
 def explore_page(release: Release, claim: Sequence[str]) -> Zoned[bytes]:
@@ -97,7 +113,7 @@ def _hash(text: str) -> str:
 
 
 def _data(release: Release, known: Known) -> dict[str, Any]:
-    domain = release.domain
+    domain = known.domain
     sizes = [1 if a.size <= _NARROW else 2 if a.size <= _WIDE else 4 for a in domain]  # bytes of each column's codes
     codes = None
     if known.codes is not None and len(known.codes) * sum(sizes) <= CODE_BYTES:  # little-endian numbers
@@ -114,7 +130,7 @@ def _data(release: Release, known: Known) -> dict[str, Any]:
         "limit": LIMIT,
         "private": release.private,
         "counted": counted(release.spec),
-        "held": _held(release, codes is not None, len(tables), len(known.measurements) - len(measurements)),
+        "held": _held(release, known, codes is not None, len(tables), len(known.measurements) - len(measurements)),
         "columns": [_column(known, attribute) for attribute in domain],
         "rows": None if known.codes is None else len(known.codes),
         "codes": codes,
@@ -156,16 +172,18 @@ def _smallest(sized: Iterable[tuple[int, Any]]) -> list[Any]:
     return held
 
 
-def _held(release: Release, rows: bool, tables: int, left_out: int) -> str:
-    if release.codes is None:
+def _held(release: Release, known: Known, rows: bool, tables: int, left_out: int) -> str:
+    if known.codes is None:
         what = "This page holds the noisy tables of the release; there are no synthetic rows."
     elif rows:
-        what = f"This page holds the cells of all {release.rows:,} synthetic rows."
+        what = f"This page holds the cells of all {len(known.codes):,} synthetic rows."
     else:
         what = (
-            f"There are too many synthetic rows ({release.rows:,}) for this page: it holds {tables:,} tables of counts of them. Ask "
+            f"There are too many synthetic rows ({len(known.codes):,}) for this page: it holds {tables:,} tables of counts of them. Ask "
             "synthetic.csv about other columns together."
         )
+    if release.plan.link is not None:
+        what += " People are members, each with the columns of their household."
     first = f" Of {1 + len(release.further)} tables of rows it answers from the first, {FIRST}, alone." if release.further else ""
     lacking = f" {left_out:,} large noisy tables are left out, so that intervals may be wider than they need be." if left_out else ""
     return what + first + lacking

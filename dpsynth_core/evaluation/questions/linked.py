@@ -1,0 +1,87 @@
+"""What a release of two linked tables knows, as of two tables that can be asked: its households, and their members.
+
+What is measured of them are tables of pairs of members, in which each household counts once (`vocabulary.link`). A table with the number of
+members k says how many members there are: in a cell of k, a household is as many members as it has, and its members are in one of its
+pairs' cells by 1/k each, a single one by 1/2. So with weights w, w_k = max(k, 2) for columns of members and k for those of households,
+
+    sum over k of w_k M(k, cell)
+
+are the members in a cell, and of a noisy table with independent noise sigma they are noisy counts with independent noise sigma sqrt(sum
+w_k^2). At most b of the households in a wrong cell of that table are at most b L / W of the members in a wrong cell, with L the largest
+weight and W the members of a household on average: with p, q the tables as shares, d = p - q, and V, W what q and p weigh, the shares of
+members differ by (w d - w q (W - V) / V) / W, whose positive part is at most max(w d+, w d-) / W, and d+, d- have mass b. As W >= V - b L,
+the rows say it. Tables without the number of members say nothing of them.
+
+Released values only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.claims.certificate import Certificate
+from dpsynth_core.evaluation.questions.known import Known, Limit, known
+from dpsynth_core.statistics.totals import known_total
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.link import NUMBER, Link, apart
+from dpsynth_core.vocabulary.measurement import Measurement
+from dpsynth_core.vocabulary.rows import Repeated
+
+
+def of_households(link: Link, codes: Repeated | None, measurements: Sequence[Measurement], certificate: Certificate | None) -> Known:
+    """measurements, certificate: of pairs, in whole numbers of records."""
+    domain = Domain(tuple(one for one in link.columns if one.name in (*link.households.names, NUMBER)))
+    told = [_scaled(one, 1 / link.whole) for one in measurements if set(one.clique) <= set(domain.names)]
+    rows = None if codes is None else apart(link, codes.codes)[0]
+    every = _limits(link, certificate)
+    limits = {clique: limit for clique, limit in every.items() if set(clique) <= set(domain.names)}
+    return replace(known(domain, rows, told, known_total(told, None), {}, None), limits={} if rows is None else limits)
+
+
+def of_members(link: Link, codes: Repeated | None, measurements: Sequence[Measurement], certificate: Certificate | None) -> Known:
+    """The same of members, each with the columns of its household."""
+    domain = Domain((*link.households, *link.members))
+    told = [_of_members(link, domain, one) for one in measurements if NUMBER in one.clique and set(one.clique) <= {NUMBER, *domain.names}]
+    rows, limits = None, dict[tuple[str, ...], Limit]()
+    if codes is not None:
+        households, rows = apart(link, codes.codes)
+        most, each = max(2, link.most), len(rows) / max(1, len(households))
+        for clique, limit in _limits(link, certificate).items():
+            if NUMBER in clique and (others := tuple(name for name in clique if name in domain)):
+                alone, beside, together = (_share_of_members(b, most, each) for b in (limit.alone, limit.beside, limit.together))
+                limits[others] = replace(limit, alone=alone, beside=beside, together=together, likely=None)
+    return replace(known(domain, rows, told, known_total(told, None), {}, None), limits=limits)
+
+
+def _limits(link: Link, certificate: Certificate | None) -> dict[tuple[str, ...], Limit]:
+    return dict(known(link.domain, np.empty((0, 0), np.int32), (), None, {}, certificate).limits)
+
+
+def _share_of_members(b: float, most: int, each: float) -> float:
+    """Of members in a wrong cell, where the households are at most b. each: members of a household in the rows, on average."""
+    return min(1.0, b * most / (each - b * most)) if each > b * most else 1.0
+
+
+def _of_members(link: Link, domain: Domain, one: Measurement) -> Measurement:
+    """From a table with the number of members, one of the members in the cells of its other columns."""
+    others = tuple(name for name in one.clique if name != NUMBER)
+    weights = np.arange(link.most + 1, dtype=np.float64)
+    if any(name in link.members for name in others):
+        weights[1] = 2.0
+    values = np.tensordot(weights, one.values, (0, one.clique.index(NUMBER)))
+    somebody = values[tuple(slice(domain[name].size) for name in others)]  # nobody's cell is the last
+    return _scaled(replace(one, clique=others, values=np.asarray(somebody), sigma=one.sigma * _norm(weights),
+                           rounding=one.rounding * _norm(weights) ** 2), 1 / link.whole)  # fmt: skip
+
+
+def _norm(weights: NDArray[np.float64]) -> float:
+    return math.sqrt(float(weights @ weights))
+
+
+def _scaled(one: Measurement, by: float) -> Measurement:
+    return replace(one, values=one.values * by, sigma=one.sigma * by, rounding=one.rounding * by**2)
