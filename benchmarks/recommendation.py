@@ -34,11 +34,12 @@ from numpy.typing import NDArray
 from benchmarks import invented
 from benchmarks.table import RESULTS
 from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.graphical.households import Households
 from dpsynth_core.mechanisms.mechanism import Forecast, Learner, UsesPublic
 from dpsynth_core.mechanisms.registry import MECHANISMS
 from dpsynth_core.planning import recommendation
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.planning.recommendation import Model, Situation, recommend
+from dpsynth_core.planning.recommendation import Situation, recommend
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.sources import demo, simulated
@@ -47,7 +48,7 @@ from dpsynth_core.tradeoffs.sweep import PRIVATE, PUBLIC, STANDIN, Sweep
 from dpsynth_core.tradeoffs.trial import Trials
 from dpsynth_core.vocabulary.domain import Domain
 
-TABLE = RESULTS / "recommendation.jsonl"
+TABLE, LINKED = RESULTS / "recommendation.jsonl", RESULTS / "linked_forecasts.json"
 _CHECK = "mixture"
 TRIED = [name for name, one in MECHANISMS.items() if not isinstance(one, Learner) and name != _CHECK]
 """OracleQuery and certified learning are for rules over two-valued columns, and the check is of a public table: no errors to compare."""
@@ -218,14 +219,16 @@ def _forecast(sweep: Sweep, number: int) -> float:
 def fit(path: Path, out: Path) -> None:
     """Write the model, and say how well it knows each mechanism."""
     model = fitted(_rows(path))
+    linked = [run for run in json.loads(LINKED.read_text(encoding="utf-8")) if run["tables"] == "fitted"]
+    model["mechanisms"][Households.card.name] = _known(linked, (recommendation.MEAN,), model["centre"], model["scale"])
     for name, own in model["mechanisms"].items():
-        for measure in recommendation.MEASURES:
+        for measure in set(recommendation.MEASURES).intersection(own):
             known = f"{measure} known up to a factor of {np.exp(own[measure]['spread']):.2f}"
             print(f"{name}: {own['trials']} trials, {known} (leave one out)", file=sys.stderr)
     out.write_text(json.dumps(model, indent=1) + "\n", encoding="utf-8")
 
 
-def fitted(rows: Sequence[dict[str, Any]]) -> Model:
+def fitted(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Least squares of the logarithm of each error on the features of `Situation`, one model a mechanism and measure. Mechanisms of few
     trials are left out. rows: of the table."""
     rows = [row for row in rows if "error" in row and row["mechanism"] in MECHANISMS]
@@ -236,10 +239,7 @@ def fitted(rows: Sequence[dict[str, Any]]) -> Model:
         own = [row for row in rows if row["mechanism"] == name]
         if len(own) < 3 * features.shape[1]:
             continue
-        tried = np.array([row["features"] for row in own])
-        models[name] = {"trials": len(own), "low": _rounded(tried.min(axis=0)), "high": _rounded(tried.max(axis=0))}
-        for measure in recommendation.MEASURES:
-            models[name][measure] = _fitted((tried - centre) / scale, np.log([row[measure] for row in own]))
+        models[name] = _known(own, recommendation.MEASURES, centre, scale)
     return {
         "made": max(row["day"] for row in rows),
         "scenarios": len({row["scenario"] for row in rows}),
@@ -248,6 +248,14 @@ def fitted(rows: Sequence[dict[str, Any]]) -> Model:
         "scale": _rounded(scale),
         "mechanisms": models,
     }
+
+
+def _known(rows: Sequence[dict[str, Any]], measures: Sequence[str], centre: Any, scale: Any) -> dict[str, Any]:
+    """One mechanism's part of the model. centre, scale: of the features of all trials of one table."""
+    tried = np.array([row["features"] for row in rows])
+    model: dict[str, Any] = {"trials": len(rows), "low": _rounded(tried.min(axis=0)), "high": _rounded(tried.max(axis=0))}
+    standard = (tried - np.asarray(centre)) / np.asarray(scale)
+    return model | {measure: _fitted(standard, np.log([row[measure] for row in rows])) for measure in measures}
 
 
 def judge(path: Path) -> None:

@@ -226,6 +226,11 @@ class Plan:
         """Records of the domain that a row is: of two linked tables, those of pairs that a household is."""
         return 1 if self.link is None else self.link.whole
 
+    @property
+    def counted(self) -> Unit:
+        """In which people count as pages speak of them: of two linked tables these are households, once in every table."""
+        return self.unit if self.link is None else replace(self.unit, max_rows_per_person=1)
+
     @cached_property
     def portions(self) -> tuple[Portion, ...]:
         """What each column whose values are to be learnt, or were, is learnt with."""
@@ -275,7 +280,11 @@ class Plan:
     def forecast(self) -> Forecast:
         """What the run is expected to need, and what stands in its way."""
         simulated = self.spec.data.standin
-        return forecast(self.mechanism, self.workload, self.unit, self.shares, simulated.rows if simulated else None)
+        return self.forecast_for(simulated.rows if simulated else None)
+
+    def forecast_for(self, people: int | None) -> Forecast:
+        """The same for so many people, as far as that is public."""
+        return forecast(self.mechanism, self.workload, self.counted, self.shares, people)
 
 
 def forecast(mechanism: Mechanism, workload: Workload, unit: Unit, shares: Shares, people: int | None = None) -> Forecast:

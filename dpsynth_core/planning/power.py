@@ -52,6 +52,7 @@ class Power:
     """good: of the tables that are asked for, how many should come out good enough, from `fewest` to `most` of them as far as our trials
     tell; perfect: how many would if the rows had no error. error: to expect of a table, on average, as a share of people.
     columns, good_columns: the number of single columns in them, and how many should be good enough. single: whether nothing else is asked.
+    grouped: whether groups of tables are measured, and most of a group will be called good enough where it is, but never all of it.
     """
 
     tables: int
@@ -63,6 +64,7 @@ class Power:
     columns: int
     good_columns: int
     single: bool
+    grouped: bool = False
 
     @property
     def share(self) -> float:
@@ -91,12 +93,16 @@ class Power:
     @property
     def hope(self) -> str:
         """How many of the tables should come out good enough, in words; no name of a column is in it."""
-        good, low, high = (math.floor(number + 0.5) for number in (self.good, self.fewest, self.most))
+        good, low, high = (math.floor(self._called(number) + 0.5) for number in (self.good, self.fewest, self.most))
         noun = "single column" if self.single else "table"
         if self.tables == 1:
             return f"the one {noun}" if good else f"no {noun}"
         number = f"about {good:,} of" if good else f"at most {high:,} of the" if high else "none of the"
         return f"{number} {self.tables:,} {noun}s{f' ({low:,} to {high:,})' if good and low < high else ''}"
+
+    def _called(self, number: float) -> float:
+        """Of so many tables that should come out good enough, those that will be called so."""
+        return number * ranks.rank_of(self.tables) / self.tables if self.grouped else number
 
     @property
     def light(self) -> Light:
@@ -106,7 +112,8 @@ class Power:
     def told(self) -> str:
         """What the light stands for; no name of a column is in it."""
         if self.hopeless:
-            some = f"only about {self.perfect:,.0f} of the" if self.perfect >= 1 else "none of the"
+            perfect = self._called(self.perfect)
+            some = f"only about {perfect:,.0f} of the" if perfect >= 1 else "none of the"
             which = f"{some} {self.tables:,} tables" if self.tables > 1 else "no table"
             shown = f"{which} would be shown to be good enough"
             return f"even if the rows had no error at all, {shown}: what measures them is too noisy."
@@ -134,7 +141,8 @@ def power(workload: Workload, shares: Shares, unit: Unit, people: int, among: Se
         good = most = fewest = float(np.sum(sure(noise.noise, cells) <= 2 * READABLE * people))
         perfect = float(tables)
     known = (tables, good, fewest, most, perfect, float(errors[0].mean()))
-    return Power(*known, noise.columns.tables, noise.columns.within, single=not several.any())
+    grouped = bool(rho and ranks.groups(unit, _for_errors(rho), people, workload.cliques))
+    return Power(*known, noise.columns.tables, noise.columns.within, not several.any(), grouped)
 
 
 def once(workload: Workload, among: Sequence[str]) -> bool:
@@ -154,7 +162,7 @@ def _likely(situation: Situation, among: Sequence[str], larger: Array, alone: Ar
 
 def _shown(errors: Array, cliques: Sequence[Clique], rho: float, unit: Unit, people: float) -> float:
     """How many tables with such errors a certificate should show to be good: single ones, or all of a group of which most are near."""
-    for_errors = (1 - CERTIFIED_LARGEST - CERTIFIED_COLUMNS) * rho
+    for_errors = _for_errors(rho)
     groups = ranks.groups(unit, for_errors, people, cliques)
     if not groups:
         return float(_named(errors, IN_WRONG_CELL * distance_sigma(unit, for_errors, len(cliques)) / people).sum())
@@ -162,6 +170,11 @@ def _shown(errors: Array, cliques: Sequence[Clique], rho: float, unit: Unit, peo
     columns = np.array([len(clique) for clique in cliques])
     of_sizes = (np.sort(errors[columns == group.size]) for group in groups if group.size)
     return math.fsum(len(one) * float(_named(one[[ranks.rank_of(len(one)) - 1]], deviation)[0]) for one in of_sizes)
+
+
+def _for_errors(rho: float) -> float:
+    """Of a certificate's rho, what measures the errors of tables."""
+    return (1 - CERTIFIED_LARGEST - CERTIFIED_COLUMNS) * rho
 
 
 def people_needed(shares: Shares, unit: Unit, cliques: Sequence[Clique]) -> int:

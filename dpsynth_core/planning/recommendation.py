@@ -102,7 +102,7 @@ class Recommendation:
 
 @dataclass(frozen=True)
 class Basis:
-    """What the expected errors rest on."""
+    """What the expected errors of one table rest on."""
 
     made: str
     scenarios: int
@@ -112,7 +112,13 @@ class Basis:
 def basis() -> Basis:
     """Of the model in use."""
     model = _model()
-    return Basis(model["made"], model["scenarios"], sum(m["trials"] for m in model["mechanisms"].values()))
+    return Basis(model["made"], model["scenarios"], sum(map(trials, registry.MECHANISMS)))
+
+
+def trials(name: str) -> int:
+    """Of a mechanism."""
+    tried: int = _model()["mechanisms"].get(name, {"trials": 0})["trials"]
+    return tried
 
 
 def expected(name: str, situation: Situation, measure: str = MEAN, model: Model | None = None) -> Expected | None:

@@ -18,10 +18,10 @@ from typing import Any
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning import power as powers
-from dpsynth_core.planning import precision
+from dpsynth_core.planning import precision, recommendation
 from dpsynth_core.planning.plan import Plan, forecast
 from dpsynth_core.planning.power import Power
-from dpsynth_core.planning.recommendation import USUAL
+from dpsynth_core.planning.recommendation import USUAL, Expected, Situation
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.budget import MIN_EPSILON, WEAK_EPSILON
 from dpsynth_core.vocabulary import bins as binning
@@ -39,6 +39,8 @@ KEPT = (0.9, 0.8, 0.7, 0.6, 0.5)
 """Shares of the tables that are kept, the smallest ones."""
 SURELY = 0.9
 """What more budget is to come to: half of the plans that should just come out good enough do not."""
+LEAST_NOISE = 0.0021
+"""That two linked tables were tried with (`Situation`). With less, errors are no larger."""
 NOTABLE = 0.05
 """What does not do has to name so many more of the tables good enough."""
 
@@ -86,7 +88,17 @@ class Facts:
 def expected(plan: Plan, facts: Facts) -> Power:
     """What the plan should come to as it is."""
     among = facts.among or (plan.mechanism.card.name,)
-    return powers.power(plan.workload, plan.shares, plan.unit, facts.people, among, facts.worse)
+    return powers.power(plan.workload, plan.shares, plan.counted, facts.people, among, facts.worse)
+
+
+def linked_error(plan: Plan, people: int) -> Expected | None:
+    """The error to expect of two linked tables, as a share of households, mean over the tables; None where our trials say nothing of it."""
+    if plan.link is None:
+        return None
+    situation = Situation.of(plan.workload, plan.shares.mechanism, plan.counted, people)
+    situation = replace(situation, noise=max(situation.noise, LEAST_NOISE))
+    expected = recommendation.expected(plan.mechanism.card.name, situation)
+    return None if expected is None or expected.beyond else expected
 
 
 def ways(plan: Plan, facts: Facts) -> tuple[Way, ...]:
@@ -95,6 +107,8 @@ def ways(plan: Plan, facts: Facts) -> tuple[Way, ...]:
     now = expected(plan, facts)
     if now.enough or not plan.mechanism.card.publishes_tables:
         return ()
+    if plan.link is not None:  # whose mechanism and tables are no choice
+        return tuple(filter(None, [_more_budget(plan, facts)]))
     found = (
         _usual_mechanism(plan, facts, now),
         _more_budget(plan, facts),

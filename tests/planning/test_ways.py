@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.special import ndtr
 
+from dpsynth_core.claims import ranks
 from dpsynth_core.planning import power as powers
 from dpsynth_core.planning import ways
 from dpsynth_core.planning.feasibility import MOSTLY, READABLE
@@ -224,3 +226,11 @@ def test_errors_that_were_larger_than_expected_are_expected_again() -> None:
     assert worse.error == pytest.approx(2 * ways.expected(one, facts).error)
     assert worse.good < MOSTLY * worse.tables
     assert ways.ways(one, Facts(8_000, worse=2.0))
+
+
+def test_of_a_group_that_comes_out_good_most_tables_are_called_so() -> None:
+    """A group is named where most of its tables are near, and a verdict counts no more of it than that."""
+    few, many = power(1_000), power(1_000_000)
+    assert (few.grouped, many.grouped) == (True, False)
+    assert many.hope == "about 36 of 36 tables"
+    assert replace(many, grouped=True).hope == f"about {ranks.rank_of(36)} of 36 tables"

@@ -12,9 +12,9 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Forecast, Mechanism, UsesPublic
-from dpsynth_core.planning import recommendation
+from dpsynth_core.planning import recommendation, ways
 from dpsynth_core.planning.plan import Plan, forecast
-from dpsynth_core.planning.recommendation import LARGEST, MEAN, Recommendation, Situation
+from dpsynth_core.planning.recommendation import LARGEST, MEAN, Expected, Recommendation, Situation
 from dpsynth_core.planning.spec import PublicSpec
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.release import synthesis
@@ -46,6 +46,8 @@ def _follows(draft: document.Draft) -> bool:
 
 def among(draft: document.Draft) -> tuple[str, ...]:
     """Which mechanisms a plan may run with, when it is changed: the chosen one, or those that are most often recommended until then."""
+    if document.is_linked(draft):
+        return ()  # the plan's own
     chosen = draft["mechanism"]["name"]
     return (chosen, *CANDIDATES) if _follows(draft) else (chosen,)
 
@@ -77,12 +79,16 @@ def card(project: Current, forecasts: Mapping[str, Forecast | InputError]) -> No
             plan_view.explained(mechanism.card.name)
 
 
-def only(plan: Plan) -> None:
-    """The mechanism of two linked tables, which is no choice."""
+def only(plan: Plan, people: int | None) -> None:
+    """The mechanism of two linked tables, which is no choice, and how far off they should be."""
     with frame.card("How are the rows made?", Zone.PUBLIC, plan.mechanism.card.privacy), st.container(key="mechanisms"):
         st.markdown(f"#### {plan.mechanism.card.title}", width="content")
         st.markdown(plan.mechanism.card.summary)
-        plan_view.fitting(plan.forecast)
+        plan_view.fitting(plan.forecast_for(people))
+        if people and (expected := ways.linked_error(plan, people)) is not None:
+            tried = recommendation.trials(plan.mechanism.card.name)
+            help = f"A rough guide from {tried:,} trials on invented households, not yours; the range is what it missed those by."
+            st.markdown(f"About **{percent(expected.error)}** of the households in the wrong group ({_span(expected)}).", help=help)
         st.caption("The mechanism for two linked tables: there is no other yet.")
 
 
@@ -91,16 +97,16 @@ def _expected(chosen: str, recommended: tuple[Recommendation, ...]) -> None:
         return
     first, own = recommended[0], next((one for one in recommended if one.name == chosen), None)
     if own is not None:
-        st.markdown(f"About **{percent(own.expected.error)}** of the people in the wrong group ({_span(own)}).")
+        st.markdown(f"About **{percent(own.expected.error)}** of the people in the wrong group ({_span(own.expected)}).")
     if first.name != chosen:
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-            why = f"about {percent(first.expected.error)} ({_span(first)}), {first.reasons[0]}"
+            why = f"about {percent(first.expected.error)} ({_span(first.expected)}), {first.reasons[0]}"
             st.markdown(f":material/star: We would choose **{first.title}**: {why}.", width="stretch")
             st.button(f"Choose {first.title}", key="choose_recommended", on_click=plan_view.choose, args=(first.name,))
 
 
-def _span(one: Recommendation) -> str:
-    return f"{percent(one.expected.low)} to {percent(one.expected.high)}"
+def _span(one: Expected) -> str:
+    return f"{percent(one.low)} to {percent(one.high)}"
 
 
 _ORDER = ("First choice", "Second", "Third")
@@ -142,7 +148,7 @@ def shortlist(project: Current, forecasts: Forecasts) -> None:
             what = "of people in the wrong group" if by == MEAN else "of all people is how far off the worst count is"
             st.markdown(f"{rank}: **{one.title}**" + (" :green-badge[:material/check: chosen]" if chosen else ""))
             needed = f"{duration(forecast.seconds)} · {forecast.memory_mb:,.0f} MB"
-            st.markdown(f"About **{percent(expected.error)}** {what} ({_span(one)}) · {needed}")
+            st.markdown(f"About **{percent(expected.error)}** {what} ({_span(one.expected)}) · {needed}")
             st.caption(f"{capital('; '.join(one.reasons))}.")
             if not chosen:
                 st.button("Choose", key=f"take_{one.name}", on_click=plan_view.choose, args=(one.name,), width="stretch")

@@ -34,29 +34,16 @@ def light(project: Current) -> Plan | None:
 def shown(project: Current, plan: Plan) -> bool:
     """The light of a plan; whether it is known how many people there are. Nothing for a mechanism that makes no tables that are judged."""
     people, hope = document.people(project.draft), ways_view.outlook(project, plan)
-    if plan.link is not None:
-        _of_linked(project, plan, people)
-        return True
+    counted = "people" if plan.link is None else "rows in the first table"
     if hope is not None:
         box, icon = _BOX[hope.light]
-        box(f"**{hope.light.capitalize()}:** with about {numbers.count(people or 0)} people, {hope.told}", icon=icon)
+        box(f"**{hope.light.capitalize()}:** with about {numbers.count(people or 0)} {counted}, {hope.told}", icon=icon)
     elif plan.mechanism.card.publishes_tables:
-        needed = power.people_needed(plan.shares, plan.unit, plan.workload.cliques)
+        needed = power.people_needed(plan.shares, plan.counted, plan.workload.cliques)
         fewest = numbers.count(float(f"{needed:.2g}"))
-        known = f" With fewer than about {fewest} people, even rows without any error would not be shown to be good." if needed else ""
-        st.info(f"**No light:** about how many people are in the table?{known}", icon=":material/help:")
-        return False
+        known = f" With fewer than about {fewest} {counted}, even rows without any error would not be shown to be good." if needed else ""
+        asked = "about how many people are in the table?" if plan.link is None else "about how many rows does the first table have?"
+        why = "these two tables are unlike all that we tried." if people else asked
+        st.info(f"**No light:** {why}{known}", icon=":material/help:")
+        return bool(people)
     return True
-
-
-def _of_linked(project: Current, plan: Plan, people: int | None) -> None:
-    """What is known of two linked tables: from how many households on a release can show at all that its tables are good."""
-    needed = power.people_needed(plan.shares, document.unit(project.draft), plan.workload.cliques)
-    fewest = numbers.count(float(f"{needed:.2g}"))
-    if people and people < needed:
-        told = f"about {numbers.count(people)} rows in the first table are too few: a release needs {fewest} to show that it is good."
-        st.error(f"**{Light.RED.capitalize()}:** {told}", icon=":material/block:")
-        return
-    known = f" A first table of fewer than about {fewest} rows would be too small to show it." if needed else ""
-    told = "how far off two linked tables will be is not estimated before a run" + ("; its certificate measures it." if needed else ".")
-    st.info(f"**No light:** {told}{known}", icon=":material/help:")

@@ -104,7 +104,7 @@ def planning(project: Current) -> None:
     if plan.link is None:
         choice_view.card(project, forecasts)
     else:
-        choice_view.only(plan)
+        choice_view.only(plan, document.people(project.draft))
     elsewhere = _charged_before(spec.data, spec.population)
     was_private = _charged_before(DataSpec(path=spec.public.path)) if spec.public else ()
     plan_view.leaks(leaks.find(spec, account.releases, elsewhere, was_private, plan.condition))

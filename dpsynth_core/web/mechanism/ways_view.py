@@ -51,17 +51,17 @@ _NOTHING = (
 
 
 def outlook(project: Current, plan: Plan) -> Power | None:
-    """What the plan should come to; None without a number of people, where it makes no tables that are judged, and for two linked tables:
-    there are no trials of such."""
+    """What the plan should come to; None without a number of people, where it makes no tables that are judged, and for two linked tables
+    of which our trials say nothing."""
     people = document.people(project.draft)
-    if not people or plan.link is not None or not plan.mechanism.card.publishes_tables:
+    if not people or not plan.mechanism.card.publishes_tables or (plan.link is not None and ways.linked_error(plan, people) is None):
         return None
     return ways.expected(plan, Facts(people, choice_view.among(project.draft)))
 
 
 def before(project: Current, plan: Plan | None) -> None:
     """On Budget and Mechanism, below the light: nothing while it is green, or there is no plan."""
-    if plan is not None and plan.link is None and (people := document.people(project.draft)):
+    if plan is not None and (people := document.people(project.draft)) and outlook(project, plan) is not None:
         _card(plan, Facts(people, choice_view.among(project.draft), left=_left(project, plan)), "")
 
 
@@ -103,8 +103,9 @@ def _card(plan: Plan, facts: Facts, note: str) -> None:
             _offer(way, facts.people)
         if now.enough:
             frame.link("mechanism", "Run it again")
-        offered = [way.kind for way in found]
-        without = [] if now.enough else [text for kind, text in _NOT.items() if kind not in offered] if offered else [_NOTHING]
+        offered, tried = [way.kind for way in found], _NOT if plan.link is None else {Kind.EPSILON: _NOT[Kind.EPSILON]}
+        nothing = [_NOTHING] if plan.link is None else [*tried.values()]
+        without = [] if now.enough else [text for kind, text in tried.items() if kind not in offered] if offered else nothing
         if told := " ".join([*without, note]).strip():
             st.caption(told)
 
