@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.web.compare import compare_view
-from dpsynth_core.web.results import open_runs, quality_view, question_view, results_view
+from dpsynth_core.web.results import open_runs, quality_view, results_view
 from dpsynth_core.web.run import launch
 from dpsynth_core.web.shell import fields, frame
 
@@ -15,7 +15,6 @@ VIEWS = {
     "tables": (":material/format_list_numbered: Tables", quality_view.tables),
     "columns": (":material/bar_chart: Columns", results_view.columns),
     "pairs": (":material/grid_on: Pairs", results_view.pairs),
-    "ask": (":material/help_center: Ask a question", question_view.questions),
     "rows": (":material/table_rows: Rows", results_view.rows),
     "downloads": (":material/download: Downloads", results_view.take_away),
     "about": (":material/info: About this run", results_view.about),
@@ -38,7 +37,9 @@ def main() -> None:
     if linked != st.session_state.get(_SHOWN) or st.session_state.get(_KEY) is None:
         st.session_state[_KEY] = linked
     look = {"format_func": lambda name: VIEWS[name][0], "required": True, "label_visibility": "collapsed"}
-    view = str(st.segmented_control("View", list(VIEWS), key=_KEY, persist_state=fields.AGAIN, **look))
+    with open_runs.beside_toggle():
+        view = str(st.segmented_control("View", list(VIEWS), key=_KEY, persist_state=fields.AGAIN, **look))
+        results_view.ask(opened)
     st.session_state[_SHOWN] = view
     if view != stated:  # the first view needs no word in the address: adding it would be a step that cannot be gone back
         st.query_params[_VIEW] = view

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dpsynth_core.charts.against_bounds import ORDERS, against_bounds, bound_against_error, sortable
 from dpsynth_core.charts.budget import budget_used, coverage, noise_level, split, tradeoff
 from dpsynth_core.charts.marginal_errors import PAIR, by_kind, marginals, means, overview, pair_map
-from dpsynth_core.charts.results import accuracy_by_value, breakdown, calibration, contest, one_way, two_way, two_way_difference
+from dpsynth_core.charts.results import accuracy_by_value, calibration, contest, one_way, two_way, two_way_difference
 from dpsynth_core.charts.theme import Drawing
 from dpsynth_core.charts.tradeoffs import TRIED, Marks, by_epsilon, by_tables, tables_of
 

@@ -127,6 +127,11 @@ def report_page(release: Release) -> Zoned[bytes]:
     return combine(lambda q, p: html(release, q.headline, q.table, p, q.verdict).encode(), quality_of(release), pairs)
 
 
+def question_page(release: Release) -> Zoned[bytes]:
+    """Of a release that `can_answer`."""
+    return explore_page(release, quality_of(release).value.claim)
+
+
 def sealed_spec(release: Release) -> Zoned[bytes]:
     return released(json.dumps(release.spec.published(), indent=1).encode())
 
@@ -149,5 +154,5 @@ def parts(release: Release) -> dict[str, Zoned[bytes]]:
     if release.about.stated.creators:  # without one the format does not allow it
         files[CITATION] = released(cff(release))
     if can_answer(release):
-        files[EXPLORE] = explore_page(release, judged.value.claim)
+        files[EXPLORE] = question_page(release)
     return files | {name: released(content) for name, content in table_files.marginal_csvs(release).items()}

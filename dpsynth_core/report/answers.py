@@ -6,10 +6,10 @@ Names of columns and cells are hostile text: the page that shows a sentence esca
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from dpsynth_core.evaluation.questions.answer import COUNTED, LIMITED, Answer
-from dpsynth_core.evaluation.questions.breakdown import BOUND, GUESS, MEASURED, Line
+from dpsynth_core.evaluation.questions.breakdown import BOUND, GUESS, MEASURED
 from dpsynth_core.evaluation.questions.known import INFERRED, RANGED
 from dpsynth_core.evaluation.questions.light import CLOSELY, ROUGHLY, UNKNOWN
 from dpsynth_core.evaluation.questions.question import (
@@ -24,14 +24,11 @@ from dpsynth_core.evaluation.questions.question import (
     cell_values,
     half_width,
 )
-from dpsynth_core.evaluation.questions.worst import LEAST_SHARE, Subgroup
 from dpsynth_core.foundation.visible import visible
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 
 CELLS_NAMED = 6
-LINE_TITLES = ("Answer", "At least", "At most", "In the rows", "How it is known")
-"""Of a breakdown."""
 
 PHRASES: Mapping[str, str] = {
     "everybody": "everybody",
@@ -191,33 +188,3 @@ def breakdown_sentences(domain: Domain, question: Question, by: str, phrases: Ma
         column=visible(question.column),
     )
     return [first, PHRASES["lines"]]
-
-
-def line_titles(by: str, has_rows: bool) -> list[str]:
-    return [visible(by), *LINE_TITLES[: 4 if has_rows else 3], LINE_TITLES[-1]]
-
-
-def line_texts(domain: Domain, question: Question, by: str, line: Line) -> list[str]:
-    """Which cell, the answer, both ends of its interval, what the rows say if there are any, and how it is known: “–” where there is
-    nothing to say. `line_titles` are the titles."""
-    stated = line.answer.stated
-    shown = (stated.value, stated.low, stated.high, *(() if line.answer.rows is None else (stated.rows,)))
-    numbers = ("–" if one is None else number(domain, question, one) for one in shown)
-    return [visible(domain[by].cell_labels()[line.code]), *numbers, PHRASES[f"{'disagree' if stated.disagree else line.standing} line"]]
-
-
-def worst_sentences(domain: Domain, subgroups: Sequence[Subgroup]) -> list[str]:
-    """The worst subgroup, and how to read the list of them."""
-    if not subgroups:
-        return [PHRASES["worst none"]]
-    name, people, low, high, *_ = subgroup_texts(domain, subgroups[0])
-    first = PHRASES["worst for sure" if subgroups[0].surely > 0 else "worst"].format(value=name, people=people, low=low, high=high)
-    return [first, PHRASES["worst of"].format(least=f"{rounded(100 * LEAST_SHARE, 0)}% of the people")]
-
-
-def subgroup_texts(domain: Domain, one: Subgroup) -> list[str]:
-    """Who, how many, both ends of the interval, how far off at least and at most as a share of that, and how it is known."""
-    who = cells_phrase(domain, {name: (code,) for name, code in zip(one.table, one.codes, strict=True)})
-    shares = (PHRASES["whole"] if share > 1 else f"{rounded(100 * share, 1)}%" for share in (one.surely, one.perhaps))
-    standing = PHRASES[f"{MEASURED if one.measured else BOUND} line"]
-    return [who, *(rounded(value, 0) for value in (one.value, one.low, one.high)), *shares, standing]

@@ -22,7 +22,7 @@ from dpsynth_core.web.results import quality_view, results_view
 from tests.app.demo_project import finished_run, hostile_project, open_page, project, words
 
 WATERMARK = "CURATOR-ONLY"
-VIEWS = ("tables", "columns", "pairs", "ask", "rows", "downloads", "about")
+VIEWS = ("tables", "columns", "pairs", "rows", "downloads", "about")
 HOSTILE = ("<script>alert(1)</script>", "**bold** :smile: $x$", "=HYPERLINK(1)")
 
 
@@ -275,7 +275,7 @@ def test_downloads_know_no_true_values(done: dict[str, str]) -> None:
     app.toggle(key="results_curator").set_value(True).run()
     app.session_state["results_view"] = "downloads"
     shown = [button.proto.label for button in app.run().get("link_button")]
-    assert shown[0] == "Download the release bundle"
+    assert shown[:2] == ["Ask a question", "Download the release bundle"]
     assert {"Rows as CSV", "Rows as CSV for spreadsheets", "Rows as Parquet", "Report", "Sealed plan"} <= set(shown)
     assert len(set(shown)) == len(shown)  # a screen reader tells them apart
     assert not app.toggle
@@ -326,50 +326,12 @@ def test_a_deleted_run_is_gone_and_its_charge_stays() -> None:
     assert "budget reserved" in str(open_page("ledger", place).dataframe[0].value["what"].tolist())
 
 
-def asked(app: AppTest, key: str, value: object) -> AppTest:
-    """The page after a choice in the form of questions."""
-    widgets = [*app.selectbox, *app.multiselect, *app.radio]
-    next(widget for widget in widgets if widget.key == f"question_{key}").set_value(value).run()
-    return app
-
-
-def test_a_question_is_answered_in_a_sentence_with_its_interval(done: dict[str, str]) -> None:
-    app = at(done["rows"], "ask")
-    assert "people in all" in words(app)
-    app = asked(app, "statistic", "share")
-    assert "Choose the values whose share you want to know" in words(app)
-    column = app.multiselect[0].options[0]
-    app = asked(asked(app, "cells", [column]), f"cells_{column}", [0])
-    assert "of everybody have" in words(app)
-    assert "with 95% confidence" in words(app)
-    assert ":green-badge[" in words(app)
-
-
-def test_a_question_that_nothing_measured_covers_is_called_a_guess(done: dict[str, str]) -> None:
-    app = at(done["unmeasured"], "ask")
-    column = app.multiselect[0].options[0]
-    app = asked(asked(app, "among", [column]), f"among_{column}", [0])
-    assert "This is the model" in words(app)
-    assert "95% confidence" not in words(app)
-    assert ":red-badge[" in words(app)
-
-
-def test_an_answer_is_broken_down_by_a_column_and_the_worst_subgroups_are_named(done: dict[str, str]) -> None:
-    app = at(done["rows"], "ask")
-    app = asked(app, "by", app.multiselect[0].options[0])
-    assert "How many people, by" in words(app)
-    assert app.dataframe[0].value["How it is known"].tolist()
-    app = asked(app, "statistic", "worst")
-    assert "All intervals of the subgroups hold together" in words(app)
-    assert app.dataframe[0].value.columns[0] == "Subgroup"
-
-
-def test_hostile_names_can_be_asked_about(done: dict[str, str]) -> None:
-    app = asked(at(done["hostile"], "ask"), "statistic", "table")
-    app = asked(app, "columns", list(HOSTILE[:2]))
-    assert len(app.dataframe) == 1
-    app = asked(asked(app, "statistic", "count"), "by", HOSTILE[0])
-    assert len(app.dataframe) == 1
+def test_the_page_of_questions_is_one_click_away_wherever_there_is_something_to_ask(done: dict[str, str]) -> None:
+    for kind, place in done.items():
+        links = {button.proto.label: button.proto.url for button in at(place, "columns").get("link_button")}
+        (run,) = runs.list(LOCAL_OWNER, place)
+        assert report.can_answer(runs.release(LOCAL_OWNER, run.id)), kind
+        assert links == {"Ask a question": f"/download/{run.id}/questions"}, kind
 
 
 def test_more_rows_of_a_group_are_drawn_with_what_is_known_of_their_errors(done: dict[str, str]) -> None:

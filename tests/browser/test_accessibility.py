@@ -31,7 +31,7 @@ AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="
 COLOURS = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
 """The rules about colours that axe-core runs unless told otherwise."""
 LOOKS = 5
-VIEWS = ("Pairs", "Ask a question", "Downloads", "About this run")
+VIEWS = ("Pairs", "Downloads", "About this run")
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from playwright.sync_api import Page, expect
 
 from dpsynth_core import report
 from dpsynth_core.evaluation.questions.answer import Stated, answer
-from dpsynth_core.evaluation.questions.breakdown import STATISTICS, breakdown
+from dpsynth_core.evaluation.questions.breakdown import STATISTICS, Line, breakdown
 from dpsynth_core.evaluation.questions.known import RANGED
 from dpsynth_core.evaluation.questions.light import CLOSELY, UNKNOWN, light
 from dpsynth_core.evaluation.questions.question import Question
@@ -25,7 +25,8 @@ from dpsynth_core.evaluation.questions.worst import worst
 from dpsynth_core.foundation.visible import visible
 from dpsynth_core.release.release import Brand, Release
 from dpsynth_core.report import explore
-from dpsynth_core.report.answers import breakdown_sentences, line_texts, sentences, subgroup_texts, worst_sentences
+from dpsynth_core.report.answers import PHRASES, breakdown_sentences, cells_phrase, number, rounded, sentences
+from dpsynth_core.vocabulary.domain import Domain
 from tests.browser.test_accessibility import AXE
 from tests.bundle.bundles import run, spec
 from tests.golden import goldens
@@ -141,6 +142,14 @@ def test_the_page_answers_about_ranges_as_the_core_does(mechanism: str, page: Pa
     assert ranged == 6 + 3 + 8 + 6, "counts, shares, medians of all ages, medians of a range"
 
 
+def line_texts(domain: Domain, question: Question, by: str, line: Line) -> list[str]:
+    """Which cell, the answer, both ends of its interval, what the rows say if there are any, and how it is known."""
+    stated = line.answer.stated
+    told = (stated.value, stated.low, stated.high, *(() if line.answer.rows is None else (stated.rows,)))
+    numbers = ("–" if one is None else number(domain, question, one) for one in told)
+    return [visible(domain[by].cell_labels()[line.code]), *numbers, PHRASES[f"{'disagree' if stated.disagree else line.standing} line"]]
+
+
 def compare_breakdowns(page: Page, made: Release, number: int) -> int:
     """Ask both for the same breakdowns; returns how many lines the page could answer."""
     known, lines, names = explore.knowledge(made), 0, made.domain.names
@@ -164,13 +173,16 @@ def test_the_page_breaks_down_and_finds_the_worst_subgroups_as_the_core_does(nam
     made = RELEASES[name]()
     window = shown(page, made, tmp_path)
     assert compare_breakdowns(window, made, 90) >= 80
-    said = window.evaluate("() => { const found = worst(); return [found, worstSentences(found), found.map(subgroupTexts)]; }")
     expected = worst(explore.knowledge(made))
     assert bool(expected) == (name != "mwem")  # of its tables the certificate says nothing for all of them together
-    ours = [{"codes": one.codes, "value": one.value, "low": one.low, "high": one.high, "measured": one.measured} for one in expected]
-    assert_alike(said[0], ours, "worst")
-    assert said[1] == worst_sentences(made.domain, expected)
-    assert said[2] == [subgroup_texts(made.domain, one) for one in expected]
+    said = window.evaluate("() => [worstSentences(data.worst), data.worst.map(subgroupTexts)]")
+    cells = [dict(zip(one.table, ((code,) for code in one.codes), strict=True)) for one in expected]
+    people = [[rounded(number, 0) for number in (one.value, one.low, one.high)] for one in expected]
+    assert [line[:4] for line in said[1]] == [[cells_phrase(made.domain, c), *p] for c, p in zip(cells, people, strict=True)]
+    for line, one in zip(said[1], expected, strict=True):
+        shares = ["more than all" if share > 1 else f"{rounded(100 * share, 1)}%" for share in (one.surely, one.perhaps)]
+        assert line[4:] == [*shares, "measured" if one.measured else "bound"]
+    assert not expected or said[1][0][0] in said[0][0]
 
 
 @pytest.mark.parametrize("name", wizard.RELEASES)

@@ -75,11 +75,6 @@ def _contest() -> pd.DataFrame:
     return pd.DataFrame([{"marginal": m, "run": run, "place": i, **known} for i, m in enumerate(HOSTILE) for run in HOSTILE[:2]])
 
 
-def _broken_down() -> pd.DataFrame:
-    known = {"value": [1.0] * 6 + [np.nan], "low": [0.0] * 5 + [np.nan] * 2, "high": [2.0] * 5 + [np.nan] * 2}
-    return pd.DataFrame({"cell": HOSTILE, "position": range(7), **known, "standing": ["measured"] * 5 + ["guess"] * 2})
-
-
 def _tables() -> pd.DataFrame:
     return pd.DataFrame({"marginal": HOSTILE, "columns": 2, "cells": 12, "error": 0.1, "low": 0.05, "high": 0.2})
 
@@ -113,7 +108,6 @@ CHARTS: dict[str, tuple[Callable[[Zoned[pd.DataFrame]], charts.Drawing], pd.Data
     "pair_map": (charts.pair_map, _map()),
     "budget_used": (charts.budget_used, _steps()),
     "noise_level": (charts.noise_level, _steps()),
-    "breakdown": (lambda z: charts.breakdown(z, HOSTILE[0], "people"), _broken_down()),
     "contest": (lambda z: charts.contest(z, "Error", "% of all"), _contest()),
     "tables_of": (lambda z: charts.tables_of(z, LARGEST), _tables()),
 }

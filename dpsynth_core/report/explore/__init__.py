@@ -142,11 +142,9 @@ def _data(release: Release, known: Known) -> dict[str, Any]:
         "z": {
             "alone": _short(normal(1 - ALPHA / 2)),
             "beside": _short(normal(1 - (ALPHA - LIMIT_ALPHA) / 2)),
-            "together": _short(worst.z_together(known)),
         },
-        "subgroups": [_positions(known, table) for table in worst.tables(known)],
+        "worst": [_subgroup(known, one) for one in worst.worst(known)],
         "least_share": worst.LEAST_SHARE,
-        "most_listed": worst.MOST_LISTED,
         "most_lines": MOST_LINES,
         "phrases": dict(PHRASES),
         "named": CELLS_NAMED,
@@ -212,11 +210,14 @@ def _tables(known: Known, codes: NDArray[np.integer], cliques: list[Clique]) -> 
     return [{"columns": _positions(known, clique), "counts": counted[clique].ravel().tolist()} for clique in cliques]
 
 
+def _subgroup(known: Known, one: worst.Subgroup) -> dict[str, Any]:
+    numbers = {name: _short(getattr(one, name)) for name in ("value", "low", "high", "surely", "perhaps")}
+    return {"columns": _positions(known, one.table), "codes": one.codes, "measured": one.measured} | numbers
+
+
 def _limit(known: Known, clique: Clique) -> dict[str, Any]:
     limit = known.limits[clique]
-    shares = {name: _short(getattr(limit, name)) for name in ("alone", "beside", "together")}
-    likely = None if limit.likely is None else _short(limit.likely)
-    return {"columns": _positions(known, clique), "support": limit.support, **shares, "likely": likely}
+    return {"columns": _positions(known, clique), "support": limit.support, "alone": _short(limit.alone), "beside": _short(limit.beside)}
 
 
 def _ranges(known: Known) -> dict[str, Any] | None:

@@ -460,7 +460,7 @@ function endsOf(question) { // the least and the largest answer that there can b
   return [least - most2, most - least2, 2 * half];
 }
 
-// Breakdowns and subgroups
+// Breakdowns
 const codesBy = ({ among }, by) => (Object.hasOwn(among, by) ? among[by] : columns[place.get(by)].cells.map((_, code) => code));
 function breakdown(question, by) {
   const lines = [];
@@ -472,42 +472,11 @@ function breakdown(question, by) {
   }
   return lines;
 }
-function worst() {
-  if (data.total === null) return [];
-  const total = data.total.value, doubt = data.total.doubt, z = data.z.together, all = [];
-  for (const table of data.subgroups) {
-    const noisy = estimateOf(table), counts = hasRows ? (canCount(table) ? rowsIn({}, table) : null) : null;
-    if (hasRows && counts === null) continue;
-    const spread = noisy === null ? 0 : Math.sqrt(cellVariance(noisy)), margin = z * spread, key = table.join();
-    const stated = hasRows ? data.limits.find((one) => one.columns.join() === key) : undefined, limit = stated?.together ?? 1;
-    const values = counts === null ? noisy.values.map((x) => Math.max(0, x)) : counts.map((count) => count / Math.max(1, data.rows) * total);
-    const likely = (stated?.likely ?? null) === null ? null : 2 * stated.likely * total / sum(values.map(Math.sqrt));
-    values.forEach((value, cell) => {
-      if (!(value >= data.least_share * total)) return;
-      const ends = [];
-      if (noisy !== null) ends.push([Math.max(0, noisy.values[cell] - margin), Math.max(0, noisy.values[cell] + margin)]);
-      if (limit < 1) {
-        const share = counts[cell] / Math.max(1, data.rows);
-        ends.push([Math.max(0, total - doubt) * Math.max(0, share - limit), (total + doubt) * Math.min(1, share + limit)]);
-      }
-      if (!ends.length) return;
-      const [low, high] = ends.length === 2 ? agreeing(...ends) : ends[0];
-      const surely = Math.max(0, low - value, value - high) / value, perhaps = Math.max(high - value, value - low) / value;
-      const off = likely !== null ? likely * Math.sqrt(value) : noisy === null ? spread : Math.hypot(value - noisy.values[cell], spread);
-      all.push({ table, cell, codes: codesOf(cell, table), value, low, high, surely, perhaps, measured: noisy !== null, off });
-    });
-  }
-  const order = (one) => [-Number(one.surely.toPrecision(6)), -Number((one.off / one.value).toPrecision(6)), data.subgroups.indexOf(one.table), one.cell];
-  const ranked = all.map((one) => [order(one), one]).sort(([a], [b]) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || a[3] - b[3]);
-  return ranked.slice(0, data.most_listed).map(([, one]) => one);
-}
 function codesOf(cell, table) {
   const found = [];
   for (let axis = table.length - 1, left = cell; axis >= 0; left = Math.floor(left / size(table[axis--]))) found.unshift(left % size(table[axis]));
   return found;
 }
-const cellVariance = (noisy) => sum(noisy.parts.map(([part, variance]) =>
-  noisy.clique.reduce((product, column) => product * (part.includes(column) ? 1 - 1 / size(column) : 1 / size(column)), variance)));
 
 // Sentences
 const visible = (text) => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu, " ");
@@ -579,7 +548,7 @@ function lineTexts(question, by, line) {
   return [visible(columns[place.get(by)].cells[line.code]), ...numbers, data.phrases[`${disagree ? "disagree" : line.standing} line`]];
 }
 function subgroupTexts(one) {
-  const who = cellsPhrase(Object.fromEntries(one.table.map((column, i) => [columns[column].name, [one.codes[i]]])));
+  const who = cellsPhrase(Object.fromEntries(one.columns.map((column, i) => [columns[column].name, [one.codes[i]]])));
   const people = [one.value, one.low, one.high].map((x) => rounded(x, 0)), shares = [one.surely, one.perhaps].map((x) => (x > 1 ? data.phrases.whole : `${rounded(100 * x, 1)}%`));
   return [who, ...people, ...shares, data.phrases[one.measured ? "measured line" : "bound line"]];
 }

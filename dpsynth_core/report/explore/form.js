@@ -243,7 +243,7 @@ function showBreakdown(question, by) {
   return { said, lines };
 }
 function showWorst() {
-  const subgroups = worst(), texts = subgroups.map(subgroupTexts), said = worstSentences(subgroups);
+  const subgroups = data.worst, texts = subgroups.map(subgroupTexts), said = worstSentences(subgroups);
   say(said);
   const titles = ["Subgroup", hasRows ? "In the rows" : "People", "At least", "At most", "Off for sure", "Off at most", "How it is known"];
   if (subgroups.length) at("table").append(listedTexts(titles, texts));

@@ -37,8 +37,8 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.shell.door import address, doors, page
 from dpsynth_core.web.shell.text import file_stem
 
-BUNDLE, TO_CHECK = "bundle", "bundle_to_check"
-"""The latter in the session: the run whose bundle the page Verify checks while no file is uploaded there."""
+BUNDLE, QUESTIONS, TO_CHECK = "bundle", "questions", "bundle_to_check"
+"""The last in the session: the run whose bundle the page Verify checks while no file is uploaded there."""
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,17 @@ def offers(release: Release) -> tuple[Offer, ...]:
             Offer(f"table-{number}", f"Table {number} as CSV", drawn, f"-{number}.csv", "text/csv", partial(releases.write_csv, rows))
             for number, rows in enumerate(release.further, start=2)
         ),
+        *([questions(release)] if report.can_answer(release) else []),
         Offer("report", "Report", paper, "-report.html", "text/html", write_page),
         Offer("spec", "Sealed plan", plan, "-plan.json", "application/json", write_plan),
     )
+
+
+def questions(release: Release) -> Offer:
+    """The page of the bundle that answers questions: shown as any reader sees it, where the others are saved."""
+    what = "One HTML page that answers questions in any browser, each with what is known of the answer. The bundle has it."
+    write = _paper(lambda: report.question_page(release), "the page of questions")
+    return Offer(QUESTIONS, "Page of questions", what, "-explore.html", "text/html", write)
 
 
 def file_name(release: Release, offer: Offer) -> str:
@@ -122,6 +130,8 @@ def _paper(make: Callable[[], Zoned[bytes]], what: str) -> Writer:
 
 
 _PLACE = "download"
+_ALONE = "sandbox allow-scripts; frame-ancestors 'none'"
+"""For a page that is shown: the browser takes it for one of no server, so that it reaches nothing of ours. It has its own rules, too."""
 _AT_ONCE, _AT_ONCE_PER_OWNER = 4, 2
 """Files that are made or sent: each takes one of the threads that pages need too, and disk until its browser has taken the last part."""
 _TAKEN_SECONDS = 120.0
@@ -161,6 +171,8 @@ def _answer(request: Request) -> Response:
         status = 503 if isinstance(error, faults.StoreFault) else 404
         return PlainTextResponse(f"{error}\n", status, page.NOT_KEPT)
     headers = {**page.NOT_KEPT, "content-disposition": f'attachment; filename="{file_name(release, offer)}"'}
+    if offer.key == QUESTIONS:
+        headers |= {"content-disposition": "inline", "content-security-policy": _ALONE}
     if request.method == "HEAD":
         return StreamingResponse(iter(()), headers=headers, media_type=offer.mime)
     return _Download(owner, offer, headers)

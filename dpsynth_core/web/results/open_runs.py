@@ -13,7 +13,6 @@ from streamlit.delta_generator import DeltaGenerator
 from dpsynth_core import report
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.comparison import Truth
-from dpsynth_core.evaluation.questions.known import Known
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone, Zoned, released
 from dpsynth_core.release.release import Release
@@ -66,15 +65,9 @@ def pair_map(opened: OpenRun) -> Zoned[pd.DataFrame]:
     return released(quality.pair_map(report.statements(opened.release)).value)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False, **KEY)
-def knowledge(opened: OpenRun) -> Known:
-    """What questions are answered from: released values alone."""
-    return report.knowledge(opened.release)
-
-
 def forget() -> None:
     """Let go of releases that are kept in memory, after a run was deleted."""
-    for kept in (_release, judged, pair_map, knowledge):
+    for kept in (_release, judged, pair_map):
         kept.clear()
 
 

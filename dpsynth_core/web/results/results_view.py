@@ -154,6 +154,14 @@ def _unapproved(opened: OpenRun) -> bool:
     return waits
 
 
+def ask(opened: OpenRun) -> None:
+    """The page that answers questions, as it is in the bundle, in a tab of its own; once it may leave."""
+    release = opened.release
+    if report.can_answer(release) and not release.withheld and not approvals.awaited(opened.run.id, approvals.RELEASE):
+        offer = downloads.questions(release)
+        st.link_button("Ask a question", downloads.address_of(opened.run.id, offer), icon=":material/help_center:", help=offer.what)
+
+
 def whole_release(opened: OpenRun) -> None:
     """What to publish, as one file. Not for a release that needs a reason first."""
     if _unapproved(opened):
