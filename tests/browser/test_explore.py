@@ -27,11 +27,13 @@ from dpsynth_core.release.release import Brand, Release
 from dpsynth_core.report import explore
 from dpsynth_core.report.answers import PHRASES, breakdown_sentences, cells_phrase, number, rounded, sentences
 from dpsynth_core.vocabulary.domain import Domain
+from tests.browser.conftest import opened
 from tests.browser.test_accessibility import AXE
 from tests.bundle.bundles import run, spec
 from tests.golden import goldens
 from tests.report import wizard
 from tests.report.explorable import HOSTILE, PRINTABLE, as_json, hostile, questions
+from tests.servers import Server
 
 pytestmark = pytest.mark.browser
 
@@ -361,3 +363,17 @@ def test_the_page_is_accessible(scheme: Literal["light", "dark"], asked: str, pa
     window.evaluate(AXE)
     findings = window.evaluate("axe.run()")["violations"]
     assert not findings, [finding["id"] for finding in findings]
+
+
+@pytest.mark.slow
+def test_results_open_it_as_a_page_of_no_server(page: Page, server: Server, released: str) -> None:
+    """In a tab of its own, as a reader sees it: its script runs, and reaches neither the cookies nor the pages of the wizard."""
+    opened(page, server, f"/results?project={released}")
+    with page.context.expect_page() as popped:
+        page.get_by_role("link", name="Ask a question").click()
+    tab = popped.value
+    expect(tab.locator("#answer .claim")).to_contain_text("people in all.")
+    assert tab.evaluate("self.origin") == "null"
+    tab.get_by_label("What do you want to know?").select_option("worst")
+    expect(tab.locator("#answer .claim")).to_contain_text("furthest off")
+    assert tab.url.endswith("/questions#worst")
