@@ -29,7 +29,7 @@ _ROUNDED = 1e-9
 """What sums of the same numbers may differ by, in either program that adds them up."""
 _Weighed = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Values, and the rows' share of everybody that has each."""
-COUNTED, LIMITED, GUESSED = "noisy counts", "limit of a table", "guess"
+COUNTED, LIMITED = "noisy counts", "limit of a table"
 """What an interval comes from. A guess has none."""
 
 

@@ -47,7 +47,7 @@ def criteria(project: Current, workload: Workload, unit: Unit, shares: Shares) -
             if shares.of("criteria"):
                 fields.share("Share of the budget that decides them", SHARE, _SHARES, CRITERIA.share.default, _HELP)
             chosen = _chosen(project, entries)
-            _panel(project, workload, entries[chosen], chosen)
+            _panel(workload, entries[chosen], chosen)
             _precision(project, workload, unit, shares, chosen)
             entry = entries[chosen]
             button = f"{project.id}:criterion_remove"
@@ -81,7 +81,7 @@ def _chosen(project: Current, entries: list[Entry]) -> int:
     return int(st.radio("Conditions", numbers, chosen, format_func=lambda one: literal(titles[one]), key=key, on_change=changed))
 
 
-def _panel(project: Current, workload: Workload, entry: Entry, number: int) -> None:
+def _panel(workload: Workload, entry: Entry, number: int) -> None:
     known = entry["kind"] if entry.get("kind") in KINDS else TablesWithin.kind
 
     def take(kind: str) -> None:
@@ -89,45 +89,48 @@ def _panel(project: Current, workload: Workload, entry: Entry, number: int) -> N
 
     key = f"criterion:{number}:kind"
     kind = str(fields.linked(key, known, take, st.selectbox, "It is about", list(KINDS), format_func=lambda one: KINDS[one].title))
-    form = KINDS[kind].form
+    ask, form = partial(_ask, workload, entry, number), KINDS[kind].form
     left, right = st.columns(2)
     with left:
         for field in form:
             if field.usual is not None:
-                _limit(kind, field, entry, number)
+                ask(field)
     with right:
-        choices = {"options": [MUST, SHOULD], "required": True}
-        _field(project, number, "importance", st.segmented_control, "Importance", entry.get("importance", MUST), **choices)
+        choices: dict[str, Any] = {"options": [MUST, SHOULD], "required": True}
+        _field(number, "importance", st.segmented_control, "Importance", entry.get("importance", MUST), **choices)
     for field in form:
         if field.usual is None:
-            _DRAWN.get(field.holds, _choice)(project, workload, entry, number, field)
-    _field(project, number, "name", st.text_input, "What you call it (optional, published)", entry.get("name", ""), max_chars=200)
+            ask(field)
+    _field(number, "name", st.text_input, "What you call it (optional, published)", entry.get("name", ""), max_chars=200)
 
 
-def _limit(kind: str, field: Field, entry: Entry, number: int) -> None:
-    share = field.holds is Holds.PERCENT
-    factor = 100 if share else 1
+def _ask(workload: Workload, entry: Entry, number: int, field: Field) -> None:
+    """One entry of the form; nothing where there is nothing to choose from."""
+    if field.holds is Holds.PEOPLE:
+        _condition(workload, entry, number, field)
+    elif field.holds in _AMOUNTS:
+        percent, of_limit = field.holds is not Holds.AMOUNT, field.holds is not Holds.QUANTILE
+        factor, usual, least = 100 if percent else 1, 0.0 if of_limit else 0.5, field.least if of_limit else 0.001
+        most = (99.0 if of_limit else 99.9) if percent else None
+        look: dict[str, Any] = {"min_value": factor * least, "max_value": most, "step": 1.0, "format": "%g"}
+        stated = factor * float(entry.get(field.name, usual))
+        _field(number, field.name, st.number_input, field.label, stated, lambda entered: round(entered / factor, 9), **look)
+    elif field.holds is Holds.TABLES:
+        by_label = {one_line(label(clique)): list(clique) for clique in workload.cliques}
+        stated_tables = [sorted(table) for table in entry.get(field.name, [])]
+        chosen = [name for name, clique in by_label.items() if sorted(clique) in stated_tables]
+        look = {"options": list(by_label), "placeholder": "every table of the workload"}
+        _field(number, field.name, st.multiselect, field.label, chosen, lambda names: [by_label[name] for name in names], **look)
+    else:
+        _choice(workload.domain, entry, number, field)
 
-    def take(entered: float) -> None:
-        _save(number, {field.name: entered / factor})
 
-    look = {"min_value": factor * field.least, "max_value": 99.0 if share else None, "step": 1.0, "format": "%g"}
-    value = float(entry.get(field.name, 0.0)) * factor
-    fields.linked(f"criterion:{number}:limit:{kind}", value, take, st.number_input, field.label, **look)
+_AMOUNTS = (Holds.PERCENT, Holds.AMOUNT, Holds.QUANTILE)
 
 
-def _quantile(_here: Current, _workload: Workload, entry: Entry, number: int, field: Field) -> None:
-    def take(percent: float) -> None:
-        _save(number, {field.name: round(percent / 100, 6)})
-
-    look = {"min_value": 0.1, "max_value": 99.9, "step": 1.0, "format": "%g"}
-    percent = 100 * float(entry.get(field.name, 0.5))
-    fields.linked(f"criterion:{number}:{field.name}", percent, take, st.number_input, field.label, **look)
-
-
-def _choice(project: Current, workload: Workload, entry: Entry, number: int, field: Field) -> None:
+def _choice(domain: Domain, entry: Entry, number: int, field: Field) -> None:
     """A column, several, a model, or how near its guesses have to be; nothing where there is nothing to choose from."""
-    domain, column, value = workload.domain, entry.get("column"), entry.get(field.name)
+    column, value = entry.get("column"), entry.get(field.name)
     known = models_of(domain, str(column)) if column in domain else ()  # models of the column that is guessed, once there is one
     numbers = [a.name for a in domain if a.is_number and a.scale.axis == "number" and not a.most]
     widget: Any = st.selectbox
@@ -146,59 +149,29 @@ def _choice(project: Current, workload: Workload, entry: Entry, number: int, fie
         widget, look = st.number_input, {"min_value": 1e-9, "format": "%g", "placeholder": "as under “Columns to predict”"}
     elif field.holds is not Holds.NUMBER or not numbers:
         return
-    _field(project, number, field.name, widget, field.label, value, **look)
+    _field(number, field.name, widget, field.label, value, **look)
 
 
-def _tables(_here: Current, workload: Workload, entry: Entry, number: int, field: Field) -> None:
-    by_label = {one_line(label(clique)): list(clique) for clique in workload.cliques}
-    stated = [sorted(table) for table in entry.get(field.name, [])]
-    chosen = [name for name, clique in by_label.items() if sorted(clique) in stated]
-
-    def take(names: list[str]) -> None:
-        _save(number, {field.name: [by_label[name] for name in names]})
-
-    look = {"options": list(by_label), "placeholder": "every table of the workload"}
-    fields.linked(f"criterion:{number}:{field.name}", chosen, take, st.multiselect, field.label, **look)
-
-
-def _condition(_here: Current, workload: Workload, entry: Entry, number: int, field: Field) -> None:
-    domain, name = workload.domain, field.name
-    stated = entry.get(name, {})
+def _condition(workload: Workload, entry: Entry, number: int, field: Field) -> None:
+    domain, stated = workload.domain, entry.get(field.name, {})
     names = [a.name for a in domain if not a.most]
-
-    def take(picked: list[str]) -> None:
-        _restate(number, name, lambda now: {column: now.get(column, []) for column in picked})
-
-    meant = [column for column in stated if column in names]
-    look = {"options": names, "format_func": one_line, "placeholder": "columns"}
-    for column in fields.linked(f"criterion:{number}:{name}", meant, take, st.multiselect, field.label, **look):
-        _values(domain, stated, number, name, column)
-
-
-def _values(domain: Domain, stated: Mapping[str, Any], number: int, name: str, column: str) -> None:
-    """The cells of one column of a condition. What a spec says in another way, such as a range, is shown as it is until it is changed."""
-    labels, given = list(domain[column].cell_labels()), stated[column]
-    values = given if isinstance(given, list) else [given]
-
-    def take(picked: list[Any]) -> None:
-        _restate(number, name, lambda now: now | {column: picked})
-
-    look = {"options": labels + [value for value in values if value not in labels], "format_func": one_line}
-    fields.linked(f"criterion:{number}:{name}:{column}", values, take, st.multiselect, one_line(column), **look)
+    take = partial(_restate, number, field.name)
+    look: dict[str, Any] = {"options": names, "format_func": one_line, "placeholder": "columns"}
+    key, meant = f"criterion:{number}:{field.name}", [column for column in stated if column in names]
+    picked = lambda columns: take(lambda now: {column: now.get(column, []) for column in columns})  # noqa: E731
+    for column in fields.linked(key, meant, picked, st.multiselect, field.label, **look):
+        labels, given = list(domain[column].cell_labels()), stated[column]
+        values = given if isinstance(given, list) else [given]  # a range, say, is shown as it is until it is changed
+        look = {"options": labels + [value for value in values if value not in labels], "format_func": one_line}
+        said = lambda cells, of=column: take(lambda now: now | {of: cells})  # noqa: E731
+        fields.linked(f"{key}:{column}", values, said, st.multiselect, one_line(column), **look)
 
 
-_DRAWN = {Holds.QUANTILE: _quantile, Holds.PEOPLE: _condition, Holds.TABLES: _tables}
-"""How the entries of a form are drawn that are neither limits nor a choice."""
-
-
-def _field(project: Current, number: int, name: str, widget: Any, title: str, value: Any, **look: Any) -> None:
-    key = f"{project.id}:criterion:{number}:{name}"
-    if value is not None:
-        st.session_state[key] = value
-    else:  # what stood there may have been another condition's
-        st.session_state.pop(key, None)
+def _field(number: int, name: str, widget: Any, title: str, value: Any, kept: Callable[[Any], Any] = lambda one: one, **look: Any) -> None:
+    """kept: what is stored of what is entered."""
+    if value is None:
         look["index" if "options" in look else "value"] = None
-    widget(title, key=key, on_change=lambda: _save(number, {name: st.session_state[key]}), **look)
+    fields.linked(f"criterion:{number}:{name}", value, lambda entered: _save(number, {name: kept(entered)}), widget, title, **look)
 
 
 def _save(number: int, changes: Mapping[str, Any]) -> None:

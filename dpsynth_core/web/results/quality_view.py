@@ -3,8 +3,6 @@ only, unless the curator asks for true errors on this very screen."""
 
 from __future__ import annotations
 
-import math
-
 import pandas as pd
 import streamlit as st
 
@@ -230,10 +228,6 @@ def _list(table: Zoned[pd.DataFrame]) -> None:
     idle = {name for name in config if table.value[name].isna().all() or (name == "support" and alike)}
     shown, height = [name for name in config if name not in idle], min(380, 40 + 35 * len(table.value))
     st.dataframe(table.value, hide_index=True, height=height, column_order=shown, column_config=config)
-
-
-def _at_most(share: float) -> str:
-    return _percent(share) if math.isnan(share) else f"≤ {_percent(share)}"
 
 
 def _percent(share: float) -> str:
