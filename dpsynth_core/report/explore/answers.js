@@ -40,42 +40,27 @@ function times(f, g) {
 
 // Tables: flat arrays with the numbers of their columns.
 const cellsOf = (clique) => clique.reduce((product, column) => product * size(column), 1);
-function project(values, clique, onto) {
-  const strides = new Array(clique.length).fill(0);
-  for (let axis = onto.length - 1, stride = 1; axis >= 0; axis--) {
-    strides[clique.indexOf(onto[axis])] = stride;
-    stride *= size(onto[axis]);
-  }
-  const result = new Array(cellsOf(onto)).fill(0), index = new Array(clique.length).fill(0);
-  for (let cell = 0, target = 0; cell < values.length; cell++) {
-    result[target] += values[cell];
-    for (let axis = clique.length - 1; axis >= 0; axis--) {
-      target += strides[axis];
-      if (++index[axis] < size(clique[axis])) break;
-      target -= strides[axis] * size(clique[axis]);
-      index[axis] = 0;
-    }
-  }
-  return result;
-}
-function spread(values, from, over) { // each cell of `over` gets the entry of its cell of `from`
+function places(over, of) { // of each cell of the columns `over`, its cell of some of them, `of`
   const strides = new Array(over.length).fill(0);
-  for (let axis = from.length - 1, stride = 1; axis >= 0; axis--) {
-    strides[over.indexOf(from[axis])] = stride;
-    stride *= size(from[axis]);
-  }
-  const result = new Array(cellsOf(over)), index = new Array(over.length).fill(0);
-  for (let cell = 0, source = 0; cell < result.length; cell++) {
-    result[cell] = values[source];
+  for (let axis = of.length - 1, stride = 1; axis >= 0; stride *= size(of[axis--])) strides[over.indexOf(of[axis])] = stride;
+  const found = new Array(cellsOf(over)), index = new Array(over.length).fill(0);
+  for (let cell = 0, target = 0; cell < found.length; cell++) {
+    found[cell] = target;
     for (let axis = over.length - 1; axis >= 0; axis--) {
-      source += strides[axis];
+      target += strides[axis];
       if (++index[axis] < size(over[axis])) break;
-      source -= strides[axis] * size(over[axis]);
+      target -= strides[axis] * size(over[axis]);
       index[axis] = 0;
     }
   }
+  return found;
+}
+function project(values, clique, onto) {
+  const result = new Array(cellsOf(onto)).fill(0);
+  places(clique, onto).forEach((target, cell) => { result[target] += values[cell]; });
   return result;
 }
+const spread = (values, from, over) => places(over, from).map((source) => values[source]);
 function contract(values, clique, product, kept) { // sums over all columns but `kept`, weighed
   let table = values, left = clique.slice();
   for (let axis = clique.length - 1; axis >= 0; axis--) {
@@ -241,11 +226,11 @@ function answer(question) { // {statistic, among, cells, versus, column, columns
   if (statistic === "table") {
     const everybody = Object.keys(question.among).length === 0;
     const whole = everybody ? { ...nothing(), value: 1, low: 1, high: 1, rows: hasRows ? 1 : null }
-      : shareOf(prepared({ statistic: "share", among: {}, cells: question.among, versus: {}, column: "", columns: [] }), question.among, {});
+      : meanOf(prepared({ statistic: "share", among: {}, cells: question.among, versus: {}, column: "", columns: [] }));
     return answered(asked, whole, tableOf(asked));
   }
-  const ways = { count: countOf, share: (a) => shareOf(a, question.cells, question.among), median: medianOf, difference: differenceOf };
-  return answered(asked, (ways[statistic] ?? ((a) => meanOf(a, question.among)))(asked), []);
+  const ways = { count: countOf, median: medianOf, difference: differenceOf };
+  return answered(asked, (ways[statistic] ?? meanOf)(asked), []);
 }
 function prepared(question) {
   const names = [...Object.keys(question.among), ...Object.keys(question.cells), ...Object.keys(question.versus), ...question.columns];
@@ -312,22 +297,7 @@ function countOf({ question, noisy, limit, z }) {
     limited = [Math.max(0, total.value - total.doubt) * Math.max(0, share - limit), (total.value + total.doubt) * Math.min(1, share + limit)];
   return stating(rows, counted, limited, estimate);
 }
-function shareProducts(cells, among) {
-  const group = weights(among);
-  return [times(group, weights(cells)), group];
-}
-function shareRows(cells, among) {
-  if (!hasRows) return null;
-  const [v, g] = shareProducts(cells, among), inside = rowsShare(v), whole = rowsShare(g);
-  return [[0, 1], [whole - inside, inside]];
-}
-const shareOf = (asked, cells, among) => meanOver(asked, shareProducts(cells, among), shareRows(cells, among), [0, 1]);
 const valuesOf = (question) => columns[place.get(question.column)].values;
-function meanProducts(question, among) {
-  const column = place.get(question.column), values = valuesOf(question);
-  const group = times(weights(among), { [column]: values.map((x) => (x === null ? 0 : 1)) });
-  return [times(group, { [column]: values.map((x) => x ?? 0) }), group];
-}
 function insideOf(question, among) {
   return vectorOf(weights(among), place.get(question.column));
 }
@@ -335,43 +305,44 @@ function rangeOf(question, among) {
   const inside = insideOf(question, among), finite = valuesOf(question).filter((x, i) => x !== null && inside[i]);
   return finite.length ? [finite.reduce((a, b) => Math.min(a, b)), finite.reduce((a, b) => Math.max(a, b))] : [NaN, NaN];
 }
-function meanRows(question, among) {
-  if (!hasRows) return null;
-  const values = valuesOf(question), inside = insideOf(question, among), counts = rowsIn(weights(among), [place.get(question.column)]);
-  const usable = values.map((x, i) => i).filter((i) => values[i] !== null && inside[i]);
-  return [usable.map((i) => values[i]), usable.map((i) => counts[i] / Math.max(1, data.rows))];
+function over(question, among) { // the mean of the question's column over a group, or the share of it that is in the question's cells
+  const group = weights(among), per = Math.max(1, data.rows), { statistic, cells } = question;
+  if (statistic === "share" || !question.column) {
+    const v = times(group, weights(cells)), inside = rowsShare(v);
+    return { v, g: group, rows: inside === null ? null : [[0, 1], [rowsShare(group) - inside, inside]], possible: [0, 1] };
+  }
+  const column = place.get(question.column), values = valuesOf(question), counts = hasRows ? rowsIn(group, [column]) : null;
+  const inside = insideOf(question, among), usable = values.map((_, i) => i).filter((i) => values[i] !== null && inside[i]);
+  const g = times(group, { [column]: values.map((x) => (x === null ? 0 : 1)) }), v = times(g, { [column]: values.map((x) => x ?? 0) });
+  const rows = counts === null ? null : [usable.map((i) => values[i]), usable.map((i) => counts[i] / per)];
+  return { v, g, rows, possible: rangeOf(question, among) };
 }
-const meanOf = (asked, among) =>
-  meanOver(asked, meanProducts(asked.question, among), meanRows(asked.question, among), rangeOf(asked.question, among));
-function meanOver({ noisy, limit, z }, [v, g], rows, possible) {
-  if (Number.isNaN(possible[0])) return nothing();
-  return meanStated(rows, noisy === null ? null : estimated(noisy, v, g), limit, z, possible);
+function meanOf({ question, noisy, limit, z }) {
+  const { v, g, rows, possible } = over(question, question.among);
+  return Number.isNaN(possible[0]) ? nothing() : meanStated(rows, noisy === null ? null : estimated(noisy, v, g), limit, z, possible);
 }
 function meanStated(rows, e, limit, z, possible) {
   const counted = e === null ? null : within(fieller(e, z), ...possible);
   const limited = limit === null || rows === null ? null : moved(rows, limit);
   return stating(meanOfRows(rows), counted, limited, e === null ? null : estimateIn(e, z, possible));
 }
-function differenceOf(asked) {
-  const { question, noisy, limit, z } = asked, groups = [question.among, question.versus], means = Boolean(question.column);
-  const products = groups.map((group) => (means ? meanProducts(question, group) : shareProducts(question.cells, group)));
-  const rows = groups.map((group) => (means ? meanRows(question, group) : shareRows(question.cells, group)));
-  const ranges = groups.map((group) => (means ? rangeOf(question, group) : [0, 1]));
-  if (ranges.some(([low]) => Number.isNaN(low))) return nothing();
+function differenceOf({ question, noisy, limit, z }) {
+  const [one, other] = [question.among, question.versus].map((among) => over(question, among)), [least, most] = one.possible;
+  if (Number.isNaN(least + other.possible[0])) return nothing();
   let counted = null, limited = null, estimate = null;
   if (noisy !== null) {
-    const [first, second] = products.map(([v, g]) => estimated(noisy, v, g)), [[v1, g1], [v2, g2]] = products;
+    const [first, second] = [one, other].map(({ v, g }) => estimated(noisy, v, g));
     const shared = noisy.bounded ? null : Number.isNaN(first.value) || Number.isNaN(second.value) ? 0
-      : covariance(noisy, v1, v2) - second.value * covariance(noisy, v1, g2) - first.value * covariance(noisy, g1, v2)
-        + first.value * second.value * covariance(noisy, g1, g2);
-    counted = within(differing(first, second, shared, z), ranges[0][0] - ranges[1][1], ranges[0][1] - ranges[1][0]);
-    estimate = less(estimateIn(first, z, ranges[0]), estimateIn(second, z, ranges[1]));
+      : covariance(noisy, one.v, other.v) - second.value * covariance(noisy, one.v, other.g) - first.value * covariance(noisy, one.g, other.v)
+        + first.value * second.value * covariance(noisy, one.g, other.g);
+    counted = within(differing(first, second, shared, z), least - other.possible[1], most - other.possible[0]);
+    estimate = less(estimateIn(first, z, one.possible), estimateIn(second, z, other.possible));
   }
-  if (limit !== null && rows[0] !== null) {
-    const one = moved(rows[0], limit), other = moved(rows[1], limit);
-    limited = [one[0] - other[1], one[1] - other[0]];
+  if (limit !== null && one.rows !== null) {
+    const [low1, high1] = moved(one.rows, limit), [low2, high2] = moved(other.rows, limit);
+    limited = [low1 - high2, high1 - low2];
   }
-  return stating(less(...rows.map(meanOfRows)), counted, limited, estimate);
+  return stating(less(meanOfRows(one.rows), meanOfRows(other.rows)), counted, limited, estimate);
 }
 function medianOf({ question, noisy, limit, z }) {
   const column = place.get(question.column), { ordered } = columns[column], group = weights(question.among);
@@ -415,16 +386,12 @@ function countedMedian(noisy, group, column, inside, possible, z) {
 function tableOf({ question, noisy, limit, z }) {
   const kept = question.columns.map((name) => place.get(name)), group = weights(question.among);
   const counts = hasRows ? rowsIn(group, kept) : null, total = counts === null ? 0 : sum(counts);
-  const counted = noisy === null ? null : cellEstimates(noisy, group, kept), index = new Array(kept.length).fill(0), stated = [];
-  for (let cell = 0; cell < cellsOf(kept); cell++) {
-    if (!kept.every((column, axis) => vectorOf(group, column)[index[axis]])) stated.push({ ...nothing(), value: 0, low: 0, high: 0, rows: hasRows ? 0 : null });
-    else {
-      const rows = counts === null ? null : [[0, 1], [(total - counts[cell]) / Math.max(1, data.rows), counts[cell] / Math.max(1, data.rows)]];
-      stated.push(meanStated(rows, counted === null ? null : counted[cell], limit, z, [0, 1]));
-    }
-    for (let axis = kept.length - 1; axis >= 0 && ++index[axis] === size(kept[axis]); axis--) index[axis] = 0;
-  }
-  return stated;
+  const counted = noisy === null ? null : cellEstimates(noisy, group, kept), inside = kept.map((column) => vectorOf(group, column));
+  return Array.from({ length: cellsOf(kept) }, (_, cell) => {
+    if (!codesOf(cell, kept).every((code, axis) => inside[axis][code])) return { ...nothing(), value: 0, low: 0, high: 0, rows: hasRows ? 0 : null };
+    const rows = counts === null ? null : [[0, 1], [(total - counts[cell]) / Math.max(1, data.rows), counts[cell] / Math.max(1, data.rows)]];
+    return meanStated(rows, counted === null ? null : counted[cell], limit, z, [0, 1]);
+  });
 }
 function cellEstimates(noisy, group, kept) {
   const outside = Object.fromEntries(Object.entries(group).filter(([column]) => !kept.includes(Number(column))));

@@ -249,12 +249,12 @@ function showWorst() {
   if (subgroups.length) at("table").append(listedTexts(titles, texts));
   return { said, lines: subgroups.map((stated, i) => ({ names: [texts[i][0]], stated, known: "", how: texts[i].at(-1) })) };
 }
-function listedTexts(titles, texts) { // the first column names the line, the last one is words, those between are numbers
-  const last = titles.length - 1, kind = (i) => (i > 0 && i < last && titles[i] !== "Known" ? "n" : "");
+function listedTexts(titles, texts, names = 1, caption = "") { // the first columns, so many, name the line; the others are numbers but for these two
+  const kind = (i) => (i < names || ["Known", "How it is known"].includes(titles[i]) ? "" : "n");
   const head = make("tr", {}, ...titles.map((title, i) => make("th", { scope: "col", className: kind(i) }, named(title))));
   const body = make("tbody", {}, ...texts.map((line) => make("tr", {}, ...line.map((text, i) =>
-    (i === 0 ? make("th", { scope: "row" }, named(text)) : make("td", { className: kind(i) }, text))))));
-  return make("table", { className: "wide" }, make("thead", {}, head), body);
+    (i < names ? make("th", { scope: "row" }, named(text)) : make("td", { className: kind(i) }, text))))));
+  return make("table", { className: "wide" }, ...(caption ? [make("caption", { textContent: caption })] : []), make("thead", {}, head), body);
 }
 function part(tag, attributes, text = "") {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -297,13 +297,10 @@ function keyOf(lines) {
   return make("p", { className: "quiet", textContent: `${band}Dot: the answer.${ring}` });
 }
 function drawnTable(question, lines) {
-  const share = (value) => (value === null ? "–" : `${rounded(100 * value, 1)}%`), titles = ["Share of the group", "At least", "At most", ...(hasRows ? ["In the rows"] : [])];
-  const head = make("tr", {}, ...question.columns.map((name) => make("th", { scope: "col" }, named(name))), make("th", { scope: "col", textContent: "Known" }),
-    ...titles.map((text) => make("th", { scope: "col", className: "n", textContent: text })));
-  const body = make("tbody", {}, ...lines.map(({ names, stated, known }) => make("tr", {}, ...names.map((text) => make("th", { scope: "row" }, named(text))),
-    make("td", {}, lit(known)), ...[stated.value, stated.low, stated.high, ...(hasRows ? [stated.rows] : [])].map((value) => make("td", { className: "n", textContent: share(value) })))));
-  const caption = make("caption", { textContent: "Shares of the group in each cell, with 95% intervals" });
-  return make("table", { className: "wide" }, caption, make("thead", {}, head), body);
+  const share = (value) => (value === null ? "–" : `${rounded(100 * value, 1)}%`);
+  const texts = lines.map(({ names, stated: { value, low, high, rows }, known }) => [...names, lit(known), ...[value, low, high, ...(hasRows ? [rows] : [])].map(share)]);
+  const titles = [...question.columns, "Known", "Share of the group", "At least", "At most", ...(hasRows ? ["In the rows"] : [])];
+  return listedTexts(titles, texts, question.columns.length, "Shares of the group in each cell, with 95% intervals");
 }
 
 function start() {
