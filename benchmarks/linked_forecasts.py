@@ -1,11 +1,11 @@
 """What is to be expected of two linked tables? Releases of invented ones of many shapes, and of others that nothing is fitted to.
 
-    python -m benchmarks.linked_forecasts --tables fitted                  # forty shapes, of households in hidden classes
-    python -m benchmarks.linked_forecasts --tables held-out --folder FOLDER  # a survey (`households`) and the app's simulated households
-    python -m benchmarks.linked_forecasts --again                           # runs nothing: records beside forecasts as they are now
+    python -m benchmarks linked_forecasts --tables fitted                  # forty shapes, of households in hidden classes
+    python -m benchmarks linked_forecasts --tables held-out --folder FOLDER  # a survey (`households`) and the app's simulated households
+    python -m benchmarks linked_forecasts --again                           # runs nothing: records beside forecasts as they are now
 
 Errors are what `planning.recommendation` expects of other mechanisms: the share of households in a wrong cell, mean over the tables.
-`python -m benchmarks.recommendation fit` fits them, from the record of this program. Time and memory are those of the command line.
+`python -m benchmarks recommendation fit` fits them, from the record of this program. Time and memory are those of the command line.
 """
 
 from __future__ import annotations
@@ -140,7 +140,3 @@ def _lines(runs: Sequence[dict[str, Any]]) -> list[str]:
         shown.append((run["tables"], run["name"], f"{run['rows']:,}", f"{run['epsilon']:.2g}", f"{run['error']:.3f}", about, *cost))
     titles = ("", "", "households", "epsilon", "error", "expected", "processor seconds", "expected", "peak MB", "expected")
     return record.table(titles, shown)
-
-
-if __name__ == "__main__":
-    main()

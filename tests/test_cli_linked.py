@@ -20,7 +20,6 @@ from dpsynth_core.store import chain
 from tests.bundle import pack
 from tests.bundle.bundles import failed, files
 from tests.homes import HOUSEHOLDS, MOST, PEOPLE, tables
-from tests.refusals import refused
 from tests.vocabulary.test_peers import LINKED_GOOGLE, LINKED_SDV
 
 

@@ -89,7 +89,7 @@ def _bounds(value: str) -> tuple[str, str] | None:
     if ".." in value:
         low, high = value.split("..", 1)
         return low.strip(), high.strip()
-    return next((found.group(1, 2) for form in _BETWEEN if (found := form.fullmatch(value))), None)
+    return next(((found[1], found[2]) for form in _BETWEEN if (found := form.fullmatch(value))), None)
 
 
 def in_one_line(text: str) -> list[str]:
