@@ -99,7 +99,9 @@ DOORS: dict[str, str] = {
     "sources/readers.py": "a converter",
     "sources/sampling.py": "records for the curator's own screen; no operation of the kernel asks for them",
     "sources/spelling.py": f"{PUBLIC}how numbers, dates and times are written; a text fits a pattern by itself",
+    "store/connection.py": "what a statement is asked by, without code",
     "store/faults.py": "why the disk or the database refused, in words; where it has none, the refusal stands",
+    "store/postgres.py": "in place of SQLite where an office says so, and counted apart",
     "store/roles.py": "who may act; no sum depends on it, and a release states each cap",
     "store/tables.py": "the tables of projects and runs; no charge is in them",
     "store/upgrading.py": "copies the entries of an older version; their hashes and the head show what it would change",
@@ -129,6 +131,7 @@ BESIDE: dict[str, tuple[str, ...]] = {
     "Two linked tables as one, trusted in a release of two tables alone. `tests/sources/test_linked.py` tries to break it": (
         "sources/linked.py", "vocabulary/link.py",
     ),
+    "PostgreSQL in place of SQLite, trusted where `DPSYNTH_DATABASE` names it. `tests/store` tries to break both": ("store/postgres.py",),
     "The research wing's operations, trusted in a release of one of its mechanisms alone. `tests/research` tries to break them": (
         "research/privacy/**/*.py", "research/oracles/**/*.py", "research/vocabulary/**/*.py", "research/operations.py",
         "vocabulary/occupied.py",

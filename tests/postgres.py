@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import sqlite3
 import subprocess
 import tempfile
 from functools import cache
@@ -18,6 +19,8 @@ from urllib.parse import quote
 import psycopg
 import pytest
 
+REFUSED = (sqlite3.IntegrityError, psycopg.IntegrityError)
+"""What a rule of the store's database raises."""
 _PLACES = Path("/usr/lib/postgresql")
 _NUMBERS = count()
 
@@ -47,6 +50,28 @@ def address() -> str:
 
     atexit.register(stop)
     return f"postgresql://tester@{quote(str(home), safe='')}/postgres"
+
+
+def new_database() -> str:
+    """The address of an empty database on that server."""
+    name = f"store_{next(_NUMBERS)}"
+    with connect() as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE template0")
+    return address().rpartition("/")[0] + f"/{name}"
+
+
+def alter(statement: str) -> None:
+    """Change the ledger that the environment names around the program, as the owner of the database can."""
+    with psycopg.connect(os.environ["DPSYNTH_DATABASE"], autocommit=True) as connection:
+        connection.execute("ALTER TABLE ledger DISABLE TRIGGER ALL")
+        connection.execute(statement)
+
+
+def tool(name: str, place: str, given: str = "") -> str:
+    """What a program of PostgreSQL says of a database, given this."""
+    binary = max(_PLACES.glob(f"*/bin/{name}"), key=lambda path: float(path.parts[-3]))
+    ended = subprocess.run([binary, "-d", place], input=given, capture_output=True, text=True, check=True)
+    return ended.stdout
 
 
 def log() -> str:

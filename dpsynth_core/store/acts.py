@@ -6,16 +6,15 @@ Only of people who signed in: the person who runs the installation could leave t
 
 from __future__ import annotations
 
-import sqlite3
-
 from dpsynth_core.store import chain
 from dpsynth_core.store.chain import Entry
+from dpsynth_core.store.connection import Connection
 from dpsynth_core.store.home import LOCAL_OWNER
 
 LOOK, DOWNLOAD, DELETE, SHARE = "look", "download", "delete", "share"
 
 
-def record(db: sqlite3.Connection, owner: str, kind: str, *notes: str, population: str = "", spec: str = "") -> None:
+def record(db: Connection, owner: str, kind: str, *notes: str, population: str = "", spec: str = "") -> None:
     """Write acts inside the transaction that does them, or before they are done. spec: digest of the plan. Raises BooksLost."""
     books = chain.whole_in(db) if notes and owner != LOCAL_OWNER else ()
     for note in notes if owner != LOCAL_OWNER else ():

@@ -8,12 +8,12 @@ entry as well, which vouches for all before it as they are then, so that any lat
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from hashlib import sha256
 
 from dpsynth_core.store import head
+from dpsynth_core.store.connection import Connection
 from dpsynth_core.store.database import damage, reading
 from dpsynth_core.store.faults import BooksLost
 from dpsynth_core.store.head import GENESIS, Head
@@ -87,7 +87,7 @@ def entries() -> tuple[Entry, ...]:
         return entries_in(db)
 
 
-def entries_in(db: sqlite3.Connection) -> tuple[Entry, ...]:
+def entries_in(db: Connection) -> tuple[Entry, ...]:
     """The same as one connection sees them. Raises BooksLost for what is no entry."""
     rows = [tuple(row) for row in db.execute(f"SELECT {COLUMNS} FROM ledger NOT INDEXED ORDER BY number")]
     if not all(map(is_typed, rows)):
@@ -107,7 +107,7 @@ def whole() -> tuple[Entry, ...]:
         return _unaltered(entries_in(db))
 
 
-def whole_in(db: sqlite3.Connection) -> tuple[Entry, ...]:
+def whole_in(db: Connection) -> tuple[Entry, ...]:
     """The same for a transaction that writes: the chain reaches the entry that the file with the head names, and the database has its rules
     in force and no damage."""
     books = _unaltered(entries_in(db))
@@ -123,7 +123,7 @@ def verify() -> Verification:
         return verify_in(db, noted)
 
 
-def verify_in(db: sqlite3.Connection, noted: Head | None) -> Verification:
+def verify_in(db: Connection, noted: Head | None) -> Verification:
     """The same of the chain that a connection sees, given the head on file."""
     books = entries_in(db)
     verified = check_chain(books)
@@ -157,7 +157,7 @@ def state(chain: Sequence[Entry]) -> str:
     return seen.hexdigest()
 
 
-def append(db: sqlite3.Connection, books: Sequence[Entry], entry: Entry) -> Entry:
+def append(db: Connection, books: Sequence[Entry], entry: Entry) -> Entry:
     """Number, date, link and hash an entry and write it at the end of the chain, inside the transaction of `db`. books: all of the chain,
     from `whole_in`."""
     if not books and head.read() is None:
@@ -176,7 +176,7 @@ def linked(entry: Entry, last: Head) -> Entry:
     return replace(entry, hash=entry.digest())
 
 
-def insert(db: sqlite3.Connection, entry: Entry) -> Entry:
+def insert(db: Connection, entry: Entry) -> Entry:
     """Write a complete entry; the database refuses one that does not follow the last."""
     db.execute(f"INSERT INTO ledger ({COLUMNS}) VALUES ({_MARKS})", astuple(entry))
     stored = Entry(*db.execute(f"SELECT {COLUMNS} FROM ledger WHERE number = ?", (entry.number,)).fetchone())

@@ -12,7 +12,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.privacy.accountant import Accountant
 from dpsynth_core.store import balance, chain, elsewhere, fingerprints, jobs, ledger, rules, seals
 from dpsynth_core.store.database import transaction
-from dpsynth_core.store.faults import StoreFault
+from dpsynth_core.store.faults import InDoubt, StoreFault
 from dpsynth_core.store.folders import new_id
 from dpsynth_core.store.home import LOCAL_OWNER
 
@@ -41,7 +41,8 @@ def _costing_nothing() -> Iterator[None]:
     try:
         yield
     except StoreFault as error:
-        raise StoreFault(error.field, error.problem, f"{error.remedy}; nothing was read and nothing charged") from error
+        charged = "" if isinstance(error, InDoubt) else " and nothing charged"
+        raise StoreFault(error.field, error.problem, f"{error.remedy}; nothing was read{charged}") from error
 
 
 @_costing_nothing()

@@ -1,4 +1,4 @@
-"""The SQLite file behind projects, runs and the ledger: schema, connections, transactions.
+"""The database behind projects, runs and the ledger, an SQLite file or on a server (`postgres`): schema, connections, transactions.
 
 Write-ahead log, so that pages read while a worker writes; synchronous=FULL, because a charge that a power cut could take back
 would be a privacy bug; secure_delete, so that what is deleted is overwritten. The ledger's rules (append-only, unbroken chain,
@@ -19,14 +19,15 @@ from pathlib import Path
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import made_once
-from dpsynth_core.store import head, upgrading
+from dpsynth_core.store import head, postgres, upgrading
+from dpsynth_core.store.connection import Connection
 from dpsynth_core.store.faults import FIELD, BooksLost, explained
 from dpsynth_core.store.head import GENESIS, Head
 from dpsynth_core.store.home import home, key_file
 from dpsynth_core.store.tables import TABLES
 
 DATABASE = "dpsynth.sqlite"
-_VERSION = 5
+VERSION = 5
 _BUSY_SECONDS = 30.0
 
 _LEDGER = f"""
@@ -83,11 +84,11 @@ WHEN NEW.kind = 'return' AND (
   OR EXISTS (SELECT 1 FROM ledger WHERE run = NEW.run AND kind = 'touch'))
 BEGIN SELECT RAISE(ABORT, 'a run that touched data stays charged'); END;
 """
-_SCHEMA = TABLES + _LEDGER
+SCHEMA = TABLES + _LEDGER
 
 
 @contextmanager
-def transaction() -> Iterator[sqlite3.Connection]:
+def transaction() -> Iterator[Connection]:
     """A write transaction that holds the lock from its first line (BEGIN IMMEDIATE); commits at the end, rolls back on any exception.
 
     If the ledger grew in it, the file with its head follows the commit. Raises StoreFault when the disk or the database refuses; nothing is
@@ -103,7 +104,7 @@ def transaction() -> Iterator[sqlite3.Connection]:
 
 
 @contextmanager
-def reading() -> Iterator[sqlite3.Connection]:
+def reading() -> Iterator[Connection]:
     """A connection that sees one unchanging state of the database and cannot write. Raises StoreFault."""
     with explained(), closing(connect()) as connection, suspecting(connection):
         connection.execute("PRAGMA query_only = ON")
@@ -111,15 +112,17 @@ def reading() -> Iterator[sqlite3.Connection]:
         yield connection
 
 
-def head_of(db: sqlite3.Connection) -> Head:
+def head_of(db: Connection) -> Head:
     """The end of the chain as this connection sees it."""
     row = db.execute("SELECT number, hash FROM ledger ORDER BY number DESC LIMIT 1").fetchone()
     return Head(*row) if row else Head()
 
 
-def damage(db: sqlite3.Connection) -> str:
+def damage(db: Connection) -> str:
     """What is wrong with the file, though the ledger could still be read; "" for nothing. Indices are compared with their tables, because
     triggers search in them, and tables, views, indices and triggers with those that this program makes."""
+    if isinstance(db, postgres.Connection):
+        return db.damage()
     try:
         whole = db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"
         changed = schema_of(db) ^ schema()
@@ -136,7 +139,7 @@ def make() -> None:
     with made_once(home() / DATABASE) as candidate:
         try:
             with closing(_open(candidate)) as connection:
-                connection.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {_VERSION}; COMMIT;")
+                connection.executescript(f"BEGIN; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
                 connection.execute("PRAGMA journal_mode = WAL")  # only now: what is in a log SQLite may fail to copy, and say nothing
         finally:
             for path in beside(candidate):
@@ -148,8 +151,10 @@ def beside(place: Path) -> list[Path]:
     return [place.with_name(place.name + ending) for ending in ("-journal", "-wal", "-shm")]
 
 
-def connect() -> sqlite3.Connection:
+def connect() -> Connection:
     """An open connection; the database is made in a home that was not used. Raises BooksLost, and InputError for another version's."""
+    if postgres.address():
+        return postgres.connect(SCHEMA, VERSION, _traces)
     path = home() / DATABASE
     if not path.exists():
         traces = _traces()
@@ -168,7 +173,7 @@ def connect() -> sqlite3.Connection:
 def _traces() -> str:
     """What tells that this home had a database: a file or folder that is made after it. "" in a new home."""
     projects = home() / "projects"
-    made = [path.name for path in (head.head_file(), key_file(), home() / f"{DATABASE}-wal") if path.exists()]
+    made = [path.name for path in (head.head_file(), key_file(), *home().glob(f"{DATABASE}*")) if path.exists()]
     return ", ".join([*made, *(["a folder of projects"] if projects.is_dir() and any(projects.iterdir()) else [])])
 
 
@@ -182,7 +187,7 @@ def _open(path: Path) -> sqlite3.Connection:
 
 
 @contextmanager
-def suspecting(connection: sqlite3.Connection) -> Iterator[None]:
+def suspecting(connection: Connection) -> Iterator[None]:
     """Raises BooksLost where a statement fails because tables are not those that this program makes."""
     try:
         yield
@@ -196,18 +201,18 @@ def suspecting(connection: sqlite3.Connection) -> Iterator[None]:
 def schema() -> frozenset[tuple[str, str, str, str]]:
     """Type, name, table and text of all that is in a database of this program."""
     with closing(sqlite3.connect(":memory:")) as empty:
-        empty.executescript(_SCHEMA)
+        empty.executescript(SCHEMA)
         return schema_of(empty)
 
 
-def schema_of(db: sqlite3.Connection) -> frozenset[tuple[str, str, str, str]]:
+def schema_of(db: Connection) -> frozenset[tuple[str, str, str, str]]:
     """See `schema`, of this database."""
     return frozenset(tuple(row) for row in db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master"))
 
 
 def _check_version(connection: sqlite3.Connection) -> None:
-    version = upgrading.to(_VERSION, connection, schema())
+    version = upgrading.to(VERSION, connection, schema())
     if version == 0:  # it appears with its schema or not at all
         raise BooksLost("its database is empty")
-    if version != _VERSION:
+    if version != VERSION:
         raise InputError(FIELD, "its database was written by another version of this tool", "use that version, or name another directory")

@@ -17,7 +17,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -28,6 +27,7 @@ from dpsynth_core.privacy.accountant import named
 from dpsynth_core.privacy.budget import check_budget
 from dpsynth_core.store import accounts, approvals, balance, chain, ledger, roles, rules, tokens
 from dpsynth_core.store.chain import Entry
+from dpsynth_core.store.connection import Connection
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.ledger import Charge
 from dpsynth_core.store.roles import Act
@@ -63,7 +63,7 @@ def answer(token: str, act: str, asked: Any) -> dict[str, Any]:
         return _ACTS[act](db, books, charge)
 
 
-def _reserve(db: sqlite3.Connection, books: Books, owner: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+def _reserve(db: Connection, books: Books, owner: str, asked: Mapping[str, Any]) -> dict[str, Any]:
     charge = _read(asked, books)
     for entry in books:
         if entry.kind == "reserve" and entry.run == charge.run:
@@ -102,12 +102,12 @@ def _read(asked: Mapping[str, Any], books: Books) -> Charge:
     return charge
 
 
-def _jobs_here(db: sqlite3.Connection) -> set[str]:
+def _jobs_here(db: Connection) -> set[str]:
     """What the wizard and the command line of this server carry out, which is none of a program's elsewhere."""
     return {row["id"] for row in db.execute("SELECT id FROM jobs")}
 
 
-def _free_forgotten(db: sqlite3.Connection, books: Books) -> None:
+def _free_forgotten(db: Connection, books: Books) -> None:
     kept = {entry.run for entry in books if entry.kind == "touch"} | _jobs_here(db)
     restored = max((entry.number for entry in books if entry.kind == "restore"), default=0)  # what was read before, nobody knows
     for entry in accounts.standing(books):
@@ -119,7 +119,7 @@ def _done(books: Books, charge: Entry) -> set[str]:
     return {entry.kind for entry in books if entry.run == charge.run}
 
 
-def _touch(db: sqlite3.Connection, books: Books, charge: Entry) -> dict[str, Any]:
+def _touch(db: Connection, books: Books, charge: Entry) -> dict[str, Any]:
     done = _done(books, charge)
     if "return" in done:
         raise InputError("run", "its budget was given back meanwhile", "start it again")
@@ -129,7 +129,7 @@ def _touch(db: sqlite3.Connection, books: Books, charge: Entry) -> dict[str, Any
     return {}
 
 
-def _return(db: sqlite3.Connection, books: Books, charge: Entry) -> dict[str, Any]:
+def _return(db: Connection, books: Books, charge: Entry) -> dict[str, Any]:
     done = _done(books, charge)
     if "touch" in done:
         raise InputError("run", "it may have read records, so that it stays charged", "make its release")
@@ -138,13 +138,13 @@ def _return(db: sqlite3.Connection, books: Books, charge: Entry) -> dict[str, An
     return {}
 
 
-def _cite(db: sqlite3.Connection, books: Books, charge: Entry) -> dict[str, Any]:  # noqa: ARG001
+def _cite(db: Connection, books: Books, charge: Entry) -> dict[str, Any]:  # noqa: ARG001
     if "touch" not in _done(books, charge):
         raise InputError("run", "by the ledger it read no record", "reserve its budget and touch it before it reads")
     return {"spec": charge.spec, "cited": balance.citation(charge.run)}
 
 
-_ACTS: Mapping[str, Callable[[sqlite3.Connection, Books, Entry], dict[str, Any]]] = {
+_ACTS: Mapping[str, Callable[[Connection, Books, Entry], dict[str, Any]]] = {
     "touch": _touch,
     "return": _return,
     "cite": _cite,

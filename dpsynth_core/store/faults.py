@@ -38,7 +38,16 @@ _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 class StoreFault(InputError):
-    """The store could not be read or written. The transaction that met it kept nothing: what it would have charged is not charged."""
+    """The store could not be read or written. The transaction that met it kept nothing, unless it is InDoubt: what it would have charged is
+    not charged."""
+
+
+class InDoubt(StoreFault):
+    """The connection was lost while it committed, and nobody could be asked: what it would have charged may be charged. Nothing goes on."""
+
+    def __init__(self, field: str) -> None:
+        problem = "its server was lost while it wrote, so that it is not known whether that was kept"
+        super().__init__(field, problem, "see what `ledger check` says is charged when it answers again")
 
 
 class BooksLost(StoreFault):

@@ -20,7 +20,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import sqlite3
 import threading
 import time
 from collections import Counter
@@ -32,6 +31,7 @@ from typing import Any
 
 from dpsynth_core.planning import machine
 from dpsynth_core.store import approvals, chain, ledger, processes, roles
+from dpsynth_core.store.connection import Connection, Row
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.folders import new_id, run_folder
 from dpsynth_core.store.home import now
@@ -66,8 +66,6 @@ _BUSY = "SELECT owner, kind, COUNT(*) AS busy FROM workers JOIN jobs ON jobs.id 
 _TURN_SECONDS = 60.0
 """A worker of a sweep makes way for somebody else's after so long."""
 
-Row = sqlite3.Row | dict[str, Any]
-
 
 class NotMine(RuntimeError):
     """The job was stopped, given up or deleted; the worker must end and store nothing more."""
@@ -91,7 +89,7 @@ class Job:
     memory_mb: float = 0.0
 
 
-def submit(db: sqlite3.Connection, job: Job, charge: Charge | None) -> None:
+def submit(db: Connection, job: Job, charge: Charge | None) -> None:
     """Reserve what it charges and let it wait, both or neither. Raises CapExceeded, UnitDiffers, BooksLost, and InputError for an
     owner who may not run it."""
     roles.check(db, job.owner, Act.RUN)
@@ -100,7 +98,7 @@ def submit(db: sqlite3.Connection, job: Job, charge: Charge | None) -> None:
     db.execute(
         "INSERT INTO jobs (id, owner, project, kind, document, digest, population, rho, workers, charged, created, state)"
         " VALUES (:id, :owner, :project, :kind, :document, :digest, :population, :rho, :workers, :charged, :created, 'active')",
-        {**vars(job), "charged": charge is not None, "created": now()},
+        {**vars(job), "charged": int(charge is not None), "created": now()},
     )
     db.execute("INSERT INTO needs (job, memory_mb) VALUES (:id, :memory_mb)", vars(job))
     db.executemany(
@@ -109,7 +107,7 @@ def submit(db: sqlite3.Connection, job: Job, charge: Charge | None) -> None:
     )
 
 
-def started_meanwhile(db: sqlite3.Connection, job: Job, seen: Collection[str] | None) -> str | None:
+def started_meanwhile(db: Connection, job: Job, seen: Collection[str] | None) -> str | None:
     """The id of a job of the same project and document that is not among those in `seen`, which the curator knew of when deciding: it was
     started in a second tab, or by a second click. None where there is no such job, or `seen` is not known."""
     if seen is None:
@@ -123,7 +121,7 @@ def started_meanwhile(db: sqlite3.Connection, job: Job, seen: Collection[str] | 
 # What a worker does
 
 
-def work_here(db: sqlite3.Connection, job: str) -> None:
+def work_here(db: Connection, job: str) -> None:
     """This process is the worker of a job with one point, from the transaction on that submits it."""
     worker = new_id()
     db.execute(
@@ -133,7 +131,7 @@ def work_here(db: sqlite3.Connection, job: str) -> None:
     db.execute("UPDATE points SET state = 'running', worker = ?, attempts = 1, started = ? WHERE job = ?", (worker, now(), job))
 
 
-def claim(job: str) -> sqlite3.Row:
+def claim(job: str) -> Row:
     """Take one of the places that were made for workers of this job. Raises NotMine if there is none left."""
     with transaction() as db:
         changed = db.execute(
@@ -193,7 +191,7 @@ def take(job: str) -> int | None:
         return int(row["number"])
 
 
-def _turn_is_over(db: sqlite3.Connection, job: Row) -> bool:
+def _turn_is_over(db: Connection, job: Row) -> bool:
     """Whether a sweep of another person, at which nobody works, has waited while this one did."""
     began = db.execute("SELECT started FROM workers WHERE id = ?", (_worker(db, job["id"]),)).fetchone()["started"]
     if job["kind"] != SWEEP or age(began) < _TURN_SECONDS:
@@ -272,7 +270,7 @@ def pump() -> None:
         _launch(job["id"])
 
 
-def reconcile(db: sqlite3.Connection) -> None:
+def reconcile(db: Connection) -> None:
     """Compare the workers with the processes that exist: judge the points of those that are gone, kill those that outstayed a cancel."""
     for worker in db.execute("SELECT * FROM workers").fetchall():
         job = db.execute("SELECT * FROM jobs WHERE id = ?", (worker["job"],)).fetchone()
@@ -323,7 +321,7 @@ def stop(job: str) -> None:
                 time.sleep(0.02)
 
 
-def resume(db: sqlite3.Connection, job: str) -> None:
+def resume(db: Connection, job: str) -> None:
     """Let a job go on that was stopped or has ended."""
     kind = db.execute("SELECT kind FROM jobs WHERE id = ?", (job,)).fetchone()["kind"]
     marks = ", ".join("?" for _ in _AGAIN[kind])
@@ -345,10 +343,10 @@ def kind_of(job: str) -> str | None:
     return None if row is None else str(row["kind"])
 
 
-def end_charged(db: sqlite3.Connection) -> None:
+def end_charged(db: Connection) -> None:
     """End every job that is charged, and give nothing back: after the books were lost nobody knows what it has read."""
-    db.execute("UPDATE jobs SET touched = 1 WHERE charged AND state != 'done'")
-    for job in db.execute("SELECT * FROM jobs WHERE charged AND (state != 'done' OR kind = 'sweep' AND touched)").fetchall():
+    db.execute("UPDATE jobs SET touched = 1 WHERE charged = 1 AND state != 'done'")
+    for job in db.execute("SELECT * FROM jobs WHERE charged = 1 AND (state != 'done' OR kind = 'sweep' AND touched = 1)").fetchall():
         db.execute("DELETE FROM workers WHERE job = ?", (job["id"],))
         db.execute(
             "UPDATE points SET state = ?, error = ?, worker = NULL, finished = ?"
@@ -367,7 +365,7 @@ def jobs_of(project: str) -> list[str]:
 # How a job is judged
 
 
-def queue(db: sqlite3.Connection) -> list[Row]:
+def queue(db: Connection) -> list[Row]:
     """The jobs that have more open points than workers, as they start: each person has a turn before anybody has a second one, and whoever
     has a worker has had one. Of the same turn first who has waited longest since the last one, then the older job."""
     turns = Counter({(row["owner"], row["kind"]): row["busy"] for row in db.execute(_BUSY)})
@@ -381,7 +379,7 @@ def queue(db: sqlite3.Connection) -> list[Row]:
     return [job for *_, job in sorted(ordered, key=lambda one: one[:3])]
 
 
-def _start_next(db: sqlite3.Connection, runs: int) -> Row | None:
+def _start_next(db: Connection, runs: int) -> Row | None:
     """Make a place for one more worker, if there is work and room for it."""
     full, books = set[str](), cache(lambda: chain.entries_in(db))
     busy = db.execute(_BUSY).fetchall()
@@ -402,11 +400,11 @@ def _start_next(db: sqlite3.Connection, runs: int) -> Row | None:
     return None
 
 
-def _fits(db: sqlite3.Connection, job: Row) -> bool:
+def _fits(db: Connection, job: Row) -> bool:
     """Whether one more worker of it has memory beside those of its kind, by their forecasts; alone it always has. A sweep, which may go on
     for hours, keeps no run waiting: how many workers it has follows from what was free when it was started."""
     needed = db.execute("SELECT memory_mb FROM needs WHERE job = ?", (job["id"],)).fetchone()
-    beside = "SELECT TOTAL(memory_mb) FROM workers JOIN needs USING (job) JOIN jobs ON jobs.id = job WHERE kind = ?"
+    beside = "SELECT COALESCE(SUM(memory_mb), 0) FROM workers JOIN needs USING (job) JOIN jobs ON jobs.id = job WHERE kind = ?"
     taken = db.execute(beside, (job["kind"],)).fetchone()[0]
     there = machine.all_mb()
     return not taken or there is None or taken + (needed["memory_mb"] if needed else 0.0) <= machine.MEMORY_SHARE * there
@@ -416,14 +414,14 @@ def _launch(job: str) -> None:
     processes.launch("dpsynth_core.store.worker", job)
 
 
-def _lives(worker: sqlite3.Row) -> bool:
+def _lives(worker: Row) -> bool:
     """Whether the process that a row names is alive, as far as this machine can tell."""
     if worker["pid"] is not None and worker["place"] == processes.place():
         return processes.birth(worker["pid"]) == worker["birth"]
     return age(worker["heartbeat"] or worker["started"]) < SILENCE_SECONDS
 
 
-def _bury(db: sqlite3.Connection, job: sqlite3.Row, worker: sqlite3.Row) -> None:
+def _bury(db: Connection, job: Row, worker: Row) -> None:
     """A worker is gone: its death counts against the point that it held, or against the next one, which it would have taken."""
     point = db.execute(
         "SELECT * FROM points WHERE job = ? AND (state = 'waiting' OR state = 'running' AND worker = ?) ORDER BY state, number LIMIT 1",
@@ -438,7 +436,7 @@ def _bury(db: sqlite3.Connection, job: sqlite3.Row, worker: sqlite3.Row) -> None
     _end_if_finished(db, job["id"])
 
 
-def _judge(db: sqlite3.Connection, job: Row, point: Row, fate: str) -> None:
+def _judge(db: Connection, job: Row, point: Row, fate: str) -> None:
     """What becomes of a point whose worker is gone. fate: of that worker, in words."""
     run = job["kind"] != SWEEP
     if _has_release(job):
@@ -463,14 +461,14 @@ def _has_release(job: Row) -> bool:
     return job["kind"] == RELEASE and (run_folder(job["project"], job["id"]) / RESULT).exists()
 
 
-def _cancel_if_alone(db: sqlite3.Connection, job: str) -> None:
+def _cancel_if_alone(db: Connection, job: str) -> None:
     """Cancel what waits in a job that is being stopped, once it has no worker."""
     if db.execute("SELECT state FROM jobs WHERE id = ?", (job,)).fetchone()["state"] == "stopping" and not _workers(db, job):
         db.execute("UPDATE points SET state = 'cancelled', finished = ? WHERE job = ? AND state = 'waiting'", (now(), job))
         _end_if_finished(db, job)
 
 
-def _end_if_finished(db: sqlite3.Connection, job: str) -> bool:
+def _end_if_finished(db: Connection, job: str) -> bool:
     """Close a job without open points."""
     if _open_points(db, job):
         return False
@@ -479,7 +477,7 @@ def _end_if_finished(db: sqlite3.Connection, job: str) -> bool:
     return True
 
 
-def _close(db: sqlite3.Connection, job: str, state: str, how: str) -> None:
+def _close(db: Connection, job: str, state: str, how: str) -> None:
     """Give the reservation back of a job that never touched its private table."""
     row = db.execute("SELECT * FROM jobs WHERE id = ?", (job,)).fetchone()
     db.execute("UPDATE jobs SET state = ?, finished = ? WHERE id = ?", (state, now() if state == "done" else None, job))
@@ -487,9 +485,9 @@ def _close(db: sqlite3.Connection, job: str, state: str, how: str) -> None:
         ledger.give_back(db, job, f"{how} before any record was read")
 
 
-def _job_of(db: sqlite3.Connection, job: str) -> sqlite3.Row:
+def _job_of(db: Connection, job: str) -> Row:
     """The job of which this process is a worker. Raises NotMine."""
-    row: sqlite3.Row | None = db.execute(
+    row = db.execute(
         f"SELECT * FROM jobs WHERE id = ? AND EXISTS (SELECT 1 FROM workers WHERE job = jobs.id AND {_MINE})", (job, *_me())
     ).fetchone()
     if row is None:
@@ -497,16 +495,16 @@ def _job_of(db: sqlite3.Connection, job: str) -> sqlite3.Row:
     return row
 
 
-def _worker(db: sqlite3.Connection, job: str) -> str:
+def _worker(db: Connection, job: str) -> str:
     """The id of this process among the workers of its job."""
     return str(db.execute(f"SELECT id FROM workers WHERE job = ? AND {_MINE}", (job, *_me())).fetchone()["id"])
 
 
-def _workers(db: sqlite3.Connection, job: str) -> list[sqlite3.Row]:
+def _workers(db: Connection, job: str) -> list[Row]:
     return db.execute("SELECT * FROM workers WHERE job = ?", (job,)).fetchall()
 
 
-def _open_points(db: sqlite3.Connection, job: str) -> int:
+def _open_points(db: Connection, job: str) -> int:
     return int(db.execute("SELECT COUNT(*) FROM points WHERE job = ? AND state IN ('waiting', 'running')", (job,)).fetchone()[0])
 
 

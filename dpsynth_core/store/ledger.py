@@ -14,7 +14,6 @@ name.
 
 from __future__ import annotations
 
-import sqlite3
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -27,6 +26,7 @@ from dpsynth_core.privacy.budget import check_budget
 from dpsynth_core.store import accounts, chain, roles, seals
 from dpsynth_core.store.accounts import DEFAULT_CAP, Cap, Standing
 from dpsynth_core.store.chain import Entry
+from dpsynth_core.store.connection import Connection
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import BooksLost
 
@@ -82,7 +82,7 @@ def check_name(name: str) -> None:
         raise InputError("population", f"{name!r} is what a release without one is called", "say in a few words whose records these are")
 
 
-def reserve(db: sqlite3.Connection, owner: str, charge: Charge) -> Entry:
+def reserve(db: Connection, owner: str, charge: Charge) -> Entry:
     """Charge a run to its population, opening it with the default cap if need be. `db` is in a transaction that also starts the run.
 
     Raises CapExceeded when the cap does not allow it, UnitDiffers where earlier charges protect something else, and BooksLost when the
@@ -107,14 +107,14 @@ def reserve(db: sqlite3.Connection, owner: str, charge: Charge) -> Entry:
     return chain.append(db, books, entry)
 
 
-def touch(db: sqlite3.Connection, run: str) -> None:
+def touch(db: Connection, run: str) -> None:
     """Record that the run is about to read private data: from here on its charge is final. Raises BooksLost."""
     books = chain.whole_in(db)
     reserved = accounts.reservation(books, run)
     chain.append(db, books, replace(reserved, kind="touch", rho=0.0, own_delta=0.0, note=""))
 
 
-def give_back(db: sqlite3.Connection, run: str, why: str) -> None:
+def give_back(db: Connection, run: str, why: str) -> None:
     """Return the reservation of a run that never touched data. The database refuses it for one that did.
 
     Where the books are not whole it stays, so that what else ends with the run can end.
@@ -145,7 +145,7 @@ def check_plan(run: str, digest: str) -> None:
         raise PlanDiffers("plan", problem, "put back what the run kept, or run the plan anew")
 
 
-def _open(db: sqlite3.Connection, books: Sequence[Entry], owner: str, name: str, cap: tuple[float, float], note: str) -> Entry:
+def _open(db: Connection, books: Sequence[Entry], owner: str, name: str, cap: tuple[float, float], note: str) -> Entry:
     roles.check(db, owner, roles.Act.CAP)
     check_budget(*cap)
     check_name(name)

@@ -6,10 +6,9 @@ have seen.
 
 from __future__ import annotations
 
-import sqlite3
-
 from dpsynth_core.planning.looks import CHANGED, COMPARED, Look, ordered
 from dpsynth_core.store import acts, chain, roles, rules
+from dpsynth_core.store.connection import Connection
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.home import now
 from dpsynth_core.store.roles import Act
@@ -29,12 +28,12 @@ def record(owner: str, project: str, look: Look) -> None:
         add(db, project, look)
 
 
-def add(db: sqlite3.Connection, project: str, look: Look) -> None:
+def add(db: Connection, project: str, look: Look) -> None:
     """The same inside a transaction that checked the project."""
-    db.execute("INSERT OR IGNORE INTO looks (project, look, at) VALUES (?, ?, ?)", (project, look, now()))
+    db.execute("INSERT INTO looks (project, look, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (project, look, now()))
 
 
-def changed(db: sqlite3.Connection, project: str) -> None:
+def changed(db: Connection, project: str) -> None:
     """Note that the domain becomes another one: if it was compared with the records, what was seen may be in it."""
     if COMPARED in taken(db, project):
         add(db, project, CHANGED)
@@ -47,6 +46,6 @@ def of(owner: str, project: str) -> tuple[Look, ...]:
         return taken(db, project)
 
 
-def taken(db: sqlite3.Connection, project: str) -> tuple[Look, ...]:
+def taken(db: Connection, project: str) -> tuple[Look, ...]:
     """The same as this connection sees it."""
     return ordered(row["look"] for row in db.execute("SELECT look FROM looks WHERE project = ?", (project,)))

@@ -10,7 +10,6 @@ import json
 import math
 import os
 import shutil
-import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from dpsynth_core.foundation.private_files import private_directory, private_fil
 from dpsynth_core.planning.looks import Look
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.store import acts, jobs, looks, roles, sharing, spools
+from dpsynth_core.store.connection import Connection, Row
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.faults import BooksLost
 from dpsynth_core.store.folders import new_id, project_folder
@@ -128,7 +128,7 @@ def delete(owner: str, project: str) -> None:
     remove_erased()
 
 
-def erase(db: sqlite3.Connection, who: str, project: str, why: str = "") -> bool:
+def erase(db: Connection, who: str, project: str, why: str = "") -> bool:
     """Delete the rows of anybody's project, unless a job of it is under way; whether it was done. `remove_erased` deletes its files.
     who: by whom the ledger says it was deleted. why: as it says that."""
     of_project = db.execute("SELECT id, state FROM jobs WHERE project = ?", (project,)).fetchall()
@@ -234,7 +234,7 @@ def _domains(draft: Mapping[str, Any]) -> tuple[Any, Any]:
     return draft.get(_DOMAIN), (draft.get("members") or {}).get(_DOMAIN)
 
 
-def _project(row: sqlite3.Row) -> Project:
+def _project(row: Row) -> Project:
     return Project(row["id"], row["owner"], row["name"], json.loads(row["draft"]), row["revision"], row["created"], row["updated"])
 
 

@@ -8,17 +8,16 @@ ledger brings back what it has and the database lacks.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from contextlib import suppress
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import check_reason
-from dpsynth_core.store import chain, database, head, jobs, seals, upkeep
+from dpsynth_core.store import chain, database, head, jobs, postgres, seals, upkeep
 from dpsynth_core.store.chain import Entry
+from dpsynth_core.store.connection import Connection
 from dpsynth_core.store.faults import BooksLost, StoreFault
 from dpsynth_core.store.head import Head
-from dpsynth_core.store.home import home, now
 
 
 def restore(owner: str, reason: str, export: Sequence[Entry] = ()) -> Head:
@@ -60,11 +59,9 @@ def _database() -> tuple[list[str], tuple[Entry, ...]]:
         upkeep.rebuild()
         if not _look()[0]:
             return [problem], ()
-    place, aside = home() / database.DATABASE, f"lost-{now().replace(':', '')}"
-    for path in [place, *database.beside(place)]:
-        if path.exists():
-            path.rename(path.with_name(f"{path.name}.{aside}"))
-    database.make()
+    upkeep.anew()
+    if still := _look()[0]:
+        raise StoreFault(postgres.VARIABLE, still, "put the newest dump back into an empty database, and name that")
     return [problem], () if chain.check_chain(entries).problem else entries
 
 
@@ -79,7 +76,7 @@ def _look() -> tuple[str, tuple[Entry, ...]]:
         return error.problem, entries
 
 
-def _add(db: sqlite3.Connection, export: Sequence[Entry]) -> int:
+def _add(db: Connection, export: Sequence[Entry]) -> int:
     """Write what an export has beyond the end of the chain; how many entries that is."""
     present = chain.entries_in(db)
     common = min(len(present), len(export))

@@ -6,13 +6,13 @@ The ledger keeps its charges.
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from contextlib import suppress
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store import acts, chain, projects, roles
 from dpsynth_core.store.chain import Entry
+from dpsynth_core.store.connection import Connection
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.faults import BooksLost, StoreFault
 from dpsynth_core.store.folders import project_folder
@@ -21,8 +21,8 @@ from dpsynth_core.store.times import DAY, age
 
 KIND, MOST_DAYS = "retention", 36_500
 _LATEST = (
-    "SELECT MAX(projects.updated, COALESCE(MAX(jobs.created), ''), COALESCE(MAX(jobs.finished), '')) AS latest,"
-    " TOTAL(jobs.state IN ('active', 'stopping')) AS under_way"
+    "SELECT projects.updated, COALESCE(MAX(jobs.created), '') AS created, COALESCE(MAX(jobs.finished), '') AS finished,"
+    " COUNT(CASE WHEN jobs.state IN ('active', 'stopping') THEN 1 END) AS under_way"
     " FROM projects LEFT JOIN jobs ON project = projects.id WHERE projects.id = ? GROUP BY projects.id"
 )
 
@@ -58,11 +58,11 @@ def expire() -> None:
         raise failed
 
 
-def _expire(db: sqlite3.Connection, who: str, project: str, many: int) -> None:
+def _expire(db: Connection, who: str, project: str, many: int) -> None:
     row = db.execute(_LATEST, (project,)).fetchone()
     if row is None or row["under_way"]:
         return
-    if age(row["latest"]) > many * DAY:
+    if age(max(row["updated"], row["created"], row["finished"])) > many * DAY:
         projects.erase(db, who, project, f", after {many} days")
         return
     places = [project_folder(project) / shelf for shelf in projects.SHELVES]

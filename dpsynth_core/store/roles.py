@@ -6,12 +6,12 @@ token or on the command line, has all of them; an owner whom no door has greeted
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Collection, Mapping
 from enum import StrEnum
 from types import MappingProxyType
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.store.connection import Connection
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.store.times import age
@@ -62,10 +62,11 @@ def greet(owner: str, name: str, roles: Collection[Role], signed_in: str) -> Non
         row = db.execute("SELECT name, roles, seen FROM people WHERE owner = ?", (owner,)).fetchone()
     if row is None or (tuple(row) != said and row["seen"] <= signed_in):
         with transaction() as db:
-            db.execute("INSERT OR REPLACE INTO people (owner, name, roles, seen) VALUES (?, ?, ?, ?)", (owner, *said))
+            db.execute("DELETE FROM people WHERE owner = ?", (owner,))
+            db.execute("INSERT INTO people (owner, name, roles, seen) VALUES (?, ?, ?, ?)", (owner, *said))
 
 
-def check_present(db: sqlite3.Connection, owner: str) -> None:
+def check_present(db: Connection, owner: str) -> None:
     """Raises InputError unless the person's last sign-in still counts."""
     row = db.execute("SELECT seen FROM people WHERE owner = ?", (owner,)).fetchone()
     if owner != LOCAL_OWNER and (row is None or age(row["seen"]) >= SIGNED_IN_SECONDS):
@@ -80,19 +81,19 @@ def may(owner: str, act: Act) -> bool:
         return allowed(db, owner, act)
 
 
-def allowed(db: sqlite3.Connection, owner: str, act: Act) -> bool:
+def allowed(db: Connection, owner: str, act: Act) -> bool:
     """The same as this connection sees it."""
     return any(act in MAY[role] for role in of(db, owner))
 
 
-def check(db: sqlite3.Connection, owner: str, act: Act) -> None:
+def check(db: Connection, owner: str, act: Act) -> None:
     """Raises InputError unless a role of the person is enough."""
     if not allowed(db, owner, act):
         needed = " or ".join(role for role in Role if act in MAY[role])
         raise InputError("role", f"yours does not let you {act}", f"ask a person who has the role {needed}")
 
 
-def of(db: sqlite3.Connection, owner: str) -> frozenset[Role]:
+def of(db: Connection, owner: str) -> frozenset[Role]:
     """The roles of a person."""
     if owner == LOCAL_OWNER:
         return EVERY
@@ -100,7 +101,7 @@ def of(db: sqlite3.Connection, owner: str) -> frozenset[Role]:
     return frozenset(map(Role, row["roles"].split())) if row else frozenset()
 
 
-def one_person(db: sqlite3.Connection, first: str, second: str) -> bool:
+def one_person(db: Connection, first: str, second: str) -> bool:
     """Whether two owners are the same person as far as their names say: an account of another provider, or one that was made anew."""
     named = {row["owner"]: row["name"] for row in db.execute("SELECT owner, name FROM people WHERE owner IN (?, ?)", (first, second))}
     return first == second or (bool(named.get(first)) and named[first] == named.get(second))

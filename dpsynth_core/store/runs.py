@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sqlite3
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -26,6 +25,7 @@ from dpsynth_core.release import times
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.times import Times
 from dpsynth_core.store import acts, approvals, chain, charging, fingerprints, jobs, looks, projects, roles, rules, sharing, spools
+from dpsynth_core.store.connection import Row
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.faults import BooksLost
 from dpsynth_core.store.folders import new_id, run_folder
@@ -238,6 +238,6 @@ def _result(owner: str, run: str) -> Path:
     return folder
 
 
-def _run(row: sqlite3.Row) -> Run:
+def _run(row: Row) -> Run:
     fields = {key: row[key] for key in Run.__dataclass_fields__ if key != "sealed"}
     return Run(**{**fields, "sealed": row["spec"], "touched": bool(row["touched"])})

@@ -3,11 +3,11 @@ is in the ledger. What a person may do by role stays as it is."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Collection, Mapping
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store import acts, roles
+from dpsynth_core.store.connection import Connection
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.roles import Act
 from dpsynth_core.store.tables import owned
@@ -53,18 +53,18 @@ def hand_over(owner: str, project: str, to: str) -> None:
         acts.record(db, owner, acts.SHARE, f"project {project} handed to {to}")
 
 
-def _people(db: sqlite3.Connection, project: str) -> tuple[str, ...]:
+def _people(db: Connection, project: str) -> tuple[str, ...]:
     return tuple(row["person"] for row in db.execute("SELECT person FROM shares WHERE project = ?", (project,)))
 
 
-def _check(db: sqlite3.Connection, owner: str, project: str, others: Collection[str]) -> None:
+def _check(db: Connection, owner: str, project: str, others: Collection[str]) -> None:
     roles.check(db, owner, Act.SHARE)
     check_own(db, owner, project)
     if owner in others or not all(roles.allowed(db, person, Act.PREPARE) for person in others):
         raise InputError("person", "not everybody you named may prepare releases here", "name others who have signed in and may")
 
 
-def check_own(db: sqlite3.Connection, owner: str, project: str) -> None:
+def check_own(db: Connection, owner: str, project: str) -> None:
     """Raises InputError for a project that another person shares, or that is not there."""
     if owned(db, "project", owner, project)["owner"] != owner:
         raise InputError("project", "it belongs to another person, who shares it with you", "ask them")

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ from dpsynth_core.foundation.processors import available
 from dpsynth_core.planning import machine
 from dpsynth_core.privacy.conversions import epsilon_from
 from dpsynth_core.store import approvals, chain, fingerprints, jobs, looks, projects, rules, sharing
+from dpsynth_core.store.connection import Row
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.folders import new_id
 from dpsynth_core.store.ledger import Charge
@@ -190,6 +190,6 @@ def _charge(sweep: Sweep, name: str) -> Charge:
     )
 
 
-def _stored(row: sqlite3.Row) -> Stored:
+def _stored(row: Row) -> Stored:
     kept = {name: row[name] for name in ("id", "owner", "project", "state", "workers", "created", "finished")}
     return Stored(**kept, sweep=Sweep.from_json(json.loads(row["document"])), touched=bool(row["touched"]))

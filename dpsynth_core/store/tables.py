@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Literal
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.store.connection import Connection, Row
 
 TABLES = """
 CREATE TABLE projects (
@@ -130,10 +130,10 @@ REACHED = "(SELECT id FROM projects WHERE owner = ? UNION ALL SELECT project FRO
 """The projects that a person, who is given twice, has or shares."""
 
 
-def owned(db: sqlite3.Connection, kind: Literal["project", "run", "sweep"], owner: str, key: str) -> sqlite3.Row:
+def owned(db: Connection, kind: Literal["project", "run", "sweep"], owner: str, key: str) -> Row:
     """A project that the owner has or shares, or a run or sweep of it. Any other gives the same InputError as one that does not exist."""
     project = "id" if kind == "project" else "project"
-    row: sqlite3.Row | None = db.execute(f"SELECT * FROM {kind}s WHERE id = ? AND {project} IN {REACHED}", (key, owner, owner)).fetchone()
+    row = db.execute(f"SELECT * FROM {kind}s WHERE id = ? AND {project} IN {REACHED}", (key, owner, owner)).fetchone()
     if row is None:
         raise InputError(kind, "it does not exist", f"choose one of your {kind}s")
     return row

@@ -7,13 +7,13 @@ sign-in counts (`desk`): who is withdrawn at the provider charges nothing any mo
 from __future__ import annotations
 
 import secrets
-import sqlite3
 from dataclasses import dataclass
 from hashlib import sha256
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store import chain, roles
 from dpsynth_core.store.chain import Entry
+from dpsynth_core.store.connection import Connection
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.home import now
 from dpsynth_core.store.roles import Act
@@ -73,7 +73,7 @@ def listed(owner: str) -> tuple[Token, ...]:
         return tuple(Token(row["hash"], row["owner"], row["name"], row["created"]) for row in rows)
 
 
-def owner_of(db: sqlite3.Connection, token: str) -> str:
+def owner_of(db: Connection, token: str) -> str:
     """Whose token it is. Raises NotAdmitted."""
     row = db.execute("SELECT owner, created FROM tokens WHERE hash = ?", (_hash(token),)).fetchone()
     if row is None or age(row["created"]) > DAYS * DAY:

@@ -10,7 +10,6 @@ import contextlib
 import json
 import os
 import shutil
-import sqlite3
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -32,6 +31,7 @@ from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.spool import Spool
 from dpsynth_core.release.times import Times
 from dpsynth_core.store import balance, failures, fingerprints, jobs, ledger, rules, spools
+from dpsynth_core.store.connection import Row
 from dpsynth_core.store.faults import explained
 from dpsynth_core.store.folders import run_folder
 from dpsynth_core.tradeoffs.sweep import Sweep
@@ -55,7 +55,7 @@ def main(job: str) -> None:
     jobs.pump()
 
 
-def work(row: sqlite3.Row) -> None:
+def work(row: Row) -> None:
     """Work off the job of this row, which this process has claimed.
 
     Raises NotMine when it was stopped meanwhile, and Interrupted out of a sweep, whose points are judged once this process is gone.
@@ -72,7 +72,7 @@ def work(row: sqlite3.Row) -> None:
     jobs.leave(job)
 
 
-def _work_on_sweep(row: sqlite3.Row) -> None:
+def _work_on_sweep(row: Row) -> None:
     job, sweep = row["id"], Sweep.from_json(json.loads(row["document"]))
     try:
         if row["charged"]:
@@ -124,7 +124,7 @@ def _changed(job: str, data: DataSpec) -> bool:
     return not ledger.is_charged_for(job, fingerprints.of_data(data))
 
 
-def _make_release(row: sqlite3.Row) -> None:
+def _make_release(row: Row) -> None:
     """Make the release and keep it; of a run that began to read records, what can be made of what it measured."""
     run, folder = row["id"], run_folder(row["project"], row["id"])
     spec = Spec.from_json(json.loads(row["document"]))

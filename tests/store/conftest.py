@@ -17,8 +17,20 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import transcript
 from dpsynth_core.store import jobs, projects, roles, runs, spools
 from dpsynth_core.vocabulary.measurement import Measurement
+from tests import postgres
 from tests.patience import SECONDS
 from tests.specs import usual
+
+BOTH = ("test_chain", "test_ledger", "test_charging", "test_looks", "test_projects", "test_queue", "test_rules", "test_runs",
+    "test_sharing", "test_signing", "test_sweeps", "test_worker",
+    "test_charge_after_charge_killed_at_every_step_loses_none_that_was_acted_on")  # fmt: skip
+"""Files and tests that run on SQLite and on PostgreSQL, but for those that are marked `sqlite`: they open its file."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    names = {metafunc.module.__name__.rpartition(".")[2], metafunc.function.__name__}
+    if names & {*BOTH} and metafunc.definition.get_closest_marker("sqlite") is None:
+        metafunc.parametrize("home", ["sqlite", "postgres"], indirect=True)
 
 
 class Driver(Protocol):
@@ -37,7 +49,7 @@ def driver() -> Iterator[Driver]:
     def work(home: Path, caller: str, name: str, step: int, fault: str = "kill") -> int:
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(f"{home} {caller} {name} {step} {fault}\n")
+        process.stdin.write(f"{home} {os.environ.get('DPSYNTH_DATABASE', '-')} {caller} {name} {step} {fault}\n")
         process.stdin.flush()
         return int(process.stdout.readline())
 
@@ -46,9 +58,12 @@ def driver() -> Iterator[Driver]:
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Of a test; in files of `BOTH` with SQLite and with PostgreSQL."""
     place = tmp_path / "home"
     monkeypatch.setenv("DPSYNTH_HOME", str(place))
+    if getattr(request, "param", "") == "postgres":
+        monkeypatch.setenv("DPSYNTH_DATABASE", postgres.new_database())
     monkeypatch.delenv("DPSYNTH_CONCURRENT_RUNS", raising=False)
     return place
 

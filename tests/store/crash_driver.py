@@ -1,6 +1,7 @@
 """Makes releases that meet a fault at a chosen point: a helper process of the crash tests, so that each case costs a fork and no imports.
 
-Reads lines "HOME CALLER NAME STEP FAULT" and answers each with the exit status of a forked process. CALLER: `worker`, of the run NAME;
+Reads lines "HOME DATABASE CALLER NAME STEP FAULT" and answers each with the exit status of a forked process. DATABASE: an
+address, or - for SQLite. CALLER: `worker`, of the run NAME;
 `command` or `python`, which make a release of the plan in NAME, a spec beside the home; or `charge`, a command line that charges the
 population NAME in a home that may be new. A durable step is a database commit, a line of a spool or a file appearing under its final
 name; a crash anywhere between two of them leaves the same behind as a crash right before the second. FAULT, right before the STEP-th
@@ -29,7 +30,7 @@ from dpsynth_core.planning.spec import load_spec
 from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.release import document, synthesis
 from dpsynth_core.release.spool import Spool
-from dpsynth_core.store import database, folders, home, jobs, ledger, worker
+from dpsynth_core.store import database, folders, home, jobs, ledger, postgres, worker
 
 PRELOADED = (document, pack, running, synthesis)
 _step = 0
@@ -78,6 +79,7 @@ def work(caller: str, name: str, at: int, fault: str) -> None:
 
     connect = sqlite3.connect
     database.sqlite3.connect = lambda *a, **k: connect(*a, **k, factory=Connection)  # type: ignore[attr-defined]
+    postgres.Connection._commit = disturbed(postgres.Connection._commit, at, fault, full_database)  # type: ignore[method-assign]
     for owner, step in ((Path, "replace"), (Path, "rename"), (Spool, "_write"), (Path, "hardlink_to")):
         setattr(owner, step, disturbed(getattr(owner, step), at, fault, full_disk))
     status = {"worker": work_off, "charge": charge, "command": command, "python": program}[caller](name)
@@ -127,9 +129,9 @@ def charge(population: str) -> int:
 
 def main() -> None:
     for line in sys.stdin:
-        place, caller, name, at, fault = line.split()
+        place, address, caller, name, at, fault = line.split()
         if (child := os.fork()) == 0:
-            os.environ["DPSYNTH_HOME"] = place
+            os.environ["DPSYNTH_HOME"], os.environ["DPSYNTH_DATABASE"] = place, address.strip("-")
             work(caller, name, int(at), fault)
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import sqlite3
 import subprocess
 import sys
 import time
@@ -24,6 +23,7 @@ from dpsynth_core.store.accounts import CapExceeded, UnitDiffers
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.ledger import Charge
 from tests.patience import SECONDS
+from tests.postgres import REFUSED
 from tests.refusals import refused
 
 ROW = UnitSpec()
@@ -107,18 +107,18 @@ def test_a_reservation_that_never_touched_data_comes_back_whole_and_once() -> No
     give_back("r1")
     assert balance.spent("people").rho == 0
     assert balance.spent("people").releases == 0
-    with pytest.raises(sqlite3.IntegrityError):
+    with pytest.raises(REFUSED):
         give_back("r1")
 
 
 def test_what_touched_data_stays_charged_and_what_was_returned_cannot_touch() -> None:
     reserve("r1", 0.01)
     touch("r1")
-    with pytest.raises(sqlite3.IntegrityError, match="stays charged"):
+    with pytest.raises(REFUSED, match="stays charged"):
         give_back("r1")
     reserve("r2", 0.01)
     give_back("r2")
-    with pytest.raises(sqlite3.IntegrityError, match="standing reservation"):
+    with pytest.raises(REFUSED, match="standing reservation"):
         touch("r2")
     assert balance.spent("people").rho == pytest.approx(0.01)
 

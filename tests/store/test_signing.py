@@ -141,6 +141,7 @@ def test_only_what_the_ledger_stands_for_is_signed() -> None:
     assert signing.signer({}, PLAN) is None
 
 
+@pytest.mark.sqlite
 def test_a_ledger_that_is_not_whole_signs_nothing_and_one_that_lost_the_entry_leaves_it_unsigned(home: Path) -> None:
     reserve("r1", 0.01)
     touch("r1")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-import sqlite3
+import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,6 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from dpsynth_core.foundation.errors import InputError
@@ -19,7 +20,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
 from dpsynth_core.sources import csv_file, readers
-from dpsynth_core.store import balance, chain, database, jobs, processes, runs, spools, worker
+from dpsynth_core.store import balance, chain, database, jobs, postgres, processes, runs, spools, worker
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.store.folders import run_folder
@@ -137,20 +138,23 @@ def test_a_home_that_takes_nothing_more_from_any_moment_on_loses_nothing_that_wa
     project: str, make_spec: Callable[..., Spec], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing is written any more by the n-th connection to the database and all after it; then there is room again."""
-    opened, states = database._open, set()
+    place, name = (postgres, "_opened") if os.environ.get("DPSYNTH_DATABASE") else (database, "_open")
+    opened, states = getattr(place, name), set()
     for before in count():
         run, connections = runs.submit("ann", project, make_spec(population=f"people {before}")), []
         row = jobs.claim(run)
 
-        def failing(path: Path, before: int = before, connections: list[Path] = connections) -> sqlite3.Connection:
-            connection = opened(path)
+        def failing(*path: Path, before: int = before, connections: list[Any] = connections) -> Any:
             connections.append(path)
+            if len(connections) > before and place is postgres:
+                raise psycopg.OperationalError
+            connection = opened(*path)
             if len(connections) > before:
                 connection.execute("PRAGMA query_only = ON")
             return connection
 
         with monkeypatch.context() as patch, suppress(StoreFault):
-            patch.setattr(database, "_open", failing)
+            patch.setattr(place, name, failing)
             worker.work(row)
         with monkeypatch.context() as patch:  # the process is gone
             patch.setattr(jobs, "_lives", lambda _: False)

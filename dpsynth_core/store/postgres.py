@@ -1,0 +1,269 @@
+"""The database of the store on a PostgreSQL server, which `DPSYNTH_DATABASE` names: tables, rules and statements are those of SQLite.
+
+A transaction that writes locks the ledger's table first, so that one writes at a time, as SQLite lets them, from whatever machine. A commit
+whose answer was lost is asked for again by its number. What else the server says is not repeated: it may quote a row. The trigger of a rule
+has its condition and words from the text for SQLite; it looks through the table and no index, and none switches it off by accident.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from functools import lru_cache
+from typing import Any
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources.databases import address as addresses
+from dpsynth_core.store.connection import Rows
+from dpsynth_core.store.faults import BooksLost, InDoubt, StoreFault
+
+VARIABLE = "DPSYNTH_DATABASE"
+_MAKING = 4_931_772
+"""The lock of who makes the tables; any number."""
+_WAITING: list[tuple[tuple[str, int], Any]] = []
+_MOST_WAITING = 4
+"""Connections of a process that are kept open for its next transactions."""
+_WRITE = """
+BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = '30s';
+LOCK TABLE ledger IN SHARE ROW EXCLUSIVE MODE; SELECT pg_current_xact_id()::text
+"""
+_SAYS = {"BEGIN IMMEDIATE": _WRITE, "BEGIN": "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}
+_MARK = "SELECT obj_description(to_regclass('ledger'), 'pg_class')"
+_IIF = "CREATE FUNCTION iif(boolean, text, text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT CASE WHEN $1 THEN $2 ELSE $3 END';"
+_TRIGGER = re.compile(
+    r"CREATE TRIGGER (\w+) BEFORE (\w+) ON (\w+)\s+(?:WHEN (.*?)\s)?BEGIN SELECT RAISE\(ABORT, ('.*?')\); END;", flags=re.DOTALL
+)
+_IN_FORCE = """
+SELECT relname::text, tgname::text, tgtype::int, prosrc FROM pg_trigger
+JOIN pg_class ON pg_class.oid = tgrelid JOIN pg_proc ON pg_proc.oid = tgfoid
+WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('ledger'))
+AND NOT tgisinternal AND tgenabled = 'A' AND tgqual IS NULL AND tgattr::text = ''
+"""
+_WITHOUT_RULES = """
+SELECT format('DROP TRIGGER %I ON %s', tgname, tgrelid::regclass) FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
+WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('ledger')) AND NOT tgisinternal
+"""
+_KINDS = {"INSERT": 7, "DELETE": 11, "UPDATE": 19, "TRUNCATE": 34}
+"""What pg_trigger says of a trigger that comes before so much is done: for each row, or for a whole table."""
+
+_SAID = {
+    "53100": ("the disk of its server is full", "free some space there and try again"),
+    "25006": ("its server takes no changes", "name the one that does, not a copy of it"),
+    "42P07": ("its database has tables of another program", "name an empty one"),
+    "42501": ("its server does not let this program do that", "let its role own the database"),
+    "55P03": ("another program holds its database for half a minute", "end that, and try again"),
+}
+_NO_SERVER = ("its server does not answer, or does not let this program in", "see whether it runs, and check address and password")
+_FAILED = ("its server could not do what was asked", "see its own log for why")
+_DAMAGED = ("42P01", "42703", "42804", "42809", "42883", "XX001", "XX002")
+"""A table is not as it was made, or its file is not."""
+
+
+def address() -> str:
+    """What is configured; "" for SQLite. Raises InputError for no address of PostgreSQL, and for one with a password."""
+    if not (text := os.environ.get(VARIABLE, "")):
+        return ""
+    try:
+        found = addresses.read(text)
+    except InputError as error:
+        raise InputError(VARIABLE, error.problem, error.remedy) from None
+    if found.engine != "postgres":
+        raise InputError(VARIABLE, "it is not the address of a PostgreSQL server", "write it like postgresql://NAME@HOST/DATABASE")
+    return found.place
+
+
+def connect(schema: str, version: int, used: Callable[[], str]) -> Connection:
+    """An open connection; tables are made in an empty database, unless `used` says what tells of earlier use. Raises BooksLost, and
+    InputError for another version's."""
+    connection = Connection(schema)
+    try:
+        if (found := connection.mark) is None:
+            if traces := used():
+                raise BooksLost(f"its database is empty, but it was used before: {traces} is there")
+            found = make(schema, version)
+        if found != _mark(version):
+            raise InputError(VARIABLE, "its database was written by another version of this tool", "use that version, or name another")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def make(schema: str, version: int) -> str:
+    """Tables and rules in an empty database, all or none of them; what marks their version. Raises BooksLost where there are others."""
+    with closing(Connection(schema)) as db:
+        db.execute(f"BEGIN; SELECT pg_advisory_xact_lock({_MAKING})")
+        if (found := db.read_mark()) is None:  # else another process was first
+            db.execute(f"{_IIF} {_tables(schema)} {_rules(schema)} COMMENT ON TABLE ledger IS '{_mark(version)}'")
+            db.execute("COMMIT")
+        return found or _mark(version)
+
+
+class Connection:
+    """As `connection.Connection`. Raises StoreFault, and BooksLost where tables are not those that this program makes."""
+
+    def __init__(self, schema: str) -> None:
+        self._schema, self._number = schema, ""
+        with self._explained():
+            self._raw, self.mark = _opened()
+
+    def execute(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = (), /) -> Rows:
+        with self._explained():
+            if sql == "COMMIT":
+                return self._commit()
+            cursor = self._raw.execute(_SAYS.get(sql) or _translated(sql), parameters or None)
+            if sql == "BEGIN IMMEDIATE":
+                self._number = cursor.set_result(-1).fetchone()[0]
+            return cursor
+
+    def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> Rows:
+        with self._explained(), self._raw.cursor() as cursor:
+            cursor.executemany(_translated(sql), parameters)
+            return cursor
+
+    def close(self) -> None:
+        """What was not committed is rolled back. The connection waits for the next use, unless some wait already."""
+        with suppress(Exception):
+            self._raw.rollback()
+        if self._raw.info.transaction_status or len(_WAITING) >= _MOST_WAITING:  # it was lost, or a signal ended a statement
+            self._raw.close()
+        else:
+            _WAITING.append((_whose(), self._raw))
+
+    def read_mark(self) -> str | None:
+        """What marks the version of the tables that are there by now."""
+        with self._explained():
+            return _read_mark(self._raw)
+
+    def damage(self) -> str:
+        """As `database.damage`: whether all rules are in force, word for word, and no others."""
+        ours = {(table, name, _KINDS[event], body) for name, event, table, body in _triggers(self._schema)}
+        changed = sorted({name for _, name, *_ in ours ^ {tuple(row) for row in self.execute(_IN_FORCE)}})
+        return f"rules of its database were changed ({', '.join(changed)})" if changed else ""
+
+    def rebuild(self) -> None:
+        """Make rules and indices of the ledger again, inside a transaction."""
+        for (statement,) in self.execute(_WITHOUT_RULES):
+            self.execute(statement)
+        self.execute(f"{_rules(self._schema)} REINDEX TABLE ledger")
+
+    def _commit(self) -> Rows:
+        try:
+            cursor = self._raw.execute("COMMIT")
+        except Exception as error:
+            if not _lost(error) or (kept := self._was_kept()) == "aborted":
+                raise
+            if kept != "committed":
+                raise InDoubt(VARIABLE) from error
+            return self._raw.cursor()
+        if cursor.statusmessage != "COMMIT":  # a statement had failed
+            raise StoreFault(VARIABLE, *_FAILED)
+        return cursor
+
+    def _was_kept(self) -> str | None:
+        """Whether a transaction was kept whose connection was lost: "committed", "aborted", or anything else where nobody knows."""
+        try:
+            with closing(_opened()[0]) as other:
+                return other.execute("SELECT pg_xact_status(%s::xid8)", [self._number]).fetchone()[0]
+        except Exception:  # noqa: BLE001 (it is not known)
+            return None
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """What the server says by a number, in our words; mistakes of this program as they are."""
+        try:
+            import psycopg
+        except ImportError:
+            raise InputError(VARIABLE, "the package for PostgreSQL is not installed", "run make again") from None
+        try:
+            yield
+        except psycopg.Error as error:
+            state = error.sqlstate or ""
+            if state in _SAID:
+                raise StoreFault(VARIABLE, *_SAID[state]) from None
+            if state in _DAMAGED:
+                raise BooksLost("its database is damaged, or its tables were changed") from None
+            if isinstance(error, psycopg.OperationalError | psycopg.InternalError):
+                raise StoreFault(VARIABLE, *(_NO_SERVER if _lost(error) else _FAILED)) from None
+            raise
+
+
+def _opened() -> tuple[Any, str | None]:
+    """A connection, and what marks the version of its tables: one that waits, unless it was lost meanwhile or leads elsewhere."""
+    import psycopg
+
+    while _WAITING:
+        whose, raw = _WAITING.pop()
+        if whose == _whose():
+            with suppress(psycopg.Error):
+                return raw, _read_mark(raw)
+            raw.close()
+    settings: Any = {"connect_timeout": 10, "tcp_user_timeout": 30_000, "application_name": "dpsynth", "client_encoding": "utf8"}
+    raw = psycopg.connect(address(), autocommit=True, row_factory=_rows, prepare_threshold=None, **settings)
+    return raw, _read_mark(raw)
+
+
+def _lost(error: Exception) -> bool:
+    """Whether the server is not there any more, or says that it ends the connection."""
+    return (getattr(error, "sqlstate", None) or "")[:2] in ("", "08", "57")
+
+
+def _read_mark(raw: Any) -> str | None:
+    return raw.execute(_MARK).fetchone()[0]
+
+
+def _whose() -> tuple[str, int]:
+    """The address and the process of a connection: a child may not use its parent's."""
+    return address(), os.getpid()
+
+
+class _Row(tuple[Any, ...]):
+    places: Mapping[str, int]
+
+    def __getitem__(self, key: Any) -> Any:
+        return super().__getitem__(self.places[key] if isinstance(key, str) else key)
+
+    def keys(self) -> Iterable[str]:
+        return self.places.keys()
+
+
+def _rows(cursor: Any) -> Callable[[Sequence[Any]], _Row]:
+    return type("Row", (_Row,), {"places": {column.name: place for place, column in enumerate(cursor.description or ())}})
+
+
+def _mark(version: int) -> str:
+    return f"dpsynth {version}"
+
+
+def _tables(schema: str) -> str:
+    return _TRIGGER.sub("", schema).replace(" WITHOUT ROWID", "").replace(" INTEGER", " BIGINT").replace(" REAL", " DOUBLE PRECISION")
+
+
+def _triggers(schema: str) -> Iterator[tuple[str, str, str, str]]:
+    """Name, event, table and function of each rule. In PostgreSQL a table can also be emptied at once."""
+    for name, event, table, condition, words in _TRIGGER.findall(schema):
+        refusal = f"IF {condition or 'true'} THEN RAISE EXCEPTION {words} USING ERRCODE = 'integrity_constraint_violation'; END IF;"
+        body = f"BEGIN {refusal} RETURN {'OLD' if event == 'DELETE' else 'NEW'}; END"
+        yield name, event, table, body
+        if event == "DELETE" and not condition:
+            yield f"{name}_at_once", "TRUNCATE", table, body
+
+
+def _rules(schema: str) -> str:
+    """Statements that put the rules in force, whatever stood in their place."""
+    whole = "SET search_path FROM CURRENT SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = off"
+    return " ".join(
+        f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql {whole} AS $${body}$$;"
+        f" CREATE TRIGGER {name} BEFORE {event} ON {table} FOR EACH {'STATEMENT' if event == 'TRUNCATE' else 'ROW'}"
+        f" EXECUTE FUNCTION {name}();"
+        f" ALTER TABLE {table} ENABLE ALWAYS TRIGGER {name};"
+        for name, event, table, body in _triggers(schema)
+    )
+
+
+@lru_cache
+def _translated(sql: str) -> str:
+    """A statement for SQLite with the marks of parameters that psycopg knows, and nothing for what sets SQLite up."""
+    return "" if sql.startswith("PRAGMA") else re.sub(r"(?<!:):([a-z_]+)", r"%(\1)s", sql.replace("?", "%s")).replace(" NOT INDEXED", "")

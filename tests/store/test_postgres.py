@@ -1,0 +1,254 @@
+"""The store on a PostgreSQL server, where that differs from a file: who may be reached, what is lost on the way, what is put back."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.store import auditing, balance, chain, charging, database, ledger, projects
+from dpsynth_core.store import postgres as store
+from dpsynth_core.store.database import transaction
+from dpsynth_core.store.faults import BooksLost, InDoubt, StoreFault
+from dpsynth_core.store.restoring import restore
+from tests import postgres
+from tests.patience import SECONDS
+from tests.store.test_ledger import charge, reserve, touch
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> str:
+    address = postgres.new_database()
+    monkeypatch.setenv(store.VARIABLE, address)
+    return address
+
+
+def ask(address: str, statement: str) -> list[tuple[Any, ...]]:
+    with psycopg.connect(address, autocommit=True) as connection:
+        cursor = connection.execute(statement)
+        return cursor.fetchall() if cursor.description else []
+
+
+# The address
+
+
+@pytest.mark.parametrize(
+    ("address", "problem"),
+    [
+        ("postgresql://studio:s3cr3t@db.example.org/studio", "contains a password"),
+        ("postgresql://db.example.org/studio?password=s3cr3t", "more than a place"),
+        ("sqlite:///data/s3cr3t.sqlite", "not the address of a PostgreSQL server"),
+        ("s3cr3t", "not the address of a database"),
+    ],
+)
+def test_an_address_that_is_none_or_has_a_password_is_refused_and_not_repeated(
+    address: str, problem: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(store.VARIABLE, address)
+    with pytest.raises(InputError, match=problem) as refused:
+        chain.entries()
+    assert refused.value.field == store.VARIABLE
+    assert "s3cr3t" not in str(refused.value)
+
+
+def test_a_server_that_does_not_answer_is_a_fault_in_our_words(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(store.VARIABLE, "postgresql://somebody@127.0.0.1:1/nowhere")
+    monkeypatch.setenv("PGPASSWORD", "s3cr3t")
+    with pytest.raises(StoreFault, match="does not answer, or does not let this program in") as refused:
+        reserve("r1", 0.01)
+    assert not any(word in str(refused.value) for word in ("somebody", "nowhere", "s3cr3t"))
+    assert refused.value.__suppress_context__
+    assert not list(home.glob("*.sqlite"))
+
+
+def test_a_database_of_another_program_or_version_is_not_touched(server: str) -> None:
+    ask(server, "CREATE TABLE ledger (theirs TEXT)")
+    with pytest.raises(StoreFault, match="tables of another program"):
+        reserve("r1", 0.01)
+    ask(server, "COMMENT ON TABLE ledger IS 'dpsynth 99'")
+    with pytest.raises(InputError, match="another version"):
+        reserve("r1", 0.01)
+    assert ask(server, "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace") == [("ledger",)]
+
+
+def test_an_empty_database_in_a_home_that_was_used_is_a_loss(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as that of a home with SQLite whose administrator names a server: what was charged is not there."""
+    reserve("r1", 0.01)
+    export = chain.entries()
+    monkeypatch.setenv(store.VARIABLE, postgres.new_database())
+    with pytest.raises(BooksLost, match="is empty, but it was used before"):
+        reserve("r2", 0.01)
+    restore("local", "moved to the server", export)
+    assert chain.entries()[: len(export)] == export
+    monkeypatch.delenv(store.VARIABLE)
+    with pytest.raises(BooksLost, match="ends with entry 2, but there was an entry 3"):
+        reserve("r2", 0.01)
+
+
+# The rules
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "ALTER TABLE ledger DISABLE TRIGGER ledger_is_never_changed",
+        "ALTER TABLE ledger ENABLE REPLICA TRIGGER ledger_is_never_changed",
+        "DROP TRIGGER ledger_is_never_changed ON ledger",
+        "DROP FUNCTION ledger_is_never_changed() CASCADE",
+        "CREATE OR REPLACE FUNCTION ledger_is_never_changed() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
+        "CREATE OR REPLACE TRIGGER ledger_is_never_changed BEFORE UPDATE OF note ON ledger FOR EACH ROW"
+        " EXECUTE FUNCTION ledger_is_never_changed(); ALTER TABLE ledger ENABLE ALWAYS TRIGGER ledger_is_never_changed",
+        "CREATE TRIGGER another BEFORE INSERT ON ledger FOR EACH ROW EXECUTE FUNCTION ledger_is_never_changed();"
+        " ALTER TABLE ledger ENABLE ALWAYS TRIGGER another",
+    ],
+)
+def test_a_rule_that_is_not_in_force_stops_every_charge_until_it_is_restored(server: str, statement: str) -> None:
+    reserve("r1", 0.01)
+    ask(server, statement)
+    with pytest.raises(BooksLost, match="rules of its database were changed"):
+        reserve("r2", 0.01)
+    assert "rules of its database were changed" in auditing.audit().problem
+    restore("local", "somebody switched it off")
+    assert not auditing.audit().problem
+    reserve("r2", 0.01)
+    with pytest.raises(postgres.REFUSED, match="append-only"), transaction() as db:
+        db.execute("UPDATE ledger SET note = 'x'")
+
+
+@pytest.mark.parametrize("first", ["", "SET session_replication_role = replica;", "SET search_path = pg_catalog;"])
+@pytest.mark.parametrize("act", ["TRUNCATE public.ledger", "DELETE FROM public.ledger", "UPDATE public.ledger SET rho = 0"])
+def test_history_stays_whatever_a_session_is_set_to(server: str, first: str, act: str) -> None:
+    """The first setting switches ordinary triggers off, the second hides tables from them."""
+    reserve("r1", 0.01)
+    with pytest.raises(postgres.REFUSED, match="append-only"):
+        ask(server, first + act)
+    assert not auditing.audit().problem
+
+
+# Lost on the way
+
+
+@pytest.mark.usefixtures("server")
+def test_a_connection_that_is_lost_before_the_commit_charges_nothing() -> None:
+    reserve("r1", 0.01)
+
+    def charge_more() -> None:
+        with transaction() as db:
+            ledger.reserve(db, "ann", charge("r2", 0.01))
+            postgres.end_all()
+
+    with pytest.raises(StoreFault) as refused:
+        charge_more()
+    assert not isinstance(refused.value, InDoubt)
+    assert len(chain.entries()) == 2
+    reserve("r2", 0.01)  # a connection that waited and was lost is replaced
+
+
+def losing(monkeypatch: pytest.MonkeyPatch, answer: str, back: bool) -> None:
+    """The next commit's connection is lost before the server has it ("aborted"), or right after. back: whether the server answers then."""
+    raw, opened = psycopg.Connection.execute, store._opened
+
+    def execute(self: Any, sql: Any, *given: Any, **more: Any) -> Any:
+        if sql != "COMMIT":
+            return raw(self, sql, *given, **more)
+        monkeypatch.setattr(psycopg.Connection, "execute", raw)
+        if answer == "committed":
+            raw(self, sql)
+        postgres.end_all()
+        if not back:
+            monkeypatch.setattr(store, "_opened", unreachable)
+        return raw(self, sql)
+
+    def unreachable() -> Any:
+        monkeypatch.setattr(store, "_opened", opened)
+        raise psycopg.OperationalError
+
+    monkeypatch.setattr(psycopg.Connection, "execute", execute)
+
+
+@pytest.mark.usefixtures("server")
+@pytest.mark.parametrize(("answer", "back"), [("committed", True), ("aborted", True), ("committed", False), ("aborted", False)])
+def test_a_commit_whose_answer_is_lost_is_charged_or_refused_and_never_said_to_be_free(
+    answer: str, back: bool, make_spec: Callable[..., Spec], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reserve("first", 0.001)
+    ran: list[str] = []
+
+    def execute(run: str, touching: Callable[[], None]) -> None:
+        touching()
+        ran.append(run)
+
+    expected: AbstractContextManager[Any] = nullcontext() if (answer, back) == ("committed", True) else pytest.raises(StoreFault)
+    losing(monkeypatch, answer, back)
+    with expected as refused:
+        charging.charged(Plan.of(make_spec()), execute, print, print)
+    charged = {entry.run for entry in chain.entries() if entry.kind == "reserve"} - {"first"}
+    assert len(charged) == (answer == "committed")
+    assert set(ran) == (charged if back else set())
+    if refused is not None:
+        assert ("not known" in refused.value.problem) == (not back)
+        assert ("nothing charged" in refused.value.remedy) == back
+    assert not auditing.audit().problem
+
+
+def test_who_waits_for_a_lock_too_long_is_refused(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    reserve("r1", 0.01)
+    monkeypatch.setitem(store._SAYS, "BEGIN IMMEDIATE", store._WRITE.replace("30s", "100ms"))
+    with psycopg.connect(server) as other:
+        other.execute("LOCK TABLE ledger IN SHARE ROW EXCLUSIVE MODE")
+        with pytest.raises(StoreFault, match="another program holds"):
+            reserve("r2", 0.01)
+    assert len(chain.entries()) == 2
+
+
+@pytest.mark.usefixtures("server")
+def test_readers_wait_for_nobody() -> None:
+    reserve("r1", 0.01)
+    with transaction():
+        reader = threading.Thread(target=chain.entries, daemon=True)
+        reader.start()
+        reader.join(SECONDS)
+        assert not reader.is_alive()
+
+
+@pytest.mark.usefixtures("server")
+def test_a_child_process_does_not_use_its_parents_connection() -> None:
+    reserve("r1", 0.01)
+    program = "import os; from dpsynth_core.store import chain; chain.entries(); os._exit(0 if os.fork() == 0 and chain.entries() else 0)"
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=SECONDS)
+    assert len(chain.entries()) == 2
+
+
+# Put back
+
+
+def test_a_dump_that_is_put_back_is_noticed_and_cannot_undo_a_charge(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With pg_dump and psql, as an administrator does it."""
+    reserve("r1", 0.01)
+    project = projects.create("ann", "census").id
+    dump = postgres.tool("pg_dump", server)
+    reserve("r2", 0.02)
+    touch("r2")
+    export, spent = chain.entries(), balance.spent("people").rho
+    monkeypatch.setenv(store.VARIABLE, newer := postgres.new_database())
+    postgres.tool("psql", newer, dump)
+    assert projects.load("ann", project).name == "census"
+    assert "ends with entry 2, but there was an entry 4" in auditing.audit().problem
+    with pytest.raises(BooksLost, match="there was an entry 4"):
+        reserve("r3", 0.01)
+    restore("local", "the disk of the server failed", export)
+    assert balance.spent("people").rho == spent
+    assert [entry.kind for entry in chain.entries()][-2:] == ["touch", "restore"]
+    reserve("r3", 0.01)
+    with database.reading() as db:
+        assert database.damage(db) == ""
