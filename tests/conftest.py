@@ -42,6 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     tiers.begin(config.getoption("--tier") or "test")
     os.environ["DPSYNTH_HOME"] = NO_HOME
+    os.environ.pop("DPSYNTH_DATABASE", None)
     if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM and not _is_closed(MEMORY):
         os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
 

@@ -80,7 +80,7 @@ def connect(schema: str, version: int, used: Callable[[], str]) -> Connection:
     connection = Connection(schema)
     try:
         if (found := connection.mark) is None:
-            if traces := used():
+            if (traces := used()) and connection.read_mark() is None:  # else another process made it, and then what we saw
                 raise BooksLost(f"its database is empty, but it was used before: {traces} is there")
             found = make(schema, version)
         if found != _mark(version):
@@ -150,16 +150,17 @@ class Connection:
         self.execute(f"{_rules(self._schema)} REINDEX TABLE ledger")
 
     def _commit(self) -> Rows:
+        cursor = self._raw.cursor()
         try:
-            cursor = self._raw.execute("COMMIT")
+            cursor.execute("COMMIT")
         except Exception as error:
             if not _lost(error) or (kept := self._was_kept()) == "aborted":
                 raise
             if kept != "committed":
                 raise InDoubt(VARIABLE) from error
-            return self._raw.cursor()
-        if cursor.statusmessage != "COMMIT":  # a statement had failed
-            raise StoreFault(VARIABLE, *_FAILED)
+        else:
+            if cursor.statusmessage != "COMMIT":  # a statement had failed
+                raise StoreFault(VARIABLE, *_FAILED)
         return cursor
 
     def _was_kept(self) -> str | None:

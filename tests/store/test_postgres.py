@@ -156,12 +156,12 @@ def test_a_connection_that_is_lost_before_the_commit_charges_nothing() -> None:
 
 def losing(monkeypatch: pytest.MonkeyPatch, answer: str, back: bool) -> None:
     """The next commit's connection is lost before the server has it ("aborted"), or right after. back: whether the server answers then."""
-    raw, opened = psycopg.Connection.execute, store._opened
+    raw, opened = psycopg.Cursor.execute, store._opened
 
     def execute(self: Any, sql: Any, *given: Any, **more: Any) -> Any:
         if sql != "COMMIT":
             return raw(self, sql, *given, **more)
-        monkeypatch.setattr(psycopg.Connection, "execute", raw)
+        monkeypatch.setattr(psycopg.Cursor, "execute", raw)
         if answer == "committed":
             raw(self, sql)
         postgres.end_all()
@@ -173,7 +173,7 @@ def losing(monkeypatch: pytest.MonkeyPatch, answer: str, back: bool) -> None:
         monkeypatch.setattr(store, "_opened", opened)
         raise psycopg.OperationalError
 
-    monkeypatch.setattr(psycopg.Connection, "execute", execute)
+    monkeypatch.setattr(psycopg.Cursor, "execute", execute)
 
 
 @pytest.mark.usefixtures("server")
