@@ -13,7 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+import yaml
 
+from dpsynth_core.store import postgres
 from tests.patience import SECONDS
 from tests.servers import ROOT, free_port, serving
 
@@ -57,7 +59,7 @@ def test_it_serves_nobody_without_the_token_and_says_how_to_come_in(tmp_path: Pa
     assert token not in printed
 
 
-def test_the_office_of_compose_is_the_container_and_keeps_what_it_says() -> None:
+def test_the_office_of_compose_is_the_container_and_keeps_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     text = (ROOT / "compose.yaml").read_text(encoding="utf-8")
     port, url = re.search(r"^EXPOSE (\d+)$", DOCKERFILE, flags=re.MULTILINE), re.search(r"DPSYNTH_URL: (\S+)", text)
     assert port is not None
@@ -71,6 +73,16 @@ def test_the_office_of_compose_is_the_container_and_keeps_what_it_says() -> None
     assert all(f"`{name}`" in listed for name in re.findall(r"DPSYNTH_[A-Z_]+", text))
     published = re.findall(r"ports: (.*)", text)
     assert published == ['["80:80", "443:443"]'], "the server itself is reached through the proxy alone"
+    parts = yaml.safe_load(text)
+    studio, database = parts["services"]["studio"], parts["services"]["database"]
+    monkeypatch.setenv("DPSYNTH_DATABASE", studio["environment"]["DPSYNTH_DATABASE"])
+    stated = database["environment"]
+    assert postgres.address() == f"postgresql://{stated['POSTGRES_USER']}@database/{stated['POSTGRES_DB']}"
+    assert "${DATABASE_PASSWORD:?" in studio["environment"]["PGPASSWORD"] and "${DATABASE_PASSWORD:?" in stated["POSTGRES_PASSWORD"]  # noqa: PT018
+    assert [name for name, service in parts["services"].items() if "books" in service["networks"]] == ["studio", "database"]
+    assert parts["networks"]["books"] == {"internal": True}
+    assert set(parts["volumes"]) == {volume.partition(":")[0] for each in parts["services"].values() for volume in each["volumes"]
+        if not volume.startswith(".")}  # fmt: skip
 
 
 @pytest.mark.parametrize("package", ["pydantic", "opendp"], ids=["loaded at once", "loaded for the pages"])
