@@ -157,7 +157,7 @@ class Connection:
             if not _lost(error) or (kept := self._was_kept()) == "aborted":
                 raise
             if kept != "committed":
-                raise InDoubt(VARIABLE) from error
+                raise InDoubt(VARIABLE) from None
         else:
             if cursor.statusmessage != "COMMIT":  # a statement had failed
                 raise StoreFault(VARIABLE, *_FAILED)
