@@ -48,9 +48,11 @@ WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass(
 _KINDS = {"INSERT": 7, "DELETE": 11, "UPDATE": 19, "TRUNCATE": 34}
 """What pg_trigger says of a trigger that comes before so much is done: for each row, or for a whole table."""
 
+_READ_ONLY = ("its server takes no changes", "name the one that does, not a copy of it")
 _SAID = {
     "53100": ("the disk of its server is full", "free some space there and try again"),
-    "25006": ("its server takes no changes", "name the one that does, not a copy of it"),
+    "25006": _READ_ONLY,
+    "0A000": _READ_ONLY,
     "42P07": ("its database has tables of another program", "name an empty one"),
     "42501": ("its server does not let this program do that", "let its role own the database"),
     "55P03": ("another program holds its database for half a minute", "end that, and try again"),
@@ -92,9 +94,9 @@ def connect(schema: str, version: int, used: Callable[[], str]) -> Connection:
 
 
 def make(schema: str, version: int) -> str:
-    """Tables and rules in an empty database, all or none of them; what marks their version. Raises BooksLost where there are others."""
+    """Tables and rules in an empty database, all or none of them; what marks their version. Raises StoreFault where there are others."""
     with closing(Connection(schema)) as db:
-        db.execute(f"BEGIN; SELECT pg_advisory_xact_lock({_MAKING})")
+        db.execute(f"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT pg_advisory_xact_lock({_MAKING})")
         if (found := db.read_mark()) is None:  # else another process was first
             db.execute(f"{_IIF} {_tables(schema)} {_rules(schema)} COMMENT ON TABLE ledger IS '{_mark(version)}'")
             db.execute("COMMIT")

@@ -125,6 +125,18 @@ def test_a_rule_that_is_not_in_force_stops_every_charge_until_it_is_restored(ser
         db.execute("UPDATE ledger SET note = 'x'")
 
 
+@pytest.mark.parametrize("statement", ["ALTER TABLE ledger DROP COLUMN note", "ALTER TABLE ledger ALTER rho TYPE text"])
+def test_a_table_that_was_changed_can_only_be_put_back(server: str, statement: str) -> None:
+    """The program sets no database of a server aside: its owner names another."""
+    reserve("r1", 0.01)
+    ask(server, statement)
+    with pytest.raises(BooksLost, match=r"tables were changed|no entry"):
+        reserve("r2", 0.01)
+    with pytest.raises(StoreFault, match="put the newest dump back into an empty database"):
+        restore("local", "somebody changed a table")
+    assert ask(server, "SELECT COUNT(*) FROM ledger") == [(2,)]
+
+
 @pytest.mark.parametrize("first", ["", "SET session_replication_role = replica;", "SET search_path = pg_catalog;"])
 @pytest.mark.parametrize("act", ["TRUNCATE public.ledger", "DELETE FROM public.ledger", "UPDATE public.ledger SET rho = 0"])
 def test_history_stays_whatever_a_session_is_set_to(server: str, first: str, act: str) -> None:
