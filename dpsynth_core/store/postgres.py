@@ -115,7 +115,7 @@ class Connection:
         with self._explained():
             if sql == "COMMIT":
                 return self._commit()
-            cursor = self._raw.execute(_SAYS.get(sql) or _translated(sql), parameters or None)
+            cursor = self._raw.execute(_SAYS.get(sql) or _translated(sql), _kept(parameters) or None)
             if sql == "BEGIN IMMEDIATE":
                 self._number = cursor.set_result(-1).fetchone()[0]
             return cursor
@@ -264,6 +264,13 @@ def _rules(schema: str) -> str:
         f" ALTER TABLE {table} ENABLE ALWAYS TRIGGER {name};"
         for name, event, table, body in _triggers(schema)
     )
+
+
+def _kept(parameters: Sequence[Any] | Mapping[str, Any]) -> Sequence[Any] | Mapping[str, Any]:
+    """Without NUL in texts, which PostgreSQL cannot keep. An entry of the ledger with one is refused: it would read as another."""
+    if isinstance(parameters, Mapping):
+        return dict(zip(parameters, _kept([*parameters.values()]), strict=True))
+    return [value.replace("\0", "\ufffd") if isinstance(value, str) else value for value in parameters]
 
 
 @lru_cache

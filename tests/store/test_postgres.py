@@ -16,8 +16,9 @@ import pytest
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import auditing, balance, chain, charging, database, ledger, projects
+from dpsynth_core.store import auditing, balance, chain, charging, database, ledger, projects, roles
 from dpsynth_core.store import postgres as store
+from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import BooksLost, InDoubt, StoreFault
 from dpsynth_core.store.restoring import restore
@@ -145,6 +146,15 @@ def test_history_stays_whatever_a_session_is_set_to(server: str, first: str, act
     with pytest.raises(postgres.REFUSED, match="append-only"):
         ask(server, first + act)
     assert not auditing.audit().problem
+
+
+@pytest.mark.usefixtures("server")
+def test_a_text_that_postgresql_cannot_keep_is_kept_without_that_or_refused() -> None:
+    roles.greet("ann", "A\0nn", [roles.Role.CURATOR], "2026-11-23T22:48:30.000+00:00")
+    assert roles.names() == {"ann": "A\ufffdnn"}
+    with pytest.raises(TypeError, match="must read as it was written"), transaction() as db:
+        chain.append(db, (), Entry("ann", "look", note="of a\0b"))
+    assert chain.entries() == ()
 
 
 # Lost on the way
