@@ -8,12 +8,16 @@ examined.
 
 Undercharged: an answer of the kernel is on disk, and the ledger has no charge. Lost: there are answers, and neither a complete release nor
 one that can be recovered. Not whole: the ledger, or a release, is called whole and is not. Wrong: a traceback, another exit code than
-those that are promised, or 0 without the work done. One pass over all calls comes before any repetition. Prints a table as Markdown.
+those that are promised, or 0 without the work done.
+
+A try is one command with one fault, forked from a process that has imported everything, in folders in memory where there are such; one pass
+over all calls of all commands, with each fault, comes before any repetition. Prints a table of all seeds that the record has as Markdown.
 """
 
 from __future__ import annotations
 
 import ctypes
+import importlib
 import json
 import os
 import random
@@ -24,7 +28,7 @@ import sys
 import tempfile
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -39,12 +43,16 @@ from benchmarks.ledger_damage import IN_MEMORY
 from dpsynth_core import cli
 from dpsynth_core.bundle import pack, unpack, verdicts, verify
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.release import document, synthesis
+from dpsynth_core.release import synthesis
 from dpsynth_core.store import auditing, balance, chain, folders, jobs, processes, projects, roles, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
 
-PRELOADED = (document, pack, synthesis)
-"""What a run imports when it needs it: loaded once, before processes are forked."""
+PRELOADED = (
+    *("cryptography.hazmat.primitives.asymmetric.ed25519", "dpsynth_core.planning.precision", "dpsynth_core.planning.proposals"),
+    *("dpsynth_core.release.document", "dpsynth_core.release.row_files", "dpsynth_core.store.in_process", "dpsynth_core.store.restoring"),
+    *("dpsynth_core.store.signing", "pyarrow.pandas_compat", "scipy.optimize"),
+)
+"""What commands import when they need it, loaded before processes are forked: it was more than half of the time of a try."""
 SOURCE = Path(__file__).with_suffix(".c")
 LONGEST = 120
 """Seconds after which a process hangs."""
@@ -54,6 +62,8 @@ MAKE = (
     *("--rows", "50", "--out", "out", "--workload"),
 )
 RESULTS = ("tried", "went on", "undercharged", "lost", "not whole", "wrong end")
+OFTEN = 500
+"""Tries after which the record is written."""
 
 
 @dataclass(frozen=True)
@@ -278,12 +288,15 @@ def _recovered(subject: str, found: list[str]) -> bool:
 # All of it
 
 
-def cases(subject: str, calls: int, allocations: int, seed: int) -> Iterator[tuple[str, Fault]]:
-    """Each call with each fault and as many allocations, in an order of chance; then all again."""
-    choose = random.Random(f"{subject}/{seed}")
+def cases(sizes: Mapping[str, tuple[int, int]], seed: int) -> Iterator[tuple[str, str, Fault]]:
+    """Each call of each command with each fault and as many allocations, in an order of chance; then all again. sizes: calls and
+    allocations of each."""
+    choose = random.Random(seed)
     while True:
-        once = [(name, replace(fault, at=at)) for name, fault in FAULTS.items() for at in range(1, calls + 1)]
-        once += [(NO_MEMORY, Fault(memory_at=choose.randint(1, allocations))) for _ in range(max(200, calls))]
+        once = list[tuple[str, str, Fault]]()
+        for subject, (calls, allocations) in sizes.items():
+            once += [(subject, name, replace(fault, at=at)) for name, fault in FAULTS.items() for at in range(1, calls + 1)]
+            once += [(subject, NO_MEMORY, Fault(memory_at=choose.randint(1, allocations))) for _ in range(max(200, calls))]
         choose.shuffle(once)
         yield from once
 
@@ -306,6 +319,9 @@ def disturbed(subject: str, name: str, fault: Fault, prepared: Path, before: flo
 def preload() -> None:
     """Begin anew with the library between this program and the C library."""
     if "faults" in os.environ.get("LD_PRELOAD", ""):
+        for name in PRELOADED:
+            importlib.import_module(name)
+        synthesis.versions()  # cached in part: it reads all of the program
         return
     if (compiler := shutil.which("cc") or shutil.which("gcc")) is None:
         raise SystemExit("there is no compiler of C on this machine; install one (Debian: apt-get install gcc), then run this again")
@@ -320,38 +336,46 @@ def main() -> int:
     preload()
     tally, findings = Counter[tuple[str, str, str]](), list[str]()
     with tempfile.TemporaryDirectory(dir=IN_MEMORY if IN_MEMORY.is_dir() else None) as folder:
-        waits: list[tuple[str, Path, float, Iterator[tuple[str, Fault]]]] = []
-        sizes: dict[str, int] = {}
+        prepared: dict[str, Path] = {}
+        before: dict[str, float] = {}
+        sizes: dict[str, tuple[int, int]] = {}
         for subject in SUBJECTS:
-            prepared = Path(folder, subject.replace(" ", "-"), "prepared")
-            prepared.mkdir(parents=True)
-            prepare(subject, prepared)
-            before = charged(prepared)
-            trial = Path(shutil.copytree(prepared, prepared.parent / "hurt"))
+            place = prepared[subject] = Path(folder, subject.replace(" ", "-"), "prepared")
+            place.mkdir(parents=True)
+            prepare(subject, place)
+            before[subject] = charged(place)
+            trial = Path(shutil.copytree(place, place.parent / "hurt"))
             ended = forked(trial, SUBJECTS[subject])
-            if ended.code != 0 or (wrong := examine(subject, trial, 0, before)):
+            if ended.code != 0 or (wrong := examine(subject, trial, 0, before[subject])):
                 raise SystemExit(f"undisturbed, {subject} ended with {ended.code}: {ended.said} {wrong}")
             shutil.rmtree(trial)
-            sizes[subject] = ended.calls
-            waits.append((subject, prepared, before, cases(subject, ended.calls, ended.allocations, options.seed)))
-        for number in record.numbers(options.times, options.seconds):
-            subject, prepared, before, some = waits[number % len(waits)]
-            name, fault = next(some)
-            went_on, wrong = disturbed(subject, name, fault, prepared, before)
+            sizes[subject] = (ended.calls, ended.allocations)
+        for number, (subject, name, fault) in zip(record.numbers(options.times, options.seconds), cases(sizes, options.seed)):  # noqa: B905
+            went_on, wrong = disturbed(subject, name, fault, prepared[subject], before[subject])
             tally[subject, name, "tried"] += 1
             tally[subject, name, "went on"] += went_on
             for one in wrong:
                 tally[subject, name, one.partition(":")[0]] += 1
                 findings.append(f"{subject}, {name}, {fault}: {one}")
                 print(findings[-1], file=sys.stderr, flush=True)
-    kept = record.machine() | {"seed": options.seed, "calls": sizes, "tally": [[*key, number] for key, number in sorted(tally.items())]}
-    rows: list[list[Any]] = [
-        [subject, name, *(tally[subject, name, result] for result in RESULTS)] for subject in SUBJECTS for name in (*FAULTS, NO_MEMORY)
-    ]
-    all_calls = ", ".join(f"{subject} {calls}" for subject, calls in sizes.items())
-    rows.append(["**all**", f"calls: {all_calls}", *(sum(row[place] for row in rows) for place in range(2, 2 + len(RESULTS)))])
-    record.write(options.results / "failing_calls", kept | {"findings": findings}, record.table(("command", "fault", *RESULTS), rows))
+            if number % OFTEN == OFTEN - 1:
+                keep(options.results / "failing_calls", options.seed, sizes, tally, findings)
+    keep(options.results / "failing_calls", options.seed, sizes, tally, findings)
     return 1 if findings else 0
+
+
+def keep(place: Path, seed: int, sizes: Mapping[str, tuple[int, int]], tally: Counter[tuple[str, str, str]], findings: list[str]) -> None:
+    """In the record, beside what other seeds came to."""
+    calls, counted = {subject: calls for subject, (calls, _) in sizes.items()}, [[*key, number] for key, number in sorted(tally.items())]
+    run = record.machine() | {"seed": seed, "calls": calls, "tally": counted, "findings": findings}
+    runs, total = record.instead(record.earlier(place), run, "seed"), Counter[tuple[str, ...]]()
+    for one in runs:
+        total.update({tuple(key): number for *key, number in one["tally"]})
+    faults = [(subject, name) for subject in SUBJECTS for name in (*FAULTS, NO_MEMORY)]
+    rows: list[list[Any]] = [[subject, name, *(total[subject, name, end] for end in RESULTS)] for subject, name in faults]
+    all_calls = ", ".join(f"{subject} {calls}" for subject, calls in calls.items())
+    rows.append(["**all**", f"calls: {all_calls}", *(sum(row[at] for row in rows) for at in range(2, 2 + len(RESULTS)))])
+    record.write(place, runs, record.table(("command", "fault", *RESULTS), rows))
 
 
 def charged(place: Path) -> float:

@@ -2,13 +2,15 @@
 
 Each command of `failing_calls` works once while its library writes down what it does to files. A try then takes a moment of that trace and
 builds a disk that may remain: of each file what was there at its last fsync, and of the writes since then any of them, in any order, whole
-or half; of new names, renames and deletions what a sync of their folder has made last, and of those since then the first few. Then the
-books are examined as there: an answer on disk without a charge, answers that are lost, a ledger or release called whole that is not. Last,
-a charge was acted on when the first answer was kept, and every disk must hold it from then on.
+or half; of new names, renames and deletions what a sync of their folder has made last, and of those since then the first few. Each moment
+comes once before any comes again. A disk that was not seen before is examined as there: an answer on it without a charge, answers that are
+lost, a ledger or release called whole that is not. Last, a charge was acted on when the first answer was kept, and every disk must hold it
+from then on. Prints a table of all seeds that the record has as Markdown; disks of two seeds may be the same.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import random
 import shutil
@@ -19,13 +21,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from benchmarks import failing_calls, record
 from benchmarks.ledger_damage import IN_MEMORY
 
 HEAD = struct.Struct("8sQqQQQ")
 SECTOR = 512
-RESULTS = ("tried", "undercharged", "lost", "not whole", "wrong end")
+RESULTS = ("built", "different", "undercharged", "lost", "not whole", "wrong end")
 
 
 @dataclass(frozen=True)
@@ -84,9 +87,11 @@ def _apply(content: bytearray, step: Step, length: int) -> None:
     content[step.place : step.place + length] = step.content[:length]
 
 
-def disk(before: Path, trace: Sequence[Step], choose: random.Random, target: Path) -> None:
-    """Build a disk that may remain when the power is cut after these steps, in place of `before`, in the folder `target`."""
+def disk(before: Path, trace: Sequence[Step], choose: random.Random, target: Path) -> str:
+    """Build a disk that may remain when the power is cut after these steps, in place of `before`, in the folder `target`. Gives its
+    SHA-256."""
     files, names = _after(before, trace, choose, target)
+    digest = hashlib.sha256()
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir()
     for name in sorted(names):
@@ -94,7 +99,10 @@ def disk(before: Path, trace: Sequence[Step], choose: random.Random, target: Pat
             Path(name).mkdir(parents=True, exist_ok=True)
         elif not name.endswith("-shm"):  # shared memory, which begins anew
             Path(name).parent.mkdir(parents=True, exist_ok=True)
-            Path(name).write_bytes(files[inode].remains(choose))
+            content = files[inode].remains(choose)
+            Path(name).write_bytes(content)
+            digest.update(f"{name} {len(content)} ".encode() + content)
+    return digest.hexdigest()
 
 
 def _after(before: Path, trace: Sequence[Step], choose: random.Random, target: Path) -> tuple[dict[int, File], dict[str, int | None]]:
@@ -164,22 +172,26 @@ def traced(subject: str, prepared: Path) -> list[Step]:
     return found
 
 
-def cuts(subject: str, folder: Path, seed: int) -> Iterator[list[str]]:
-    """What is wrong with one disk after the other."""
+def cuts(subject: str, folder: Path, seed: int) -> Iterator[list[str] | None]:
+    """What is wrong with one disk after the other; None for one that was seen before."""
     prepared = folder / subject.replace(" ", "-") / "prepared"
     prepared.mkdir(parents=True)
     failing_calls.prepare(subject, prepared)
     charged, trace = failing_calls.charged(prepared), traced(subject, prepared)
     answered = [at for at, step in enumerate(trace) if step.what == "s" and step.one.endswith(".jsonl")][1:]  # after the plan
     known = answered[0] if answered and subject in ("run", "worker") else len(trace)
-    choose, place = random.Random(f"{subject}/{seed}"), prepared.parent / "hurt"
+    choose, place, seen = random.Random(f"{subject}/{seed}"), prepared.parent / "hurt", set[tuple[str, bool]]()
     while True:
-        at = choose.randint(0, len(trace))
-        disk(prepared.parent / "kept", trace[:at], choose, place)
-        wrong = failing_calls.examine(subject, place, -9, charged)
-        if at > known and not failing_calls.touched(place):
-            wrong.append("undercharged: a charge that was acted on is gone")
-        yield [f"{one} (after step {at} of {len(trace)})" for one in wrong]
+        for at in choose.sample(range(len(trace) + 1), len(trace) + 1):
+            built = disk(prepared.parent / "kept", trace[:at], choose, place), at > known
+            if built in seen:
+                yield None
+                continue
+            seen.add(built)
+            wrong = failing_calls.examine(subject, place, -9, charged)
+            if at > known and not failing_calls.touched(place):
+                wrong.append("undercharged: a charge that was acted on is gone")
+            yield [f"{one} (after step {at} of {len(trace)})" for one in wrong]
 
 
 def main() -> int:
@@ -190,13 +202,23 @@ def main() -> int:
         tried = {subject: cuts(subject, Path(folder), options.seed) for subject in failing_calls.SUBJECTS}
         for number in record.numbers(options.times, options.seconds):
             subject = list(tried)[number % len(tried)]
-            tally[subject, "tried"] += 1
-            for one in next(tried[subject]):
+            wrong = next(tried[subject])
+            tally[subject, "built"] += 1
+            tally[subject, "different"] += wrong is not None
+            for one in wrong or ():
                 tally[subject, one.partition(":")[0].partition(" (")[0]] += 1
                 findings.append(f"{subject}: {one}")
                 print(findings[-1], file=sys.stderr, flush=True)
-    rows = [[subject, *(tally[subject, result] for result in RESULTS)] for subject in tried]
-    rows.append(["**all**", *(sum(tally[subject, result] for subject in tried) for result in RESULTS)])
-    kept = record.machine() | {"seed": options.seed, "rows": rows, "findings": findings}
-    record.write(options.results / "power_cuts", kept, record.table(("command", *RESULTS), rows))
+            if number % failing_calls.OFTEN == failing_calls.OFTEN - 1:
+                keep(options.results / "power_cuts", options.seed, tally, findings)
+    keep(options.results / "power_cuts", options.seed, tally, findings)
     return 1 if findings else 0
+
+
+def keep(place: Path, seed: int, tally: Counter[tuple[str, str]], findings: list[str]) -> None:
+    """In the record, beside what other seeds came to."""
+    found: dict[str, list[int]] = {subject: [tally[subject, result] for result in RESULTS] for subject in failing_calls.SUBJECTS}
+    runs = record.instead(record.earlier(place), record.machine() | {"seed": seed, "counts": found, "findings": findings}, "seed")
+    rows: list[list[Any]] = [[subject, *map(sum, zip(*(run["counts"][subject] for run in runs), strict=True))] for subject in found]
+    rows.append(["**all**", *(sum(row[at] for row in rows) for at in range(1, 1 + len(RESULTS)))])
+    record.write(place, runs, record.table(("command", *RESULTS), rows))

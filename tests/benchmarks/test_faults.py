@@ -26,7 +26,7 @@ def test_the_program_finds_nothing_and_reaches_writes_and_syncs(program: str, tm
     assert done.returncode == 0, done.stderr
     assert "**all**" in (tmp_path / f"{program}.md").read_text()
     if program == "failing_calls":
-        calls = json.loads((tmp_path / f"{program}.json").read_text())["calls"]
+        calls = json.loads((tmp_path / f"{program}.json").read_text())[0]["calls"]
         assert calls["run"] > 250, "names alone are 80: writes or syncs are not counted"
 
 
