@@ -78,15 +78,10 @@ def approve(owner: str, run: str, stage: str, reason: str) -> None:
             raise InputError(stage, "it waits for no approval", "choose one that does")
         charge = accounts.reservation(books, run)
         project = db.execute("SELECT project FROM jobs WHERE id = ?", (run,)).fetchone()
-        if roles.one_person(db, charge.curator, owner) or (project and _worked_on(books, owner, project["project"])):
+        makers = {charge.curator, *(acts.had(books, project["project"]) if project else ())}
+        if any(roles.one_person(db, maker, owner) for maker in makers):
             raise InputError(stage, "you made it yourself, or had a part in its project", "ask another reviewer")
         chain.append(db, books, Entry(owner, _APPROVE + stage, charge.population, run, charge.spec, note=reason.strip()))
-
-
-def _worked_on(books: Sequence[Entry], person: str, project: str) -> bool:
-    """Whether the person has or had the project, or shares or shared it."""
-    of_it = [entry for entry in books if entry.kind == acts.SHARE and project in entry.note.split()]
-    return any(entry.curator == person or person in entry.note.split() for entry in of_it)
 
 
 def awaited(run: str, stage: str) -> bool:

@@ -27,7 +27,7 @@ from dpsynth_core.store.home import home, key_file
 from dpsynth_core.store.tables import TABLES
 
 DATABASE = "dpsynth.sqlite"
-VERSION = 5
+VERSION = 6
 _BUSY_SECONDS = 30.0
 
 _LEDGER = f"""

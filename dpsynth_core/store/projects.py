@@ -115,16 +115,17 @@ def rename(owner: str, project: str, name: str) -> Project:
 
 
 def delete(owner: str, project: str) -> None:
-    """Remove the project with its draft, uploads, runs, sweeps and results. Active runs are stopped first; the ledger keeps its entries."""
+    """Remove the project with its draft, uploads, runs, sweeps and results: one's own, or as administrator that of a person who has left.
+    Active runs are stopped first; the ledger keeps its entries. Raises InputError."""
     with reading() as db:
-        sharing.check_own(db, owner, project)
+        sharing.check_settles(db, owner, project)
     gone = False
     while not gone:  # a run may be submitted before the project is locked
         for job in jobs.jobs_of(project):
             jobs.stop(job)
         with transaction() as db:
-            sharing.check_own(db, owner, project)
-            gone = erase(db, owner, project)
+            left = sharing.check_settles(db, owner, project)
+            gone = erase(db, owner, project, ", of a person who has left" * left)
     remove_erased()
 
 

@@ -38,6 +38,7 @@ class Act(StrEnum):
     REVOKE = "revoke a token of another person"
     SHARE = "share a project or hand it over"
     RETAIN = "say how long projects are kept"
+    SETTLE = "offer or delete what a person who has left had"
 
 
 MAY: Mapping[Role, frozenset[Act]] = MappingProxyType(
@@ -46,7 +47,7 @@ MAY: Mapping[Role, frozenset[Act]] = MappingProxyType(
         Role.OFFICER: frozenset({Act.CAP}),
         Role.REVIEWER: frozenset({Act.APPROVE}),
         Role.AUDITOR: frozenset(),
-        Role.ADMINISTRATOR: frozenset({Act.DEMAND, Act.REVOKE, Act.RETAIN}),
+        Role.ADMINISTRATOR: frozenset({Act.DEMAND, Act.REVOKE, Act.RETAIN, Act.SETTLE}),
     }
 )
 EVERY = frozenset(Role)

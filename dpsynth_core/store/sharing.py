@@ -1,16 +1,44 @@
 """Who works on a project beside its owner: people whom the owner named. A project is its owner's alone until then, and every act of this
-is in the ledger. What a person may do by role stays as it is."""
+is in the ledger. What a person may do by role stays as it is. Whom it is offered is its owner once they take it over; of a person who has
+left, an administrator offers or deletes it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store import acts, roles
 from dpsynth_core.store.connection import Connection
 from dpsynth_core.store.database import reading, transaction
+from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.store.roles import Act
 from dpsynth_core.store.tables import owned
+from dpsynth_core.store.times import DAY, age
+
+LEFT_DAYS = 14
+"""A person who did not sign in for so long counts as one who has left."""
+_WHOSE = "FROM projects LEFT JOIN people ON people.owner = projects.owner"
+
+
+@dataclass(frozen=True)
+class Left:
+    """A person who has left. name: what they were called (hostile text). seen: when they signed in last; "" where nobody knows. projects:
+    their ids."""
+
+    owner: str
+    name: str
+    seen: str
+    projects: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Offer:
+    """name: of the project (hostile text). owner: whose it is."""
+
+    project: str
+    name: str
+    owner: str
 
 
 def candidates(owner: str) -> Mapping[str, str]:
@@ -39,18 +67,72 @@ def share(owner: str, project: str, with_whom: Collection[str]) -> None:
         for person in out:
             db.execute("DELETE FROM shares WHERE project = ? AND person = ?", (project, person))
             db.execute("UPDATE jobs SET owner = ? WHERE project = ? AND owner = ?", (owner, project, person))
-        withdrawn = (f"project {project} no longer with {person}" for person in out)
-        acts.record(db, owner, acts.SHARE, *(f"project {project} with {person}" for person in new), *withdrawn)
+        said = [*(f"{acts.WITH} {person}" for person in new), *(f"{acts.NO_LONGER} {person}" for person in out)]
+        acts.record(db, owner, acts.SHARE, *(f"project {project} {act}" for act in said))
 
 
-def hand_over(owner: str, project: str, to: str) -> None:
-    """Make another person its owner, also of what was started in it. Who hands it over sees it no more. Raises InputError as `share`."""
+def offer(owner: str, project: str, to: str) -> None:
+    """Ask another person to become its owner; until they take it over, all stays as it is. It is offered to one person: an offer before is
+    taken back, and to nobody, where `to` is "". Raises InputError as `share`, and as `check_settles`."""
     with transaction() as db:
-        _check(db, owner, project, [to])
-        db.execute("UPDATE projects SET owner = ? WHERE id = ?", (to, project))
-        db.execute("UPDATE jobs SET owner = ? WHERE project = ? AND owner = ?", (to, project, owner))
-        db.execute("DELETE FROM shares WHERE project = ? AND person = ?", (project, to))
-        acts.record(db, owner, acts.SHARE, f"project {project} handed to {to}")
+        settled = check_settles(db, owner, project)
+        roles.check(db, owner, Act.SETTLE if settled else Act.SHARE)
+        _check_others(db, owner, [to] if to else [])
+        db.execute("DELETE FROM offers WHERE project = ?", (project,))
+        if to:
+            db.execute("INSERT INTO offers (project, person) VALUES (?, ?)", (project, to))
+        acts.record(db, owner, acts.SHARE, f"project {project} offered to {to or 'nobody any more'}")
+
+
+def offered_to(project: str) -> str:
+    """The person to whom it is offered; "" for nobody."""
+    with reading() as db:
+        row = db.execute("SELECT person FROM offers WHERE project = ?", (project,)).fetchone()
+    return row["person"] if row else ""
+
+
+def offers(person: str) -> Sequence[Offer]:
+    """What is offered to a person."""
+    with reading() as db:
+        rows = db.execute("SELECT id, name, owner FROM projects JOIN offers ON project = id WHERE person = ? ORDER BY id", (person,))
+        return [Offer(row["id"], row["name"], row["owner"]) for row in rows]
+
+
+def answer(person: str, project: str, take: bool) -> None:
+    """Take over a project with what its owner started in it, who sees it no more; or do not, and all stays as it is. Raises InputError
+    where it is not offered to the person any more."""
+    with transaction() as db:
+        roles.check(db, person, Act.PREPARE)
+        if not db.execute("DELETE FROM offers WHERE project = ? AND person = ?", (project, person)).rowcount:
+            raise InputError("project", "it is not offered to you any more", "ask whose it is")
+        owner = db.execute("SELECT owner FROM projects WHERE id = ?", (project,)).fetchone()["owner"]
+        if take:
+            db.execute("UPDATE projects SET owner = ? WHERE id = ?", (person, project))
+            db.execute("UPDATE jobs SET owner = ? WHERE project = ? AND owner = ?", (person, project, owner))
+            db.execute("DELETE FROM shares WHERE project = ? AND person = ?", (project, person))
+        acts.record(db, person, acts.SHARE, f"project {project} {acts.TAKEN_FROM if take else 'not taken from'} {owner}")
+
+
+def left(who: str) -> Sequence[Left]:
+    """The people who have left and have projects, to an administrator. Raises InputError."""
+    with reading() as db:
+        roles.check(db, who, Act.SETTLE)
+        rows = db.execute(f"SELECT id, projects.owner, people.name, seen {_WHOSE} ORDER BY id").fetchall()
+    of = {row["owner"]: (row["owner"], row["name"] or "", row["seen"] or "") for row in rows if _has_left(row["owner"], row["seen"])}
+    return [Left(*about, tuple(row["id"] for row in rows if row["owner"] == owner)) for owner, about in of.items()]
+
+
+def check_settles(db: Connection, who: str, project: str) -> bool:
+    """Whether an administrator decides about it, because its owner has left. Raises InputError unless they do, or it is one's own."""
+    row = db.execute(f"SELECT projects.owner, seen {_WHOSE} WHERE id = ?", (project,)).fetchone()
+    if row and row["owner"] != who and _has_left(row["owner"], row["seen"]) and roles.allowed(db, who, Act.SETTLE):
+        return True
+    check_own(db, who, project)
+    return False
+
+
+def _has_left(owner: str, seen: str | None) -> bool:
+    return owner != LOCAL_OWNER and (seen is None or age(seen) > LEFT_DAYS * DAY)
 
 
 def _people(db: Connection, project: str) -> tuple[str, ...]:
@@ -60,6 +142,10 @@ def _people(db: Connection, project: str) -> tuple[str, ...]:
 def _check(db: Connection, owner: str, project: str, others: Collection[str]) -> None:
     roles.check(db, owner, Act.SHARE)
     check_own(db, owner, project)
+    _check_others(db, owner, others)
+
+
+def _check_others(db: Connection, owner: str, others: Collection[str]) -> None:
     if owner in others or not all(roles.allowed(db, person, Act.PREPARE) for person in others):
         raise InputError("person", "not everybody you named may prepare releases here", "name others who have signed in and may")
 

@@ -25,6 +25,11 @@ CREATE TABLE shares (
     PRIMARY KEY (project, person)
 ) WITHOUT ROWID;
 
+CREATE TABLE offers (
+    project TEXT PRIMARY KEY REFERENCES projects (id) ON DELETE CASCADE,
+    person TEXT NOT NULL
+) WITHOUT ROWID;
+
 CREATE TABLE people (
     owner TEXT PRIMARY KEY,
     name TEXT NOT NULL,

@@ -8,9 +8,9 @@ from collections.abc import Collection
 
 from dpsynth_core.store.faults import BooksLost
 
-_FROM = (2, 3, 4)
+_FROM = (2, 3, 4, 5)
 """Their ledgers had fewer kinds of entries, but for some of the last; the first knew no people."""
-_CHANGED = {"ledger", "people", "tokens", "needs", "shares"}
+_CHANGED = {"ledger", "people", "tokens", "needs", "shares", "offers"}
 
 
 def to(version: int, db: sqlite3.Connection, schema: Collection[tuple[str, str, str, str]]) -> int:

@@ -220,6 +220,23 @@ def retains(owner: str) -> bool:  # noqa: ARG001
     return retention.days() == 30
 
 
+def settles(owner: str) -> bool:  # noqa: ARG001
+    """What two people had who left long ago: of one it is offered, of the other deleted."""
+    places = []
+    for name in ("gone", "late"):
+        roles.greet(name, f"{name}@example.org", [Role.CURATOR], "2024-01-01T00:00:00.000+00:00")
+        places.append(projects.create(name, f"What {name} knew", draft()).id)
+    app = open_ledger()
+    if not any(button.key == "left_offer_gone" for button in app.button):
+        return False
+    assert "What gone knew" not in words(app)
+    app.selectbox(key="left_to_gone").set_value(curator())
+    app = app.button(key="left_offer_gone").click().run()
+    assert "has not answered yet" in words(app)
+    app.checkbox(key="left_sure_late").check().run().button(key="left_delete_late").click().run()
+    return (sharing.offered_to(places[0]), len(projects.list("gone")), projects.list("late")) == (curator(), 1, ())
+
+
 def curator() -> str:
     return next(owner for owner, name in roles.names().items() if name == "curator@example.org")
 
@@ -234,6 +251,7 @@ IN_THE_APP: dict[Act, Callable[[str], bool]] = {
     Act.REVOKE: revokes,
     Act.SHARE: shares,
     Act.RETAIN: retains,
+    Act.SETTLE: settles,
 }
 
 
@@ -281,6 +299,7 @@ STORE: dict[Act, Callable[[str, str, str], object]] = {
     Act.REVOKE: lambda owner, _place, _run: tokens.revoke(owner, "0" * 64),
     Act.SHARE: lambda owner, place, _run: sharing.share(owner, place, []),
     Act.RETAIN: lambda owner, _place, _run: retention.state(owner, 30),
+    Act.SETTLE: lambda owner, _place, _run: sharing.left(owner),
 }
 
 
@@ -382,7 +401,20 @@ def test_a_shared_project_is_anothers_to_work_on_and_says_whose_it_is(office: Of
     app = press(open_page("data", place), "Share")
     app.selectbox(key="project_hand_to").set_value(ben)
     press(app, "Hand over")
+    assert "has not answered yet" in words(press(open_page("data", place), "Share"))
+    assert projects.load(ben, place).owner == ann
+    office.enter("ben")
+    assert press(open_page("data", ""), "Decline") is not None
+    assert sharing.offers(ben) == []
+    office.enter("curator")
+    app = press(open_page("data", place), "Share")
+    app.selectbox(key="project_hand_to").set_value(ben)
+    press(app, "Hand over")
+    office.enter("ben")
+    app = press(open_page("data", ""), "Take it over")
+    assert "Hospital stays" in app.selectbox(key="project_picker").options
     assert projects.load(ben, place).owner == ben
+    office.enter("curator")
     assert "Hospital stays" not in open_page("data", place).selectbox(key="project_picker").options
 
 

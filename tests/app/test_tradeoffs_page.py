@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.foundation.zones import ZoneError, curator_only, public
-from dpsynth_core.store import balance, chain, jobs, projects, sweeps, worker
+from dpsynth_core.store import approvals, balance, chain, jobs, projects, sweeps, worker
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.store.home import LOCAL_OWNER
@@ -300,6 +300,19 @@ def test_the_private_table_is_charged_only_after_the_warning_is_confirmed(starte
     assert only(place).sweep.table == "private"
     assert balance.spent("Invented people").rho == pytest.approx(only(place).sweep.rho)
     assert len(started) == 1
+
+
+def test_trials_whose_population_demands_approvals_since_they_were_started_say_that_they_wait_in_vain() -> None:
+    place = private()
+    button(button(open_page("tradeoffs", place), "Start").click().run(), "Charge it and start").click().run()
+    assert "approval that nobody gives" not in words(open_page("tradeoffs", place))
+    approvals.demand(LOCAL_OWNER, "Invented people", ["plan"])
+    app = open_page("tradeoffs", place)
+    assert "approval that nobody gives" in words(app)
+    assert "first points appear" not in words(app)
+    app = button(app, "Stop").click().run()
+    assert "approval that nobody gives" not in words(app)
+    assert balance.spent("Invented people").rho == 0
 
 
 def test_private_errors_are_watermarked_and_have_no_way_out(started: list[str]) -> None:

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from dpsynth_core.foundation.errors import CapacityError
+from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.planning.spec import Spec
+from dpsynth_core.store import acts as store_acts
 from dpsynth_core.store import approvals, chain, jobs, ledger, looks, projects, retention, roles, runs, sharing, spools, sweeps
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import StoreFault
@@ -32,6 +33,15 @@ pytestmark = pytest.mark.usefixtures("no_workers")
 def people() -> None:
     for name in ("ann", "ben", "eve"):
         roles.greet(name, f"{name}@example.org", [Role.CURATOR], now())
+
+
+OF = roles.of
+
+
+@pytest.fixture
+def by_role(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each may what the roles say that they came in with."""
+    monkeypatch.setattr(roles, "of", OF)
 
 
 def acts(*kinds: str) -> list[tuple[str, str]]:
@@ -83,20 +93,122 @@ def test_the_chain_is_verified_once_for_all_who_are_named(project: str, monkeypa
     assert chain.verify().ok
 
 
-def test_what_is_handed_over_is_the_others_with_its_runs(project: str, make_spec: Make) -> None:
+def test_what_is_taken_over_is_the_others_with_its_runs(project: str, make_spec: Make) -> None:
     ledger.open_population("ann", "people")
     approvals.demand("eve", "people", ["plan"])
     run = runs.submit("ann", project, make_spec(looks=[]))
     sharing.share("ann", project, ["ben", "eve"])
-    sharing.hand_over("ann", project, "ben")
+    sharing.offer("ann", project, "ben")
+    assert sharing.offers("ben") == [sharing.Offer(project, projects.load("ann", project).name, "ann")]
+    assert (projects.load("ben", project).owner, sharing.offered_to(project), sharing.offers("eve")) == ("ann", "ben", [])
+    sharing.answer("ben", project, take=True)
     assert [one.owner for one in approvals.waiting()] == ["ann"], "who made it is whom it is charged to"
     assert projects.list("ann") == ()
     assert (projects.load("eve", project).owner, runs.get("eve", run).owner) == ("ben", "ben")
     assert sharing.people("ben", project) == ("eve",)
     runs.cancel("ben", run)
     projects.delete("ben", project)
-    assert acts("share")[-1] == ("ann", f"project {project} handed to ben")
+    assert acts("share")[-2:] == [("ann", f"project {project} offered to ben"), ("ben", f"project {project} taken over from ann")]
     assert acts("delete") == [("ben", f"project {project}")]
+
+
+@pytest.mark.usefixtures("by_role")
+def test_an_offer_changes_nothing_until_it_is_taken_and_only_by_who_has_it_now(project: str) -> None:
+    sharing.offer("ann", project, "ben")
+    sharing.offer("ann", project, "eve")
+    with pytest.raises(InputError, match="it is not offered to you any more"):
+        sharing.answer("ben", project, take=True)
+    sharing.answer("eve", project, take=False)
+    with pytest.raises(InputError, match="it is not offered to you any more"):
+        sharing.answer("eve", project, take=True)
+    sharing.offer("ann", project, "ben")
+    sharing.offer("ann", project, "")
+    assert (sharing.offers("ben"), projects.load("ann", project).owner) == ([], "ann")
+    sharing.offer("ann", project, "ben")
+    roles.greet("ben", "ben@example.org", [Role.AUDITOR], now())
+    with pytest.raises(InputError, match="does not let you"):
+        sharing.answer("ben", project, take=True)
+    with pytest.raises(InputError, match="does not exist"):
+        sharing.offer("eve", project, "eve")
+    projects.delete("ann", project)
+    assert sharing.offered_to(project) == ""
+    said = [note.removeprefix(f"project {project} ") for _, note in acts("share")]
+    assert said[:3] == ["offered to ben", "offered to eve", "not taken from ann"]
+    assert said[3:] == ["offered to ben", "offered to nobody any more", "offered to ben"]
+
+
+def test_who_had_a_part_is_read_from_every_act_that_gave_one_and_from_no_other(project: str) -> None:
+    def had() -> set[str]:
+        return set(store_acts.had(chain.entries(), project))
+
+    roles.greet("carl of another office", "carl@example.org", [Role.CURATOR], now())
+    sharing.offer("ann", project, "eve")
+    sharing.answer("eve", project, take=False)
+    assert had() == set(), "nobody but the owner saw it"
+    sharing.share("ann", project, ["carl of another office"])
+    sharing.share("ann", project, [])
+    assert had() == {"ann", "carl of another office"}
+    sharing.offer("ann", project, "ben")
+    sharing.answer("ben", project, take=True)
+    assert had() == {"ann", "carl of another office", "ben"}
+    assert store_acts.had(chain.entries(), "another project") == frozenset()
+    former = chain.Entry("ann", "share", note=f"project {project} handed to eve")
+    assert store_acts.had([former], project) == {"ann", "eve"}, "as it was written until it was asked who is handed one"
+
+
+def gone(days: float) -> None:
+    """Ann signed in so many days ago; adam is the administrator."""
+    with transaction() as db:
+        db.execute("UPDATE people SET seen = ? WHERE owner = 'ann'", ((datetime.now(UTC) - timedelta(days=days)).isoformat(),))
+    roles.greet("adam", "adam@example.org", [Role.ADMINISTRATOR], now())
+
+
+@pytest.mark.usefixtures("by_role")
+def test_what_a_person_who_has_left_had_is_offered_by_an_administrator_who_never_sees_it(project: str, make_spec: Make) -> None:
+    ledger.open_population(LOCAL_OWNER, "people")
+    approvals.demand(LOCAL_OWNER, "people", ["plan"])
+    gone(13.9)
+    assert sharing.left("adam") == []
+    with pytest.raises(InputError, match="does not exist"):
+        sharing.offer("adam", project, "ben")
+    gone(14.1)
+    assert [(one.owner, one.name, one.projects) for one in sharing.left("adam")] == [("ann", "ann@example.org", (project,))]
+    for attempt in (lambda: sharing.offer("adam", project, "adam"), lambda: sharing.offer("adam", project, "nobody")):
+        with pytest.raises(InputError, match="not everybody you named"):
+            attempt()
+    with pytest.raises(InputError, match="does not let you"):
+        sharing.left("ben")
+    sharing.offer("adam", project, "ben")
+    for attempt in (lambda: projects.load("adam", project), lambda: sharing.share("adam", project, ["ben"])):
+        with pytest.raises(InputError):
+            attempt()
+    sharing.answer("ben", project, take=True)
+    assert projects.load("ben", project).owner == "ben"
+    assert store_acts.had(chain.entries(), project) == {"ann", "ben"}
+    with pytest.raises(InputError, match="does not exist"):
+        sharing.offer("adam", project, "eve")
+    run = runs.submit("ben", project, make_spec(looks=[]))
+    roles.greet("ann", "ann@example.org", [Role.REVIEWER], now())
+    with pytest.raises(InputError, match="had a part in its project"):
+        approvals.approve("ann", run, "plan", "I made the plan before I left")
+
+
+@pytest.mark.usefixtures("by_role")
+def test_what_a_person_who_has_left_had_is_deleted_by_an_administrator_with_an_act(project: str, make_spec: Make, home: Path) -> None:
+    projects.upload("ann", project, "people.csv", io.BytesIO(CANARY))
+    ledger.open_population(LOCAL_OWNER, "people")
+    run = runs.submit("ann", project, make_spec(looks=[]))
+    gone(13.9)
+    for who in ("adam", "ben"):
+        with pytest.raises(InputError, match="does not exist"):
+            projects.delete(who, project)
+    gone(14.1)
+    with pytest.raises(InputError, match="does not exist"):
+        projects.delete("ben", project)
+    projects.delete("adam", project)
+    assert left_of(home) == []
+    assert acts("delete") == [("adam", f"project {project}, of a person who has left")]
+    assert [entry.kind for entry in chain.entries() if entry.run == run] == ["reserve", "return"]
 
 
 @pytest.mark.parametrize("named", [["ann"], ["nobody has greeted this owner"], ["ben", "rita"]])
@@ -104,7 +216,7 @@ def test_only_people_who_may_prepare_releases_can_be_named(project: str, named: 
     known = {"ann": {Role.CURATOR}, "ben": {Role.CURATOR}, "rita": {Role.REVIEWER}}
     monkeypatch.setattr(roles, "of", lambda _, owner: known.get(owner, set()))
     refused(sharing.share, "ann", project, named, saying="not everybody you named")
-    refused(sharing.hand_over, "ann", project, named[-1], saying="not everybody you named")
+    refused(sharing.offer, "ann", project, named[-1], saying="not everybody you named")
     assert sharing.people("ann", project) == ()
     assert acts("share") == []
 

@@ -18,9 +18,10 @@ from tests.store.test_ledger import reserve, touch
 OFFICE = "'restore',\n        'demand', 'rules', 'approve plan', 'approve release', "
 KINDS = "'look', 'download', 'delete', 'token', 'revoke',\n        'share', 'retention'))"
 FORMER = {
-    2: (f"{OFFICE}{KINDS}", "'restore'))", ("people", "tokens", "needs", "shares")),
-    3: (KINDS, "'look', 'download', 'delete', 'token', 'revoke'))", ("needs", "shares")),
-    4: (KINDS, "'look', 'download', 'delete', 'token', 'revoke'))", ("shares",)),
+    2: (f"{OFFICE}{KINDS}", "'restore'))", ("people", "tokens", "needs", "shares", "offers")),
+    3: (KINDS, "'look', 'download', 'delete', 'token', 'revoke'))", ("needs", "shares", "offers")),
+    4: (KINDS, "'look', 'download', 'delete', 'token', 'revoke'))", ("shares", "offers")),
+    5: (KINDS, KINDS, ("offers",)),
 }
 """Of each version: what it wrote otherwise of the ledger, how, and which tables it had not."""
 

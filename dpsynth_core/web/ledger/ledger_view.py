@@ -15,7 +15,7 @@ from dpsynth_core.store.balance import Spent
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.store.roles import Act
-from dpsynth_core.web.ledger import approvals_view, retention_view, tokens_view
+from dpsynth_core.web.ledger import approvals_view, left_view, retention_view, tokens_view
 from dpsynth_core.web.shell import frame, numbers, session
 from dpsynth_core.web.shell.text import capital, literal, one_line
 
@@ -35,7 +35,7 @@ _KINDS = {
     "delete": "deleted",
     "token": "token for programs made",
     "revoke": "token for programs revoked",
-    "share": "project shared or handed over",
+    "share": "project shared, offered or taken over",
     "retention": "how long projects and uploads are kept",
 }
 
@@ -46,6 +46,7 @@ def charges(owner: str) -> None:
         approvals_view.waiting(owner)
         tokens_view.card(owner)
         retention_view.card(owner)
+        left_view.card(owner)
     names = balance.populations()
     if not names:
         st.info("Nothing is charged yet. The first run, or the Data page, opens a population.", icon=":material/receipt_long:")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -53,6 +54,20 @@ def show(project: Current, own: Sequence[Project], first_page: st.Page) -> None:
             _delete(project)
         if project.mine and session.in_office() and st.button("Share", key="project_share", type="tertiary", help=_SHARE_HELP):
             _share(project)
+    for offer in sharing.offers(project.owner) if session.in_office() else ():
+        _offered(project.owner, offer)
+
+
+def _offered(person: str, offer: sharing.Offer) -> None:
+    with st.container(border=True, key=f"offer_{offer.project}"):
+        st.caption(
+            f"The project **{literal(offer.name, 60)}** of {literal(roles.names().get(offer.owner, offer.owner[:8]))} is offered to you, "
+            "with its runs. Once you take it over it is yours."
+        )
+        with st.container(horizontal=True, gap="small"):
+            for label, take in (("Take it over", True), ("Decline", False)):
+                say = refusals.stored(partial(sharing.answer, person, offer.project, take))
+                st.button(label, key=f"offer_{take}_{offer.project}", on_click=say)
 
 
 def visitor() -> None:
@@ -138,9 +153,12 @@ def _share(project: Current) -> None:
     if _confirmed("Share", "project_share_confirm", lambda: sharing.share(project.owner, project.id, st.session_state[_WITH_KEY])):
         st.rerun()
     with st.expander("Hand it over", icon=":material/forward:"):
-        st.selectbox("The new owner", list(may), index=None, key=_TO_KEY, **look)
-        st.caption("It is theirs from then on, with its runs, and you see it no more unless they share it with you.")
-        hand = lambda: sharing.hand_over(project.owner, project.id, st.session_state[_TO_KEY] or "")  # noqa: E731
+        asked = sharing.offered_to(project.id)
+        st.selectbox("The new owner", list(may), list(may).index(asked) if asked in may else None, key=_TO_KEY, **look)
+        st.caption("They are asked. Once they take it over it is theirs, with its runs, and you see it no more unless they share it.")
+        if asked:
+            st.caption(f"{literal(people.get(asked, asked[:8]))} has not answered yet. Hand it over to nobody to take your offer back.")
+        hand = lambda: sharing.offer(project.owner, project.id, st.session_state[_TO_KEY] or "")  # noqa: E731
         if _confirmed("Hand over", "project_hand_confirm", hand):
             st.rerun()
 

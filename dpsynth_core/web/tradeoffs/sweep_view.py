@@ -17,7 +17,7 @@ from dpsynth_core import charts
 from dpsynth_core.evaluation.verdict import LIMIT
 from dpsynth_core.foundation.zones import Zone, Zoned, public, publishable
 from dpsynth_core.release.document import csv_bytes
-from dpsynth_core.store import runs, sweeps
+from dpsynth_core.store import approvals, runs, sweeps
 from dpsynth_core.store.sweeps import Stored
 from dpsynth_core.tradeoffs import curves, trial
 from dpsynth_core.tradeoffs.curves import MEAN, METRICS, Beside, Metric, Setting
@@ -80,7 +80,12 @@ def _state(sweep: str, was_active: bool) -> None:
     ended = sum(point.state in ("done", "failed", "lost") for point in points)
     bad = [point for point in points if point.state in ("failed", "lost")]
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        if stored.active:
+        if _waits(stored):
+            st.warning(
+                "These trials wait for an approval that nobody gives. By now a second person approves the plans of their population, and "
+                "trials have none. **Stop** gives their budget back."
+            )
+        elif stored.active:
             forecast = {point.number: point.forecast for point in points}
             left = duration(trial.seconds_left(forecast, took, stored.workers))
             st.progress(ended / len(points), f"{ended:,} of {len(points):,} trials · about {left} left", width="stretch")
@@ -94,8 +99,16 @@ def _state(sweep: str, was_active: bool) -> None:
         st.warning(f"{len(bad):,} trials gave nothing: {reasons}.", icon=":material/error:")
 
 
+def _waits(stored: Stored) -> bool:
+    """Whether it reads nothing before an approval."""
+    unread = stored.active and stored.sweep.table == PRIVATE and not stored.touched
+    return unread and approvals.awaited(stored.id, approvals.PLAN)
+
+
 def _results(stored: Stored) -> None:
     outcomes = _outcomes(stored)
+    if not outcomes and _waits(stored):
+        return
     if not outcomes:
         words = "The first points appear here in a moment." if stored.active else "No trial was finished."
         st.info(words, icon=":material/hourglass_empty:")
