@@ -17,6 +17,7 @@ over all calls of all commands, with each fault, comes before any repetition. Pr
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import importlib
 import json
 import os
@@ -215,17 +216,18 @@ def _child(place: Path, act: Callable[[], int], fault: Fault, trace: int, said: 
 # What is left behind
 
 
-def examine(subject: str, place: Path, code: int, charged_before: float) -> list[str]:
-    """What is wrong, of RESULTS, with what a process left that ended so; in a process of its own."""
-    ended = forked(place, partial(_examine, subject, code, charged_before))
+def examine(subject: str, place: Path, code: int, charged_before: float, acted: bool = False) -> list[str]:
+    """What is wrong, of RESULTS, with what a process left that ended so; in a process of its own. acted: on a charge, which stands."""
+    ended = forked(place, partial(_examine, subject, code, charged_before, acted))
     if ended.code != 0 or "Traceback" in ended.said:
         return [f"wrong end: examining it ended with {ended.code}: {ended.said[-600:]}"]
     found: list[str] = json.loads(ended.said.strip().splitlines()[-1])
     return found
 
 
-def _examine(subject: str, code: int, charged_before: float) -> int:
+def _examine(subject: str, code: int, charged_before: float, acted: bool) -> int:
     found: list[str] = []
+    before = _contents(Path("home"), Path("again"))
     if subject == "ledger restore":
         if auditing.audit().problem and code == 0:
             found.append("not whole")
@@ -238,15 +240,15 @@ def _examine(subject: str, code: int, charged_before: float) -> int:
     if subject != "ledger restore":
         jobs.pump()
         whole, answers = _released(found), _answers()
-        if (whole or answers) and not any(entry.kind == "touch" for entry in chain.entries()):
+        if (whole or answers or acted) and not any(entry.kind == "touch" for entry in chain.entries()):
             found.append("undercharged")
         if subject == "worker":
             if (runs.get(LOCAL_OWNER, waiting()).state == "done") != whole:
                 found.append("wrong end: called done without a release, or not done with one")
         elif code == 0 and not whole:
             found.append("wrong end: 0 without a release")
-        if answers and not whole and not _recovered(subject, found):
-            found.append("lost")
+        if answers and not whole:
+            found += _once(before, partial(_recovered, subject))
     print(json.dumps(found))
     return 0
 
@@ -260,15 +262,31 @@ def _released(found: list[str]) -> bool:
     if Path("folder").exists():
         if not Path(Path("folder").read_text(), jobs.RESULT).exists():
             return False
-        bundle = unpack.read_bytes(_packed())
+        content, read = _contents(Path(Path("folder").read_text())), lambda: unpack.read_bytes(_packed())
     else:
         place = next((one for one in (Path("out", "release.zip"), Path("again", "release.zip")) if one.exists()), None)
         if place is None:
             return False
-        bundle = unpack.read(place)
-    if verify.verify(bundle).verdict == verdicts.INCONSISTENT:
-        found.append("not whole: its release")
+        content, read = _contents(place), partial(unpack.read, place)
+    found += _once(content, lambda: ["not whole: its release"] * (verify.verify(read()).verdict == verdicts.INCONSISTENT))
     return True
+
+
+def _once(content: bytes, judge: Callable[[], list[str]]) -> list[str]:
+    """What is wrong, as it was found of the very same bytes before: many a disk after a power cut has the release of another."""
+    kept = Path("..", "judged", hashlib.sha256(content).hexdigest())
+    if not kept.exists():
+        found = judge()
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_text(json.dumps(found))
+    wrong: list[str] = json.loads(kept.read_text())
+    return wrong
+
+
+def _contents(*places: Path) -> bytes:
+    """Names and bytes of all files."""
+    files = sorted(path for place in places for path in (place, *place.rglob("*")) if path.is_file())
+    return b"".join(f"{path} {path.stat().st_size} ".encode() + path.read_bytes() for path in files)
 
 
 def _packed() -> bytes:
@@ -278,11 +296,12 @@ def _packed() -> bytes:
     return place.read_bytes()
 
 
-def _recovered(subject: str, found: list[str]) -> bool:
-    if subject != "worker":
-        return cli.main(["recover", "--out", "again"]) == 0 and _released(found)
-    runs.keep(LOCAL_OWNER, waiting())
-    return work_off() == 0 and _released(found)
+def _recovered(subject: str) -> list[str]:
+    found: list[str] = []
+    if subject == "worker":
+        runs.keep(LOCAL_OWNER, waiting())
+    ended = work_off() if subject == "worker" else cli.main(["recover", "--out", "again"])
+    return found if ended == 0 and _released(found) else [*found, "lost"]
 
 
 # All of it
@@ -389,8 +408,3 @@ def _say_charged() -> int:
     touched = {entry["run"] for entry in entries if entry["kind"] == "touch"}
     print(sum(entry["rho"] for entry in entries if entry["kind"] == "reserve" and entry["run"] in touched))
     return 0
-
-
-def touched(place: Path) -> bool:
-    """Whether the ledger says that a run read records."""
-    return forked(place, lambda: 0 if any(entry.kind == "touch" for entry in chain.entries()) else 1).code == 0

@@ -11,6 +11,7 @@ from then on. Prints a table of all seeds that the record has as Markdown; disks
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import random
 import shutil
@@ -18,7 +19,7 @@ import struct
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -172,42 +173,54 @@ def traced(subject: str, prepared: Path) -> list[Step]:
     return found
 
 
-def cuts(subject: str, folder: Path, seed: int) -> Iterator[list[str] | None]:
-    """What is wrong with one disk after the other; None for one that was seen before."""
-    prepared = folder / subject.replace(" ", "-") / "prepared"
-    prepared.mkdir(parents=True)
-    failing_calls.prepare(subject, prepared)
-    charged, trace = failing_calls.charged(prepared), traced(subject, prepared)
-    answered = [at for at, step in enumerate(trace) if step.what == "s" and step.one.endswith(".jsonl")][1:]  # after the plan
-    known = answered[0] if answered and subject in ("run", "worker") else len(trace)
-    choose, place, seen = random.Random(f"{subject}/{seed}"), prepared.parent / "hurt", set[tuple[str, bool]]()
-    while True:
-        for at in choose.sample(range(len(trace) + 1), len(trace) + 1):
-            built = disk(prepared.parent / "kept", trace[:at], choose, place), at > known
-            if built in seen:
-                yield None
-                continue
-            seen.add(built)
-            wrong = failing_calls.examine(subject, place, -9, charged)
-            if at > known and not failing_calls.touched(place):
-                wrong.append("undercharged: a charge that was acted on is gone")
-            yield [f"{one} (after step {at} of {len(trace)})" for one in wrong]
+@dataclass
+class Cuts:
+    """Of one command. acted: the step after which somebody acted on its charge. seen: disks that were examined."""
+
+    subject: str
+    before: Path
+    charged: float
+    trace: list[Step]
+    acted: int
+    choose: random.Random
+    seen: set[tuple[str, bool]] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, subject: str, folder: Path, seed: int) -> Cuts:
+        prepared = folder / subject.replace(" ", "-") / "prepared"
+        prepared.mkdir(parents=True)
+        failing_calls.prepare(subject, prepared)
+        charged, trace = failing_calls.charged(prepared), traced(subject, prepared)
+        answered = [at for at, step in enumerate(trace) if step.what == "s" and step.one.endswith(".jsonl")][1:]  # after the plan
+        acted = answered[0] if answered and subject in ("run", "worker") else len(trace)
+        return cls(subject, prepared.parent / "kept", charged, trace, acted, random.Random(f"{subject}/{seed}"))
+
+    def cut(self, at: int) -> list[str] | None:
+        """What is wrong with a disk that may remain after so many steps; None for one that was seen before."""
+        place, acted = self.before.parent / "hurt", at > self.acted
+        built = disk(self.before, self.trace[:at], self.choose, place), acted
+        if built in self.seen:
+            return None
+        self.seen.add(built)
+        wrong = failing_calls.examine(self.subject, place, -9, self.charged, acted)
+        return [f"{one} (after step {at} of {len(self.trace)})" for one in wrong]
 
 
 def main() -> int:
     options = record.parser(__doc__, times=1000, seconds=0.0, seed=0).parse_args()
     failing_calls.preload()
-    tally, findings = Counter[tuple[str, str]](), list[str]()
+    tally, findings, choose = Counter[tuple[str, str]](), list[str](), random.Random(options.seed)
     with tempfile.TemporaryDirectory(dir=IN_MEMORY if IN_MEMORY.is_dir() else None) as folder:
-        tried = {subject: cuts(subject, Path(folder), options.seed) for subject in failing_calls.SUBJECTS}
-        for number in record.numbers(options.times, options.seconds):
-            subject = list(tried)[number % len(tried)]
-            wrong = next(tried[subject])
-            tally[subject, "built"] += 1
-            tally[subject, "different"] += wrong is not None
+        commands = [Cuts.of(subject, Path(folder), options.seed) for subject in failing_calls.SUBJECTS]
+        moments = [(command, at) for command in commands for at in range(len(command.trace) + 1)]
+        passes = itertools.chain.from_iterable(choose.sample(moments, len(moments)) for _ in itertools.count())
+        for number, (command, at) in zip(record.numbers(options.times, options.seconds), passes):  # noqa: B905
+            wrong = command.cut(at)
+            tally[command.subject, "built"] += 1
+            tally[command.subject, "different"] += wrong is not None
             for one in wrong or ():
-                tally[subject, one.partition(":")[0].partition(" (")[0]] += 1
-                findings.append(f"{subject}: {one}")
+                tally[command.subject, one.partition(":")[0].partition(" (")[0]] += 1
+                findings.append(f"{command.subject}: {one}")
                 print(findings[-1], file=sys.stderr, flush=True)
             if number % failing_calls.OFTEN == failing_calls.OFTEN - 1:
                 keep(options.results / "power_cuts", options.seed, tally, findings)
