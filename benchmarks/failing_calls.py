@@ -254,7 +254,15 @@ def _examine(subject: str, code: int, charged_before: float, acted: bool) -> int
 
 
 def _answers() -> bool:
-    return any(file.read_bytes().count(b"\n") > 1 for file in Path("home", "spools").glob("*.jsonl"))
+    """Whether one is whole on disk."""
+    return any(map(_whole, [line for file in Path("home", "spools").glob("*.jsonl") for line in file.read_bytes().split(b"\n")[1:-1]]))
+
+
+def _whole(line: bytes) -> bool:
+    try:
+        return bool(json.loads(line))
+    except ValueError:
+        return False
 
 
 def _released(found: list[str]) -> bool:

@@ -2,10 +2,10 @@
 
 Each command of `failing_calls` works once while its library writes down what it does to files. A try then takes a moment of that trace and
 builds a disk that may remain: of each file what was there at its last fsync, and of the writes since then any of them, in any order, whole
-or half; of new names, renames and deletions what a sync of their folder has made last, and of those since then the first few. Each moment
-comes once before any comes again. A disk that was not seen before is examined as there: an answer on it without a charge, answers that are
-lost, a ledger or release called whole that is not. Last, a charge was acted on when the first answer was kept, and every disk must hold it
-from then on. Prints a table of all seeds that the record has as Markdown; disks of two seeds may be the same.
+or some of their sectors; of new names, renames and deletions what a sync of their folder has made last, and of those since then the first
+few. Each moment comes once before any comes again. A disk that was not seen before is examined as there: an answer on it without a charge,
+answers that are lost, a ledger or release called whole that is not. Last, a charge was acted on when the first answer was kept, and every
+disk must hold it from then on. Prints a table of all seeds that the record has as Markdown; disks of two seeds may be the same.
 """
 
 from __future__ import annotations
@@ -67,25 +67,29 @@ class File:
 
     def sync(self) -> None:
         for step in self.since:
-            _apply(self.synced, step, len(step.content))
+            _apply(self.synced, step)
         self.since.clear()
 
     def remains(self, choose: random.Random) -> bytes:
-        """What may be left: any of the steps since the last sync, each whole or up to a sector of it."""
+        """What may be left: any of the steps since the last sync, in any order, each whole or some of its sectors."""
         content = bytearray(self.synced)
         for step in choose.sample(self.since, choose.randint(0, len(self.since))):
-            half = choose.random() < 0.3 and len(step.content) > SECTOR
-            _apply(content, step, SECTOR * choose.randint(1, len(step.content) // SECTOR) if half else len(step.content))
+            _apply(content, step, choose if choose.random() < 0.3 else None)
         return bytes(content)
 
 
-def _apply(content: bytearray, step: Step, length: int) -> None:
+def _apply(content: bytearray, step: Step, tear: random.Random | None = None) -> None:
+    """tear: chooses which sectors of the file, of those that the step writes to, are as it wrote them; None for all."""
     if step.what == "t":
         content[:] = content[: step.place].ljust(step.place, b"\0")
         return
-    if len(content) < step.place:
-        content.extend(bytes(step.place - len(content)))
-    content[step.place : step.place + length] = step.content[:length]
+    begin, end = step.place, step.place + len(step.content)
+    while begin < end:
+        until = min(end, begin - begin % SECTOR + SECTOR)
+        if tear is None or tear.random() < 0.5:
+            content.extend(bytes(max(0, begin - len(content))))
+            content[begin:until] = step.content[begin - step.place : until - step.place]
+        begin = until
 
 
 def disk(before: Path, trace: Sequence[Step], choose: random.Random, target: Path) -> str:

@@ -95,6 +95,19 @@ def test_after_any_answer_the_release_is_recovered_as_far_as_it_was_paid_for() -
     assert set(kinds) == {"tables", "rows"}
 
 
+def test_an_answer_that_a_power_cut_left_without_a_sector_costs_none_before_it(capsys: pytest.CaptureFixture[str]) -> None:
+    interrupted(3, "--population", "people")
+    (file,) = (spools.spool_file(run) for run in spools.unfinished())
+    *lines, before, last, _ = file.read_bytes().split(b"\n")
+    torn, end = last[:40] + bytes(len(last) - 60) + last[-20:], b"\n"
+    file.write_bytes(b"\n".join([*lines, torn, last]) + end)
+    assert recover() == 2, "what was on disk before another answer was asked for has been damaged since"
+    assert "its spool is damaged" in capsys.readouterr().err
+    file.write_bytes(b"\n".join([*lines, before, torn]) + end)
+    assert recover() == 0
+    assert len(json.loads(Path("again/release.json").read_text())["transcript"]) == 2
+
+
 def test_without_a_population_the_spool_lies_beside_the_folder_until_it_is_recovered(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,8 +1,9 @@
 """The spool of a run: every answer of the kernel is on disk before anybody acts on it, with what else its release follows from.
 
-One JSON text per line: first the sealed plan, then an answer and what it was charged, as they come. A line that a crash cut off holds an
-answer that was never used. Nothing in it but public and released values; it is private all the same, because the plan names a path.
-The process that holds the file open holds its lock, so that a run that is still under way is not recovered.
+One JSON text per line: first the sealed plan, then an answer and what it was charged, as they come. A last line that a crash cut off, or a
+power cut left without some of its sectors, holds an answer that was never used. Nothing in it but public and released values; it is private
+all the same, because the plan names a path. The process that holds the file open holds its lock, so that a run that is still under way is
+not recovered.
 
 A run of which everything that was paid for is here can go on (Proposition 25). Where an error ended it between a charge and its answer's
 line, the file becomes read-only: the answer may have been the error's reason, and must not be drawn again until it suits.
@@ -82,13 +83,16 @@ class Spool:
         try:
             if not spool.goes_on:  # since it was looked at, and before its lock was free
                 raise lost
-            kept, whole = _content(spool._stream, field)
+            kept, rest = _content(spool._stream, field)
+            if b"\n" in rest:  # it may have been damaged later, when somebody had acted on it
+                raise lost
+            spool._stream.seek(-len(rest), os.SEEK_END)
             if (kept.run, kept.spec.digest()) != (run, plan.spec.digest()):
                 raise InputError(field, "what it kept is of another plan", "put back what the run kept, or recover it")
             if not kept.private:  # its noise comes again from the beginning
                 spool._stream.seek(0)
-                kept, whole = replace(kept, answers=(), paid=()), len(spool._stream.readline())
-            spool._stream.seek(whole)
+                kept = replace(kept, answers=(), paid=())
+                spool._stream.readline()
             spool._stream.truncate()
         except BaseException:
             spool.close()
@@ -160,25 +164,25 @@ def read(path: Path) -> Kept:
         raise InputError(field, "there is nothing to recover", "name a run that was interrupted") from None
 
 
-def _content(stream: BinaryIO, field: str) -> tuple[Kept, int]:
-    """What a spool holds, and the length of its lines that are whole. Raises InputError."""
+def _content(stream: BinaryIO, field: str) -> tuple[Kept, bytes]:
+    """What a spool holds, and what follows on its lines that are whole. Raises InputError."""
     size = os.fstat(stream.fileno()).st_size
     if not 0 < size <= MAX_BYTES:
         raise InputError(field, "it is empty, or too large to be what a run kept", "name a run that was interrupted")
     content = stream.read(size)
-    lines = content.split(b"\n")
-    try:
-        first, *others = map(json.loads, lines[:-1])
-        kept = Kept(
-            run=first["run"],
-            spec=Spec.from_json(first["spec"]),
-            private=first["private"],
-            answers=transcript.from_json([line["answer"] for line in others], ()),
-            paid=tuple(document.charge_of(event) for line in others for event in line["paid"]),
-        )
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError):
-        raise InputError(field, "its spool is damaged", "nothing of it can be recovered") from None
-    return kept, size - len(lines[-1])
+    whole = content.rfind(b"\n") + 1
+    for end in (whole, content.rfind(b"\n", 0, max(0, whole - 1)) + 1):
+        with suppress(ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError):
+            first, *others = map(json.loads, content[:end].split(b"\n")[:-1])
+            kept = Kept(
+                run=first["run"],
+                spec=Spec.from_json(first["spec"]),
+                private=first["private"],
+                answers=transcript.from_json([line["answer"] for line in others], ()),
+                paid=tuple(document.charge_of(event) for line in others for event in line["paid"]),
+            )
+            return kept, content[end:]
+    raise InputError(field, "its spool is damaged", "nothing of it can be recovered")
 
 
 def check_room(plan: Plan, folder: Path, field: str) -> None:

@@ -78,7 +78,8 @@ def offer(owner: str, project: str, to: str) -> None:
         settled = check_settles(db, owner, project)
         roles.check(db, owner, Act.SETTLE if settled else Act.SHARE)
         _check_others(db, owner, [to] if to else [])
-        db.execute("DELETE FROM offers WHERE project = ?", (project,))
+        if not db.execute("DELETE FROM offers WHERE project = ?", (project,)).rowcount and not to:
+            raise InputError("person", "nobody is named", "choose who is to have it")
         if to:
             db.execute("INSERT INTO offers (project, person) VALUES (?, ?)", (project, to))
         acts.record(db, owner, acts.SHARE, f"project {project} offered to {to or 'nobody any more'}")

@@ -203,6 +203,16 @@ def cheaper(line: bytes) -> bytes:
     return re.sub(rb'"sigma": ([0-9.]+)', lambda sigma: b'"sigma": %f' % (3 * float(sigma[1])), line)
 
 
+def test_a_last_answer_that_cannot_be_read_any_more_is_not_drawn_again() -> None:
+    """A power cut may have left it so; but so may damage after somebody acted on it."""
+    plan = planned()
+    file = spools.spool_file(stopped(plan, 5))
+    content = file.read_bytes()
+    file.write_bytes(content[:-30] + bytes(20) + content[-10:])
+    with pytest.raises(dps.InputError, match="an answer that was paid for is lost"):
+        plan.run(progress=False)
+
+
 def free(line: bytes) -> bytes:
     return re.sub(rb'"charges": 1', b'"charges": 0', re.sub(rb'"paid": \[.*\]', b'"paid": []', line))
 

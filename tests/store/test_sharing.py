@@ -123,6 +123,8 @@ def test_an_offer_changes_nothing_until_it_is_taken_and_only_by_who_has_it_now(p
         sharing.answer("eve", project, take=True)
     sharing.offer("ann", project, "ben")
     sharing.offer("ann", project, "")
+    with pytest.raises(InputError, match="nobody is named"):
+        sharing.offer("ann", project, "")
     assert (sharing.offers("ben"), projects.load("ann", project).owner) == ([], "ann")
     sharing.offer("ann", project, "ben")
     roles.greet("ben", "ben@example.org", [Role.AUDITOR], now())

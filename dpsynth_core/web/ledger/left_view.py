@@ -35,8 +35,9 @@ def _one(owner: str, left: Left, may: Mapping[str, str]) -> None:
     to, sure = f"left_to_{left.owner}", f"left_sure_{left.owner}"
 
     def offer() -> None:
-        for project in left.projects:
-            sharing.offer(owner, project, st.session_state[to] or "")
+        to_whom = st.session_state[to] or ""
+        for project in left.projects if to_whom else filter(sharing.offered_to, left.projects):
+            sharing.offer(owner, project, to_whom)
 
     def delete() -> None:
         for project in left.projects:

@@ -30,6 +30,8 @@ _SHARE_HELP = "Only you see it until you name others, or hand it over."
 
 def show(project: Current, own: Sequence[Project], first_page: st.Page) -> None:
     """The projects. first_page: where a new project begins."""
+    for offer in sharing.offers(project.owner) if session.in_office() else ():
+        _offered(project.owner, offer)
     people = roles.names() if any(one.owner != project.owner for one in own) else {}
     labels: dict[str, str] = {}  # a select box tells its options apart by what they are called, so equal names are numbered
     for one in sorted(own, key=lambda p: p.created):
@@ -54,8 +56,6 @@ def show(project: Current, own: Sequence[Project], first_page: st.Page) -> None:
             _delete(project)
         if project.mine and session.in_office() and st.button("Share", key="project_share", type="tertiary", help=_SHARE_HELP):
             _share(project)
-    for offer in sharing.offers(project.owner) if session.in_office() else ():
-        _offered(project.owner, offer)
 
 
 def _offered(person: str, offer: sharing.Offer) -> None:
