@@ -93,7 +93,8 @@ def manifest(files: Mapping[str, Digest]) -> bytes:
 
 def zipped(files: Mapping[str, Content], stream: BinaryIO) -> None:
     """Write a ZIP of the files, the report first, with fixed dates and permissions; in the form for large files where one needs it."""
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+    archive = zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED)
+    try:
         for name in sorted(files, key=lambda name: (name != report.REPORT, "/" in name, name)):
             info = zipfile.ZipInfo(name, _EPOCH)
             info.create_system, info.compress_type, info.external_attr = 3, zipfile.ZIP_DEFLATED, 0o644 << 16
@@ -101,6 +102,10 @@ def zipped(files: Mapping[str, Content], stream: BinaryIO) -> None:
             info._compresslevel = FAST if info.file_size > LARGE else None  # type: ignore[attr-defined]  # Python has no other way
             with files[name].open() as source, archive.open(info, "w") as target:
                 shutil.copyfileobj(source, target, PART_BYTES)
+        archive.close()
+    except BaseException:
+        archive.fp = None  # else it would write its end, now or when it is collected, and say of that why it cannot
+        raise
 
 
 def checked_name(name: str) -> str:

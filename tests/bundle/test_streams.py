@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import io
+import sys
 import tracemalloc
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
@@ -58,6 +60,21 @@ def test_large_files_are_packed_and_unpacked_a_part_at_a_time(tmp_path: Path) ->
             packing.zipped({"release.json": held(b'{"format": 1}'), "synthetic.csv": rows}, stream)
         read = unpack.read(tmp_path / "release.zip")
     assert read.files["synthetic.csv"].digest.size == MEGABYTES * PART_BYTES
+
+
+def test_memory_that_is_gone_while_it_is_packed_is_said_and_nothing_of_the_zip(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python's own end of a file that was begun would raise ValueError in its place, and once more when it is collected."""
+    later: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", later.append)
+
+    def fails(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(zipfile, "_ZipWriteFile", fails)
+    with io.BytesIO() as stream, pytest.raises(MemoryError):
+        packing.zipped({"release.json": held(b'{"format": 1}')}, stream)
+    gc.collect()
+    assert later == []
 
 
 def test_what_is_too_large_for_a_plain_zip_gets_the_other_form(monkeypatch: pytest.MonkeyPatch) -> None:
