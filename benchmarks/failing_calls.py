@@ -220,9 +220,14 @@ def examine(subject: str, place: Path, code: int, charged_before: float, acted: 
     """What is wrong, of RESULTS, with what a process left that ended so; in a process of its own. acted: on a charge, which stands."""
     ended = forked(place, partial(_examine, subject, code, charged_before, acted))
     if ended.code != 0 or "Traceback" in ended.said:
-        return [f"wrong end: examining it ended with {ended.code}: {ended.said[-600:]}"]
+        return [f"wrong end: examining it ended with {ended.code}: {_end(ended.said)}"]
     found: list[str] = json.loads(ended.said.strip().splitlines()[-1])
     return found
+
+
+def _end(said: str) -> str:
+    """Its last line, without the places of files before it."""
+    return said.strip().splitlines()[-1][:200] if said.strip() else "nothing said"
 
 
 def _examine(subject: str, code: int, charged_before: float, acted: bool) -> int:
@@ -339,7 +344,7 @@ def disturbed(subject: str, name: str, fault: Fault, prepared: Path, before: flo
     died = ended.code < 0 and (name in ("death", NO_MEMORY)) and ended.code != -signal.SIGALRM
     shown = "Traceback" in ended.said and subject != "worker"  # which nobody looks at: its state says what people are told
     if shown or not (died or ended.code in (0, 1, 2, 130)):
-        found.append(f"wrong end: {ended.code}: {ended.said[-600:]}")
+        found.append(f"wrong end: {ended.code}: {_end(ended.said)}")
     return ended.code == 0, found
 
 
