@@ -249,7 +249,7 @@ def _examine(subject: str, code: int, charged_before: float, acted: bool) -> int
             found.append("undercharged")
         if subject == "worker":
             if (runs.get(LOCAL_OWNER, waiting()).state == "done") != whole:
-                found.append("wrong end: called done without a release")
+                found.append("wrong end: called done without a release, or not done with one")
         elif code == 0 and not whole:
             found.append("wrong end: 0 without a release")
         if answers and not whole:
@@ -273,8 +273,10 @@ def _whole(line: bytes) -> bool:
 def _released(found: list[str]) -> bool:
     """Whether there is a complete release; a release that is there and is not complete is a finding."""
     if Path("folder").exists():
-        if runs.get(LOCAL_OWNER, waiting()).state != "done" or not Path(Path("folder").read_text(), jobs.RESULT).exists():
-            return False  # a release beside a run that is called failed, as its last fsync was, is made again
+        if not Path(Path("folder").read_text(), jobs.RESULT).exists():
+            return False
+        if runs.get(LOCAL_OWNER, waiting()).state != "done":
+            return True  # which is a finding, and it cannot be packed
         content, read = _contents(Path(Path("folder").read_text())), lambda: unpack.read_bytes(_packed())
     else:
         place = next((one for one in (Path("out", "release.zip"), Path("again", "release.zip")) if one.exists()), None)

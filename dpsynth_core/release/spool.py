@@ -142,7 +142,9 @@ class Spool:
             self._stream.close()
 
     def discard(self) -> None:
-        self.path.unlink(missing_ok=True)
+        """Where the disk refuses that, it stays: what else happened is told all the same."""
+        with suppress(OSError):
+            self.path.unlink(missing_ok=True)
         self.close()
 
     def _write(self, content: Any) -> None:

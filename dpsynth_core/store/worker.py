@@ -135,7 +135,8 @@ def _make_release(row: Row) -> None:
 
     if row["touched"]:
         keep(_recovered(run, spec), None)
-        spools.spool_file(run).unlink()
+        with contextlib.suppress(OSError):  # the release is there
+            spools.spool_file(run).unlink()
     else:
         _fresh(run, spec, keep)
 

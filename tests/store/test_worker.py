@@ -20,7 +20,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
 from dpsynth_core.sources import csv_file, readers
-from dpsynth_core.store import balance, chain, database, jobs, postgres, processes, runs, spools, worker
+from dpsynth_core.store import balance, chain, database, jobs, postgres, processes, projects, runs, spools, worker
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.store.folders import run_folder
@@ -172,6 +172,27 @@ def test_a_home_that_takes_nothing_more_from_any_moment_on_loses_nothing_that_wa
         if len(connections) <= before:
             break
     assert states >= {("lost", False), ("lost", True), ("done", True)}
+
+
+def test_a_release_that_is_whole_is_done_though_what_was_kept_for_it_cannot_be_deleted(
+    started: str, project: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Path.unlink
+
+    def unlink(path: Path, *arguments: Any, **options: Any) -> None:
+        if path.suffix == ".jsonl":
+            raise OSError(errno.EIO, "Input/output error")
+        real(path, *arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", unlink)
+        worker.work(jobs.claim(started))
+    assert spools.spool_file(started).exists()
+    assert runs.get("ann", started).state == "done"
+    assert runs.release("ann", started).codes is not None
+    assert not runs.can_keep(runs.get("ann", started))
+    projects.delete("ann", project)
+    assert not spools.spool_file(started).exists()
 
 
 def test_a_table_that_cannot_be_read_to_its_end_costs_nothing(started: str, monkeypatch: pytest.MonkeyPatch) -> None:
