@@ -334,7 +334,7 @@ def test_private_outcomes_are_kept_in_no_cache(started: list[str], monkeypatch: 
     place = private()
     button(button(open_page("tradeoffs", place), "Start").click().run(), "Charge it and start").click().run()
     worker.work(jobs.claim(started[-1]))
-    monkeypatch.setattr(sweep_view, "_public_outcomes", lambda *_: pytest.fail("it was cached"))
+    monkeypatch.setattr(sweep_view, "_public", lambda *_: pytest.fail("it was cached"))
     open_page("tradeoffs", place)
 
 

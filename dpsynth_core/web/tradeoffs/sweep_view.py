@@ -3,7 +3,6 @@ sweep: what was found on the private table is drawn as pictures, watermarked, ke
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -15,7 +14,7 @@ import streamlit as st
 
 from dpsynth_core import charts
 from dpsynth_core.evaluation.verdict import LIMIT
-from dpsynth_core.foundation.zones import Zone, Zoned, public, publishable
+from dpsynth_core.foundation.zones import Zone, Zoned, publishable
 from dpsynth_core.release.document import csv_bytes
 from dpsynth_core.store import approvals, runs, sweeps
 from dpsynth_core.store.sweeps import Stored
@@ -34,6 +33,7 @@ from dpsynth_core.web.shell.text import literal
 from dpsynth_core.web.tradeoffs.sweep_form import SHOWN
 
 T = TypeVar("T", str, float, int)
+V = TypeVar("V")
 Outcomes = Mapping[int, Outcome]
 """Of finished trials, by their numbers."""
 
@@ -163,39 +163,29 @@ def _button(label: str, icon: str, action: Callable[[str, str], None], stored: S
     st.button(label, icon=icon, key=f"sweep_{action.__name__}", on_click=act, **look)
 
 
-def _outcomes(stored: Stored) -> Outcomes:
+def _kept(stored: Stored, of: tuple[Any, ...], make: Callable[[], V]) -> V:
+    """What `make` comes to, worked out once. of: what it depends on besides the sweep, such as how many trials are finished: they are only
+    added to. What was found on the private table is kept nowhere."""
     if stored.sweep.zone is Zone.CURATOR:
-        return sweeps.outcomes(session.current().owner, stored.id)
-    points = sweeps.points(session.current().owner, stored.id)
-    return _public_outcomes(session.current().owner, stored.id, sum(point.state == "done" for point in points))
+        return make()
+    return cast(V, _public(session.current().owner, stored.id, of, make))
 
 
-@st.cache_data(max_entries=16, show_spinner=False)
-def _public_outcomes(owner: str, sweep: str, finished: int) -> Outcomes:
-    """finished: how many there are; they are never changed, only added to."""
-    del finished
-    return sweeps.outcomes(owner, sweep)
+@st.cache_data(max_entries=128, show_spinner=False)
+def _public(owner: str, sweep: str, of: tuple[Any, ...], _make: Callable[[], Any]) -> Any:
+    del owner, sweep, of
+    return _make()
+
+
+def _outcomes(stored: Stored) -> Outcomes:
+    owner = session.current().owner
+    finished = sum(point.state == "done" for point in sweeps.points(owner, stored.id))
+    return _kept(stored, ("outcomes", finished), lambda: sweeps.outcomes(owner, stored.id))
 
 
 def _bands(stored: Stored, outcomes: Outcomes, metric: Metric) -> Zoned[pd.DataFrame]:
-    """As `curves.bands`: public ones are kept, as the limit and two charts are read against them."""
-    if stored.sweep.zone is Zone.CURATOR:
-        return curves.bands(curves.outcomes(stored.sweep, outcomes), metric)
-    return public(_public_bands(session.current().owner, stored.id, len(outcomes), METRICS.index(metric)))
-
-
-@st.cache_data(max_entries=32, show_spinner=False)
-def _public_bands(owner: str, sweep: str, finished: int, metric: int) -> pd.DataFrame:
-    """finished: as in `_public_outcomes`."""
-    outcomes = _public_outcomes(owner, sweep, finished)
-    return curves.bands(curves.outcomes(sweeps.get(owner, sweep).sweep, outcomes), METRICS[metric]).value
-
-
-@st.cache_data(max_entries=32, show_spinner=False)
-def _guesses(document: str) -> dict[float, float]:
-    """By epsilon, how often a guess about one person is right at most, whichever of the mechanisms is tried."""
-    sweep = Sweep.from_json(json.loads(document))
-    return {epsilon: sweep.guess(epsilon) for epsilon in sweep.epsilons}
+    of = "bands", len(outcomes), METRICS.index(metric)
+    return _kept(stored, of, lambda: curves.bands(curves.outcomes(stored.sweep, outcomes), metric))
 
 
 def _limit(stored: Stored, outcomes: Outcomes, metric: Metric, chosen: Setting) -> float | None:
@@ -244,24 +234,16 @@ def _pick() -> None:
 
 def _drawn(stored: Stored, outcomes: Outcomes, name: str, metric: Metric, chosen: Setting, *beside: Any) -> None:
     """One of the charts; a public one is made once for what it shows, and can be clicked where it has settings. beside: see `_chart`."""
+    key, make = f"tradeoffs_{name}", partial(_chart, stored, outcomes, name, metric, chosen, *beside)
     if stored.sweep.zone is Zone.CURATOR:
-        draw(_chart(stored, outcomes, name, metric, chosen, *beside), stored.sweep.zone, f"tradeoffs_{name}")
+        draw(make(), stored.sweep.zone, key)
         return
-    spec = _public_chart(session.current().owner, stored.id, len(outcomes), name, METRICS.index(metric), chosen, beside)
-    key = f"tradeoffs_{name}"
+    of = "chart", len(outcomes), name, METRICS.index(metric), chosen, beside
+    spec: dict[str, Any] = _kept(stored, of, lambda: make().to_dict(validate=False))
     if name == OF_TABLES:
         st.vega_lite_chart(spec, key=key)
     else:
         st.vega_lite_chart(spec, on_select=partial(_take, key), selection_mode=charts.TRIED, key=key)
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def _public_chart(owner: str, sweep: str, finished: int, name: str, metric: int, chosen: Setting, beside: tuple) -> dict[str, Any]:
-    """The chart as Vega-Lite. finished: how many points there are."""
-    outcomes = _public_outcomes(owner, sweep, finished)
-    drawing = _chart(sweeps.get(owner, sweep), outcomes, name, METRICS[metric], chosen, *beside)
-    specification: dict[str, Any] = drawing.to_dict(validate=False)
-    return specification
 
 
 def _chart(
@@ -275,7 +257,7 @@ def _chart(
     bands = _bands(stored, outcomes, metric)
     if name == BY_TABLES:
         return charts.by_tables(bands, metric, chosen.epsilon, chosen)
-    guesses = _guesses(json.dumps(sweep.to_json(), sort_keys=True))
+    guesses = {epsilon: sweep.guess(epsilon) for epsilon in sweep.epsilons}
     marks = charts.Marks(limit, sweep.base.budget.epsilon, guesses, curves.release_points(releases) if releases else None)
     return charts.by_epsilon(bands, metric, chosen.tables, chosen, marks)
 
