@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.hostile import people
+
 DONE, FAILED, REFUSED = 0, 1, 2
 ANY = frozenset({DONE, REFUSED})
 """For input that may be odd and usable; either way the rules of `trial` hold."""
@@ -33,7 +35,8 @@ class Attempt:
 
 
 Generator = Callable[[random.Random, Path], Attempt]
-"""Makes one case: writes its files into an empty folder and says which command to run there. All randomness is the first argument's."""
+"""Makes one case: writes its files into a folder with those of `people.write`, and says which command to run there. All randomness is the
+first argument's."""
 
 GROUPS: dict[str, list[Generator]] = {}
 """Generators by group, taken in turn."""
@@ -63,7 +66,9 @@ class Case:
         return generators[self.number % len(generators)]
 
     def make(self, place: Path) -> Attempt:
-        return self.generator(random.Random(f"{self.group}/{self.seed}/{self.number}"), place)
+        rng = random.Random(f"{self.group}/{self.seed}/{self.number}")
+        people.write(rng, place)
+        return self.generator(rng, place)
 
     def __str__(self) -> str:
         again = f"python -m tests.hostile --group {self.group} --seed {self.seed} --only {self.number}"

@@ -38,18 +38,16 @@ _NUMBERS = (
 
 
 @of_group("options")
-def numbers(rng: random.Random, place: Path) -> Attempt:
+def numbers(rng: random.Random, _place: Path) -> Attempt:
     """Every number of a release as anything else."""
-    people.write(rng, place)
     options = ["epsilon", "delta", "certificate", "models_share", "ranges_share", "rows", "seed", "max_rows_per_person"]
     given = {option: rng.choice(_NUMBERS) for option in rng.sample(options, rng.choice([1, 1, 2]))}
     return Attempt(people.synthesize(**given), charges=True)
 
 
 @of_group("options")
-def words(rng: random.Random, place: Path) -> Attempt:
+def words(rng: random.Random, _place: Path) -> Attempt:
     """Every word as anything else."""
-    people.write(rng, place)
     options = ["mechanism", "relation", "person_column", "encoding", "delimiter", "quoting", "missing", "set", "population", "model"]
     odd = [text for text in values.TEXTS if "\x00" not in text] + [
         "\udcff",
@@ -66,9 +64,8 @@ def words(rng: random.Random, place: Path) -> Attempt:
 
 
 @of_group("options")
-def settings(rng: random.Random, place: Path) -> Attempt:
+def settings(rng: random.Random, _place: Path) -> Attempt:
     """Parameters of mechanisms at the ends of their range and beyond, without a run that takes long."""
-    people.write(rng, place)
     name, knobs = rng.choice(
         [
             ("aim", ["max_size_mb", "rounds_per_attribute", "reserve_rounds", "measure_share"]),
@@ -82,18 +79,16 @@ def settings(rng: random.Random, place: Path) -> Attempt:
 
 
 @of_group("options")
-def markers(rng: random.Random, place: Path) -> Attempt:
+def markers(rng: random.Random, _place: Path) -> Attempt:
     """Missing markers, up to thousands of them."""
-    people.write(rng, place)
     odd = ["", " ", "f", "NA", "-9", "1e400", "nan", "x" * 5000, "\ufeff"]
     texts = [rng.choice(odd) for _ in range(3)] + [str(number) for number in range(rng.choice([0, 500, 5000]))]
     return Attempt((*people.synthesize(), *(part for text in texts for part in ("--missing", text))), charges=True)
 
 
 @of_group("options")
-def command_lines(rng: random.Random, place: Path) -> Attempt:
+def command_lines(rng: random.Random, _place: Path) -> Attempt:
     """Commands without what they need, with what they do not know, and options that are there twice."""
-    people.write(rng, place)
     parts = list(people.synthesize())
     for _ in range(rng.randint(1, 3)):
         change = rng.randrange(3)
@@ -148,7 +143,6 @@ def _strange(rng: random.Random, place: Path) -> str:
 @of_group("paths")
 def strange_files(rng: random.Random, place: Path) -> Attempt:
     """FIFOs, devices, sockets, folders, links and nonsense for every option that takes a file."""
-    people.write(rng, place)
     strange = _strange(rng, place)
     inside = "nowhere" if strange.startswith("/") else strange  # nothing is ever written outside of the case's folder
     release = people.synthesize()
@@ -181,7 +175,6 @@ def strange_files(rng: random.Random, place: Path) -> Attempt:
 @of_group("paths")
 def paths_in_a_spec(rng: random.Random, place: Path) -> Attempt:
     """The same for the tables that a spec names."""
-    people.write(rng, place)
     document = people.spec()
     strange = _strange(rng, place)
     if rng.random() < 0.7:
@@ -195,7 +188,6 @@ def paths_in_a_spec(rng: random.Random, place: Path) -> Attempt:
 @of_group("paths")
 def places_to_write(rng: random.Random, place: Path) -> Attempt:
     """--out that is in the way of itself."""
-    people.write(rng, place)
     out = place / "out"
     change = rng.randrange(5)
     if change == 0:
@@ -279,7 +271,6 @@ def spoiled_export(rng: random.Random, place: Path) -> Attempt:
 @of_group("ledger")
 def damaged_home(rng: random.Random, place: Path) -> Attempt:
     """A release with books that are damaged: nothing may be charged to them."""
-    people.write(rng, place)
     shutil.copytree(home_with_books(), place / "books")
     file = place / "books" / rng.choice(["dpsynth.sqlite", "ledger.head", "fingerprint.key"])
     change = rng.randrange(5)

@@ -12,7 +12,6 @@ from tests.hostile.attempts import ANY, BAD, Attempt, of_group
 @of_group("domains")
 def spoiled_domain(rng: random.Random, place: Path) -> Attempt:
     """Any value of a domain swapped."""
-    people.write(rng, place)
     document = people.domain() | {"impossible": [{"never": {"age": "0..24", "sex": ["f"]}, "note": "n"}]}
     for _ in range(rng.choice([1, 1, 2])):
         document = values.spoiled(rng, document, rng.choice(list(values.paths(document))))
@@ -35,7 +34,6 @@ def _leaves(obj: object) -> list[object]:
 @of_group("domains")
 def attributes(rng: random.Random, place: Path) -> Attempt:
     """One attribute of every kind with fields of wrong kinds and sizes."""
-    people.write(rng, place)
     kind = rng.choice(["categorical", "ordinal", "integer", "numeric", "date", "coded", "fancy"])
     good = {
         "integer": {"lower": 0, "upper": 9},
@@ -54,7 +52,6 @@ def attributes(rng: random.Random, place: Path) -> Attempt:
 @of_group("domains")
 def sizes(rng: random.Random, place: Path) -> Attempt:
     """Lists of a hundred thousand and more: categories, edges, codes, columns, one of them there twice."""
-    people.write(rng, place)
     many = rng.choice([100_001, 200_000])
     categories = [f"v{i}" for i in range(many)]
     entries = rng.choice(
@@ -77,7 +74,6 @@ def sizes(rng: random.Random, place: Path) -> Attempt:
 @of_group("domains")
 def rules(rng: random.Random, place: Path) -> Attempt:
     """Impossible combinations in any form, and too many of them."""
-    people.write(rng, place)
     forms = [
         {"never": {"age": "0..24", "sex": ["f"]}},
         {"if": {"sex": "f"}, "then": {"age": ["0 to 24"]}},
@@ -97,7 +93,6 @@ def rules(rng: random.Random, place: Path) -> Attempt:
 @of_group("domains")
 def codebooks(rng: random.Random, place: Path) -> Attempt:
     """Codebooks, and texts that are nearly JSON."""
-    people.write(rng, place)
     lines = ["column,value,label", "sex,f,x", "sex,m,y", "age,0..99,", "age,,"]
     for _ in range(rng.randint(0, 5)):
         lines.insert(
@@ -140,9 +135,8 @@ def codebooks(rng: random.Random, place: Path) -> Attempt:
 
 
 @of_group("workloads")
-def stated(rng: random.Random, place: Path) -> Attempt:
+def stated(rng: random.Random, _place: Path) -> Attempt:
     """--workload as text."""
-    people.write(rng, place)
     number = rng.choice(["0", "1", "2", "4", "5", "²", "٣", "-1", "1.5", "9" * 30, "9" * 5000, "", " 1", "1e9"])
     forms = [
         "all-{}way",
@@ -168,7 +162,6 @@ def stated(rng: random.Random, place: Path) -> Attempt:
 @of_group("workloads")
 def written(rng: random.Random, place: Path) -> Attempt:
     """--workload as a document, any value swapped."""
-    people.write(rng, place)
     good = rng.choice(
         [
             {"kind": "all", "k": 2},
@@ -184,7 +177,6 @@ def written(rng: random.Random, place: Path) -> Attempt:
 @of_group("workloads")
 def weights(rng: random.Random, place: Path) -> Attempt:
     """Weights at and beyond what floats can add."""
-    people.write(rng, place)
     odd = [1e308, 5e-324, 1e-9, 1e9, 1e-300, values.Raw("1" + "0" * 400), values.Raw("1e999"), 0, -1, True, "1", None, 1]
     marginals = [{"attributes": names, "weight": rng.choice(odd)} for names in (["age"], ["sex"], ["age", "sex"])]
     (place / "workload.json").write_text(values.encode({"kind": "marginals", "marginals": marginals}))
@@ -215,7 +207,6 @@ def large(rng: random.Random, place: Path) -> Attempt:
 @of_group("specs")
 def swapped_field(rng: random.Random, place: Path) -> Attempt:
     """Any value of a spec swapped, gone, there twice or joined by one that nobody knows."""
-    people.write(rng, place)
     document = people.spec()
     (place / "spec.json").write_text(values.encode(values.spoiled(rng, document, rng.choice(list(values.paths(document))))))
     return Attempt(("run", "spec.json", "--out", "out", "--population", "people"), charges=True)
@@ -224,7 +215,6 @@ def swapped_field(rng: random.Random, place: Path) -> Attempt:
 @of_group("specs")
 def other_kinds(rng: random.Random, place: Path) -> Attempt:
     """Sections that go with other kinds of tables, and public tables of any shape."""
-    people.write(rng, place)
     document = people.spec()
     document["data"] = rng.choice(
         [{"kind": "standin", "standin": {"rows": 50, "strength": 0.5, "seed": 1}}, {"kind": "demo"}, document["data"]]
@@ -245,7 +235,6 @@ def other_kinds(rng: random.Random, place: Path) -> Attempt:
 @of_group("specs")
 def shares_together(rng: random.Random, place: Path) -> Attempt:
     """All four shares of the budget, each within its own range: together they may be more than there is."""
-    people.write(rng, place)
     document = people.spec()
     document["domain"]["attributes"][1] = {"name": "sex", "kind": "categorical", "discover": True}
     document["workload"] = {"kind": "all", "k": 1}
@@ -261,7 +250,6 @@ def shares_together(rng: random.Random, place: Path) -> Attempt:
 @of_group("specs")
 def of_an_audit(rng: random.Random, place: Path) -> Attempt:
     """A spoiled spec to audit; without drawing much."""
-    people.write(rng, place)
     document = people.spec()
     wrong = rng.choice([("budget",), ("mechanism", "name"), ("domain",), ("workload",), ("unit",)])
     at = document

@@ -33,7 +33,6 @@ def _written(ending: str) -> bytes:
 @of_group("formats")
 def damaged(rng: random.Random, place: Path) -> Attempt:
     """A good file with damaged bytes, its end cut off, or under the name of another kind."""
-    people.write(rng, place)
     ending = rng.choice(_ENDINGS)
     content = bytearray(_written(ending))
     for _ in range(rng.choice([0, 1, 3, 30])):
@@ -48,7 +47,6 @@ def damaged(rng: random.Random, place: Path) -> Attempt:
 @of_group("formats")
 def json_lines(rng: random.Random, place: Path) -> Attempt:
     """Lines of JSON of which some are none, or say something else."""
-    people.write(rng, place)
     lines = [values.encode(dict(zip(people.HEADER, row, strict=True))) for row in people.rows(rng)]
     for _ in range(rng.randint(1, 8)):
         record = dict(zip(people.HEADER, people.rows(rng, 3)[2], strict=True)) | {
@@ -63,7 +61,6 @@ def json_lines(rng: random.Random, place: Path) -> Attempt:
 @of_group("formats")
 def few_bytes_for_many(rng: random.Random, place: Path) -> Attempt:
     """Packed files that unpack to far more, and packed garbage."""
-    people.write(rng, place)
     text = people.text(rng).encode()
     content = rng.choice(
         [
@@ -83,7 +80,6 @@ def few_bytes_for_many(rng: random.Random, place: Path) -> Attempt:
 @of_group("formats")
 def exploding(rng: random.Random, place: Path) -> Attempt:
     """Small files that take gigabytes, or make the library that reads them fall over."""
-    people.write(rng, place)
     (ending,) = rng.choices(list(bombs.BOMBS), [1 if ending in _HEAVY else 5 for ending in bombs.BOMBS])
     name = f"people{ending}"
     (place / name).write_bytes(bombs.BOMBS[ending](people.HEADER))

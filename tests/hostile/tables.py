@@ -21,7 +21,6 @@ from tests.hostile.attempts import ANY, BAD, DONE, FAILED, Attempt, of_group
 @of_group("content")
 def cells(rng: random.Random, place: Path) -> Attempt:
     """Odd texts in random cells."""
-    people.write(rng, place)
     odd = [
         '"',
         '""',
@@ -62,7 +61,6 @@ def cells(rng: random.Random, place: Path) -> Attempt:
 @of_group("content")
 def encodings(rng: random.Random, place: Path) -> Attempt:
     """Written in one encoding, read as another."""
-    people.write(rng, place)
     written = rng.choice(["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32", "cp1252", "utf-7", "cp500", "shift_jis"])
     stated = rng.choice(
         [
@@ -95,7 +93,6 @@ def encodings(rng: random.Random, place: Path) -> Attempt:
 @of_group("content")
 def bytes_at_random(rng: random.Random, place: Path) -> Attempt:
     """Some bytes flipped, cut off, repeated or put in."""
-    people.write(rng, place)
     content = bytearray(people.text(rng, delimiter=rng.choice(",;\t|")).encode())
     for _ in range(rng.choice([1, 3, 20, 200])):
         content[rng.randrange(len(content))] = rng.randrange(256)
@@ -110,7 +107,6 @@ def bytes_at_random(rng: random.Random, place: Path) -> Attempt:
 @of_group("content")
 def not_a_table(rng: random.Random, place: Path) -> Attempt:
     """Files of another kind, and tables without what a table needs."""
-    people.write(rng, place)
     name = ",".join(people.HEADER)
     content = rng.choice(
         [
@@ -137,7 +133,6 @@ def not_a_table(rng: random.Random, place: Path) -> Attempt:
 @of_group("content")
 def long_lines(rng: random.Random, place: Path) -> Attempt:
     """Lines, cells and quotes of any length."""
-    people.write(rng, place)
     piece = rng.choice(["x", "1", '"', ",", "\r", " ", "\x00", '"\n', "é"])
     long = piece * rng.choice([1000, 100_000, 1_000_000])
     good = people.text(rng)
@@ -149,7 +144,6 @@ def long_lines(rng: random.Random, place: Path) -> Attempt:
 @of_group("content")
 def swapped_files(rng: random.Random, place: Path) -> Attempt:
     """The sensitive table where a document is wanted: nothing of it may be quoted."""
-    people.write(rng, place)
     if rng.random() < 0.5:
         shape = rng.choice(["[{}]", "{{{}}}", "{}"])
         pairs = [f'"{row[0]}": "{row[2]}"' for row in people.rows(rng)]
@@ -176,7 +170,6 @@ def swapped_files(rng: random.Random, place: Path) -> Attempt:
 @of_group("columns")
 def names(rng: random.Random, place: Path) -> Attempt:
     """Odd names in header and domain, sometimes the same in both."""
-    people.write(rng, place)
     odd = [name for name in values.TEXTS if "\n" not in name and "\x00" not in name]
     chosen = [rng.choice([*odd, name, name]) for name in people.HEADER]
     quoted = ['"' + name.replace('"', '""') + '"' if rng.random() < 0.5 else name for name in chosen]
@@ -192,7 +185,6 @@ def names(rng: random.Random, place: Path) -> Attempt:
 @of_group("columns")
 def many_columns(rng: random.Random, place: Path) -> Attempt:
     """A header of up to a hundred thousand names; of the domain the usual ones."""
-    people.write(rng, place)
     extra = rng.choice([10, 1000, 20_000, 100_000])
     header = [*people.HEADER, *(f"c{i}" for i in range(extra - 1)), rng.choice(["last", "age", "c0", ""])]
     lines = [",".join(header)] + [",".join(row + ["0"] * extra) for row in people.rows(rng, 6)]
@@ -215,7 +207,6 @@ def many_in_use(rng: random.Random, place: Path) -> Attempt:
 @of_group("folders")
 def mixed_folder(rng: random.Random, place: Path) -> Attempt:
     """Files of one table, and among them one that is none of it."""
-    people.write(rng, place)
     folder = place / "table"
     folder.mkdir()
     for number in range(3):
@@ -250,7 +241,6 @@ def mixed_folder(rng: random.Random, place: Path) -> Attempt:
 @of_group("folders")
 def parquet_folder(rng: random.Random, place: Path) -> Attempt:
     """Parquet files that do not go together."""
-    people.write(rng, place)
     folder = place / "table"
     for number in range(2):
         part = folder / rng.choice([".", "sex=f", "sex=m", "age=1", "=", "x=y=z"])
@@ -269,7 +259,6 @@ def parquet_folder(rng: random.Random, place: Path) -> Attempt:
 @of_group("folders")
 def many_files(rng: random.Random, place: Path) -> Attempt:
     """Hundreds of files, or folders without any."""
-    people.write(rng, place)
     folder = place / "table"
     folder.mkdir()
     for number in range(rng.choice([0, 1, 300])):
@@ -296,7 +285,6 @@ def _typed(rng: random.Random, count: int = 30) -> pa.Table:
 @of_group("parquet")
 def types(rng: random.Random, place: Path) -> Attempt:
     """Columns of every type that Arrow has."""
-    people.write(rng, place)
     count = 30
     numbers = [rng.choice([None, 0, 1, 5, 60]) for _ in range(count)]
     texts = [rng.choice([None, "f", "m", people.CANARIES[0]]) for _ in range(count)]
@@ -363,7 +351,6 @@ def _array(rng: random.Random, kind: pa.DataType, numbers: list[Any], texts: lis
 @of_group("parquet")
 def flipped_bits(rng: random.Random, place: Path) -> Attempt:
     """A good file with damaged bytes, or its end cut off."""
-    people.write(rng, place)
     whole = place / "people.parquet"
     pq.write_table(_typed(rng, 200), whole, compression=rng.choice(["none", "snappy", "zstd", "gzip"]), row_group_size=50)
     content = bytearray(whole.read_bytes())
@@ -379,7 +366,6 @@ def flipped_bits(rng: random.Random, place: Path) -> Attempt:
 @of_group("parquet")
 def large_values(rng: random.Random, place: Path) -> Attempt:
     """Few bytes of file, many of content."""
-    people.write(rng, place)
     table = _typed(rng, rng.choice([1, 500]))
     long = pa.array([rng.choice(["x" * 100_000, "y"]) for _ in range(table.num_rows)])
     name = rng.choice(table.column_names)
@@ -397,7 +383,6 @@ AFTER_THE_CHARGE = frozenset({DONE, FAILED})
 @of_group("midway")
 def changed_after_the_charge(rng: random.Random, place: Path) -> Attempt:
     """Cut off, emptied, removed, damaged or replaced by something else."""
-    people.write(rng, place)
     name = rng.choice(["people.csv", "people.parquet", "table"])
     file = place / name
     if name == "people.parquet":
