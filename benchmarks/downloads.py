@@ -19,11 +19,12 @@ from typing import Any
 
 from benchmarks import record
 from benchmarks.pages import COLUMNS
-from benchmarks.server import chromium, cpu_ms, demo_draft, forget_peak, memory_mb, serving
+from benchmarks.server import chromium, cpu_ms, demo_draft, forget_peak, memory_mb, released, serving
 
 FILES, VISITS = ("bundle", "csv"), 2
 _AT_ONCE_MS = 600_000
 _SETTLED_SECONDS = 5.0
+_FAST = {"name": "independent", "settings": {}}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -35,31 +36,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.environ["TMPDIR"] = place
         taken: list[dict[str, Any]] = []
         for rows in options.rows:  # one server for each size of release
-            project = _released(rows)
+            draft = demo_draft(COLUMNS, workload={"kind": "all", "k": 2}, mechanism=_FAST, output={"rows": rows, "seed": None})
+            project = released(f"{rows} rows", draft)
             with serving() as (url, pid), chromium() as browser:
                 for file, visit in product(FILES, range(VISITS)):
                     taken.append({"rows": rows, "file": file, "visit": visit + 1, **_download(browser, url, pid, project, file)})
     kept = options.results / "downloads"
     records = record.instead(record.earlier(kept), {**record.machine(), "label": options.label, "downloads": taken}, "label")
     record.write(kept, records, _lines(records))
-
-
-def _released(rows: int) -> str:
-    """A project with a finished run of so many rows: its id."""
-    from dpsynth_core.store import jobs, projects, runs
-    from dpsynth_core.store.home import LOCAL_OWNER
-    from dpsynth_core.web.shell import document
-
-    fast = {"name": "independent", "settings": {}}
-    draft = demo_draft(COLUMNS, workload={"kind": "all", "k": 2}, mechanism=fast, output={"rows": rows, "seed": None})
-    project = projects.create(LOCAL_OWNER, f"{rows} rows", draft).id
-    run = runs.submit(LOCAL_OWNER, project, document.spec(draft, f"{rows} rows"))
-    while runs.get(LOCAL_OWNER, run).active:
-        time.sleep(0.5)
-        jobs.pump()
-    if runs.get(LOCAL_OWNER, run).state != "done":
-        raise RuntimeError("the run did not end well: there is nothing to download")
-    return project
 
 
 def _download(browser: Any, url: str, pid: int, project: str, file: str) -> dict[str, float]:

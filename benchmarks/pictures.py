@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import os
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks import record
-from benchmarks.server import chromium, demo_draft, serving
+from benchmarks.server import chromium, demo_draft, released, serving
 from benchmarks.table import ROOT
 
 COLUMNS = ("age", "sex", "region", "education", "employment", "income", "health", "commute")
@@ -27,26 +26,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options.out.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as place:
         os.environ["DPSYNTH_HOME"] = str(Path(place) / "home")
-        project = _released()
+        project = released("Demo release", demo_draft(COLUMNS, workload={"kind": "all", "k": 3}))
         with serving() as (url, _):
             for name, picture in _taken(f"{url}/results?project={project}"):
                 (options.out / f"{name}.png").write_bytes(picture)
                 print(f"{name}.png: {len(picture):,} bytes")
-
-
-def _released() -> str:
-    """A project with a finished run."""
-    from dpsynth_core.store import jobs, projects, runs
-    from dpsynth_core.store.home import LOCAL_OWNER
-    from dpsynth_core.web.shell import document
-
-    draft = demo_draft(COLUMNS, workload={"kind": "all", "k": 3})
-    project = projects.create(LOCAL_OWNER, "Demo release", draft).id
-    run = runs.submit(LOCAL_OWNER, project, document.spec(draft, "Demo release"))
-    while runs.get(LOCAL_OWNER, run).active:
-        time.sleep(0.2)
-        jobs.pump()
-    return project
 
 
 def _taken(address: str) -> Iterator[tuple[str, bytes]]:

@@ -87,3 +87,19 @@ def demo_draft(columns: Sequence[str], **fields: Any) -> dict[str, Any]:
     known = {"passed": ["data", "domain", "workload", "budget"], "source": "demo", "label": "demo", "people": 50_000}
     draft["wizard"] |= known | {"columns": list(domain.names)}
     return draft
+
+
+def released(name: str, draft: dict[str, Any]) -> str:
+    """A project of this draft with a finished run: its id."""
+    from dpsynth_core.store import jobs, projects, runs
+    from dpsynth_core.store.home import LOCAL_OWNER
+    from dpsynth_core.web.shell import document
+
+    project = projects.create(LOCAL_OWNER, name, draft).id
+    run = runs.submit(LOCAL_OWNER, project, document.spec(draft, name))
+    while runs.get(LOCAL_OWNER, run).active:
+        time.sleep(0.2)
+        jobs.pump()
+    if runs.get(LOCAL_OWNER, run).state != "done":
+        raise RuntimeError("the run did not end well: there is nothing to look at")
+    return project
