@@ -91,6 +91,16 @@ def test_rules_hold_in_every_household(home: Path) -> None:
     assert "Are impossible combinations absent?" in failed(pack.zipped(held))
 
 
+def test_a_criterion_that_is_not_measured_of_members_says_so(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for kind in ("ranges", "mean"):
+        (home / "criteria.json").write_text(json.dumps([{"kind": kind, "column": "adult", "limit": 0.1}]))
+        assert synthesize(home, "judged", "--criteria", str(home / "criteria.json")) == cli.BAD_INPUT
+        assert "it is of members, of whom no ranges, means or quantiles are measured" in capsys.readouterr().err
+
+
+def test_errors_are_said_of_households(released: Path) -> None:
+    assert "of the households counted in the wrong group" in dps.open(released / "release.zip").verdict
+
 def test_the_release_says_what_was_protected(released: Path) -> None:
     document = json.loads((released / "release.json").read_text())
     assert "a person is a household, a value of the column 'id' with all its rows in both tables" in document["statement"]
@@ -204,7 +214,7 @@ def test_a_verdict_counts_households(home: Path, capsys: pytest.CaptureFixture[s
     assert synthesize(home, "noisy", "--epsilon", "0.01") == 0
     made = dps.open(home / "noisy" / "release.zip").made
     assert made.certificate is not None
-    counted = re.findall(r"about ([\d,]+) people, and noise of ± ([\d,]+)", capsys.readouterr().err)
+    counted = re.findall(r"about ([\d,]+) households, and noise of ± ([\d,]+)", capsys.readouterr().err)
     noise = f"{made.certificate.noise / 6:,.0f}"
     assert counted == [(f"{total / 6:,.0f}", noise) for total in (made.certificate.total.value, made.final.released.total)]
 

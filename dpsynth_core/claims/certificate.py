@@ -416,13 +416,14 @@ def _recomputed_columns(received: Received, certificate: Certificate, released: 
 
 
 def _sentence(certificate: Certificate, share: float, each: int) -> str:
-    """share: of the budget that measured it. each: records that one of the people is."""
+    """share: of the budget that measured it. each: records that one of the people is, or a household."""
+    who = "people" if each == 1 else "households"
     if certificate.says_nothing:
         people, noise = certificate.total.value / each, certificate.noise / each
-        return f"it says nothing: about {people:,.0f} people, and noise of ± {noise:,.0f} in each error"
+        return f"it says nothing: about {people:,.0f} {who}, and noise of ± {noise:,.0f} in each error"
     what = "answers" if certificate.of == ANSWERS else "synthetic rows"
     mean, most = possible(certificate.mean_error), possible(certificate.mean_bound95)
     return (
         f"{share:.0%} of the budget measured how far the {what} are from the private table: on average over the "
-        f"{len(certificate.marginals):,} tables, {mean:.1%} of people are in the wrong group; with 95% confidence, {most:.1%} at most."
+        f"{len(certificate.marginals):,} tables, {mean:.1%} of {who} are in the wrong group; with 95% confidence, {most:.1%} at most."
     )

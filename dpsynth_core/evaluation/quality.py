@@ -174,7 +174,7 @@ class Headline:
     certificate the mean of the bounds. worst: the limit of the `worst_table`, which comes first in the list. bounded: tables with a limit.
     people: records that there are. columns: the yardstick, where it was measured. gaussian, residuals: means of the baselines, NaN where
     there are none. largest, largest_limit: the largest error of a single cell, as a share of all people, and at most (95 %), NaN without a
-    certificate; with a `threshold` t, of a single "at least t of these columns" instead of a cell.
+    certificate; with a `threshold` t, of a single "at least t of these columns" instead of a cell. who: what those who count are called.
     """
 
     tables: int
@@ -195,10 +195,11 @@ class Headline:
     largest: float
     largest_limit: float
     threshold: int | None
+    who: str = "people"
 
     def per(self, each: int) -> Headline:
-        """The same, people counted as so many records each."""
-        return replace(self, people=self.people / each, noise=self.noise / each)
+        """The same of households that are so many records each; the same, where a record is one of the people."""
+        return self if each == 1 else replace(self, people=self.people / each, noise=self.noise / each, who="households")
 
     @property
     def says_nothing(self) -> bool:

@@ -84,7 +84,7 @@ class Verdict:
     each number of columns, ascending; columns: for each column, as far as tables have others in them. simpler: the ways that were
     compared. private: whether the noise was. failed, unmeasured, undecided: the criteria that must be met and are not, were never measured,
     or may not be met; of so many `musts`. means: by column whether its mean is near, as far as that is known (`claims.means.near`).
-    despite: why the release is published all the same. noise, people, says_nothing: as in `quality.Headline`."""
+    despite: why the release is published all the same. noise, people, says_nothing, who: as in `quality.Headline`."""
 
     kind: str
     tables: int
@@ -106,6 +106,7 @@ class Verdict:
     noise: float = math.nan
     people: float = math.nan
     says_nothing: bool = False
+    who: str = "people"
 
     @property
     def largest(self) -> int:
@@ -163,6 +164,7 @@ def judge(
         noise=headline.noise,
         people=headline.people,
         says_nothing=headline.says_nothing,
+        who=headline.who,
     )
 
 

@@ -310,6 +310,10 @@ def _linked(spec: Spec, households: Domain, second: MembersSpec) -> Link:
     wrong = {"public": spec.public, "models": spec.models, "weight": spec.weight, "output.tables": spec.output.tables > 1}
     for field in (name for name, stated in wrong.items() if stated):
         raise InputError(field, "two linked tables do not go with it yet", "leave it out")
+    for number, one in enumerate(spec.criteria):
+        if one.get("column") in members:
+            problem = "it is of members, of whom no ranges, means or quantiles are measured"
+            raise InputError(f"criteria.{number}.column", problem, "name a column of the first table, or state a share or tables")
     if spec.mechanism.name != Households.card.name or spec.mechanism.settings:
         raise InputError("mechanism", "two linked tables have a mechanism of their own", f"name {Households.card.name!r}, without settings")
     return ruled(households, members, spec.unit.max_rows_per_person, second.rules)

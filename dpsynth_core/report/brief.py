@@ -20,7 +20,7 @@ from dpsynth_core.statistics.totals import known_total
 MOST_WORDS = 300
 _NAME, _TABLE, _NAMED = 24, 36, 3
 """Characters of a name of a column and of a table, and how many purposes are named; the detail has all of them in full."""
-_ENOUGH = f"Good enough: at most {LIMIT:.0%} of the people are counted in the wrong group."
+_ENOUGH = "Good enough: at most {limit:.0%} of the {who} are counted in the wrong group."
 _RULE = "This is a rule and no table: how good it is was measured, and no verdict on tables is given."
 _INVENTED = "The rows are invented. None of them is a real person, and one that looks like somebody does so by chance."
 _COUNTS = "It holds noisy counts, and no row of anybody."
@@ -51,7 +51,7 @@ def first_page(release: Release, headline: Headline, verdict: Verdict | None) ->
 
 def lines(release: Release, verdict: Verdict | None) -> list[tuple[str, str]]:
     """What a release is: who it is about, what protects them, which tables, when and how it was made, as pairs of name and text."""
-    holds = learnt(release) if verdict is None else " ".join([*map(line, verdict.sizes), _ENOUGH])
+    holds = learnt(release) if verdict is None else " ".join([*map(line, verdict.sizes), _ENOUGH.format(limit=LIMIT, who=verdict.who)])
     made = f"On {release.created} by {release.plan.mechanism.card.title}."
     return [("About", _people(release)), ("Protection", _protected(release)), ("Tables", holds), ("Made", made)]
 
@@ -82,7 +82,7 @@ def _ruled(release: Release, verdict: Verdict | None) -> Iterator[str]:
         yield _RULE
     else:
         yield from map(line, verdict.sizes)
-        yield _ENOUGH
+        yield _ENOUGH.format(limit=LIMIT, who=verdict.who)
     if verdict is not None and verdict.despite:
         yield _REASON
     if count := len(release.brands):

@@ -27,7 +27,7 @@ PICKED = (
 
 def sentence(headline: Headline) -> str:
     """How good a release is, in a few short sentences. The table's name in it is hostile text."""
-    tables = f"{headline.tables:,}"
+    tables, who = f"{headline.tables:,}", headline.who
     what = "synthetic rows" if headline.has_rows else "published answers"
     if headline.says_nothing and (headline.bounded or not math.isnan(headline.noise)):
         return "How large the errors are is not known: the noise is as large as the table."
@@ -38,16 +38,16 @@ def sentence(headline: Headline) -> str:
     if headline.certified:
         one = headline.tables == 1
         over = f"In the one table asked for, {headline.worst_table}," if one else f"On average over the {tables} tables asked for,"
-        shares = f"{percent(headline.mean)} of people into the wrong group; at most {percent(headline.mean_limit)}, with 95% confidence"
+        shares = f"{percent(headline.mean)} of {who} into the wrong group; at most {percent(headline.mean_limit)}, with 95% confidence"
         return f"{over} the {what} put {shares}.{'' if one else f' {worst}'}{largest(headline)}"
     unknown = headline.tables - headline.bounded
     guess = f" Nothing bounds the other {unknown:,}." if unknown else ""
     lead = "No certificate was made." if math.isnan(headline.noise) else (
-        f"The certificate says nothing: about {headline.people:,.0f} people, and noise of ± {headline.noise:,.0f} of them."
+        f"The certificate says nothing: about {headline.people:,.0f} {who}, and noise of ± {headline.noise:,.0f} of them."
     )
     return (
         f"{lead} The noisy tables bound the errors of {headline.bounded:,} of the {tables} tables asked for: on average,"
-        f" the {what} put at most {percent(headline.mean_limit)} of people into the wrong group. {worst}{guess} True errors are often"
+        f" the {what} put at most {percent(headline.mean_limit)} of {who} into the wrong group. {worst}{guess} True errors are often"
         " several times smaller than such bounds."
     )
 
@@ -60,7 +60,7 @@ def largest(headline: Headline) -> str:
     what = "single count" if headline.threshold is None else several
     note = "" if headline.threshold is None else " Such counts were asked for; the errors of tables are those of their plain cells."
     return (
-        f" The worst {what} is off by at most {percent(headline.largest_limit)} of all people, with 95% confidence;"
+        f" The worst {what} is off by at most {percent(headline.largest_limit)} of all {headline.who}, with 95% confidence;"
         f" {percent(headline.largest)} was measured.{note}"
     )
 

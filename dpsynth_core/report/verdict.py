@@ -14,11 +14,8 @@ _ADVICE = "Fewer tables, fewer or wider groups, or a larger budget would help."
 _TABLES_NAMED = 4
 _PURPOSES_NAMED = 8
 _CRITERIA_NAMED = 4
-ENOUGH = (
-    f"(at most {LIMIT:.0%} of the people counted in the wrong group; in trials with 3,000 people at epsilon 1, 21 of 541 tables called so "
-    "were not)"
-)
-"""The trials: `benchmarks/naming.py`. A test compares with its results."""
+TRIALS = "in trials with 3,000 people at epsilon 1, 21 of 541 tables called so were not"
+"""`benchmarks/naming.py`. A test compares with its results."""
 _NEAR = f"within {LIMIT:.0%} of the way from the people's to the nearer bound"
 _GROUPS = "Single tables could not be measured closely enough: their errors are an indication. It was measured how far off most are."
 _WAYS = {
@@ -79,7 +76,7 @@ def despite(verdict: Verdict) -> str:
 
 def _tables(verdict: Verdict) -> str:
     if verdict.says_nothing and not math.isnan(verdict.noise):  # that of the certificate is as large as the table
-        among = f"about {verdict.people:,.0f} people, and noise of ± {verdict.noise:,.0f} in the number that is in the wrong group"
+        among = f"about {verdict.people:,.0f} {verdict.who}, and noise of ± {verdict.noise:,.0f} in the number that is in the wrong group"
         return f"Nothing can be said of the tables: {among}. {_ADVICE}"
     if not verdict.bounded:
         return f"Nothing that was released says how far any of the {verdict.tables:,} tables is off. Set budget aside for a certificate."
@@ -87,7 +84,8 @@ def _tables(verdict: Verdict) -> str:
     advice = "" if good_enough else f" {_ADVICE}"
     if most := [purpose for purpose in verdict.sizes if not math.isnan(purpose.at_most)]:
         return f"{_GROUPS} {' '.join(map(line, most))}{advice}"
-    return f"{_count(verdict)} good enough {ENOUGH}.{_others(verdict)}{advice}"
+    enough = f"(at most {LIMIT:.0%} of the {verdict.who} counted in the wrong group; {TRIALS})"
+    return f"{_count(verdict)} good enough {enough}.{_others(verdict)}{advice}"
 
 
 def _others(verdict: Verdict) -> str:
@@ -112,15 +110,16 @@ def comparison(verdict: Verdict) -> str:
     better = [way for way in verdict.simpler if way.better]
     if better:
         best = min(better, key=lambda way: way.error)
+        put = _error_of(best, verdict.who)
         if best.surely:
-            return f"A simpler way would have done better: {_error_of(best)} on average; here, {percent(best.ours)} was measured."
+            return f"A simpler way would have done better: {put} on average; here, {percent(best.ours)} was measured."
         untold = "Whether a simpler way would have done as well was not measured closely enough to tell"
-        return f"{untold}: {_error_of(best)} on average; here, {percent(best.ours)} was measured."
+        return f"{untold}: {put} on average; here, {percent(best.ours)} was measured."
     alone = next((way for way in verdict.simpler if way.series == INDEPENDENT), None)
     if alone is None:
         return ""
     how = "would have done worse" if alone.surely else "look worse, but it was not measured closely enough to be sure"
-    return f"Columns alone {how}: {_error_of(alone)} on average; here, {percent(alone.ours)} was measured."
+    return f"Columns alone {how}: {_error_of(alone, verdict.who)} on average; here, {percent(alone.ours)} was measured."
 
 
 def fit_for(verdict: Verdict) -> list[str]:
@@ -159,9 +158,9 @@ def _noun(purpose: Purpose) -> str:
     return names.of_columns(purpose.size) if purpose.size else names.with_column(purpose.name)
 
 
-def _error_of(way: Simpler) -> str:
+def _error_of(way: Simpler, who: str) -> str:
     span = f" ({percent(way.low)} to {percent(way.high)}, 95%)" if way.low < way.high else ""
-    return f"{_WAYS[way.series]} would put {percent(way.error)}{span} of the people into the wrong group"
+    return f"{_WAYS[way.series]} would put {percent(way.error)}{span} of the {who} into the wrong group"
 
 
 def _listed(names: Sequence[str], most: int) -> str:

@@ -156,21 +156,6 @@ class Link:
                 yield self.whole // len(pairs), np.concatenate([np.column_stack([own, *pair]) for pair in pairs]).astype(self.narrow)
 
 
-def apart(link: Link, records: NDArray[np.integer]) -> tuple[Codes, Codes]:
-    """Of records as `Link.records` makes them, one for each household, with its number of members behind its columns; and one for each
-    member, with the columns of its household."""
-    own, mine = len(link.households) + 1, len(link.members)
-    households, members = [np.empty((0, own), np.int32)], [np.empty((0, own - 1 + mine), np.int32)]
-    for size in range(link.most + 1):
-        pairs = records[records[:, own - 1] == size].astype(np.int32)
-        blocks = pairs.reshape(max(2, size * (size - 1)) if size else 1, -1, pairs.shape[1])
-        households.append(blocks[0, :, :own])
-        for place in range(size):
-            chosen = blocks[place * max(1, size - 1)]
-            members.append(np.column_stack([chosen[:, : own - 1], chosen[:, own : own + mine]]))
-    return np.concatenate(households), np.concatenate(members)
-
-
 def places(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Of each member the place among those of its household. sizes: of the households, whose members follow each other in their order."""
     return np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)

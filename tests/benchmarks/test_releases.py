@@ -21,7 +21,7 @@ from dpsynth_core.mechanisms.mechanism import Learner
 from dpsynth_core.planning.spec import MechanismSpec
 from dpsynth_core.release import synthesis
 from dpsynth_core.report.facts import PICKED
-from dpsynth_core.report.verdict import ENOUGH
+from dpsynth_core.report.verdict import TRIALS
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import Link
@@ -64,7 +64,7 @@ def test_reports_state_the_trials_that_were_made() -> None:
         return sum(int(one[1]) for one in found if one)
 
     named, wrong, failed = map(counted, ("named good", "of these wrong", "bound fails there"))
-    assert f"{wrong} of {named} tables called so were not" in ENOUGH
+    assert f"{wrong} of {named} tables called so were not" in TRIALS
     assert f"of {named} tables that were called good enough in trials with 3,000 people at epsilon 1, {failed} were above theirs" in PICKED
 
 

@@ -28,7 +28,7 @@ from dpsynth_core.claims.certificate import Certificate
 from dpsynth_core.evaluation.questions.known import Known, Limit, known
 from dpsynth_core.statistics.totals import known_total
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.link import NUMBER, Link, apart
+from dpsynth_core.vocabulary.link import NUMBER, Link
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.vocabulary.rows import Repeated
 
@@ -56,6 +56,21 @@ def of_members(link: Link, codes: Repeated | None, measurements: Sequence[Measur
                 alone, beside, together = (_share_of_members(b, most, each) for b in (limit.alone, limit.beside, limit.together))
                 limits[others] = replace(limit, alone=alone, beside=beside, together=together, likely=None)
     return replace(known(domain, rows, told, known_total(told, None), {}, None), limits=limits)
+
+
+def apart(link: Link, records: NDArray[np.integer]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Of records as `Link.records` makes them, one for each household, with its number of members behind its columns; and one for each
+    member, with the columns of its household."""
+    own, mine = len(link.households) + 1, len(link.members)
+    households, members = [np.empty((0, own), np.int32)], [np.empty((0, own - 1 + mine), np.int32)]
+    for size in range(link.most + 1):
+        pairs = records[records[:, own - 1] == size].astype(np.int32)
+        blocks = pairs.reshape(max(2, size * (size - 1)) if size else 1, -1, pairs.shape[1])
+        households.append(blocks[0, :, :own])
+        for place in range(size):
+            chosen = blocks[place * max(1, size - 1)]
+            members.append(np.column_stack([chosen[:, : own - 1], chosen[:, own : own + mine]]))
+    return np.concatenate(households), np.concatenate(members)
 
 
 def _limits(link: Link, certificate: Certificate | None) -> dict[tuple[str, ...], Limit]:

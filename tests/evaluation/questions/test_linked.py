@@ -8,11 +8,12 @@ import pytest
 
 from dpsynth_core.evaluation.questions import linked
 from dpsynth_core.evaluation.questions.answer import answer
+from dpsynth_core.evaluation.questions.linked import apart
 from dpsynth_core.evaluation.questions.question import COUNT, SHARE, Question
 from dpsynth_core.release.linked import pairs
 from dpsynth_core.statistics.distances import in_wrong_cell
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.link import NUMBER, Link, apart
+from dpsynth_core.vocabulary.link import NUMBER, Link
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.vocabulary.rows import Repeated, row_marginals
 
