@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpsynth_core.inference.growth import growth, members, pair_growth, within
 
@@ -188,15 +189,14 @@ class SizeOracle:
         answers: list[bool] = fits.tolist()
         return answers
 
-    def pairs_fitting(self, cliques: Iterable[int], limit: float) -> list[bool]:
+    def pairs_fitting(self, cliques: Iterable[int], limit: float) -> NDArray[np.bool_]:
         """The same of all pairs of attributes, that of a and b at a * attributes + b, where no new order is tried. True besides for pairs
         inside one of the cliques."""
         graph = self._graph(tuple(cliques))
         present = self._solve(graph)
         grown = pair_growth(present.elimination.order, present.elimination.clusters, self._sizes)
         cells = np.where(grown == 0, present.cells, present.total + grown)  # nothing grows where both are in one cluster
-        fits: list[bool] = (members(graph, len(graph)) | (cells <= limit)).ravel().tolist()
-        return fits
+        return (members(graph, len(graph)) | (cells <= limit)).ravel()
 
     def _graph(self, cliques: tuple[int, ...]) -> tuple[int, ...]:
         """The graph of these cliques, kept from the last call: many candidates are tried with the same cliques."""

@@ -14,9 +14,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast, overload
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpsynth_core.privacy import questions
 from dpsynth_core.privacy.events import Event
 from dpsynth_core.privacy.unit import Unit
@@ -43,8 +40,8 @@ _REFUSALS = {
 class Asked:
     """What is public of a call beside its arguments. count: how many answers are asked for. groups: of values, by name.
 
-    offers: what the source can tell beside marginals (`_REFUSALS`). shapes, answers: of tables that were checked before. rows: the number
-    of rows where it is public; ValueError where it is not.
+    offers: what the source can tell beside marginals (`_REFUSALS`). shapes: of tables that were checked before. rows: the number of rows
+    where it is public; ValueError where it is not.
     """
 
     unit: Unit
@@ -53,7 +50,6 @@ class Asked:
     groups: Mapping[str, Groups] = field(default_factory=dict)
     offers: frozenset[str] = frozenset()
     shapes: dict[Clique, tuple[int, ...]] = field(default_factory=dict)
-    answers: dict[Clique, NDArray[np.float64]] = field(default_factory=dict)
     rows: Callable[[], int] = lambda: 0
 
     def shape(self, clique: Clique) -> tuple[int, ...]:

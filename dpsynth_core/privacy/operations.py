@@ -40,6 +40,9 @@ from dpsynth_core.vocabulary.predictors import Predictor
 R = TypeVar("R")
 Answer = Callable[[View], R]
 Float = NDArray[np.float64]
+ByTable = Mapping[Clique, float]
+Left = Callable[[tuple[Clique, ...]], NDArray[np.bool_]]
+"""Which candidates may be drawn after these, shape (candidates,)."""
 _Gap = Callable[[Clique, Integers, Integers], int]
 """Of the counts of a marginal from what is stated of them, all in steps."""
 
@@ -252,43 +255,52 @@ def measure_sum(asked: Asked, clique: Clique, weights: Float, low: float, high: 
 
 @operation(Selection, lambda _, eps: Selection(eps))
 def select_worst_marginal(
-    asked: Asked, answers: Mapping[Clique, Float], weights: Mapping[Clique, float], offsets: Mapping[Clique, float], eps: float
+    asked: Asked, answers: Mapping[Clique, Float], weights: ByTable, offsets: ByTable, eps: float
 ) -> Answer[Clique]:
     """Exponential mechanism over the keys of `answers` with score w_r * (||M_r(D) - answers_r||_1 - offset_r), for eps^2 / 8.
 
     answers: counts, shaped like the marginals. A score moves by max w_r * marginal_l1 at most (Proposition 7), exactly: answers, offsets
     and weights are rounded to fixed grids first. The largest score + Gumbel noise of scale 2 * sensitivity / eps is the exponential
-    mechanism; a scale rounded up only hides more. Answers that cannot be written to are checked and compared once.
+    mechanism; a scale rounded up only hides more.
     """
-    candidates = tuple(answers)
-    fresh = {r: table for r, table in answers.items() if asked.answers.get(r) is not table}
-    check_answers(tuple(fresh.values()), [asked.shape(clique) for clique in fresh])
+    drawn = _worst(asked, answers, weights, offsets, eps, 1, lambda _: np.ones(len(answers), dtype=bool))
+    return lambda view: drawn(view)[0]
+
+
+@operation(Selection, lambda _, eps, count: Selection(eps, count))
+def select_worst_marginals(
+    asked: Asked, answers: Mapping[Clique, Float], weights: ByTable, offsets: ByTable, eps: float, count: int, left: Left
+) -> Answer[tuple[Clique, ...]]:
+    """`count` draws of `select_worst_marginal`, one after the other, or fewer if none is left to draw; all are charged.
+
+    Each is among the candidates that are left after those before it, which is all that `left` sees: a composition (Proposition 17).
+    """
+    return _worst(asked, answers, weights, offsets, eps, count, left)
+
+
+def _worst(
+    asked: Asked, answers: Mapping[Clique, Float], weights: ByTable, offsets: ByTable, eps: float, count: int, left: Left
+) -> Answer[tuple[Clique, ...]]:
+    candidates, tables = tuple(answers), tuple(answers.values())
+    check_answers(tables, [asked.shape(clique) for clique in candidates])
     factors, shifts = weight_steps([weights[r] for r in candidates]), offset_steps([offsets[r] for r in candidates])
     scale = math.nextafter(2 * sensitivity(factors, asked.unit.marginal_l1) / _positive(eps), math.inf)
-    if fresh:
-        asked.answers.clear()
-        asked.answers.update({r: table for r, table in answers.items() if not table.flags.writeable})
-    return lambda view: candidates[view.noise.noisy_max(scores(factors, _compared(view, answers), shifts), scale)]
+
+    def drawn(view: View) -> tuple[Clique, ...]:
+        ranked = scores(factors, np.array(distances(_counts(view, answers), tables), dtype=np.int64), shifts)
+        chosen: tuple[Clique, ...] = ()
+        for _ in range(count):
+            if len(places := np.flatnonzero(left(chosen))):
+                chosen += (candidates[places[view.noise.noisy_max(ranked[places], scale)]],)
+        return chosen
+
+    return drawn
 
 
 def _positive(eps: float) -> float:
     if not 0 < eps < math.inf:
         raise ValueError("eps must be a positive number")
     return eps
-
-
-def _compared(view: View, answers: Mapping[Clique, Float]) -> Integers:
-    """The distance of each answer from its marginal, in steps; of the last selection's, those that cannot be written to are kept."""
-    kept = view.remembered("distances", None, dict[Clique, tuple[Float, int]])
-    fresh = {r: table for r, table in answers.items() if r not in kept or kept[r][0] is not table}
-    if fresh:
-        gaps = zip(fresh.items(), distances(_counts(view, fresh), tuple(fresh.values())), strict=True)
-        known = {r: kept[r] for r in answers if r not in fresh} | {r: (table, gap) for (r, table), gap in gaps}
-        kept.clear()
-        kept.update({r: one for r, one in known.items() if not one[0].flags.writeable})
-    else:
-        known = kept
-    return np.array([known[r][1] for r in answers], dtype=np.int64)
 
 
 def _counts(view: View, cliques: Mapping[Clique, object]) -> list[Integers]:

@@ -7,10 +7,13 @@ kernel charges: an adaptive composition under a filter."""
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
+from typing import cast
+
+import numpy as np
 
 from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
@@ -18,7 +21,17 @@ from dpsynth_core.mechanisms.graphical import aim_forecast, aim_strategies
 from dpsynth_core.mechanisms.graphical.aim_strategies import COLUMNS_ALONE, NO_MORE, PRINTED, AimParameters
 from dpsynth_core.mechanisms.graphical.grouping import Candidates, OfColumns, groups_of
 from dpsynth_core.mechanisms.graphical.levels import Levels, believed, divided
-from dpsynth_core.mechanisms.graphical.models import Capacity, Choice, Fit, Selections, apart, choose, choose_again, fit
+from dpsynth_core.mechanisms.graphical.models import (
+    Booleans,
+    Capacity,
+    Choice,
+    Fit,
+    Left,
+    Pool,
+    Selections,
+    choose_several,
+    fit,
+)
 from dpsynth_core.mechanisms.graphical.public_prior import NoPrior, Prior
 from dpsynth_core.mechanisms.mechanism import Card, Forecast
 from dpsynth_core.mechanisms.rounds import RoundBudget, fitted, measure, sigma_for, total_from
@@ -45,10 +58,17 @@ class _Start:
     fit: Fit
     prior: Prior
 
-    def allowed(self, pool: Collection[Clique], measured: Sequence[Measurement], budget: RoundBudget) -> list[Clique]:
-        """C_t: the tables of the pool with which the model takes no larger share of its capacity than the budget that is spent by then."""
-        share = max(self.prior.room, (self.kernel.rho_spent + budget.rho) / self.kernel.rho_total)
-        return self.capacity.allowed(self.cliques(measured), pool, share)
+    def left(self, pool: Pool, measured: Sequence[Measurement], budget: RoundBudget) -> Left:
+        """C_t of each table of a round, by those that it chose before: with which the model takes no larger share of its capacity than the
+        budget that is spent by then. Of those that share two columns one is enough: what the first shows is not in the model yet."""
+        cliques, spent = self.cliques(measured), self.kernel.rho_spent
+
+        def left(chosen: tuple[Clique, ...]) -> Booleans:
+            share = max(self.prior.room, (spent + (1 + len(chosen)) * budget.rho) / self.kernel.rho_total)
+            fits = self.capacity.fitting(cliques.union(chosen), pool, share)
+            return fits & pool.apart(chosen[-1]) if chosen else fits
+
+        return left
 
     def cliques(self, measured: Sequence[Measurement]) -> set[Clique]:
         """Of a model of these measurements and the prior."""
@@ -79,24 +99,24 @@ class Aim(AimParameters):
         number, last, record = 0, start.alone, Selections()
         while not last:
             number += 1
-            pool: Collection[Clique] = start.candidates.weights
-            choices: list[Choice] = []
-            earlier: GraphicalModel | None = model
-            for _ in range(together(len(start.columns) + len(record.selections))):
-                # lines 13 and 14: select the worst answer among tables that the capacity allows
+            pool, choices = start.capacity.pool(start.candidates.weights), list[Choice]()
+            wanted, earlier = together(len(start.columns) + len(record.selections)), cast(GraphicalModel | None, model)
+            while wanted and not last:
+                # lines 13 and 14: select the worst answers among tables that the capacity allows
                 affordable, exhausted = budget.affordable(kernel, self.measure_share)
-                pool = start.allowed(pool, measurements, affordable)
-                if not pool:
+                pool = pool.only(start.left(pool, measurements, affordable)(()))
+                if not pool.tables:
                     break  # every other table shares two columns with one of this round
                 budget, last = affordable, exhausted
-                choices.append(self._select(start, model, pool, budget, choices))
-                pool = apart(choices[-1].clique, pool)
-                # line 15: measure it
-                measurements += yield from measure(kernel, number, [choices[-1].clique], budget.sigma)
-                record.add(choices[-1], measurements[-1])
-                earlier = earlier if prior.learn(measurements[-1], model) else None
-                if last:
-                    break
+                count = 1 if last else budget.before_last(kernel.rho_left, wanted)
+                chosen = self._select(start, model, pool, budget, count, start.left(pool, measurements, budget))
+                # line 15: measure them
+                for choice in chosen:
+                    measurements += yield from measure(kernel, number, [choice.clique], budget.sigma)
+                    record.add(choice, measurements[-1])
+                    earlier = earlier if prior.learn(measurements[-1], model) else None
+                pool = pool.only(np.logical_and.reduce([pool.apart(choice.clique) for choice in chosen]))
+                choices, wanted = choices + chosen, wanted - count
             # line 16: estimate the distribution
             model = start.fit(measurements, earlier, fitting.final if last else fitting.between, assumed=prior.marginals)
             yield fitted(kernel, number, f"measured {', '.join(' x '.join(choice.clique) for choice in choices)}")
@@ -156,17 +176,13 @@ class Aim(AimParameters):
         """What is known of tables of several columns before any of them is measured."""
         return NoPrior()
 
-    def _select(
-        self, start: _Start, model: GraphicalModel, pool: Collection[Clique], budget: RoundBudget, choices: Sequence[Choice]
-    ) -> Choice:
-        """By w_r * (||M_r(D) - M_r(p)||_1 - sqrt(2 / pi) * sigma * n_r). choices: earlier ones by this model, of larger pools."""
-        if choices and choices[-1].eps == budget.eps:
-            return choose_again(start.kernel, choices[-1], pool)
-        answers = {r: choices[-1].answers[r] for r in pool} if choices else start.candidates.answers(model, pool)
+    def _select(self, start: _Start, model: GraphicalModel, pool: Pool, budget: RoundBudget, count: int, left: Left) -> list[Choice]:
+        """By w_r * (||M_r(D) - M_r(p)||_1 - sqrt(2 / pi) * sigma * n_r)."""
+        answers = start.candidates.answers(model, pool.tables)
         noise = 2 * start.kernel.unit.marginal_l1 / (budget.eps * model.total)
         weights = start.candidates.weighing(self.strategies.weigh(start.columns, noise))
         offsets = {r: HALF_NORMAL * budget.sigma * self.strategies.cells(model.folding.model, r) for r in answers}
-        return choose(start.kernel, answers, weights, offsets, budget.eps)
+        return choose_several(start.kernel, answers, weights, offsets, budget.eps, count, left)
 
 
 def _measure_columns(kernel: Kernel, shares: Mapping[Clique, float], rho: float) -> Generator[Step, None, list[Measurement]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, cached_property
 from itertools import compress
 from typing import Protocol
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.inference.estimation import Stopping, estimate
 from dpsynth_core.inference.folding import Folding
+from dpsynth_core.inference.growth import members
 from dpsynth_core.inference.junction_tree import ATTRIBUTES_TRIED, SizeOracle, mask_of
 from dpsynth_core.inference.model import GraphicalModel, labels_of
 from dpsynth_core.inference.smoothing import MEASURED, Columns, as_measured, smooth_columns
@@ -63,6 +65,40 @@ def merge_below() -> float:
     return real(3.0, least=0.0, most=10.0, text=text)
 
 
+Booleans = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Tables that may be chosen. masks: their columns, a bit for each. places: of the columns, by name."""
+
+    tables: tuple[Clique, ...]
+    masks: tuple[int, ...]
+    places: Mapping[str, int]
+
+    @cached_property
+    def pairs(self) -> NDArray[np.intp]:
+        """Of pairs, the place of the first column times the number of columns, and of the second; -1 of other tables."""
+        place, columns = self.places, len(self.places)
+        return np.array([place[r[0]] * columns + place[r[1]] if len(r) == 2 else -1 for r in self.tables], dtype=np.intp)
+
+    @cached_property
+    def _columns(self) -> Booleans:
+        return np.asfortranarray(members(self.masks, len(self.places)))
+
+    @cached_property
+    def _many(self) -> NDArray[np.intp]:
+        return np.array([min(2, len(r)) for r in self.tables], dtype=np.intp)
+
+    def only(self, some: Booleans) -> Pool:
+        """Those where it is True."""
+        return Pool(tuple(compress(self.tables, some)), tuple(compress(self.masks, some)), self.places)
+
+    def apart(self, chosen: Clique) -> Booleans:
+        """Which share no two columns with the chosen table, and are no part of it: what it shows is not in the model yet."""
+        return self._columns[:, [self.places[name] for name in chosen]].sum(axis=1) < self._many
+
+
 class Capacity:
     """How large a model may become: cells of its junction tree's maximal cliques. JT-SIZE (AIM, section 4) is eight bytes a cell. The
     domain's structural zeros are part of every model (AIM, appendix D), and so of its size."""
@@ -81,16 +117,21 @@ class Capacity:
 
     def allowed(self, measured: Iterable[Clique], candidates: Iterable[Clique], fraction: float = 1.0) -> list[Clique]:
         """Those of the candidates that it `allows`, in their order."""
-        present, every = self._present(measured), list(candidates)
-        if len(every) < MANY or len(self._domain) <= ATTRIBUTES_TRIED:
-            return self._allowed(present, every, fraction)
-        others = set(self._allowed(present, [clique for clique in every if len(clique) != 2], fraction))
-        pairs, place, columns = self._sizes.pairs_fitting(present, fraction * self.cells), self._places, len(self._domain)
-        return [c for c in every if (c in others if len(c) != 2 else pairs[place[c[0]] * columns + place[c[1]]])]
+        pool = self.pool(candidates)
+        return list(compress(pool.tables, self.fitting(measured, pool, fraction)))
 
-    def _allowed(self, present: tuple[int, ...], every: Sequence[Clique], fraction: float) -> list[Clique]:
-        fits = self._sizes.fitting(present, [self._mask(clique) for clique in every], fraction * self.cells)
-        return list(compress(every, fits))
+    def pool(self, tables: Iterable[Clique]) -> Pool:
+        every = tuple(tables)
+        return Pool(every, tuple(self._mask(clique) for clique in every), self._places)
+
+    def fitting(self, measured: Iterable[Clique], pool: Pool, fraction: float = 1.0) -> Booleans:
+        """Which tables of the pool it `allows`."""
+        present, limit = self._present(measured), fraction * self.cells
+        if len(pool.tables) < MANY or len(self._domain) <= ATTRIBUTES_TRIED:
+            return np.array(self._sizes.fitting(present, pool.masks, limit), dtype=bool)
+        fits, others = self._sizes.pairs_fitting(present, limit)[pool.pairs], np.flatnonzero(pool.pairs < 0)
+        fits[others] = self._sizes.fitting(present, [pool.masks[i] for i in others.tolist()], limit)
+        return fits
 
     def used_mb(self, measured: Iterable[Clique]) -> float:
         """JT-SIZE of a model of `measured`, in megabytes."""
@@ -151,17 +192,20 @@ def columns_too_large(domain: Domain, max_size_mb: float) -> str:
 
 
 Answers = Mapping[Clique, NDArray[np.float64]]
+ByTable = Mapping[Clique, float]
+Left = Callable[[tuple[Clique, ...]], Booleans]
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """What a selection chose, at which eps, and every candidate as it was seen. answers: the model's, as they came."""
+    """What a selection chose, at which eps, among how many candidates. seen: those that were no candidates of a later one by the same
+    answers, itself among them."""
 
     clique: Clique
     eps: float
     sensitivity: float
+    candidates: int
     seen: Mapping[Clique, Candidate]
-    answers: Answers
 
     def taught_little(self, model: GraphicalModel) -> bool:
         """Whether measuring what was chosen changed the model's answer by no more than the noise alone would (AIM, Algorithm 3)."""
@@ -169,27 +213,41 @@ class Choice:
         return float(np.abs(model.marginal(self.clique) - before.answer).sum()) <= before.offset
 
 
-def choose(kernel: Kernel, answers: Answers, weights: Mapping[Clique, float], offsets: Mapping[Clique, float], eps: float) -> Choice:
+def choose(kernel: Kernel, answers: Answers, weights: ByTable, offsets: ByTable, eps: float) -> Choice:
     """Select a marginal with score w_r * (||M_r(D) - answers_r||_1 - offset_r); see `Kernel.select_worst_marginal`."""
-    return _choose(kernel, answers, {r: Candidate(weights[r], offsets[r], answer.astype(np.float32)) for r, answer in answers.items()}, eps)
-
-
-def choose_again(kernel: Kernel, before: Choice, pool: Iterable[Clique]) -> Choice:
-    """Another of the same candidates, with the same scores and eps. pool: those that are left."""
-    left = list(pool)
-    return _choose(kernel, {r: before.answers[r] for r in left}, {r: before.seen[r] for r in left}, before.eps)
-
-
-def _choose(kernel: Kernel, answers: Answers, seen: Mapping[Clique, Candidate], eps: float) -> Choice:
-    weights, offsets = {r: one.weight for r, one in seen.items()}, {r: one.offset for r, one in seen.items()}
     chosen = kernel.select_worst_marginal(answers, weights, offsets, eps)
-    return Choice(chosen, eps, max(weights.values()) * kernel.unit.marginal_l1, seen, answers)
+    return Choice(chosen, eps, _sensitivity(kernel, answers, weights), len(answers), _seen(answers, weights, offsets))
 
 
-def apart(chosen: Clique, pool: Iterable[Clique]) -> list[Clique]:
-    """Those that share no two columns with the chosen table, and are no part of it: what it shows is not in the model yet."""
-    columns = set(chosen)
-    return [r for r in pool if len(columns.intersection(r)) < min(2, len(r))]
+def choose_several(
+    kernel: Kernel, answers: Answers, weights: ByTable, offsets: ByTable, eps: float, count: int, left: Left
+) -> list[Choice]:
+    """`count` such selections, or as many as there are tables left to select. left: which of the tables may follow some that were selected,
+    shape (tables,), if they might before the last of these."""
+
+    @cache
+    def still(chosen: tuple[Clique, ...]) -> Booleans:
+        return still(chosen[:-1]) & left(chosen) if chosen else np.ones(len(answers), dtype=bool)
+
+    chosen = kernel.select_worst_marginals(answers, weights, offsets, eps, count, still)
+    latest, sizes = np.zeros(len(answers), dtype=np.intp), list[int]()
+    for number in range(len(chosen)):
+        candidates = still(chosen[:number])
+        latest[candidates] = number
+        sizes.append(int(candidates.sum()))
+    seen, tables = [dict[Clique, Candidate]() for _ in chosen], _seen(answers, weights, offsets)
+    for number, (clique, candidate) in zip(latest.tolist(), tables.items(), strict=True):
+        seen[number][clique] = candidate
+    sensitivity = _sensitivity(kernel, answers, weights)
+    return [Choice(r, eps, sensitivity, size, some) for r, size, some in zip(chosen, sizes, seen, strict=True)]
+
+
+def _seen(answers: Answers, weights: ByTable, offsets: ByTable) -> dict[Clique, Candidate]:
+    return {r: Candidate(weights[r], offsets[r], answer.astype(np.float32)) for r, answer in answers.items()}
+
+
+def _sensitivity(kernel: Kernel, answers: Answers, weights: ByTable) -> float:
+    return max(weights[r] for r in answers) * kernel.unit.marginal_l1
 
 
 def choose_worst(kernel: Kernel, answers: Answers, eps: float) -> Choice:
@@ -208,4 +266,4 @@ class Selections:
         """`measurement`: of the chosen marginal, with fresh noise."""
         self.considered.update((clique, (len(self.selections), candidate)) for clique, candidate in choice.seen.items())
         chosen = choice.seen[choice.clique]
-        self.selections.append(SelectionRecord(chosen, measurement, choice.eps, choice.sensitivity, len(choice.seen)))
+        self.selections.append(SelectionRecord(chosen, measurement, choice.eps, choice.sensitivity, choice.candidates))

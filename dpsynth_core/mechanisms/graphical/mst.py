@@ -11,6 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.mechanisms import rounds
@@ -93,19 +96,20 @@ def _pairs(domain: Domain, capacity: Capacity) -> list[Clique]:
 
 def _tree(kernel: Kernel, model: GraphicalModel, capacity: Capacity, rho: float) -> list[models.Choice]:
     """Kruskal's algorithm with the exponential mechanism on ||M_ij(D) - M_ij(independent)||_1; a forest where the capacity is too small."""
-    domain = kernel.domain
-    component = {name: i for i, name in enumerate(domain.names)}
-    answers = model.marginals(_pairs(domain, capacity))
-    choices: list[models.Choice] = []
-    while answers:
-        choices.append(models.choose_worst(kernel, answers, rounds.eps_for(rho / (len(domain) - 1), kernel.selection_price)))
-        a, b = choices[-1].clique
-        joined = {component[a], component[b]}
-        component.update((name, component[a]) for name, old in component.items() if old in joined)
-        tree = [choice.clique for choice in choices]
-        left = [pair for pair in answers if component[pair[0]] != component[pair[1]]]
-        answers = {pair: answers[pair] for pair in capacity.allowed(tree, left)}
-    return choices
+    pool, edges = capacity.pool(_pairs(kernel.domain, capacity)), len(kernel.domain) - 1
+    if not pool.tables:
+        return []
+    answers = model.marginals(pool.tables)
+    ends = np.array([[pool.places[name] for name in pair] for pair in pool.tables]).T
+
+    def left(tree: tuple[Clique, ...]) -> NDArray[np.bool_]:
+        component = np.arange(len(kernel.domain))
+        for a, b in tree:
+            component[component == component[pool.places[a]]] = component[pool.places[b]]
+        return (component[ends[0]] != component[ends[1]]) & capacity.fitting(tree, pool)
+
+    same, none = dict.fromkeys(answers, 1.0), dict.fromkeys(answers, 0.0)
+    return models.choose_several(kernel, answers, same, none, rounds.eps_for(rho / edges, kernel.selection_price), edges, left)
 
 
 PUBLISHED = Mst(card=printed(Mst.card, models.FITS_CHOSEN, *_KEPT), merge_below=3.0, fitting=FITTED_AS_PRINTED)
