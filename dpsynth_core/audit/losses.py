@@ -145,7 +145,17 @@ def _worst_marginal(table: InventedTable, unit: Unit, arguments: Arguments) -> C
     return lambda clique: rate * scores[clique] - total
 
 
-_CORE: Mapping[str, Maker] = {"select_worst_marginal": chosen(_worst_marginal), "discover_values": Losses.of_values}
+def _worst_marginals(table: InventedTable, unit: Unit, arguments: Arguments) -> Callable[[Any], float]:
+    """Of draws from all candidates, each time."""
+    each = _worst_marginal(table, unit, arguments)
+    return lambda cliques: sum(map(each, cliques))
+
+
+_CORE: Mapping[str, Maker] = {
+    "select_worst_marginal": chosen(_worst_marginal),
+    "select_worst_marginals": chosen(_worst_marginals),
+    "discover_values": Losses.of_values,
+}
 
 
 @cache

@@ -32,6 +32,12 @@ def _worst_marginal(_: PrivacyKernel, neighbours: Neighbours) -> Question:
     return {"answers": answers, "weights": dict.fromkeys(answers, 1.0), "offsets": halfway, "eps": EPS}
 
 
+def _worst_marginals(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:
+    """The same twice: what was drawn may be drawn again."""
+    question = _worst_marginal(kernel, neighbours)
+    return question | {"count": 2, "left": lambda _: np.ones(len(question["answers"]), dtype=bool)}
+
+
 def _marginal(kernel: PrivacyKernel, _: Neighbours) -> Question:
     return {"clique": _PAIR, "sigma": kernel.unit.marginal_l2 / MU}
 
@@ -80,6 +86,7 @@ CASES = (
     ),
     Case("measure_total", lambda kernel, _: {"sigma": kernel.unit.query_l1 / MU}, person=_fewer_rows),
     Case("select_worst_marginal", _worst_marginal, finite=True),
+    Case("select_worst_marginals", _worst_marginals, finite=True),
     Case("measure_errors", _errors),
     Case("measure_ranked_error", _ranked_error),
     Case("measure_largest_error", lambda kernel, _: {"answers": {("b",): np.array([0.0, -FAR])}, "sigma": kernel.unit.query_l1 / MU}),

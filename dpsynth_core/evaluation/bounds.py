@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import scipy
@@ -73,14 +74,10 @@ def bounds(
     share = _TOTAL_SHARE * alpha if total.sigma else 0.0
     doubt, inner = total.doubt(1 - share), 1 - (alpha - share)
     bounded: dict[Clique, Bound] = {}
-    with_column: dict[str, list[set[str]]] = {name: [] for name in domain.names}
-    for measured in (set(m.clique) for m in measurements):  # a wide table has far more marginals than measurements contain
-        for name in measured:
-            with_column[name].append(measured)
+    about = _About(measurements)
     for clique, fractions in published.items():
         answer = fractions * total.value
-        contained = not clique or any(measured.issuperset(clique) for measured in with_column[clique[0]])
-        pair = supported(domain, measurements, clique, answer, inner, doubt if rows else None) if contained else None
+        pair = supported(domain, about.columns(clique), clique, answer, inner, doubt if rows else None)
         support = SUPPORTED
         if pair is None and clique in considered:
             last, candidate = considered[clique]
@@ -92,6 +89,32 @@ def bounds(
         l1 = (min(1 + mass, (bound + doubt * mass) / max(total.value - doubt, 1e-300)) for bound in pair)
         bounded[clique] = Bound(support, *(IN_WRONG_CELL * distance for distance in l1))
     return bounded
+
+
+class _About:
+    """Measurements by column: a wide table has many, of which few say more of a marginal than how many records there are."""
+
+    def __init__(self, measurements: Sequence[Measurement]) -> None:
+        self._every, self._of = measurements, dict[str, list[Measurement]]()
+        for m in measurements:
+            for name in m.clique:
+                self._of.setdefault(name, []).append(m)
+        self._precision, self._weighed = self._total(measurements)
+
+    def columns(self, clique: Clique) -> list[Measurement]:
+        """Those with one of these columns, and what all others say of the number of records as one more."""
+        near = list(dict.fromkeys(m for name in clique for m in self._of.get(name, ())))
+        if len(near) == len(self._every):
+            return near
+        precision, weighed = self._total(near)
+        left = self._precision - precision
+        return [*near, Measurement((), np.asarray((self._weighed - weighed) / left), 1 / math.sqrt(left))]
+
+    @staticmethod
+    def _total(measurements: Sequence[Measurement]) -> tuple[float, float]:
+        """The precision of the number of records that they add up to, and that number times it."""
+        precisions = [1 / (m.values.size * m.deviation**2) for m in measurements]
+        return math.fsum(precisions), math.fsum(p * float(m.values.sum()) for p, m in zip(precisions, measurements, strict=True))
 
 
 def supported(
@@ -199,6 +222,7 @@ def unsupported(selection: SelectionRecord, candidate: Candidate, answer: Array,
     return max(0.0, paper) + moved, max(0.0, tight) + moved
 
 
+@lru_cache(maxsize=1024)  # all candidates of a round transfer the same
 def _denoised(seen: float, cells: int, sigma: float, confidence: float) -> float:
     """An upper bound of ||d||_1 from seen = ||d + Z||_1, for d fixed before the noise Z was drawn.
 

@@ -150,13 +150,16 @@ def test_two_rows_at_the_price_of_one_are_found(case: Case) -> None:
         assert broken(sample(case, unit, SeededNoise(1), DRAWS, LEVEL, priced_for_one_row))
 
 
-@pytest.mark.parametrize("operation", ["select_worst_marginal", "select_signed_query", "select_worst_queries"])
+CHOICES = ["select_worst_marginal", "select_worst_marginals", "select_signed_query", "select_worst_queries"]
+
+
+@pytest.mark.parametrize("operation", CHOICES)
 def test_twice_the_epsilon_is_found(operation: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cases, "Branch", TwiceTheEpsilon)
     assert broken(compute(named(operation), Unit(REPLACE)))
 
 
-@pytest.mark.parametrize("operation", ["select_worst_marginal", "select_signed_query", "select_worst_queries", "select_rule"])
+@pytest.mark.parametrize("operation", [*CHOICES, "select_rule"])
 def test_a_selection_that_is_not_charged_is_found(operation: str, monkeypatch: pytest.MonkeyPatch) -> None:
     forget(monkeypatch)
     assert broken(compute(named(operation), Unit(REPLACE)))
