@@ -57,7 +57,7 @@ def split(zoned: Zoned[pd.DataFrame]) -> Drawing:
     return finish(bars, zoned, "Where does the budget go?", height=44)
 
 
-_MEASUREMENT = hover(step=("Measurement", "d"), marginal="Table", sigma=("± people per cell", ",.1f"), share_used=("Budget used", ".1%"))
+_MEASUREMENT = hover(step=("Measurement", "d"), marginal="Table", sigma=("± per cell", ",.1f"), share_used=("Budget used", ".1%"))
 _STEPS = {"interpolate": "step-after", "strokeWidth": 2, "point": {"size": 28}}
 
 
@@ -72,9 +72,9 @@ def budget_used(zoned: Zoned[pd.DataFrame]) -> Drawing:
 
 
 def noise_level(zoned: Zoned[pd.DataFrame]) -> Drawing:
-    """How noisy was each measurement? Columns as in `budget_used`; sigma is the standard deviation per cell, in people."""
+    """How noisy was each measurement? Columns as in `budget_used`; sigma is the standard deviation per cell, in people or households."""
     x = alt.X("step:Q", title="Measurement", axis=alt.Axis(tickMinStep=1, format="d", tickCount=6))
     axis = alt.Axis(format="~s", tickCount=5)
-    y = alt.Y("sigma:Q", title="± people per cell", scale=alt.Scale(type="log", nice=True), axis=axis)
+    y = alt.Y("sigma:Q", title="± per cell", scale=alt.Scale(type="log", nice=True), axis=axis)
     points = alt.Chart(zoned.value).mark_line(**_STEPS).encode(x=x, y=y, tooltip=_MEASUREMENT)
     return finish(points, zoned, "How noisy is each measurement?", height=200)

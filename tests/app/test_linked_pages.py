@@ -14,6 +14,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release import synthesis
 from dpsynth_core.store import looks, projects, runs
 from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.vocabulary import link
 from dpsynth_core.vocabulary.link import NUMBER
 from dpsynth_core.web.data import members_view, project_table
 from dpsynth_core.web.domain import draft_rows
@@ -180,6 +181,13 @@ def test_a_draft_of_another_project_cannot_name_its_second_table(place: str, tmp
     projects.save(LOCAL_OWNER, theirs, {**draft, "members": draft["members"] | {"path": str(kept)}})
     with pytest.raises(Exception, match="there is no such file or folder"):
         finished_run(theirs)
+
+
+def test_noise_of_a_run_is_in_households(place: str) -> None:
+    run = finished_run(place)
+    shown = open_page("mechanism", place).dataframe[0].value
+    of_records = [event.sigma for event in runs.events(LOCAL_OWNER, run.id) if event.kind == "measured"]
+    assert sorted(shown["sigma"]) == pytest.approx([sigma / link.whole(run.spec.unit.max_rows_per_person) for sigma in sorted(of_records)])
 
 
 def test_results_have_both_tables_every_kind_of_error_and_no_questions(place: str) -> None:

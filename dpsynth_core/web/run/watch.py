@@ -19,6 +19,7 @@ from dpsynth_core.statistics.evidence import label
 from dpsynth_core.store import approvals, jobs, runs
 from dpsynth_core.store.runs import Run
 from dpsynth_core.store.times import age, seconds_between
+from dpsynth_core.vocabulary import link
 from dpsynth_core.web.shell import frame, refusals, session
 from dpsynth_core.web.shell.figures import show
 from dpsynth_core.web.shell.numbers import duration, short
@@ -30,6 +31,7 @@ REDRAW_SECONDS = 3.0
 """Longer for charts and table, which are most of what is sent: drawing them took browsers most of watching a run."""
 _ROWS_SHOWN = 200
 _KEEP = "keep"
+_NOISE = "Standard deviation of the noise: people, or households where two tables are linked."
 
 _WAITING = {
     "queued": ("Waiting for its turn", ":material/hourglass_empty:"),
@@ -144,7 +146,7 @@ def _for_your_eyes(duration: str) -> None:
 def _progress(run: Run) -> None:
     """Its measurements so far; of a mechanism that chooses and does not measure, its rounds."""
     steps = runs.events(session.current().owner, run.id)
-    taken = measured(steps, run.rho)
+    taken = measured(steps, run.rho, link.whole(run.spec.unit.max_rows_per_person) if run.spec.members else 1)
     if chooses(steps):
         said = st.column_config.TextColumn("What it did", width="large", help=_SEARCHES)
         columns = {"round": st.column_config.NumberColumn("Round", width=70), "said": said}
@@ -159,7 +161,7 @@ def _progress(run: Run) -> None:
             "round": st.column_config.NumberColumn("Round", width=70, help=help),
             "marginal": st.column_config.TextColumn("Table", width="large"),
             "cells": st.column_config.NumberColumn("Cells", format="localized"),
-            "sigma": st.column_config.NumberColumn("± people per cell", format="%.1f"),
+            "sigma": st.column_config.NumberColumn("± per cell", format="%.1f", help=_NOISE),
         }
         _newest_first(taken.value, columns)
 
@@ -177,11 +179,11 @@ def _forecast(run_id: str, spec_text: str) -> float:
     return Plan.of(Spec.from_json(json.loads(spec_text))).forecast.seconds
 
 
-def measured(history: Sequence[Progress], rho: float) -> Zoned[pd.DataFrame]:
-    """One line per measurement, in order. rho: the whole budget. Columns: step (from 1), round (0 before the adaptive rounds), marginal
-    (label), cells, sigma (people per cell), share_used (of rho, up to and with this one)."""
+def measured(history: Sequence[Progress], rho: float, each: int = 1) -> Zoned[pd.DataFrame]:
+    """One line per measurement, in order. rho: the whole budget. each: records that a person or household is. Columns: step (from 1), round
+    (0 before the adaptive rounds), marginal (label), cells, sigma (people or households), share_used (of rho, up to and with this one)."""
     taken = [event for event in history if event.kind == "measured"]
-    lines = [(event.round, label(event.attributes), event.cells, event.sigma, event.rho_spent / rho) for event in taken]
+    lines = [(event.round, label(event.attributes), event.cells, event.sigma / each, event.rho_spent / rho) for event in taken]
     frame = pd.DataFrame(lines, columns=["round", "marginal", "cells", "sigma", "share_used"])
     frame.insert(0, "step", range(1, len(taken) + 1))
     return released(frame)
