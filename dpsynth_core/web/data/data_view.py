@@ -9,7 +9,6 @@ from typing import Any
 
 import streamlit as st
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning import about_spec
 from dpsynth_core.planning.renewal import Changes
@@ -20,7 +19,7 @@ from dpsynth_core.store import balance, projects
 from dpsynth_core.vocabulary import usual
 from dpsynth_core.web.data import database_view, members_view, project_table, public_view, reading_view
 from dpsynth_core.web.data.project_table import Table
-from dpsynth_core.web.shell import curator, document, fields, frame, numbers, plan_first, session
+from dpsynth_core.web.shell import curator, document, fields, frame, numbers, plan_first, refusals, session
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import code, literal, names
 
@@ -307,14 +306,11 @@ def records(project: Current) -> None:
                 _preview(table, zone, f"rows_{number}")
 
 
+@refusals.explained
 def _lines(project: Current, silent: bool = False) -> None:
     """How many lines cannot be read as the file is said to be written: exact counts, for the curator's eyes only. silent: whether only what
     is wrong is said."""
-    try:
-        sentences = project_table.survey(project.draft).value.sentences()
-    except InputError as error:
-        frame.refused(error)
-        return
+    sentences = project_table.survey(project.draft).value.sentences()
     if sentences:
         frame.zone_badge(Zone.CURATOR)
     of = f"{code(project.draft['wizard']['label'])}: " if "place" in project.draft["wizard"] else ""
@@ -327,28 +323,22 @@ def _lines(project: Current, silent: bool = False) -> None:
 _KEYS_HELP = "Exact counts of rows that would not count. What is chosen because of them is chosen after a look: the release says so."
 
 
+@refusals.explained
 def _keys(project: Current) -> None:
     """How many rows do not count because of their keys: exact counts, for the curator's eyes only."""
     if (unclear := document.problem(project.draft, "data")) is not None:
-        frame.refused(unclear)
-        return
-    try:
-        curator.note("truth")
-        sentences = project_table.keys(project.draft).value.sentences()
-    except InputError as error:
-        frame.refused(error)
-        return
+        raise unclear
+    curator.note("truth")
+    sentences = project_table.keys(project.draft).value.sentences()
     for sentence in sentences:
         st.warning(literal(sentence), icon=":material/key:")
     if not sentences:
         st.caption(":green[:material/check_circle:] Every row of both tables counts.")
 
 
+@refusals.explained
 def _preview(project: Current, zone: Zone, part: str) -> None:
-    try:
-        if zone is Zone.CURATOR:
-            curator.note("rows")
-        with frame.watermark(zone, part):
-            st.dataframe(project_table.preview(project.draft).value, hide_index=True, alt="First rows of the table")
-    except InputError as error:
-        frame.refused(error)
+    if zone is Zone.CURATOR:
+        curator.note("rows")
+    with frame.watermark(zone, part):
+        st.dataframe(project_table.preview(project.draft).value, hide_index=True, alt="First rows of the table")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -26,7 +25,8 @@ from dpsynth_core.sources.public import FIELD, Differences, refusal
 from dpsynth_core.store import projects
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.data import project_table
-from dpsynth_core.web.shell import document, fields, frame, session
+from dpsynth_core.web.data.project_table import Table
+from dpsynth_core.web.shell import document, fields, frame, refusals, session
 from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.session import Current
 
@@ -44,10 +44,7 @@ def part(project: Current) -> None:
         section = project.draft["public"]
         help, columns = "Deletes the uploaded file from this machine.", len(project.draft["wizard"].get("public_columns", ()))
         fields.taken_file(label(section), f"{columns} columns", "remove_public", _PUBLIC, (SHELF,), disown, help=help)
-        try:
-            _compared(project, section)
-        except InputError as error:
-            frame.refused(error)
+        _compared(project, section)
     else:
         owner, own, draft = project.owner, project.id, project.draft
         fields.table_file("public_upload", lambda file: _take(lambda: from_upload(owner, own, file.name, file, draft)))
@@ -59,10 +56,11 @@ def part(project: Current) -> None:
     frame.refused_at(_PUBLIC)
 
 
-def _take(look_at: Callable[[], PublicFile]) -> None:
-    session.change_table(_PUBLIC, lambda: partial(adopt, file=look_at()))
+def _take(look_at: Callable[[], Table]) -> None:
+    session.change_table(_PUBLIC, lambda: partial(adopt, table=look_at()))
 
 
+@refusals.explained
 def _compared(project: Current, section: dict[str, Any]) -> None:
     """Against the domain where it is complete, else against the header of the private table."""
     if document.problem(project.draft, "domain") is None:
@@ -97,19 +95,11 @@ SHELF: projects.Shelf = "public"
 TWIN_ROWS, TWIN_SEED, TWIN = 5_000, 8, "simulated-twin.csv"
 
 
-@dataclass(frozen=True)
-class PublicFile:
-    """section: the draft's "public". columns: of the file."""
-
-    section: dict[str, Any]
-    columns: tuple[str, ...]
-
-
-def from_upload(owner: str, project: str, name: str, content: BinaryIO, draft: Draft) -> PublicFile:
+def from_upload(owner: str, project: str, name: str, content: BinaryIO, draft: Draft) -> Table:
     """Keep an uploaded file as the project's public table, in place of an earlier one. Raises InputError and keeps nothing where it is no
     table, or is the private table itself."""
 
-    def look_at(path: Path) -> PublicFile:
+    def look_at(path: Path) -> Table:
         form = detect_without_doubt(path, "public table")
         table = files.opened(path, form)
         table.check()
@@ -117,20 +107,20 @@ def from_upload(owner: str, project: str, name: str, content: BinaryIO, draft: D
         if private and Path(private).exists() and public.is_same_table(path, Path(private)):
             remedy = "choose a table that is public already, or none"
             raise InputError(FIELD, "this is the private table itself; it was not kept here", remedy)
-        return PublicFile(form.section(path) | {"sha256": public.digest(path)}, table.column_names())
+        return Table(form.section(path) | {"sha256": public.digest(path)}, table.column_names(), _PUBLIC, name)
 
     return projects.replace_upload(owner, project, name, content, look_at, SHELF)
 
 
-def twin(owner: str, project: str, draft: Draft) -> PublicFile:
+def twin(owner: str, project: str, draft: Draft) -> Table:
     """Other simulated people, to try public data with."""
     content = demo.simulate(rows=TWIN_ROWS, seed=TWIN_SEED).to_csv(index=False).encode()
     return from_upload(owner, project, TWIN, io.BytesIO(content), draft)
 
 
-def adopt(draft: Draft, file: PublicFile) -> None:
-    draft["public"] = file.section
-    draft.setdefault("wizard", {})["public_columns"] = list(file.columns)
+def adopt(draft: Draft, table: Table) -> None:
+    draft["public"] = table.section
+    draft.setdefault("wizard", {})["public_columns"] = list(table.columns)
 
 
 def disown(draft: Draft) -> None:

@@ -15,7 +15,7 @@ from dpsynth_core.sources.detect_notation import MARKS
 from dpsynth_core.sources.formats import WRITTEN_AS_TEXT, TableFormat
 from dpsynth_core.sources.spelling import COLON, DATE_FORMATS, DECIMALS, THOUSANDS, TIME_FORMATS, example
 from dpsynth_core.web.data import project_table
-from dpsynth_core.web.shell import document, fields, frame, session
+from dpsynth_core.web.shell import document, fields, refusals, session
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import capital, literal
 
@@ -125,12 +125,9 @@ def _values(project: Current, reread: Reread, stated: Sequence[tuple[str, str, M
                 _choice(project, label, name, names, reread, help)
 
 
+@refusals.explained
 def _sheet(project: Current, reread: Reread) -> None:
-    try:
-        sheets = files.sheets(project.draft["data"]["path"])
-    except InputError as error:
-        frame.refused(error)
-        return
+    sheets = files.sheets(project.draft["data"]["path"])
     _choice(project, "Sheet", "sheet", {"": sheets[0] if sheets else "", **{name: name for name in sheets[1:]}}, reread)
     st.caption("Rows that are blank are no records.")
 

@@ -8,7 +8,6 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.store import accounts, approvals, auditing, balance, chain, ledger, roles, runs, signing
 from dpsynth_core.store.balance import Spent
@@ -16,7 +15,7 @@ from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.store.roles import Act
 from dpsynth_core.web.ledger import approvals_view, left_view, retention_view, tokens_view
-from dpsynth_core.web.shell import frame, numbers, session
+from dpsynth_core.web.shell import frame, numbers, refusals, session
 from dpsynth_core.web.shell.text import capital, literal, one_line
 
 _KINDS = {
@@ -109,6 +108,7 @@ def account_of(owner: str, account: Spent, books: Sequence[Entry], may_change: b
             _change_cap(owner, account)
 
 
+@refusals.explained
 def _change_cap(owner: str, account: Spent) -> None:
     with st.form(f"cap_{account.population}", border=False):
         first, second = st.columns(2)
@@ -118,13 +118,9 @@ def _change_cap(owner: str, account: Spent) -> None:
         note = st.text_input("Reason", help=help)
         if not st.form_submit_button("Change the limit", icon=":material/edit:"):
             return
-    try:
-        cap = numbers.positive(epsilon, "limit ε", "10"), numbers.positive(delta, "limit δ", "1e-9")
-        ledger.change_cap(owner, account.population, cap, note)
-    except InputError as error:
-        frame.refused(error)
-    else:
-        st.rerun()
+    cap = numbers.positive(epsilon, "limit ε", "10"), numbers.positive(delta, "limit δ", "1e-9")
+    ledger.change_cap(owner, account.population, cap, note)
+    st.rerun()
 
 
 def entries(owner: str, names: tuple[str, ...], books: Sequence[Entry]) -> None:

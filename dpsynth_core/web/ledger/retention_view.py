@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store import retention, roles
 from dpsynth_core.store.roles import Act
-from dpsynth_core.web.shell import frame
+from dpsynth_core.web.shell import frame, refusals
 
 _HELP = "A project counts from its last change or run, an upload from the day on which it was sent."
 
@@ -24,15 +23,12 @@ def card(owner: str) -> None:
                 _change(owner, many)
 
 
+@refusals.explained
 def _change(owner: str, many: int) -> None:
     with st.form("retention", border=False):
         days = st.number_input("Days; 0 deletes nothing", 0, retention.MOST_DAYS, many, 1, key="retention_days")
         st.caption("What is older than that is deleted within the hour, of everybody here, and does not come back.")
         if not st.form_submit_button("Keep them so long", icon=":material/auto_delete:"):
             return
-    try:
-        retention.state(owner, int(days))
-    except InputError as error:
-        frame.refused(error)
-    else:
-        st.rerun()
+    retention.state(owner, int(days))
+    st.rerun()

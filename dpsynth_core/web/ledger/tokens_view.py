@@ -6,7 +6,6 @@ from functools import partial
 
 import streamlit as st
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store import roles, tokens
 from dpsynth_core.store.roles import Act
 from dpsynth_core.web.shell import frame, refusals
@@ -36,15 +35,12 @@ def card(owner: str) -> None:
             st.caption("Nobody has one.")
 
 
+@refusals.explained
 def _new(owner: str) -> None:
     with st.form("new_token", border=False, clear_on_submit=True):
         name = st.text_input("Where the new one is used", placeholder="My notebook", max_chars=80)
         if not st.form_submit_button("Make a token", icon=":material/key:"):
             return
-    try:
-        token = tokens.make(owner, name)
-    except InputError as error:
-        frame.refused(error)
-    else:
-        st.code(f"DPSYNTH_LEDGER_TOKEN={token}", language=None)
-        st.caption("It is shown this once: keep it where only you can read it. It spends in your name.")
+    token = tokens.make(owner, name)
+    st.code(f"DPSYNTH_LEDGER_TOKEN={token}", language=None)
+    st.caption("It is shown this once: keep it where only you can read it. It spends in your name.")

@@ -26,7 +26,7 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.report.sections import claimed
 from dpsynth_core.store import runs
 from dpsynth_core.web.results.open_runs import OpenRun, forget
-from dpsynth_core.web.shell import curator, fields, frame, session
+from dpsynth_core.web.shell import curator, fields, frame, refusals, session
 from dpsynth_core.web.shell.figures import show
 from dpsynth_core.web.shell.text import literal, one_line
 
@@ -141,19 +141,16 @@ def obstacle(data: DataSpec) -> str:
     return _ON_A_CLUSTER if data.engine is not None else ""
 
 
+@refusals.explained
 def _compare(opened: OpenRun, target: Target, column: str) -> None:
     release = opened.release
     st.warning(curator.WARNING, icon=":material/visibility_lock:")
-    try:
-        if not release.spec.data.simulated:
-            curator.note("truth", opened.run.project)
-        with st.spinner("Training on the real rows …"):
-            records = curator.records(opened.run.spec, release.domain, MOST_RECORDS)
-            synthetic = released(np.asarray(release.codes, dtype=np.int32))
-            comparison = combine(lambda rows, real: beside_real.compared(release.domain, rows, real, target, column), synthetic, records)
-    except InputError as error:
-        frame.refused(error)
-        return
+    if not release.spec.data.simulated:
+        curator.note("truth", opened.run.project)
+    with st.spinner("Training on the real rows …"):
+        records = curator.records(opened.run.spec, release.domain, MOST_RECORDS)
+        synthetic = released(np.asarray(release.codes, dtype=np.int32))
+        comparison = combine(lambda rows, real: beside_real.compared(release.domain, rows, real, target, column), synthetic, records)
     if comparison.value is None:
         st.info("There are too few records to hold some out.")
         return
