@@ -177,15 +177,21 @@ def release(owner: str, run: str) -> Release:
     return releases.load(_result(owner, run))
 
 
-def to_take_away(owner: str, run: str) -> Release:
-    """The same, for a download. Raises InputError also where it needs a reason or an approval first, and where the owner may not."""
+def to_look_at(owner: str, run: str) -> Release:
+    """The same, with its rows. Raises InputError also where it needs an approval first, and where the owner may not."""
     made = release(owner, run)
-    if made.withheld:
-        remedy = "write on the Results page why it is published all the same"
-        raise InputError("release", "a condition that must be met is not, or was not measured", remedy)
     with reading() as db:
         roles.check(db, owner, Act.DOWNLOAD)
         approvals.check(chain.entries_in(db), run, approvals.RELEASE)
+    return made
+
+
+def to_take_away(owner: str, run: str) -> Release:
+    """The same, for a download. Raises InputError also where it needs a reason first."""
+    made = to_look_at(owner, run)
+    if made.withheld:
+        remedy = "write on the Results page why it is published all the same"
+        raise InputError("release", "a condition that must be met is not, or was not measured", remedy)
     return made
 
 

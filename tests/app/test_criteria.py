@@ -71,12 +71,12 @@ def test_a_release_that_fails_a_must_is_taken_away_only_with_a_reason() -> None:
     assert "Do not publish this as it is." in captions(app)
     assert "Not met (must): Every table of the workload" in captions(app)
     field(app, "button_group", "View").set_value("downloads").run()
-    assert not app.get("link_button")
+    assert [link.proto.label for link in app.get("link_button")] == ["Ask a question"]
     app.button(key=f"despite_{run.id}_button").click().run()
     assert "there is no reason" in captions(app)
     field(app, "text_area", "Why is it published").set_value("Only the teaching of students needs it.").run()
     app.button(key=f"despite_{run.id}_button").click().run()
-    assert app.get("link_button")
+    assert len(app.get("link_button")) > 1
     assert runs.release(LOCAL_OWNER, run.id).despite == "Only the teaching of students needs it."
 
 

@@ -437,7 +437,8 @@ def test_a_plan_waits_for_another_person_and_reads_nothing_before(office: Office
     office.enter("rick")
     results = open_page("results", place.id)
     assert "A reviewer has to approve this release" in words(results)
-    assert not results.get("link_button")
+    (link,) = results.get("link_button")
+    assert (link.proto.label, link.proto.disabled) == ("Ask a question", True)
     assert downloaded(office, run) == 404
     refused(runs.approve, rick, run, "release", "it is mine", saying="you made it yourself")
     reviewer = office.enter("reviewer")

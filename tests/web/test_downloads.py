@@ -17,11 +17,12 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message
 from streamlit import config
 
+from dpsynth_core import report
 from dpsynth_core.bundle.pack import pack
 from dpsynth_core.bundle.signature import SIGNATURE
 from dpsynth_core.foundation.content import PART_BYTES
 from dpsynth_core.release import document as releases
-from dpsynth_core.store import runs, signing
+from dpsynth_core.store import chain, runs, signing
 from dpsynth_core.store.home import LOCAL_OWNER, home
 from dpsynth_core.store.runs import Run
 from dpsynth_core.web.results import downloads
@@ -91,12 +92,23 @@ def test_every_offer_is_at_its_address_and_leaves_nothing_behind(done: dict[str,
     assert [offer.key for offer in offered][:2] == ["bundle", "csv"]
     assert len({offer.key for offer in offered}) == len({offer.name for offer in offered}) == len(offered)
     for offer in offered[1:]:
-        status, headers, body = asked(downloads.address_of(done["good"].id, offer), cookie)
+        status, headers, body = asked(downloads.address_of(done["good"].id, offer.key), cookie)
         assert (status, bool(body)) == (200, True)
         assert headers["content-type"].split(";")[0] == offer.mime
-        shown, saved = "inline", f'attachment; filename="{downloads.file_name(release, offer)}"'
-        assert headers["content-disposition"] == (shown if offer.key == "questions" else saved)
+        assert headers["content-disposition"] == f'attachment; filename="{downloads.file_name(release, offer)}"'
     assert sorted(home().iterdir()) == before
+
+
+def test_the_page_of_questions_is_that_of_the_bundle_shown_and_not_taken_away(done: dict[str, Run], cookie: dict[str, str]) -> None:
+    """As a page of no server, which no ledger calls a download; also of a release that needs a reason to be published."""
+    before = chain.entries()
+    for run in (done["good"], done["withheld"]):
+        for _ in range(2):
+            status, headers, body = asked(f"/download/{run.id}/questions", cookie)
+            assert (status, headers["content-security-policy"].split(";")[0]) == (200, "sandbox allow-scripts")
+            assert "content-disposition" not in headers
+            assert body == report.parts(runs.release(LOCAL_OWNER, run.id))[report.EXPLORE].value
+    assert chain.entries() == before
 
 
 def test_a_stranger_gets_nothing(done: dict[str, Run], cookie: dict[str, str]) -> None:
@@ -155,7 +167,7 @@ def test_addresses_are_below_the_path_of_the_server(done: dict[str, Run], cookie
     offer = downloads.offers(runs.release(LOCAL_OWNER, done["good"].id))[-1]
     config.set_option("server.baseUrlPath", "studio")
     try:
-        path = downloads.address_of(done["good"].id, offer)
+        path = downloads.address_of(done["good"].id, offer.key)
         assert path == f"/studio/download/{done['good'].id}/spec"
         assert asked(path, cookie)[0] == 200
     finally:

@@ -12,11 +12,11 @@ import logging
 from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import BinaryIO
 
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
@@ -70,17 +70,9 @@ def offers(release: Release) -> tuple[Offer, ...]:
             Offer(f"table-{number}", f"Table {number} as CSV", drawn, f"-{number}.csv", "text/csv", partial(releases.write_csv, rows))
             for number, rows in enumerate(release.further, start=2)
         ),
-        *([questions(release)] if report.can_answer(release) else []),
         Offer("report", "Report", paper, "-report.html", "text/html", write_page),
         Offer("spec", "Sealed plan", plan, "-plan.json", "application/json", write_plan),
     )
-
-
-def questions(release: Release) -> Offer:
-    """The page of the bundle that answers questions: shown as any reader sees it, where the others are saved."""
-    what = "One HTML page that answers questions in any browser, each with what is known of the answer. The bundle has it."
-    write = _paper(lambda: report.question_page(release), "the page of questions")
-    return Offer(QUESTIONS, "Page of questions", what, "-explore.html", "text/html", write)
 
 
 def file_name(release: Release, offer: Offer) -> str:
@@ -153,9 +145,9 @@ def routes() -> list[Route]:
     return [Route(address.path(f"{_PLACE}/{{run}}/{{key}}"), _answer, methods=["GET"])]
 
 
-def address_of(run: str, offer: Offer) -> str:
-    """Where the file of a run is asked for."""
-    return address.path(f"{_PLACE}/{run}/{offer.key}")
+def address_of(run: str, key: str) -> str:
+    """Where the file of a run is asked for, or its page of questions."""
+    return address.path(f"{_PLACE}/{run}/{key}")
 
 
 def _answer(request: Request) -> Response:
@@ -164,6 +156,8 @@ def _answer(request: Request) -> Response:
         if not (owner := doors.admitted(request.cookies)):  # no stranger has passed the door; a server started without it serves nothing
             return page.for_stranger(request, door.refusal)
         with faults.explained():
+            if request.path_params["key"] == QUESTIONS:  # shown like the rows are, and nothing is taken away
+                return _questions(owner, request.path_params["run"])
             release, offer = _asked_for(owner, request.path_params["run"], request.path_params["key"])
             if request.method != "HEAD":
                 runs.note_download(owner, request.path_params["run"], offer.key)
@@ -171,11 +165,24 @@ def _answer(request: Request) -> Response:
         status = 503 if isinstance(error, faults.StoreFault) else 404
         return PlainTextResponse(f"{error}\n", status, page.NOT_KEPT)
     headers = {**page.NOT_KEPT, "content-disposition": f'attachment; filename="{file_name(release, offer)}"'}
-    if offer.key == QUESTIONS:
-        headers |= {"content-disposition": "inline", "content-security-policy": _ALONE}
     if request.method == "HEAD":
         return StreamingResponse(iter(()), headers=headers, media_type=offer.mime)
     return _Download(owner, offer, headers)
+
+
+def _questions(owner: str, run: str) -> Response:
+    """The page of the bundle that answers questions. Raises InputError as `runs.to_look_at`, and for a release that answers none."""
+    release = runs.to_look_at(owner, run)
+    if not report.can_answer(release):
+        raise InputError("questions", "this release has neither rows nor noisy tables", "look at what it learnt")
+    return HTMLResponse(_page(owner, run, release.despite), headers={**page.NOT_KEPT, "content-security-policy": _ALONE})
+
+
+@lru_cache(maxsize=4)
+def _page(owner: str, run: str, despite: str) -> bytes:
+    """despite: the reason for publishing it, which may be given later, and stands on the page."""
+    del despite
+    return publishable(report.question_page(runs.release(owner, run)), "the page of questions")
 
 
 class _Download(StreamingResponse):

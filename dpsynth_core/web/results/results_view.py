@@ -155,11 +155,13 @@ def _unapproved(opened: OpenRun) -> bool:
 
 
 def ask(opened: OpenRun) -> None:
-    """The page that answers questions, as it is in the bundle, in a tab of its own; once it may leave."""
-    release = opened.release
-    if report.can_answer(release) and not release.withheld and not approvals.awaited(opened.run.id, approvals.RELEASE):
-        offer = downloads.questions(release)
-        st.link_button("Ask a question", downloads.address_of(opened.run.id, offer), icon=":material/help_center:", help=offer.what)
+    """The page that answers questions, as it is in the bundle, in a tab of its own; or why there is none."""
+    why = "" if report.can_answer(opened.release) else "There is nothing to ask: this release has neither rows nor noisy tables."
+    if approvals.awaited(opened.run.id, approvals.RELEASE):
+        why = "A reviewer has to approve this release first: the page holds its rows."
+    what = "Counts, shares, means and tables, each with what is known of the answer. The bundle has the same page for its readers."
+    url, icon = downloads.address_of(opened.run.id, downloads.QUESTIONS), ":material/help_center:"
+    st.link_button("Ask a question", url, icon=icon, help=why or what, disabled=bool(why))
 
 
 def whole_release(opened: OpenRun) -> None:
@@ -177,7 +179,7 @@ def whole_release(opened: OpenRun) -> None:
 
 def _button(opened: OpenRun, offer: Offer, label: str, *, primary: bool = False) -> None:
     look: Any = {"type": "primary", "width": "content", "help": offer.what} if primary else {"type": "secondary", "width": "stretch"}
-    st.link_button(label, downloads.address_of(opened.run.id, offer), icon=":material/download:", **look)
+    st.link_button(label, downloads.address_of(opened.run.id, offer.key), icon=":material/download:", **look)
 
 
 def about(opened: OpenRun) -> None:
