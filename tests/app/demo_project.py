@@ -106,3 +106,8 @@ def field(app: AppTest, kind: str, label: str) -> Any:
     elements = [element for element in app.get(kind) if element.label.startswith(label)]
     assert elements, f"no {kind} {label!r} among {[element.label for element in app.get(kind)]}"
     return elements[0]
+
+
+def button(app: AppTest, label: str) -> Any:
+    """The first one whose label has these letters."""
+    return next(one for one in app.button if label in one.label)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import UsesPublic
@@ -19,12 +18,8 @@ from dpsynth_core.store import balance, jobs, looks, projects, runs, spools, wor
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.web.shell import document
-from tests.app.demo_project import draft, every_card, finished_run, hostile_project, open_page, project, words
+from tests.app.demo_project import button, draft, every_card, finished_run, hostile_project, open_page, project, words
 from tests.mechanisms.offered import TABLES
-
-
-def button(app: AppTest, label: str) -> object:
-    return next(b for b in app.button if label in b.label)
 
 
 def sealed(project_id: str) -> document.Spec:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.privacy.conversions import rho_from
 from dpsynth_core.privacy.events import Selection
@@ -13,7 +10,7 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.research.mechanisms.games import query_game
 from dpsynth_core.store import chain, jobs, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
-from tests.app.demo_project import finished_run, open_page, project, words
+from tests.app.demo_project import button, finished_run, open_page, project, words
 from tests.app.test_learning import HALVES
 
 NAMES = ("fem", "sepfem", "dualquery", "dqrs", "oraclequery", "learn")
@@ -27,10 +24,6 @@ RHO = rho_from(1.0, 1e-9)
 def worker_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """This process is the worker."""
     monkeypatch.setattr(jobs, "_launch", lambda job: worker.work(jobs.claim(job)))
-
-
-def button(app: AppTest, label: str) -> Any:
-    return next(b for b in app.button if label in b.label)
 
 
 def closed_form(name: str, made: Release) -> float:

@@ -27,7 +27,7 @@ from dpsynth_core.web.data import project_table
 from dpsynth_core.web.domain import domain_table, draft_rows
 from dpsynth_core.web.domain.column_draft import ColumnDraft, blank
 from dpsynth_core.web.shell import document
-from tests.app.demo_project import ROOT, draft, field, open_page, project, stored, words
+from tests.app.demo_project import ROOT, button, draft, field, open_page, project, stored, words
 from tests.bundle.bundles import files, packed, spec
 from tests.patience import SECONDS
 from tests.refusals import refused
@@ -35,8 +35,10 @@ from tests.refusals import refused
 CSV = b"age,sex,eye\n39,Male,blue\n50,Female,brown\n28,Male,green\n"
 
 
-def first_visit() -> AppTest:
-    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS).run()
+def first_visit(name: str = "", content: bytes = b"") -> AppTest:
+    """The first page of a new home; with a file of this name, once it was uploaded there."""
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS).run()
+    return app.file_uploader[0].set_value((name, content, "application/octet-stream")).run() if name else app
 
 
 def can_continue(app: AppTest, page: str) -> bool:
@@ -69,8 +71,7 @@ def test_the_demo_goes_from_start_to_the_mechanism_with_four_clicks() -> None:
 
 
 def test_a_column_that_may_tell_people_apart_raises_the_question_whether_one_has_several_rows() -> None:
-    app = first_visit()
-    app.file_uploader[0].set_value(("people.csv", CSV.replace(b"eye", b"patient_id"), "text/csv")).run()
+    app = first_visit("people.csv", CSV.replace(b"eye", b"patient_id"))
     assert "Can ` patient_id ` be the same in two rows?" in words(app)
     field(app, "radio", "Rows").set_value(True).run()
     assert "Then a person may have several" not in words(app)
@@ -92,8 +93,7 @@ def test_how_a_file_is_written_is_suggested_and_restated(tmp_path: Path) -> None
 
 
 def test_a_dask_cluster_can_count_and_is_forgotten_with_its_address() -> None:
-    app = first_visit()
-    app.file_uploader[0].set_value(("people.csv", CSV, "text/csv")).run()
+    app = first_visit("people.csv", CSV)
     assert not [element for element in app.text_input if element.label.startswith("Address of its scheduler")]
     field(app, "button_group", "Who counts it?").set_value("dask").run()
     field(app, "text_input", "Address of its scheduler").set_value("tls://host:8786").run()
@@ -112,8 +112,7 @@ def test_the_panel_of_a_workbook_offers_its_sheets_and_restates_them() -> None:
         for name, header in (("first", "a"), ("second", "b")):
             sheet = book.add_worksheet(name)
             sheet.write_column(0, 0, [header, 1, 2, 3])
-    app = first_visit()
-    app.file_uploader[0].set_value(("people.xlsx", content.getvalue(), "application/octet-stream")).run()
+    app = first_visit("people.xlsx", content.getvalue())
     assert stored()["wizard"]["columns"] == ["a"]
     chosen = field(app, "selectbox", "Sheet")
     assert chosen.options == ["first", "second"]
@@ -126,8 +125,7 @@ def test_the_panel_of_a_workbook_offers_its_sheets_and_restates_them() -> None:
 
 
 def test_an_uploaded_table_survives_a_reload() -> None:
-    app = first_visit()
-    app.file_uploader[0].set_value(("people.csv", CSV, "text/csv")).run()
+    app = first_visit("people.csv", CSV)
     field(app, "text_input", "Name of the population").set_value("People of Springfield").run()
     again = first_visit()
     assert "people.csv" in words(again)
@@ -144,16 +142,14 @@ def test_an_uploaded_table_survives_a_reload() -> None:
     ],
 )
 def test_a_bad_file_is_explained_and_changes_nothing(name: str, content: bytes, message: str) -> None:
-    app = first_visit()
-    app.file_uploader[0].set_value((name, content, "text/csv")).run()
+    app = first_visit(name, content)
     assert message in app.error[0].value
     assert "data" not in stored()
     assert not can_continue(app, "data")
 
 
 def test_real_rows_are_shown_only_when_asked_for_and_as_curator_only() -> None:
-    app = first_visit()
-    app.file_uploader[0].set_value(("people.csv", CSV, "text/csv")).run()
+    app = first_visit("people.csv", CSV)
     assert not app.dataframe
     field(app, "toggle", "Show the first rows").set_value(True).run()
     assert list(app.dataframe[0].value["sex"]) == ["Male", "Female", "Male"]
@@ -161,8 +157,7 @@ def test_real_rows_are_shown_only_when_asked_for_and_as_curator_only() -> None:
 
 
 def test_lines_that_cannot_be_read_are_said_to_the_curator_before_anything_is_charged() -> None:
-    app = first_visit()
-    app.file_uploader[0].set_value(("people.csv", CSV, "text/csv")).run()
+    app = first_visit("people.csv", CSV)
     assert not app.warning
     field(app, "toggle", "Can every line be read?").set_value(True).run()
     assert "Every line has a value for each column" in words(app)
@@ -176,8 +171,7 @@ def test_lines_that_cannot_be_read_are_said_to_the_curator_before_anything_is_ch
 
 
 def test_several_rows_per_person_need_a_column_and_a_limit() -> None:
-    app = first_visit()
-    app.file_uploader[0].set_value(("people.csv", CSV, "text/csv")).run()
+    app = first_visit("people.csv", CSV)
     field(app, "text_input", "Name of the population").set_value("P").run()
     field(app, "radio", "Rows").set_value(True).run()
     assert not can_continue(app, "data")
@@ -240,12 +234,12 @@ def test_the_list_marks_columns_that_do_not_fit_until_they_are_mended() -> None:
     compared(app)
     assert captions() == [":red[**1 outside**]", ":red[**1 empty**]"]
     assert len([badge for badge in app.markdown if "Curator-only" in badge.value]) == before + 1
-    next(b for b in app.button if b.label == "Give empty values a cell of their own").click().run()
-    next(b for b in app.button if "means missing" in b.label).click().run()
+    button(app, "Give empty values a cell of their own").click().run()
+    button(app, "means missing").click().run()
     assert captions()[1] == "1 value · typed"
     assert captions()[0] == ":red[**1 empty**]"
     assert "outside" not in str(stored())
-    next(b for b in app.button if b.label == "Give empty values a cell of their own").click().run()
+    button(app, "Give empty values a cell of their own").click().run()
     assert not any("outside" in caption or "empty" in caption for caption in captions())
 
 
@@ -259,8 +253,8 @@ def test_a_column_mostly_outside_needs_a_word_from_the_curator() -> None:
 def test_what_would_count_as_something_else_is_said_and_mended() -> None:
     app = compared(open_page("domain", domain_project(b"sex,eye\nx,x\nx,\n?,x\nx,x\n", missing=False, other=False)))
     assert "1 empty values would count as x" in words(app)
-    next(b for b in app.button if b.label == "Give empty values a cell of their own").click().run()
-    next(b for b in app.button if "means missing" in b.label).click().run()
+    button(app, "Give empty values a cell of their own").click().run()
+    button(app, "means missing").click().run()
     assert stored()["data"]["missing_markers"] == ["", "?"]
     assert document.domain(stored())["eye"].missing
     assert not document.domain(stored())["sex"].missing
@@ -279,7 +273,7 @@ def test_numbers_outside_that_rows_will_not_tell_from_missing_ones_are_said_befo
 
 def test_values_taken_from_the_records_make_the_domain_one_that_was_read_from_them() -> None:
     app = compared(open_page("domain", domain_project(b"sex,eye\n" + b"x,x\n" * 60 + b"x,green\n" * 20 + b"x,rare\n")))
-    next(b for b in app.button if b.label.startswith("Add green")).click().run()
+    button(app, "Add green").click().run()
     assert document.domain(stored())["eye"].categories == ("x", "green")
     assert stored()["domain_origin"] == "data"
     assert not can_continue(app.run(), "domain")
@@ -534,8 +528,7 @@ def read(app: AppTest, *columns: str) -> AppTest:
 
 def upload_project(content: bytes = CSV) -> AppTest:
     """The Domain page of a project with an uploaded table."""
-    app = first_visit()
-    app.file_uploader[0].set_value(("people.csv", content, "text/csv")).run()
+    app = first_visit("people.csv", content)
     field(app, "text_input", "Name of the population").set_value("P").run()
     return app.button(key="next_data").click().run()
 
@@ -712,8 +705,7 @@ def test_two_columns_are_pasted_and_a_wrong_paste_changes_nothing() -> None:
 
 
 def test_kinds_are_asked_before_learning_and_guessed_from_names() -> None:
-    app = first_visit()
-    app.file_uploader[0].set_value(("lab.csv", b"weight_kg,admitted_date,ward,Labor_13\n1,2,3,4\n", "text/csv")).run()
+    app = first_visit("lab.csv", b"weight_kg,admitted_date,ward,Labor_13\n1,2,3,4\n")
     field(app, "text_input", "Name of the population").set_value("Patients").run()
     app.button(key="next_data").click().run()
     assert field(app, "multiselect", "Numbers").value == ["weight_kg", "Labor_13"]
@@ -727,8 +719,7 @@ def test_kinds_are_asked_before_learning_and_guessed_from_names() -> None:
 
 
 def test_rows_beyond_the_limit_are_a_statement_and_most_of_them_a_warning() -> None:
-    app = first_visit()
-    app.file_uploader[0].set_value(("people.csv", CSV, "text/csv")).run()
+    app = first_visit("people.csv", CSV)
     field(app, "radio", "Rows").set_value(True).run()
     assert not app.warning
     field(app, "button_group", "Rows beyond that").set_value("most").run()
@@ -782,8 +773,7 @@ def test_the_labels_of_a_statistical_file_are_taken_with_a_click_and_what_column
     frame = pd.DataFrame({"q1": [1.0, 2.0, 1.0], "age": [30.0, 40.0, 50.0]})
     about, labels = {"q1": "Are you content?", "age": "Age in years"}, {"q1": {1.0: "yes", 2.0: "no"}}
     pyreadstat.write_sav(frame, str(path), column_labels=about, variable_value_labels=labels, variable_format={"age": "F3.0"})
-    app = first_visit()
-    app.file_uploader[0].set_value(("survey.sav", path.read_bytes(), "application/octet-stream")).run()
+    app = first_visit("survey.sav", path.read_bytes())
     field(app, "text_input", "Name of the population").set_value("P").run()
     app.button(key="next_data").click().run()
     assert stored()["domain"] is None  # nothing is taken before it is confirmed

@@ -16,7 +16,7 @@ from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.store.sweeps import Stored
 from dpsynth_core.web.tradeoffs import sweep_form, sweep_view
-from tests.app.demo_project import draft, open_page, project, words
+from tests.app.demo_project import button, draft, open_page, project, words
 from tests.refusals import refused
 
 
@@ -47,10 +47,6 @@ def private(**notes: Any) -> str:
     form = {"kind": "csv", "delimiter": ",", "encoding": "utf-8", "missing_markers": [""]}
     projects.save(LOCAL_OWNER, place, fields | {"data": {"path": str(path), **form}})
     return place
-
-
-def button(app: AppTest, label: str) -> Any:
-    return next(b for b in app.button if label in b.label)
 
 
 def drawn(app: AppTest) -> list[str]:

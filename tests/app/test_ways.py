@@ -16,7 +16,7 @@ from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.mechanism import choice_view
 from dpsynth_core.web.shell import document
 from dpsynth_core.web.shell.text import literal
-from tests.app.demo_project import draft, finished_run, open_page, project, words
+from tests.app.demo_project import button, draft, finished_run, open_page, project, words
 
 PAGES = {Kind.EPSILON: "Budget", Kind.TABLES: "Workload", Kind.GROUPS: "Domain", Kind.TOGETHER: "Workload"}
 
@@ -44,10 +44,6 @@ def pressed(app: AppTest, kind: Kind) -> AppTest:
 
 def title(app: AppTest) -> str:
     return str(app.title[0].value)
-
-
-def button(app: AppTest, label: str) -> Any:
-    return next(one for one in app.button if label in one.label)
 
 
 @pytest.mark.parametrize(
