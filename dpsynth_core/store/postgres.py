@@ -30,7 +30,8 @@ BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL synchronous_commit = 
 LOCK TABLE ledger IN SHARE ROW EXCLUSIVE MODE; SELECT pg_current_xact_id()::text
 """
 _SAYS = {"BEGIN IMMEDIATE": _WRITE, "BEGIN": "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}
-_MARK = "SELECT obj_description(to_regclass('ledger'), 'pg_class')"
+_MARK = "SELECT (SELECT obj_description(oid, 'pg_class') FROM pg_class WHERE relname = 'ledger' AND pg_table_is_visible(oid))"
+"""By a search, not by to_regclass: a session remembers that a name led nowhere, also when another has made it meanwhile."""
 _IIF = "CREATE FUNCTION iif(boolean, text, text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT CASE WHEN $1 THEN $2 ELSE $3 END';"
 _TRIGGER = re.compile(
     r"CREATE TRIGGER (\w+) BEFORE (\w+) ON (\w+)\s+(?:WHEN (.*?)\s)?BEGIN SELECT RAISE\(ABORT, ('.*?')\); END;", flags=re.DOTALL
@@ -49,11 +50,13 @@ _KINDS = {"INSERT": 7, "DELETE": 11, "UPDATE": 19, "TRUNCATE": 34}
 """What pg_trigger says of a trigger that comes before so much is done: for each row, or for a whole table."""
 
 _READ_ONLY = ("its server takes no changes", "name the one that does, not a copy of it")
+_OTHERS = ("its database has tables of another program", "name an empty one")
 _SAID = {
     "53100": ("the disk of its server is full", "free some space there and try again"),
     "25006": _READ_ONLY,
     "0A000": _READ_ONLY,
-    "42P07": ("its database has tables of another program", "name an empty one"),
+    "42P07": _OTHERS,
+    "42723": _OTHERS,
     "42501": ("its server does not let this program do that", "let its role own the database"),
     "55P03": ("another program holds its database for half a minute", "end that, and try again"),
 }

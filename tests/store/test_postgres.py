@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import math
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -16,6 +20,7 @@ import pytest
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
+from dpsynth_core.privacy.conversions import rho_from
 from dpsynth_core.store import auditing, balance, chain, charging, database, ledger, projects, roles
 from dpsynth_core.store import postgres as store
 from dpsynth_core.store.chain import Entry
@@ -94,6 +99,20 @@ def test_an_empty_database_in_a_home_that_was_used_is_a_loss(monkeypatch: pytest
     monkeypatch.delenv(store.VARIABLE)
     with pytest.raises(BooksLost, match="ends with entry 2, but there was an entry 3"):
         reserve("r2", 0.01)
+
+
+@pytest.mark.parametrize("how", ["COMMIT", "ROLLBACK"])
+def test_who_makes_the_tables_while_another_does_waits_and_finds_them(server: str, how: str) -> None:
+    other = store.Connection(database.SCHEMA)
+    other.execute(f"BEGIN; SELECT pg_advisory_xact_lock({store._MAKING})")
+    other.execute(f"{store._IIF} {store._tables(database.SCHEMA)} COMMENT ON TABLE ledger IS 'dpsynth {database.VERSION}'")
+    with ThreadPoolExecutor() as threads:
+        second = threads.submit(database.connect)
+        while not ask(server, "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"):
+            pass
+        other.execute(how)
+        db = second.result(SECONDS)
+    assert (database.damage(db) == "") == (how == "ROLLBACK"), "whose tables those are: the other's have no rules"
 
 
 # The rules
@@ -221,6 +240,45 @@ def test_a_commit_whose_answer_is_lost_is_charged_or_refused_and_never_said_to_b
         assert ("not known" in refused.value.problem) == (not back)
         assert ("nothing charged" in refused.value.remedy) == back
     assert not auditing.audit().problem
+
+
+RACER = """
+import json, sys
+from dpsynth_core.planning.unit_spec import UnitSpec
+from dpsynth_core.store import accounts, faults, ledger
+from dpsynth_core.store.database import transaction
+ends = {"won": [], "refused": [], "in doubt": [], "beyond": []}
+for i in range(40):
+    how, run = "won", f"{sys.argv[1]}-{i}"
+    try:
+        with transaction() as db:
+            ledger.reserve(db, "local", ledger.Charge("people", run, "d", UnitSpec(), float(sys.argv[2]), 1.0, 1e-9, "f"))
+    except faults.StoreFault as error:
+        how = "in doubt" if isinstance(error, faults.InDoubt) else "refused"
+    except accounts.CapExceeded:
+        how = "beyond"
+    ends[how].append(run)
+print(json.dumps(ends))
+"""
+
+
+@pytest.mark.slow  # processes that start, and race
+@pytest.mark.usefixtures("server")
+def test_processes_that_race_while_the_server_ends_connections_know_what_is_charged() -> None:
+    """Whatever the moments are: who was told that it is charged is, who was told that nothing was is not."""
+    rho = math.nextafter(rho_from(10.0, 1e-9) / 50, 0.0)
+    command = [sys.executable, "-c", RACER]
+    racers = [subprocess.Popen([*command, str(i), str(rho)], stdout=subprocess.PIPE, text=True) for i in range(3)]
+    while any(racer.poll() is None for racer in racers):
+        time.sleep(0.05)
+        postgres.end_all()
+    ends = [json.loads(racer.communicate()[0]) for racer in racers]
+    charged = {entry.run for entry in chain.entries() if entry.kind == "reserve"}
+    won, doubted = ({run for end in ends for run in end[how]} for how in ("won", "in doubt"))
+    assert won <= charged <= won | doubted
+    assert sum(len(end["refused"]) for end in ends) > 0, "no connection was ended while it was used"
+    assert len(charged) <= 50
+    assert chain.verify().ok
 
 
 def test_who_waits_for_a_lock_too_long_is_refused(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
