@@ -41,6 +41,6 @@ def unfinished() -> tuple[str, ...]:
 def settle(run: str) -> None:
     """Delete the spool of a command whose release was made after all, and its job. A run of the app stays: its page recovers it."""
     if jobs.kind_of(run) != jobs.RELEASE:
-        spool_file(run).unlink(missing_ok=True)
-        with suppress(StoreFault):  # a home that is full is no reason to call the release unfinished
+        with suppress(OSError, StoreFault):  # a home that is full, or refuses, is no reason to call the release unfinished
+            spool_file(run).unlink(missing_ok=True)
             jobs.remove(run)
