@@ -16,7 +16,7 @@ from dpsynth_core.store.roles import Act
 from dpsynth_core.store.tables import owned
 from dpsynth_core.store.times import DAY, age
 
-LEFT_DAYS = 14
+LEFT_DAYS = 30
 """A person who did not sign in for so long counts as one who has left."""
 _WHOSE = "FROM projects LEFT JOIN people ON people.owner = projects.owner"
 
@@ -81,7 +81,7 @@ def offer(owner: str, project: str, to: str) -> None:
         if not db.execute("DELETE FROM offers WHERE project = ?", (project,)).rowcount and not to:
             raise InputError("person", "nobody is named", "choose who is to have it")
         if to:
-            db.execute("INSERT INTO offers (project, person) VALUES (?, ?)", (project, to))
+            db.execute("INSERT INTO offers (project, person, giver) VALUES (?, ?, ?)", (project, to, owner))
         acts.record(db, owner, acts.SHARE, f"project {project} offered to {to or 'nobody any more'}")
 
 
@@ -93,10 +93,9 @@ def offered_to(project: str) -> str:
 
 
 def offers(person: str) -> Sequence[Offer]:
-    """What is offered to a person."""
+    """What is offered to a person: by its owner, or by an administrator while the owner has not come back."""
     with reading() as db:
-        rows = db.execute("SELECT id, name, owner FROM projects JOIN offers ON project = id WHERE person = ? ORDER BY id", (person,))
-        return [Offer(row["id"], row["name"], row["owner"]) for row in rows]
+        return _offers(db, person)
 
 
 def answer(person: str, project: str, take: bool) -> None:
@@ -104,14 +103,22 @@ def answer(person: str, project: str, take: bool) -> None:
     where it is not offered to the person any more."""
     with transaction() as db:
         roles.check(db, person, Act.PREPARE)
-        if not db.execute("DELETE FROM offers WHERE project = ? AND person = ?", (project, person)).rowcount:
+        offer = next((one for one in _offers(db, person) if one.project == project), None)
+        if offer is None:
             raise InputError("project", "it is not offered to you any more", "ask whose it is")
-        owner = db.execute("SELECT owner FROM projects WHERE id = ?", (project,)).fetchone()["owner"]
+        db.execute("DELETE FROM offers WHERE project = ?", (project,))
         if take:
             db.execute("UPDATE projects SET owner = ? WHERE id = ?", (person, project))
-            db.execute("UPDATE jobs SET owner = ? WHERE project = ? AND owner = ?", (person, project, owner))
+            db.execute("UPDATE jobs SET owner = ? WHERE project = ? AND owner = ?", (person, project, offer.owner))
             db.execute("DELETE FROM shares WHERE project = ? AND person = ?", (project, person))
-        acts.record(db, person, acts.SHARE, f"project {project} {acts.TAKEN_FROM if take else 'not taken from'} {owner}")
+        acts.record(db, person, acts.SHARE, f"project {project} {acts.TAKEN_FROM if take else 'not taken from'} {offer.owner}")
+
+
+def _offers(db: Connection, person: str) -> list[Offer]:
+    asked = f"SELECT id, projects.name, projects.owner, giver, seen {_WHOSE} JOIN offers ON project = id WHERE person = ? ORDER BY id"
+    found = db.execute(asked, (person,)).fetchall()
+    stands = [row for row in found if row["giver"] == row["owner"] or _has_left(row["owner"], row["seen"])]
+    return [Offer(row["id"], row["name"], row["owner"]) for row in stands]
 
 
 def left(who: str) -> Sequence[Left]:

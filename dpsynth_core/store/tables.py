@@ -27,7 +27,8 @@ CREATE TABLE shares (
 
 CREATE TABLE offers (
     project TEXT PRIMARY KEY REFERENCES projects (id) ON DELETE CASCADE,
-    person TEXT NOT NULL
+    person TEXT NOT NULL,
+    giver TEXT NOT NULL
 ) WITHOUT ROWID;
 
 CREATE TABLE people (

@@ -169,11 +169,11 @@ def gone(days: float) -> None:
 def test_what_a_person_who_has_left_had_is_offered_by_an_administrator_who_never_sees_it(project: str, make_spec: Make) -> None:
     ledger.open_population(LOCAL_OWNER, "people")
     approvals.demand(LOCAL_OWNER, "people", ["plan"])
-    gone(13.9)
+    gone(29.9)
     assert sharing.left("adam") == []
     with pytest.raises(InputError, match="does not exist"):
         sharing.offer("adam", project, "ben")
-    gone(14.1)
+    gone(30.1)
     assert [(one.owner, one.name, one.projects) for one in sharing.left("adam")] == [("ann", "ann@example.org", (project,))]
     for attempt in (lambda: sharing.offer("adam", project, "adam"), lambda: sharing.offer("adam", project, "nobody")):
         with pytest.raises(InputError, match="not everybody you named"):
@@ -181,6 +181,10 @@ def test_what_a_person_who_has_left_had_is_offered_by_an_administrator_who_never
     with pytest.raises(InputError, match="does not let you"):
         sharing.left("ben")
     sharing.offer("adam", project, "ben")
+    gone(0)
+    assert sharing.offers("ben") == [], "she has come back"
+    refused(sharing.answer, "ben", project, take=True, saying="it is not offered to you any more")
+    gone(30.1)
     for attempt in (lambda: projects.load("adam", project), lambda: sharing.share("adam", project, ["ben"])):
         with pytest.raises(InputError):
             attempt()
@@ -200,11 +204,11 @@ def test_what_a_person_who_has_left_had_is_deleted_by_an_administrator_with_an_a
     projects.upload("ann", project, "people.csv", io.BytesIO(CANARY))
     ledger.open_population(LOCAL_OWNER, "people")
     run = runs.submit("ann", project, make_spec(looks=[]))
-    gone(13.9)
+    gone(29.9)
     for who in ("adam", "ben"):
         with pytest.raises(InputError, match="does not exist"):
             projects.delete(who, project)
-    gone(14.1)
+    gone(30.1)
     with pytest.raises(InputError, match="does not exist"):
         projects.delete("ben", project)
     projects.delete("adam", project)
