@@ -169,6 +169,16 @@ def test_both_tables_are_in_a_program_and_can_be_asked(released: Path) -> None:
     guess = opened.ask("share", {"adult": 1}, among={"region": 0})
     assert (guess.kind, guess.value) == ("guess", pytest.approx(people.loc[people["region"] == 0, "adult"].mean()))
     assert opened.ask("share", {"members": "2"}, by="region").frame["low"].notna().all()
+    some = opened.ask("share", {"some member": {"adult": 0}, "no member": {"adult": 1, "sex": "man"}}, among={"region": 0})
+    by_home = people[people["region"] == 0].groupby("id")
+    meets = by_home["adult"].min().eq(0) & ~by_home.apply(lambda one: ((one["adult"] == 1) & (one["sex"] == 1)).any())
+    assert (some.kind, some.value) == ("guess", pytest.approx(meets.sum() / (homes["region"] == 0).sum()))
+    both = opened.ask("count", {"some member": [{"adult": 0}, {"adult": 1}]}).value
+    ages = people.groupby("id")["adult"].nunique()
+    assert both / opened.ask("count").value == pytest.approx(ages.eq(2).sum() / len(homes))
+    for wrong in ({"some member": {}}, {"some member": {"region": 0}}):
+        with pytest.raises(dps.InputError):
+            opened.ask("share", wrong)
     for wrong in ({"sex of another": "man"}, {"members": "2", "sex": "man"}):
         with pytest.raises(dps.InputError, match="count in rows and members"):
             opened.ask("share", wrong)

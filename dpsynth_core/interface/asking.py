@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dpsynth_core import report
 from dpsynth_core.claims.weighted import WEIGHTED
-from dpsynth_core.evaluation.questions import breakdown
+from dpsynth_core.evaluation.questions import breakdown, linked
 from dpsynth_core.evaluation.questions.answer import Answer as Answered
 from dpsynth_core.evaluation.questions.answer import Stated, answer
 from dpsynth_core.evaluation.questions.breakdown import GUESS, Line
@@ -30,6 +30,8 @@ from dpsynth_core.vocabulary.zeros import cells_named
 if TYPE_CHECKING:
     import pandas as pd
 
+SOME, NO = "some member", "no member"
+"""Before cells of members, of households of which some member is in them, or none."""
 Cells: TypeAlias = "Mapping[str, Any]"
 """Of each column a value, a list of values, (lowest, highest) of numbers or dates in whole bins, or None for what is missing."""
 
@@ -103,7 +105,7 @@ def ask(made: Release, asked: Asked, by: str | None, weighted: bool = False) -> 
         raise InputError("ask", "this release holds nothing that could answer", "look at its verdict")
     phrases = words.PHRASES
     if made.plan.link is not None and not _of_members(made.plan.link, asked, by):
-        known, phrases = report.households(made), words.OF_HOUSEHOLDS
+        (known, asked), phrases = _of_households(made, made.plan.link, asked), words.OF_HOUSEHOLDS
     else:
         known = _weighted(made) if weighted else report.knowledge(made)
     domain, question = known.domain, _question(known.domain, asked)
@@ -118,6 +120,32 @@ def ask(made: Release, asked: Asked, by: str | None, weighted: bool = False) -> 
     if question.statistic != TABLE:
         return _said(known, question, found.stated, standing, "", tuple(words.sentences(domain, question, found, phrases)))
     return _table(known, question, found, standing, phrases)
+
+
+def _of_households(made: Release, link: Link, asked: Asked) -> tuple[Known, Asked]:
+    """What is known of them, and the question to that: what it says of some or no member is a column of its own. Raises InputError."""
+    wanted = dict[str, Mapping[str, tuple[int, ...]]]()
+
+    def told(said: Any) -> Any:
+        if not isinstance(said, Mapping):
+            return said
+        own = {name: cells for name, cells in said.items() if name not in (SOME, NO)}
+        for word, value in ((SOME, "yes"), (NO, "no")):
+            of = said.get(word, [])
+            for one in of if isinstance(of, list) else [of]:
+                cells = codes(link.members, one, word)
+                wanted[name := f"a member with {words.cells_phrase(link.members, cells)}"] = cells
+                own[name] = value
+        return own
+
+    asked = replace(asked, of=told(asked.of), among=told(asked.among), versus=told(asked.versus))
+    known = report.households(made)
+    if not wanted:
+        return known, asked
+    if not isinstance(made.codes, Repeated) or not all(wanted.values()):
+        problem = "it does not say which members, or there are no rows to count them in"
+        raise InputError(SOME, problem, f'write for example {{"{SOME}": {{"sex": "f"}}}}')
+    return linked.with_members(known, link, made.codes, wanted), asked
 
 
 def _of_members(link: Link, asked: Asked, by: str | None) -> bool:

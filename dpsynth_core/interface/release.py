@@ -127,7 +127,8 @@ class Release:
 
         Of two linked tables, a question that names a column of members is about members, each of whom counts once and has the columns of
         its household; any other is about households, whose column ``members`` says how many they have. Intervals are of two columns of
-        households, `members` among them, and of one column of members; all else is a guess.
+        households, `members` among them, and of one column of members; all else is a guess. So is what is asked of households with
+        ``{"some member": {"age": (0, 15)}, "no member": {"work": "employed"}}``: cells of members, or a list of such.
 
         Parameters
         ----------

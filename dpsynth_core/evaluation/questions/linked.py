@@ -18,7 +18,7 @@ Released values only.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -26,7 +26,9 @@ from numpy.typing import NDArray
 
 from dpsynth_core.claims.certificate import Certificate
 from dpsynth_core.evaluation.questions.known import Known, Limit, known
+from dpsynth_core.evaluation.questions.question import Cells
 from dpsynth_core.statistics.totals import known_total
+from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import NUMBER, Link
 from dpsynth_core.vocabulary.measurement import Measurement
@@ -63,14 +65,39 @@ def apart(link: Link, records: NDArray[np.integer]) -> tuple[NDArray[np.int32], 
     member, with the columns of its household."""
     own, mine = len(link.households) + 1, len(link.members)
     households, members = [np.empty((0, own), np.int32)], [np.empty((0, own - 1 + mine), np.int32)]
-    for size in range(link.most + 1):
-        pairs = records[records[:, own - 1] == size].astype(np.int32)
-        blocks = pairs.reshape(max(2, size * (size - 1)) if size else 1, -1, pairs.shape[1])
+    for blocks in _by_size(link, records):
         households.append(blocks[0, :, :own])
-        for place in range(size):
-            chosen = blocks[place * max(1, size - 1)]
-            members.append(np.column_stack([chosen[:, : own - 1], chosen[:, own : own + mine]]))
+        members += [np.column_stack([one[:, : own - 1], one[:, own : own + mine]]) for one in _members(link, blocks)]
     return np.concatenate(households), np.concatenate(members)
+
+
+def with_members(known: Known, link: Link, codes: Repeated, wanted: Mapping[str, Cells]) -> Known:
+    """What is known of households (`of_households`), with a column of “no” and “yes” for each of some conditions, by its name: whether one
+    of their members meets it. It follows from rows alone."""
+    assert known.codes is not None
+    met = [np.empty((0, len(wanted)), np.int32)]
+    for blocks in _by_size(link, codes.codes):
+        some = np.zeros((blocks.shape[1], len(wanted)), np.int32)
+        for one in _members(link, blocks):
+            for place, cells in enumerate(wanted.values()):
+                some[:, place] |= np.all([np.isin(one[:, link.domain.position(name)], of) for name, of in cells.items()], axis=0)
+        met.append(some)
+    flags = (Attribute.categorical(name, ("no", "yes")) for name in wanted)
+    domain = Domain((*known.domain, *flags))
+    return replace(known, domain=domain, codes=np.column_stack([known.codes, np.concatenate(met)]), _estimates={})
+
+
+def _by_size(link: Link, records: NDArray[np.integer]) -> Iterator[NDArray[np.int32]]:
+    """The records of households of each size, shape (pairs, households, columns)."""
+    for size in range(link.most + 1):
+        pairs = records[records[:, len(link.households)] == size].astype(np.int32)
+        yield pairs.reshape(max(2, size * (size - 1)) if size else 1, -1, pairs.shape[1])
+
+
+def _members(link: Link, blocks: NDArray[np.int32]) -> Iterator[NDArray[np.int32]]:
+    """Of households of one size the records in which the first member, the second and so on stands first, shape (households, columns)."""
+    size = int(blocks[0, 0, len(link.households)]) if blocks.shape[1] else 0
+    return (blocks[place * max(1, size - 1)] for place in range(size))
 
 
 def _limits(link: Link, certificate: Certificate | None) -> dict[tuple[str, ...], Limit]:
