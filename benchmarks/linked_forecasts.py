@@ -111,7 +111,7 @@ def trial(tables: str, name: str, place: Path, link: Link, epsilon: float) -> di
     plan = Plan.of(spec)
     cost = execute([sys.executable, "-m", "dpsynth_core", "run", str(place / "spec.json"), "--out", str(out)])
     errors = marginal_errors(*(synthesis.open_source(one).counts(list(plan.workload.cliques)) for one in (plan, Plan.of(_made(spec, out)))))
-    features = [round(f, 5) for f in Situation.of(plan.workload, plan.shares.mechanism, Unit(), rows).features()]
+    features = [round(f, 5) for f in Situation.of(plan.asked, plan.shares.mechanism, Unit(), rows).features()]
     about = {"tables": tables, "name": name, "epsilon": round(epsilon, 4), "rows": rows, "features": features, "cells": plan.workload.cells}
     about |= {"most": link.most, "error": float(np.mean([*errors.values()])), "day": record.now()[:10]}
     return about | asdict(cost)

@@ -226,6 +226,12 @@ class Plan:
         """Records of the domain that a row is: of two linked tables, those of pairs that a household is."""
         return 1 if self.link is None else self.link.whole
 
+    @cached_property
+    def asked(self) -> Workload:
+        """The workload; of two linked tables over the columns that it has, without those that the link adds."""
+        names = {name for clique in self.workload.cliques for name in clique}
+        return self.workload if self.link is None else Workload(self.domain.keep(names), self.workload.weights)
+
     @property
     def counted(self) -> Unit:
         """In which people count as pages speak of them: of two linked tables these are households, once in every table."""

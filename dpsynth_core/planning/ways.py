@@ -88,14 +88,14 @@ class Facts:
 def expected(plan: Plan, facts: Facts) -> Power:
     """What the plan should come to as it is."""
     among = facts.among or (plan.mechanism.card.name,)
-    return powers.power(plan.workload, plan.shares, plan.counted, facts.people, among, facts.worse)
+    return powers.power(plan.asked, plan.shares, plan.counted, facts.people, among, facts.worse)
 
 
 def linked_error(plan: Plan, people: int) -> Expected | None:
     """The error to expect of two linked tables, as a share of households, mean over the tables; None where our trials say nothing of it."""
     if plan.link is None:
         return None
-    situation = Situation.of(plan.workload, plan.shares.mechanism, plan.counted, people)
+    situation = Situation.of(plan.asked, plan.shares.mechanism, plan.counted, people)
     situation = replace(situation, noise=max(situation.noise, LEAST_NOISE))
     expected = recommendation.expected(plan.mechanism.card.name, situation)
     return None if expected is None or expected.beyond else expected

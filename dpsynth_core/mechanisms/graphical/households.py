@@ -61,7 +61,7 @@ _UNSAID = 50_000
 def needed(households: float, most: int, columns: int, cells: int) -> tuple[float, float]:
     """Seconds of a processor and megabytes. They grow with the pairs of members that there can be, and with the cells of the tables.
 
-    most: members of each. columns: of pairs."""
+    most: members of each. columns: of pairs, as far as tables ask for them."""
     values = households * max(2, most * (most - 1)) * columns
     seconds, megabytes = (fixed + of_value * values + of_cell * cells for fixed, of_value, of_cell in _COSTS)
     return seconds, megabytes
@@ -113,7 +113,8 @@ class Households:
     def forecast_for(self, workload: Workload, _rho: float, people: float) -> Forecast:
         """people: households."""
         reason = columns_too_large(workload.domain, CAPACITY_MB)
-        return Forecast(not reason, *needed(people, self.link.most, len(workload.domain), workload.cells), reason)
+        asked = {name for clique in workload.cliques for name in clique}
+        return Forecast(not reason, *needed(people, self.link.most, len(asked), workload.cells), reason)
 
     def split(self, workload: Workload, _total_is_public: bool) -> Split:
         first = MEASURING * COLUMNS
