@@ -176,7 +176,10 @@ def test_both_tables_are_in_a_program_and_can_be_asked(released: Path) -> None:
     both = opened.ask("count", {"some member": [{"adult": 0}, {"adult": 1}]}).value
     ages = people.groupby("id")["adult"].nunique()
     assert both / opened.ask("count").value == pytest.approx(ages.eq(2).sum() / len(homes))
-    for wrong in ({"some member": {}}, {"some member": {"region": 0}}):
+    assert "have members with adult “0” “some”" in str(opened.ask("share", {"some member": {"adult": 0}}))
+    assert opened.ask("mean", "members").value == pytest.approx(people.groupby("id").size().sum() / len(homes), abs=0.3)
+    sex = {"sex": "man"}
+    for wrong in ({"some member": {}}, {"some member": {"region": 0}}, {"some member": sex, "no member": sex}, {**sex, "no member": sex}):
         with pytest.raises(dps.InputError):
             opened.ask("share", wrong)
     for wrong in ({"sex of another": "man"}, {"members": "2", "sex": "man"}):
@@ -358,3 +361,20 @@ def test_the_note_on_values_without_a_cell_names_columns_of_both_tables(home: Pa
     (home / "unstated.json").write_text(json.dumps(unstated), encoding="utf-8")
     assert synthesize(home, "unstated", "--members-domain", str(home / "unstated.json")) == 0
     assert "get cells of their own in 'sex', 'adult' (" in capsys.readouterr().err
+
+
+def test_conditions_on_members_that_are_called_alike_stay_two(tmp_path: Path) -> None:
+    """A phrase names six values. Members are aged 0 to 9, one of each household."""
+    homes, people = ["id,region"], ["id,age"]
+    for key in range(300):
+        homes.append(f"{key},{key % 2}")
+        people.append(f"{key},{key % 10}")
+    for name, lines, domain in (("homes", homes, {"region": 2}), ("people", people, {"age": 10})):
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n")
+        (tmp_path / f"{name}.json").write_text(json.dumps(domain))
+    assert synthesize(tmp_path, "out", "--max-members", "1") == 0
+    made = dps.open(tmp_path / "out" / "release.zip")
+    ages = made.members.astype("int64")["age"]
+    first, second = [0, 1, 2, 3, 4, 5, 6], [0, 1, 2, 3, 4, 5, 7]
+    both = made.ask("share", {"some member": [{"age": first}, {"age": second}]}).value
+    assert both == pytest.approx(ages.le(5).sum() / len(made.rows))

@@ -103,7 +103,7 @@ def ask(made: Release, asked: Asked, by: str | None, weighted: bool = False) -> 
     """See `Release.ask`."""
     if not report.can_answer(made):
         raise InputError("ask", "this release holds nothing that could answer", "look at its verdict")
-    phrases = words.PHRASES
+    phrases = words.PHRASES if made.plan.link is None else words.OF_MEMBERS
     if made.plan.link is not None and not _of_members(made.plan.link, asked, by):
         (known, asked), phrases = _of_households(made, made.plan.link, asked), words.OF_HOUSEHOLDS
     else:
@@ -126,16 +126,23 @@ def _of_households(made: Release, link: Link, asked: Asked) -> tuple[Known, Aske
     """What is known of them, and the question to that: what it says of some or no member is a column of its own. Raises InputError."""
     wanted = dict[str, Mapping[str, tuple[int, ...]]]()
 
+    def name_of(cells: Mapping[str, tuple[int, ...]]) -> str:
+        """Of the column of this condition: two may be called alike, whose first values are the same."""
+        name = phrase = f"members with {words.cells_phrase(link.members, cells)}"
+        while wanted.setdefault(name, cells) != cells:
+            name = f"{phrase} ({len(wanted) + 1})"
+        return name
+
     def told(said: Any) -> Any:
         if not isinstance(said, Mapping):
             return said
         own = {name: cells for name, cells in said.items() if name not in (SOME, NO)}
-        for word, value in ((SOME, "yes"), (NO, "no")):
+        for word, value in ((SOME, linked.SOME), (NO, linked.NONE)):
             of = said.get(word, [])
             for one in of if isinstance(of, list) else [of]:
-                cells = codes(link.members, one, word)
-                wanted[name := f"a member with {words.cells_phrase(link.members, cells)}"] = cells
-                own[name] = value
+                name = name_of(codes(link.members, one, word))
+                if own.setdefault(name, value) != value:
+                    raise InputError(NO, f"it excludes what “{SOME}” asks for", "leave one of them out")
         return own
 
     asked = replace(asked, of=told(asked.of), among=told(asked.among), versus=told(asked.versus))
@@ -150,14 +157,14 @@ def _of_households(made: Release, link: Link, asked: Asked) -> tuple[Known, Aske
 
 def _of_members(link: Link, asked: Asked, by: str | None) -> bool:
     """Whether it is asked of the households or of their members: of these where it names a column of theirs. Raises InputError for what
-    speaks of two members, or of members and their number."""
+    speaks of two members, or of members and of what households alone have."""
     of = asked.of if isinstance(asked.of, Iterable) and not isinstance(asked.of, str) else [asked.of]
     names = {str(name) for name in (*of, *(asked.among or ()), *(asked.versus or ()), by)}
     if others := sorted(names & set(map(link.other, link.members.names))):
         raise InputError(f"column {others[0]!r}", "questions about two members are not answered yet", "count in rows and members")
-    if NUMBER in names and names & set(link.members.names):
+    if (own := sorted(names & {NUMBER, SOME, NO})) and names & set(link.members.names):
         remedy = "leave one of them out, or count in rows and members"
-        raise InputError(f"column {NUMBER!r}", "it is of households, and other columns are of their members", remedy)
+        raise InputError(f"column {own[0]!r}", "it is of households, and other columns are of their members", remedy)
     return bool(names & set(link.members.names))
 
 

@@ -83,6 +83,8 @@ OF_HOUSEHOLDS: Mapping[str, str] = {
     for key, text in PHRASES.items()
 }
 """The same where those who are counted are households."""
+OF_MEMBERS: Mapping[str, str] = {key: text.replace("table {table}", "table members × {table}") for key, text in PHRASES.items()}
+"""The same where they are members, of whom tables with the number of members say something."""
 _LOST = 1e-7
 FEW = 30
 """Groups with fewer rows are said to be small."""
@@ -144,7 +146,7 @@ def sentences(domain: Domain, question: Question, answer: Answer, phrases: Mappi
         lines.append(PHRASES["open" if everything else "interval"].format(low=low, high=high))
         if stated.disagree:
             lines.append(PHRASES["disagree"])
-    lines.append(evidence_sentence(answer))
+    lines.append(evidence_sentence(answer, phrases))
     if answer.standing:
         half, digits = half_width(domain[question.column]), decimals(domain[question.column])
         lines.append(phrases[answer.standing].format(half=rounded(half, digits)))
@@ -169,14 +171,14 @@ def _first(domain: Domain, question: Question, value: str, phrases: Mapping[str,
     )
 
 
-def evidence_sentence(answer: Answer) -> str:
+def evidence_sentence(answer: Answer, phrases: Mapping[str, str] = PHRASES) -> str:
     if not answer.evidence:
-        return PHRASES["guess"]
+        return phrases["guess"]
     key = "both" if len(answer.evidence) == 2 else answer.evidence[0]
     if answer.support == RANGED and LIMITED in answer.evidence:
         key = RANGED if key == LIMITED else f"both {RANGED}"
     key = INFERRED if key == LIMITED and answer.support == INFERRED else key
-    return PHRASES[key].format(table=visible(" × ".join(answer.table)) or "of all people")
+    return phrases[key].format(table=visible(" × ".join(answer.table)) or "of all people")
 
 
 def breakdown_sentences(domain: Domain, question: Question, by: str, phrases: Mapping[str, str] = PHRASES) -> list[str]:

@@ -34,10 +34,12 @@ from dpsynth_core.vocabulary.link import NUMBER, Link
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.vocabulary.rows import Repeated
 
+NONE, SOME = "none", "some"
+
 
 def of_households(link: Link, codes: Repeated | None, measurements: Sequence[Measurement], certificate: Certificate | None) -> Known:
     """measurements, certificate: of pairs, in whole numbers of records."""
-    domain = Domain(tuple(one for one in link.columns if one.name in (*link.households.names, NUMBER)))
+    domain = Domain((*link.households, Attribute.integer(NUMBER, 0, link.most, width=1)))
     told = [_scaled(one, 1 / link.whole) for one in measurements if set(one.clique) <= set(domain.names)]
     rows = None if codes is None else apart(link, codes.codes)[0]
     every = _limits(link, certificate)
@@ -72,8 +74,8 @@ def apart(link: Link, records: NDArray[np.integer]) -> tuple[NDArray[np.int32], 
 
 
 def with_members(known: Known, link: Link, codes: Repeated, wanted: Mapping[str, Cells]) -> Known:
-    """What is known of households (`of_households`), with a column of “no” and “yes” for each of some conditions, by its name: whether one
-    of their members meets it. It follows from rows alone."""
+    """What is known of households (`of_households`), with a column of `NONE` and `SOME` for each of some conditions, by its name: whether
+    a member meets it. It follows from rows alone."""
     assert known.codes is not None
     met = [np.empty((0, len(wanted)), np.int32)]
     for blocks in _by_size(link, codes.codes):
@@ -82,7 +84,7 @@ def with_members(known: Known, link: Link, codes: Repeated, wanted: Mapping[str,
             for place, cells in enumerate(wanted.values()):
                 some[:, place] |= np.all([np.isin(one[:, link.domain.position(name)], of) for name, of in cells.items()], axis=0)
         met.append(some)
-    flags = (Attribute.categorical(name, ("no", "yes")) for name in wanted)
+    flags = (Attribute.categorical(name, (NONE, SOME)) for name in wanted)
     domain = Domain((*known.domain, *flags))
     return replace(known, domain=domain, codes=np.column_stack([known.codes, np.concatenate(met)]), _estimates={})
 

@@ -27,7 +27,7 @@ from dpsynth_core.evaluation.questions.question import MOST_CELLS
 from dpsynth_core.foundation.zones import Zoned, released
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.tables import FIRST
-from dpsynth_core.report.answers import CELLS_NAMED, FEW, PHRASES, decimals
+from dpsynth_core.report.answers import CELLS_NAMED, FEW, OF_MEMBERS, PHRASES, decimals
 from dpsynth_core.report.facts import counted, learnt
 from dpsynth_core.statistics.naming import LIMIT
 from dpsynth_core.statistics.quantiles import normal
@@ -146,7 +146,7 @@ def _data(release: Release, known: Known) -> dict[str, Any]:
         "worst": [_subgroup(known, one) for one in worst.worst(known)],
         "least_share": worst.LEAST_SHARE,
         "most_lines": MOST_LINES,
-        "phrases": dict(PHRASES),
+        "phrases": dict(PHRASES if release.plan.link is None else OF_MEMBERS),
         "named": CELLS_NAMED,
         "few": FEW,
         "most_cells": MOST_CELLS,
@@ -181,7 +181,7 @@ def _held(release: Release, known: Known, rows: bool, tables: int, left_out: int
             "synthetic.csv about other columns together."
         )
     if release.plan.link is not None:
-        what += " People are members, each with the columns of their household."
+        what += " People are the members that count, each with the columns of their household."
     first = f" Of {1 + len(release.further)} tables of rows it answers from the first, {FIRST}, alone." if release.further else ""
     lacking = f" {left_out:,} large noisy tables are left out, so that intervals may be wider than they need be." if left_out else ""
     return what + first + lacking

@@ -75,3 +75,19 @@ def test_a_limit_of_households_is_one_of_members() -> None:
         members = [w @ table / (w @ table).sum() for table in (p, q)]
         stated = linked._share_of_members(in_wrong_cell(p, q), MOST, float((w @ q).sum()))
         assert in_wrong_cell(*members) <= stated + 1e-12
+
+
+def test_a_household_has_a_member_that_meets_a_condition_where_one_does() -> None:
+    link = Link(Domain.from_json({"region": 2}), Domain.from_json({"age": 12}), 2)
+    rng = np.random.default_rng(4)
+    sizes = rng.integers(0, 3, 300)
+    codes = pairs(link, rng.integers(0, 2, (300, 1)), np.repeat(np.arange(300), sizes), rng.integers(0, 12, (sizes.sum(), 1)))
+    wanted = {"one": {"age": (0, 1)}, "other": {"age": (2,)}}
+    known = linked.with_members(linked.of_households(link, codes, (), None), link, codes, wanted)
+    assert known.codes is not None
+    first, second = apart(link, codes.codes)
+    assert len(known.codes) == len(first)
+    assert known.codes[:, -2:].sum() <= np.isin(second[:, -1], (0, 1, 2)).sum()
+    assert (known.codes[first[:, 1] == 0, -2:] == 0).all()
+    alone = first[:, 1] == 1
+    assert known.codes[alone, -2].sum() == np.isin(second[: alone.sum(), -1], (0, 1)).sum()
