@@ -380,7 +380,7 @@ def test_unknown_and_repeated_columns_are_named(write: Write) -> None:
     ],
 )
 def test_a_format_that_cannot_be_is_refused(field: str, value: str) -> None:
-    refused(TableFormat, **{field: value}, saying=f"data.{field}")
+    refused(lambda: TableFormat(**{field: value}), saying=f"data.{field}")
 
 
 @examples(150, suppress_health_check=(HealthCheck.function_scoped_fixture,))
