@@ -24,7 +24,7 @@ _MAKING = 4_931_772
 """The lock of who makes the tables; any number."""
 _WAITING: list[tuple[tuple[str, int], Any]] = []
 _MOST_WAITING = 4
-"""Connections of a process that are kept open for its next transactions."""
+"""Connections that are kept open for the next transactions, with their address and process."""
 _WRITE = """
 BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = '30s';
 LOCK TABLE ledger IN SHARE ROW EXCLUSIVE MODE; SELECT pg_current_xact_id()::text
@@ -110,7 +110,7 @@ class Connection:
     """As `connection.Connection`. Raises StoreFault, and BooksLost where tables are not those that this program makes."""
 
     def __init__(self, schema: str) -> None:
-        self._schema, self._number = schema, ""
+        self._schema, self._place, self._number = schema, address(), ""
         with self._explained():
             self._raw, self.mark = _opened()
 
@@ -135,7 +135,7 @@ class Connection:
         if self._raw.info.transaction_status or len(_WAITING) >= _MOST_WAITING:  # it was lost, or a signal ended a statement
             self._raw.close()
         else:
-            _WAITING.append((_whose(), self._raw))
+            _WAITING.append(((self._place, os.getpid()), self._raw))
 
     def read_mark(self) -> str | None:
         """What marks the version of the tables that are there by now."""
@@ -201,10 +201,11 @@ def _opened() -> tuple[Any, str | None]:
     import psycopg
 
     while _WAITING:
-        whose, raw = _WAITING.pop()
-        if whose == _whose():
+        (place, process), raw = _WAITING.pop()
+        if process == os.getpid():  # a child may not use, nor close, its parent's
             with suppress(psycopg.Error):
-                return raw, _read_mark(raw)
+                if place == address():
+                    return raw, _read_mark(raw)
             raw.close()
     settings: Any = {"connect_timeout": 10, "tcp_user_timeout": 30_000, "application_name": "dpsynth", "client_encoding": "utf8"}
     raw = psycopg.connect(address(), autocommit=True, row_factory=_rows, prepare_threshold=None, **settings)
@@ -218,11 +219,6 @@ def _lost(error: Exception) -> bool:
 
 def _read_mark(raw: Any) -> str | None:
     return raw.execute(_MARK).fetchone()[0]
-
-
-def _whose() -> tuple[str, int]:
-    """The address and the process of a connection: a child may not use its parent's."""
-    return address(), os.getpid()
 
 
 class _Row(tuple[Any, ...]):
