@@ -87,7 +87,7 @@ def only(plan: Plan, people: int | None) -> None:
         plan_view.fitting(plan.forecast_for(people))
         if people and (expected := ways.linked_error(plan, people)) is not None:
             tried = recommendation.trials(plan.mechanism.card.name)
-            help = f"A rough guide from {tried:,} trials on invented households, not yours; the range is what it missed those by."
+            help = f"A rough guide from {tried:,} trials on invented households, not yours: four in five of them were in the range."
             st.markdown(f"About **{percent(expected.error)}** of the households in the wrong group ({_span(expected)}).", help=help)
         st.caption("The mechanism for two linked tables: there is no other yet.")
 
