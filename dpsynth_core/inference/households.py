@@ -74,8 +74,9 @@ class LinkedCodes:
         return owners, self.members[owners, places(self.sizes)]
 
 
-def draw(one: Model, two: Model, link: Link, n: int, rng: np.random.Generator) -> LinkedCodes:
-    """n households with their members. one: of a household and a member. two: of two members of one household."""
+def draw(one: Model, two: Model, alike: Mapping[str, Model], link: Link, n: int, rng: np.random.Generator) -> LinkedCodes:
+    """n households with their members. one: of a household and a member. two: of two members of one household. alike: of each column
+    of members, their number and how many are alike."""
     asked = {clique: kind for clique, kind in kinds(link).items() if kind != WITHIN}
     many = Counter(asked.values())
     weights = {clique: (HEAVY if kind == PARENTS else 1.0) / many[kind] for clique, kind in asked.items()} | {(NUMBER,): HEAVY}
@@ -83,12 +84,13 @@ def draw(one: Model, two: Model, link: Link, n: int, rng: np.random.Generator) -
     columns, own = len(link.households), len(link.members)
     households, sizes = rows[:, :columns], rows[:, columns]
     members = np.zeros((n, link.most, own), dtype=np.int64)
-    members[:, 0] = _somebody(link, households, sizes, rows[:, columns + 1 : columns + 1 + own], rng)
+    members[:, 0] = _somebody(link, households, sizes, rows[:, columns + 1 :], rng)
     _further(link, two.rows(n, _of_two(link), rng).astype(np.int64), sizes, members, rng)
     rules = Rules(link)
     rules.keep(households, sizes, members, rng)
     house = np.column_stack([households, sizes, np.array(classes(link))[sizes]])
-    targets: list[Target | Numbers] = [*_few(list(_targets(one, two, link, sizes, columns))), *_numbers(one, link, sizes), *rules.targets()]
+    tables, numbers = _few(list(_targets(one, two, link, sizes, columns))), _numbers(alike, link, sizes)
+    targets: list[Target | Numbers] = [*tables, *numbers, *rules.targets()]
     values = [attribute.size for attribute in link.members]
     return LinkedCodes(households, sizes, refine_members(house, sizes, members, values, targets, rng, limits=rules.limits(sizes)))
 
@@ -159,11 +161,12 @@ def _targets(one: Model, two: Model, link: Link, sizes: Ints, columns: int) -> I
         yield Target((columns + 1,), (number[a],), (number[b],), values, _weight(values, len(pairs)))
 
 
-def _numbers(one: Model, link: Link, sizes: Ints) -> list[Numbers]:
+def _numbers(alike: Mapping[str, Model], link: Link, sizes: Ints) -> Iterator[Numbers]:
     """How many households have no member, one, two, more with each value of each column."""
-    read = _Reading(one, link, np.bincount(sizes, minlength=link.most + 1))
-    found = [read.alike(name) for name in link.members.names]
-    return [Numbers(column, values, _weight(values[:1], sum(map(len, found)))) for column, values in enumerate(found)]
+    numbers, many = np.bincount(sizes, minlength=link.most + 1), sum(link.members[name].size for name in alike)
+    for name, model in alike.items():
+        values = _Reading(model, link, numbers).alike(name)
+        yield Numbers(link.members.position(name), values, _weight(values[:1], many))
 
 
 def _weight(values: NDArray[np.float64], tables: int) -> float:

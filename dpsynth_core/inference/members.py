@@ -26,7 +26,7 @@ MOST = 200_000
 """Households in a sweep, which bounds its time; of more, each is farther from deciding a table."""
 SHORTLIST, ATTEMPTS = 0.2, 3
 """Share of a block whose moves are considered for one column, and how often the rest of them is tried again after the best are made."""
-EXCHANGES, UNHAPPY = 15, 0.3
+EXCHANGES, UNHAPPY = 20, 0.3
 """How often in a sweep each household offers a member for exchange, and the share of the offers that are tried."""
 
 

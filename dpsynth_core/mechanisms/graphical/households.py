@@ -32,7 +32,7 @@ from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.link import NUMBER, Link
-from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, Measurement
+from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, MarginalCounts, Measurement
 from dpsynth_core.vocabulary.workload import Workload
 
 COLUMNS, MEASURING, RESERVE, ROUNDS, CAPACITY_MB, MERGE_BELOW = 0.12, 0.9, 8, 40, 64.0, 3.0
@@ -41,8 +41,10 @@ large the model may become; below how many standard deviations of its noise a va
 NUMBERS = 0.1
 """Of what is left then, the share for numbers of members by each column of the household: what is across follows them, and selections
 find a wide one late."""
-ALIKE = 0.06
+ALIKE = 0.05
 """Likewise, for how many members of a household are alike."""
+PRECISE = 5.0
+"""How many times as precise as what is measured of members who are alike it counts what is known of their columns."""
 TOGETHER = 6
 """A round measures one table for each so many before it."""
 OFFSET = 0.5
@@ -76,11 +78,13 @@ def workload(link: Link) -> Workload:
 
 @dataclass(frozen=True, eq=False)
 class HouseholdModel:
-    """Two models, and two tables from them. one: of a household and a random member. two: of two members of one household."""
+    """Models, and two tables from them. one: of a household and a random member. two: of two members of one household. alike: of each
+    column of members, their number and how many are alike."""
 
     link: Link
     one: RowModel
     two: RowModel
+    alike: Mapping[str, RowModel]
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]:
         """Of tables of the four kinds."""
@@ -88,7 +92,7 @@ class HouseholdModel:
 
     def tables(self, n: int, rng: np.random.Generator) -> LinkedCodes:
         """n households with their members."""
-        return draw(self.one, self.two, self.link, n, rng)
+        return draw(self.one, self.two, self.alike, self.link, n, rng)
 
 
 @dataclass(frozen=True)
@@ -127,10 +131,10 @@ class Households:
         """Those of the tables that say how many members a household has, by its own columns."""
         return [clique for clique in cliques if NUMBER in clique and set(clique) <= {NUMBER, *self.link.households.names}]
 
-    def _alike(self) -> list[Clique]:
-        """How many members of a household are alike in each column, by the column and by how many it has."""
-        names = self.link.members.names if self.link.most > 1 else ()
-        return [self.link.domain.clique((by, self.link.alike(name))) for name in names for by in (name, NUMBER)]
+    def _alike(self) -> dict[str, list[Clique]]:
+        """For each column of members, how many of a household are alike in it, by the column and by how many there are."""
+        clique, alike = self.link.domain.clique, self.link.alike
+        return {name: [clique((by, alike(name))) for by in (name, NUMBER)] for name in self.link.members.names if self.link.most > 1}
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Columns of households and of one member, and numbers of members; then rounds of tables."""
@@ -146,13 +150,15 @@ class Households:
         parts = [_Part(kernel, names, both.of(measured)) for names in _parts(link, sizes.name)]
         candidates = {_by_class(kernel.domain, link, clique, sizes.name): weight for clique, weight in workload.weights.items()}
         home = {clique: next(part for part in parts if part.holds(clique)) for clique in candidates}
-        left = kernel.rho_left
-        for share, asked, patterns in ((ALIKE, self._alike(), False), (NUMBERS, self._numbers(candidates), True)):
-            many = parts[0].allowed(asked, 1.0)
-            sigma = sigma_for(share / max(1, len(many)) * left, kernel.unit.marginal_l2)
-            for clique in many:
-                measured += yield from measure(kernel, 0, [clique], sigma)
-                parts[0].take(both.of(measured[-1:], parts[0].model.marginal(clique) if patterns else None), 1.0)
+        left, alike = kernel.rho_left, dict[str, list[Measurement]]()
+        for name, cliques in self._alike().items():
+            sigma = sigma_for(ALIKE / (2 * len(link.members)) * left, kernel.unit.marginal_l2)
+            alike[name] = yield from measure(kernel, 0, cliques, sigma)
+        many = parts[0].allowed(self._numbers(candidates), 1.0)
+        sigma = sigma_for(NUMBERS / max(1, len(many)) * left, kernel.unit.marginal_l2)
+        for clique in many:
+            measured += yield from measure(kernel, 0, [clique], sigma)
+            parts[0].take(both.of(measured[-1:], parts[0].model.marginal(clique)), 1.0)
         parts[0].fit(kernel, FINAL)
         yield fitted(kernel, 0, "first models from single columns and numbers of members")
         budget = RoundBudget.spending(kernel.rho_left / ROUNDS, MEASURING, kernel.unit.marginal_l2, kernel.selection_price)
@@ -185,14 +191,15 @@ class Households:
                 budget = budget.annealed(kernel.rho_left, RESERVE)
         details = {"rounds": number, "model_size_mb": sum(part.used_mb for part in parts)}
         considered = {r: seen for r, seen in record.considered.items() if sizes.name not in r}
-        models = (OfColumns(part.model, domain.keep(set(part.domain.names) - {sizes.name})) for part in parts)
-        yield Finished(HouseholdModel(link, *models), parts[0].model.total, details, tuple(record.selections), considered)
+        one, two = (OfColumns(part.model, domain.keep(set(part.domain.names) - {sizes.name})) for part in parts)
+        numbers = {name: _number_model(kernel, told, domain.clique((NUMBER, name)), one) for name, told in alike.items()}
+        yield Finished(HouseholdModel(link, one, two, numbers), parts[0].model.total, details, tuple(record.selections), considered)
 
 
 def _parts(link: Link, sizes: str) -> tuple[set[str], set[str]]:
     """The columns of a household and a member; of its size and two members."""
     mine = link.members.names
-    return {*link.households.names, NUMBER, *mine, *map(link.alike, mine)}, {NUMBER, sizes, *mine, *map(link.other, mine)}
+    return {*link.households.names, NUMBER, *mine}, {NUMBER, sizes, *mine, *map(link.other, mine)}
 
 
 class _Part:
@@ -229,6 +236,14 @@ class _Part:
     @property
     def used_mb(self) -> float:
         return self._capacity.used_mb({one.clique for one in self._told})
+
+
+def _number_model(kernel: Kernel, told: Sequence[Measurement], known: Clique, first: RowModel) -> GraphicalModel:
+    """Of a column of members, their number and how many are alike. told: measured. known: the first two, which the first model tells."""
+    domain = kernel.domain.keep({*known, *(name for one in told for name in one.clique)})
+    values = first.marginal(known)
+    precise = MarginalCounts(known, values, np.full(values.shape, (told[0].sigma / PRECISE) ** 2))
+    return estimate(domain, told, float(values.sum()), None, FINAL, None, [precise])
 
 
 def _by_class(domain: Domain, link: Link, clique: Clique, sizes: str) -> Clique:
