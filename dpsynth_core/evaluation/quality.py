@@ -347,7 +347,8 @@ def pair_map(statements: Zoned[Statements]) -> Zoned[pd.DataFrame]:
     """What is known about every pair of columns, and about each column on the diagonal: row, column, limit (share of people, 95 %), basis.
 
     A pair that was not asked for itself takes the statement of the smallest table that contains it: summing a table up cannot raise its
-    error. Which table that is does not depend on any error. NaN where no table contains it.
+    error. Which table that is does not depend on any error. NaN where no table contains it. Columns of members are there if some table of
+    the workload is about them.
     """
     return combine(_pair_map, statements)
 
@@ -362,12 +363,13 @@ def _pair_map(statements: Statements) -> pd.DataFrame:
     for clique in cliques:
         for part in (*((name,) for name in clique), *combinations(clique, 2)):
             smallest.setdefault(part, clique)
-    rows = []
-    for a in domain.names:
-        for b in domain.names:
+    rows, swapped = [], statements.swapped
+    names = [name for name in domain.names if name not in swapped or {(name,), (swapped[name],)} & set(smallest)]
+    for a in names:
+        for b in names:
             part = domain.clique({a, b})
             if part not in smallest:
-                part = domain.clique(statements.swapped.get(name, name) for name in part)
+                part = domain.clique(swapped.get(name, name) for name in part)
             source = part if part in table else smallest.get(part)
             limit = math.nan if source is None else table[source]
             basis = "not asked for" if source is None else "asked for" if part == source else f"inside {label(source)}"

@@ -229,6 +229,11 @@ def test_pairs_that_were_not_asked_for_take_the_statement_of_the_smallest_table_
     assert len(frame) == 9
 
 
+def test_columns_of_members_that_no_table_is_about_are_not_in_the_map() -> None:
+    asked = {**vars(statements(workload=hand_picked(DOMAIN, {("a",): 1.0}))), "swapped": {"b": "c", "c": "b"}}
+    assert len(quality.pair_map(released(quality.Statements(**asked))).value) == 1
+
+
 def test_a_pair_in_no_table_is_not_known() -> None:
     frame = quality.pair_map(released(statements(workload=hand_picked(DOMAIN, {("a", "b"): 1.0})))).value.set_index(["row", "column"])
     assert frame.loc[("a", "c"), "basis"] == "not asked for"

@@ -2,8 +2,8 @@
 
 As AIM it measures single columns, then round by round the tables that the models answer worst. What it adds: members are exchangeable, so
 that what is measured of a member holds for the other one too, and a column of members is measured once; tables of two members of one
-household are measured by class of its size, because couples are not like families; and of other tables patterns alone are believed
-(`low_rank`). Reads the private tables only through the kernel."""
+household are measured by class of its size, because couples are not like families; how many members are alike in a column is measured,
+which pairs do not say; and of other tables patterns alone are believed (`low_rank`). Reads the private tables only through the kernel."""
 
 from __future__ import annotations
 
