@@ -35,7 +35,7 @@ from dpsynth_core.vocabulary.link import NUMBER, Link
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, MarginalCounts, Measurement
 from dpsynth_core.vocabulary.workload import Workload
 
-COLUMNS, MEASURING, RESERVE, ROUNDS, CAPACITY_MB, MERGE_BELOW = 0.12, 0.9, 8, 40, 64.0, 3.0
+COLUMNS, MEASURING, RESERVE, ROUNDS, CAPACITY_MB, MERGE_BELOW = 0.12, 0.95, 8, 40, 64.0, 3.0
 """Share of the budget for single columns, and of a round's for measuring; rounds that stay affordable; as how many the first are paid; how
 large the model may become; below how many standard deviations of its noise a value is one with others."""
 NUMBERS = 0.1
@@ -161,6 +161,8 @@ class Households:
             parts[0].take(both.of(measured[-1:], parts[0].model.marginal(clique)), 1.0)
         parts[0].fit(kernel, FINAL)
         yield fitted(kernel, 0, "first models from single columns and numbers of members")
+        # wide tables get more; as much more as would err least together would cost members and households more than it gives across
+        costs = {r: math.sqrt(share * len(candidates)) for r, share in least_error_shares(kernel.domain, candidates).items()}
         budget = RoundBudget.spending(kernel.rho_left / ROUNDS, MEASURING, kernel.unit.marginal_l2, kernel.selection_price)
         number, last, record = 0, not candidates, Selections()
         while not last:
@@ -173,9 +175,12 @@ class Households:
                 if not pool:
                     break
                 answers = {clique: answer for part in parts for clique, answer in part.answers(r for r in pool if home[r] is part)}
-                choices.append(_chosen(kernel, answers, candidates, budget))
+                choices.append(_chosen(kernel, answers, candidates, costs, budget))
                 chosen = choices[-1].clique
-                measured += yield from measure(kernel, number, [chosen], budget.sigma)
+                rho = MEASURING * budget.rho * costs[chosen]
+                last = last or rho >= kernel.rho_left
+                sigma = sigma_for(kernel.rho_left if last else rho, kernel.unit.marginal_l2)
+                measured += yield from measure(kernel, number, [chosen], sigma)
                 record.add(choices[-1], measured[-1])
                 told = both.of(measured[-1:], answers[chosen] if home[chosen] is parts[0] else None)
                 for part in parts:
@@ -253,8 +258,11 @@ def _by_class(domain: Domain, link: Link, clique: Clique, sizes: str) -> Clique:
     return domain.clique((*clique, sizes)) if any(members) and any(others) and NUMBER not in clique else clique
 
 
-def _chosen(kernel: Kernel, answers: Answers, weights: Mapping[Clique, float], budget: RoundBudget) -> Choice:
-    offsets = {r: OFFSET * HALF_NORMAL * budget.sigma * answer.size for r, answer in answers.items()}
+def _chosen(
+    kernel: Kernel, answers: Answers, weights: Mapping[Clique, float], costs: Mapping[Clique, float], budget: RoundBudget
+) -> Choice:
+    """costs: of measuring each, as multiples of what a round measures one for."""
+    offsets = {r: OFFSET * HALF_NORMAL * budget.sigma / math.sqrt(costs[r]) * answer.size for r, answer in answers.items()}
     return choose(kernel, answers, {r: weights[r] for r in answers}, offsets, budget.eps)
 
 
