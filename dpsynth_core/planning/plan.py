@@ -272,7 +272,8 @@ class Plan:
         if isinstance(self.mechanism, Independent):
             return None
         rho = self.divided(Independent(), self.spec.budget).mechanism
-        return self.unit.marginal_l2 * math.sqrt(len(self.domain) / (2 * rho))
+        columns = self.domain.attributes if self.link is None else self.link.columns  # without what a record says of how members are alike
+        return self.unit.marginal_l2 * math.sqrt(len(columns) / (2 * rho))
 
     @property
     def condition(self) -> str:

@@ -183,19 +183,26 @@ def _ranges(attribute: Attribute) -> Iterator[tuple[float | None, float | None]]
         yield (None, None) if math.isnan(value) else (low, high)
 
 
+def _told(release: Release) -> list[Attribute]:
+    """The columns of the domain; of how members of a household are alike, those that were measured."""
+    stated = release.domain.attributes if release.plan.link is None else release.plan.link.columns
+    names = {one.name for one in stated}.union(*(one.clique for one in release.measurements))
+    return [attribute for attribute in release.domain if attribute.name in names]
+
+
 def codebook_csv(release: Release) -> bytes:
     """One line per cell: column, kind, cell (number from 0), label, how rows show it where that is something else, its smallest and largest
     number, and what happened to values outside; and what a column is about, where some column says so. Then where the domain came from."""
-    came_from = origins.clause(release.spec)
+    came_from, columns = origins.clause(release.spec), _told(release)
     lines: list[tuple[str, str, int | None, str, str, float | None, float | None, str, str]] = [
         (attribute.name, attribute.kind, number, label, written(attribute, number), least, most, _outside(release, attribute), came_from)
-        for attribute in release.domain
+        for attribute in columns
         for number, (label, (least, most)) in enumerate(zip(attribute.cell_labels(), _ranges(attribute), strict=True))
     ]
     lines += [(one.name, one.kind, None, one.text, "", None, None, one.in_words(), came_from) for one in release.described.filled]
     table = pa.table([pa.array(column, kind) for column, kind in zip(zip(*lines, strict=True), _CODEBOOK.types, strict=True)], _CODEBOOK)
     if any(column.label for column in release.described.columns):
-        about = [attribute.label for attribute in release.domain for _ in attribute.cell_labels()]
+        about = [attribute.label for attribute in columns for _ in attribute.cell_labels()]
         about += [one.label for one in release.described.filled]
         table = table.add_column(1, "about", pa.array(about, pa.string()))
     return csv_bytes(table)
