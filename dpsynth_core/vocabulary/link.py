@@ -72,8 +72,10 @@ class Link:
                     raise InputError("domain", f"of two linked tables, one has {what}", "list all values, and state rules across")
             if domain.filled:
                 raise InputError(column_field(domain.filled[0].name), "it is filled in, which linked tables have not", "leave it out")
-        for name in self.members.names:
-            if name in self.households or name in (NUMBER, self.other(name)):
+        mine = self.members.names
+        own = {NUMBER, *(made for name in mine for made in (self.other(name), self.alike(name), self.other(self.alike(name))))}
+        for name in (*self.households.names, *mine):
+            if name in own or (name in self.households and name in mine):
                 raise InputError(column_field(name), "both tables have it, or the link itself has", "rename it in one of the tables")
 
     @staticmethod
@@ -83,13 +85,14 @@ class Link:
 
     @staticmethod
     def alike(name: str) -> str:
-        """The column of how many members of the household have a member's value in this one, that member among them: from 1, code 0."""
+        """The column of how many members of the household have a member's value in this one, that member among them."""
         return f"members alike in {name}"
 
     @cached_property
     def told(self) -> tuple[Attribute, ...]:
         """What a record says of a member, without a cell for nobody."""
-        return (*self.members, *(Attribute.coded(self.alike(name), self.most) for name in self.members.names))
+        labels = [str(number) for number in range(1, self.most + 1)]
+        return (*self.members, *(Attribute.categorical(self.alike(name), labels) for name in self.members.names))
 
     @property
     def columns(self) -> tuple[Attribute, ...]:

@@ -34,6 +34,7 @@ from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.link import NUMBER, Link
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, MarginalCounts, Measurement
 from dpsynth_core.vocabulary.workload import Workload
+from dpsynth_core.vocabulary.zeros import StructuralZeros
 
 COLUMNS, MEASURING, RESERVE, ROUNDS, CAPACITY_MB, MERGE_BELOW = 0.12, 0.95, 8, 40, 64.0, 3.0
 """Share of the budget for single columns, and of a round's for measuring; rounds that stay affordable; as how many the first are paid; how
@@ -246,6 +247,10 @@ class _Part:
 def _number_model(kernel: Kernel, told: Sequence[Measurement], known: Clique, first: RowModel) -> GraphicalModel:
     """Of a column of members, their number and how many are alike. told: measured. known: the first two, which the first model tells."""
     domain = kernel.domain.keep({*known, *(name for one in told for name in one.clique)})
+    alike, size = domain.names[-1], domain[NUMBER].size
+    nobody = domain[alike].size - 1  # whose cell is the last, and which households of two and more have not; code 0 is one member
+    never = [((k,), tuple(code for code in range(nobody + 1) if (code >= k if code < nobody else k > 1))) for k in range(size)]
+    domain = replace(domain, impossible=(StructuralZeros((NUMBER, alike), tuple(never)),))
     values = first.marginal(known)
     precise = MarginalCounts(known, values, np.full(values.shape, (told[0].sigma / PRECISE) ** 2))
     return estimate(domain, told, float(values.sum()), None, FINAL, None, [precise])
