@@ -176,7 +176,8 @@ def test_both_tables_are_in_a_program_and_can_be_asked(released: Path) -> None:
     both = opened.ask("count", {"some member": [{"adult": 0}, {"adult": 1}]}).value
     ages = people.groupby("id")["adult"].nunique()
     assert both / opened.ask("count").value == pytest.approx(ages.eq(2).sum() / len(homes))
-    assert "have members with adult “0” “some”" in str(opened.ask("share", {"some member": {"adult": 0}}))
+    assert "have some member with adult “0”." in str(opened.ask("share", {"some member": {"adult": 0}}))
+    assert "households with no member with adult “0”" in str(opened.ask("count", {"no member": {"adult": 0}}))
     assert opened.ask("mean", "members").value == pytest.approx(people.groupby("id").size().sum() / len(homes), abs=0.3)
     sex = {"sex": "man"}
     for wrong in ({"some member": {}}, {"some member": {"region": 0}}, {"some member": sex, "no member": sex}, {**sex, "no member": sex}):

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 SOME, NO = "some member", "no member"
 """Before cells of members, of households of which some member is in them, or none."""
+_CONDITION = "members with "
+"""How the column of such a condition is called."""
 Cells: TypeAlias = "Mapping[str, Any]"
 """Of each column a value, a list of values, (lowest, highest) of numbers or dates in whole bins, or None for what is missing."""
 
@@ -112,13 +114,14 @@ def ask(made: Release, asked: Asked, by: str | None, weighted: bool = False) -> 
     if by is not None:
         lines = breakdown.breakdown(known, question, by)
         labels = domain[by].cell_labels()
-        title = " ".join(words.breakdown_sentences(domain, question, by, phrases))
+        title = _spoken(domain, words.breakdown_sentences(domain, question, by, phrases))
         groups = ((line, replace(question, among={**question.among, by: (line.code,)})) for line in lines)
         return Answers(title, tuple(_said(known, group, line.answer.stated, line.standing, labels[line.code]) for line, group in groups))
     found = answer(known, question)
     standing = Line(0, found).standing
     if question.statistic != TABLE:
-        return _said(known, question, found.stated, standing, "", tuple(words.sentences(domain, question, found, phrases)))
+        sentences = words.sentences(domain, question, found, phrases)
+        return _said(known, question, found.stated, standing, "", tuple(_spoken(domain, [one]) for one in sentences))
     return _table(known, question, found, standing, phrases)
 
 
@@ -128,7 +131,7 @@ def _of_households(made: Release, link: Link, asked: Asked) -> tuple[Known, Aske
 
     def name_of(cells: Mapping[str, tuple[int, ...]]) -> str:
         """Of the column of this condition: two may be called alike, whose first values are the same."""
-        name = phrase = f"members with {words.cells_phrase(link.members, cells)}"
+        name = phrase = f"{_CONDITION}{words.cells_phrase(link.members, cells)}"
         while wanted.setdefault(name, cells) != cells:
             name = f"{phrase} ({len(wanted) + 1})"
         return name
@@ -153,6 +156,15 @@ def _of_households(made: Release, link: Link, asked: Asked) -> tuple[Known, Aske
         problem = "it does not say which members, or there are no rows to count them in"
         raise InputError(SOME, problem, f'write for example {{"{SOME}": {{"sex": "f"}}}}')
     return linked.with_members(known, link, made.codes, wanted), asked
+
+
+def _spoken(domain: Domain, sentences: Sequence[str]) -> str:
+    """Together; conditions on members as people say them, and not as a value of a column that is there for the question alone."""
+    text = " ".join(sentences)
+    for name in (one.name for one in domain if one.name.startswith(_CONDITION) and one.categories == (linked.NONE, linked.SOME)):
+        for value, said in ((linked.SOME, "some member with "), (linked.NONE, "no member with ")):
+            text = text.replace(f"{visible(name)} “{value}”", visible(said + name.removeprefix(_CONDITION)))
+    return text
 
 
 def _of_members(link: Link, asked: Asked, by: str | None) -> bool:
@@ -184,7 +196,7 @@ def _table(known: Known, question: Question, found: Answered, standing: str, phr
         _said(known, share, stated, GUESS if stated.low is None else standing, " × ".join(group))
         for stated, group in zip(found.cells, groups, strict=True)
     )
-    return Answers(" ".join(words.sentences(domain, question, found, phrases)), tuple(each))
+    return Answers(_spoken(domain, words.sentences(domain, question, found, phrases)), tuple(each))
 
 
 def _said(known: Known, question: Question, stated: Stated, kind: str, group: str, sentences: tuple[str, ...] = ()) -> Answer:

@@ -284,6 +284,8 @@ def test_rules_of_both_tables_are_stated_on_the_page_and_hold_in_the_plan(place:
     assert stored()["members"]["rules"] == [{"members_with": {"sex": ["man"]}, "exactly": 1}]
     assert "exactly 1, or all where there are fewer, have sex “man”" in words(app).replace("\\", "").replace("\u2060", "")
     app = _way(app, "older")
+    app = _pick(_pick(app, "less", "sex", ["man"]), "more", "sex", ["man"])
+    assert app.button(key="zeros_older").disabled  # of two men, neither could be older
     app = _pick(_pick(app, "less", "sex", ["woman"]), "more", "sex", ["man"])
     app.button(key="zeros_older").click().run()
     assert stored()["members"]["rules"][1]["cells"] == [["woman", "1", "man", "0"]]

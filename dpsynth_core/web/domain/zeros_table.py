@@ -25,6 +25,8 @@ Cell = tuple[str, ...]
 """Labels, one per column."""
 
 MOST_LINES, MOST_ACROSS = 300, 50
+MOST_COMPARED = 2000
+"""Cells of a rule that compares two members: it is kept, read and published cell by cell."""
 LABEL = "label"
 
 
@@ -72,6 +74,8 @@ def in_words(rule: Rule, attributes: Sequence[Attribute]) -> str:
         labels = next(one for one in attributes if one.name == name).cell_labels()
         number, what = (rule.get(kind) for kind in ("exactly", "at_most")), " or ".join(f"“{labels[code]}”" for code in codes)
         exactly, most = number
+        if not (exactly or most):
+            return f"No member of any household has {name} {what}."
         many = f"at most {most}" if exactly is None else f"exactly {exactly}, or all where there are fewer,"
         return f"Of the members of each household, {many} have {name} {what}."
     return sentence(from_json(rule, attributes), {a.name: a for a in attributes})

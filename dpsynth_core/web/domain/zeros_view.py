@@ -20,7 +20,7 @@ from dpsynth_core.web.shell import document, frame, kept_rules, refusals, sessio
 from dpsynth_core.web.shell.fields import problem as quiet_problem
 from dpsynth_core.web.shell.kept_rules import Rule
 from dpsynth_core.web.shell.session import Current
-from dpsynth_core.web.shell.text import literal, names
+from dpsynth_core.web.shell.text import literal, names, one_line
 
 WAYS = {"sentence": "Say it in a sentence", "order": "Put columns in order", "grid": "Tick it in a grid"}
 OF_LINKED = {"sentence": WAYS["sentence"], "number": "Say how many members", "older": "Compare two members", "grid": WAYS["grid"]}
@@ -180,9 +180,15 @@ def _older(project: Current, link: Link) -> None:
         low = _values(project, "less", link.members[who], "Those with")
     with right:
         high = _values(project, "more", link.members[who], "never have more than those with")
-    st.caption("As far as groups tell: of two in the same group, either may have more.")
     rule = zeros_table.never_more(link, number, who, low, high) if low and high else {}
-    st.button("Add rule", icon=":material/add:", key="zeros_older", disabled=not rule, on_click=_add, args=(project, rule, (), link))
+    cells, told = len(rule.get("cells", ())), "As far as groups tell: of two in the same group, either may have more."
+    if both := sorted(set(low) & set(high)):
+        told = f"Of two members with {', '.join(both[:3])} neither could have more: choose other values on one side."
+    elif cells > zeros_table.MOST_COMPARED:
+        told = f"{cells:,} combinations are more than the {zeros_table.MOST_COMPARED:,} of a rule: give {one_line(number)} wider groups."
+    st.caption(literal(told, 400))
+    wrong = not rule or bool(both) or cells > zeros_table.MOST_COMPARED
+    st.button("Add rule", icon=":material/add:", key="zeros_older", disabled=wrong, on_click=_add, args=(project, rule, (), link))
 
 
 def _add(project: Current, rule: Rule, attributes: Sequence[Attribute], link: Link | None = None) -> None:
