@@ -18,7 +18,9 @@ from dpsynth_core.vocabulary.domain import Domain
 
 PASTED = "pasted lines"
 _HEADER = ("column", "value", "label")
-_BETWEEN = tuple(re.compile(rf"({one}) ?(?:-|–|to) ?({one})") for one in (r"-?\d+(?:\.\d+)?", r"\d{4}-\d\d-\d\d"))
+_BOUNDS = tuple(re.compile(rf"({one}) ?(?:-|–|to) ?({one})") for one in (r"-?(?:0|[1-9]\d*)(?:\.\d+)?", r"\d{4}-\d\d-\d\d"))
+"""Numbers and dates; not 02139-4307."""
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 
 
 def without_statement(obj: object) -> tuple[str, ...]:
@@ -47,9 +49,15 @@ def parse_domain(text: str) -> Domain:
     delimiter = max(",;\t", key=body.splitlines()[0].count)
     rows = csv.DictReader(body.splitlines(keepends=True), delimiter=delimiter, skipinitialspace=True)
     try:
-        return domain_from_codebook([{k: v for k, v in row.items() if isinstance(k, str)} for row in rows])
+        return domain_from_codebook(list(map(_as_named, rows)))
     except csv.Error:
         raise InputError("domain", "the codebook cannot be read as CSV", "save it as CSV with the header column,value") from None
+
+
+def _as_named(row: dict[Any, Any]) -> dict[str, str | None]:
+    if any(row.pop(None, ())):
+        raise InputError("domain", "a row of the codebook has more fields than its header", "quote a value that has a comma")
+    return row
 
 
 def load_domain(path: str | Path) -> Domain:
@@ -60,8 +68,7 @@ def domain_from_codebook(table: Iterable[Mapping[str, str | None]]) -> Domain:
     """A domain from rows with the keys column, value and optionally label; columns keep the order of their first row.
 
     Each row lists one value of one column; a blank value and `*` are the cells for missing and for unlisted values, which every column has
-    here. A column with a single row has its bounds there (17..90, 0.0-99.5, 2020-01-01 to 2024-12-31: integer, numeric or date) or all its
-    values (F, M, X).
+    here. A single value such as 17..90, 0.0..99.5 or 2020-01-01..2024-12-31 gives bounds: integer, numeric or date.
     """
     columns: dict[str, list[tuple[str, str]]] = {}
     for row in table:
@@ -76,26 +83,11 @@ def domain_from_codebook(table: Iterable[Mapping[str, str | None]]) -> Domain:
 
 def _from_codebook_rows(name: str, rows: list[tuple[str, str]]) -> Attribute:
     categories = [(value, label) for value, label in rows if value not in ("", "*")]
-    if len(categories) == 1:
-        value, label = categories[0]
-        if bounds := _bounds(value):
-            return _from_range(name, *bounds)
-        categories = [(one, "") for one in in_one_line(value)] if not label else categories
+    if len(categories) == 1 and ".." in categories[0][0]:
+        low, high = categories[0][0].split("..", 1)
+        return _from_range(name, low.strip(), high.strip())
     labels = [label or value for value, label in categories] if any(label for _, label in categories) else []
     return Attribute.categorical(name, [value for value, _ in categories], labels=labels, other=True, missing=True)
-
-
-def _bounds(value: str) -> tuple[str, str] | None:
-    if ".." in value:
-        low, high = value.split("..", 1)
-        return low.strip(), high.strip()
-    return next(((found[1], found[2]) for form in _BETWEEN if (found := form.fullmatch(value))), None)
-
-
-def in_one_line(text: str) -> list[str]:
-    """The values of a column that has one text for all of them, between semicolons, bars or commas."""
-    mark = next((mark for mark in ";|," if mark in text), None)
-    return [value.strip() for value in text.split(mark) if value.strip()] if mark else [text]
 
 
 def _from_range(name: str, low: str, high: str) -> Attribute:
@@ -110,18 +102,40 @@ def _from_range(name: str, low: str, high: str) -> Attribute:
 
 
 def pasted_domain(text: str) -> Domain:
-    """The domain of the lines: a value of a column each, or all of it in one, as in `domain_from_codebook`. A line that names no column
-    goes on with the one before, as merged cells do. JSON and codebooks with a header are read too. Raises InputError."""
+    """The domain of the lines: a value of a column each, or all of them in one line, as in `_all_of`. A line that names no column goes
+    on with the one before, as merged cells do. JSON and codebooks with a header are read too. Raises InputError."""
     if _is_json(text):
         return parse_domain(text)
     rows = _rows(text)
     if not rows:
         raise InputError(PASTED, "there are none", "paste two columns: the name of a column and one of its values")
     first = [cell.strip().lower() for cell in rows[0]]
-    header = first if {"column", "value"} <= set(first) else None
-    if header is None:  # of which a line of many cells is a column with all its values
-        rows = [[row[0], ",".join(row[1:])] if len(row) > len(_HEADER) else row for row in rows]
-    return domain_from_codebook(_filled(rows if header is None else rows[1:], header or _HEADER))
+    if {"column", "value"} <= set(first):
+        return domain_from_codebook(_filled(rows[1:], first))
+    return domain_from_codebook(_filled(list(_spread(rows, "\t" in text)), _HEADER))
+
+
+def _spread(rows: list[list[str]], tabs: bool) -> Iterator[list[str]]:
+    """Rows of one value each, also of a column with a single row, which has all of it: a column of one value would tell nothing."""
+    name, columns = "", dict[str, list[list[str]]]()
+    for row in rows:
+        name = row[0].strip() or name
+        columns.setdefault(name, []).append(row)
+    for name, own in columns.items():
+        cells = [cell.strip() for cell in own[0][1:] if cell.strip()]
+        yield from own if len(own) > 1 else ([name, *all_of] for all_of in _all_of(cells, tabs))
+
+
+def _all_of(cells: list[str], tabs: bool) -> list[list[str]]:
+    """Of the cells behind a column's name: bounds, such as 0-95 or 2020-01-01 to 2024-12-31, values in a cell each, or between semicolons,
+    bars or commas. In a sheet, whose cells tabs divide, the second one is a label."""
+    if len(cells) != 1:
+        return [cells] if tabs or not cells else [[cell] for cell in cells]
+    value = cells[0]
+    if bounds := next((found for form in _BOUNDS if (found := form.fullmatch(_THOUSANDS.sub("", value)))), None):
+        return [[f"{bounds[1]}..{bounds[2]}"]]
+    mark = next((mark for mark in ";|," if mark in value and ".." not in value), None)
+    return [[one.strip()] for one in value.split(mark) if one.strip()] if mark else [[value]]
 
 
 def holds_values(text: str) -> bool:
@@ -156,6 +170,8 @@ def _rows(text: str) -> list[list[str]]:
 def _filled(rows: list[list[str]], header: list[str] | tuple[str, ...]) -> Iterator[dict[str, str]]:
     column = ""
     for row in rows:
+        if len(row) > len(header):
+            raise InputError(PASTED, "a line has more cells than the first one names", "quote a value that has a comma")
         cells = dict(zip(header, (*row, *[""] * len(header)), strict=False))
         if len([cell for cell in row if cell.strip()]) == 1 and cells["column"].strip() and not cells["value"].strip():
             raise InputError(PASTED, "a line has a single field", "paste two columns: the name of a column and one of its values")

@@ -10,7 +10,7 @@ import pytest
 
 from dpsynth_core.sources.decoding import decode
 from dpsynth_core.vocabulary import usual
-from dpsynth_core.vocabulary.codebook import pasted_domain, pasted_names
+from dpsynth_core.vocabulary.codebook import parse_domain, pasted_domain, pasted_names
 from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.declared import declared, domain_json, guessed
 from dpsynth_core.vocabulary.domain import Attribute, Domain
@@ -164,21 +164,33 @@ def test_a_third_column_has_labels_and_two_points_are_bounds() -> None:
 
 @pytest.mark.parametrize(
     ("text", "values"),
-    [("sex\tF, M, X\nage\t17-90", ("F", "M", "X")), ("sex, F, M, X", ("F", "M", "X")), ("sex; a, b|c", ("a, b", "c")), ("sex\tF", ("F",))],
+    [
+        ("sex\tF, M, X\nage\t17-90", ("F", "M", "X")),
+        ("sex, F, M\nage, 17..90", ("F", "M")),
+        ("sex; a, b|c", ("a, b", "c")),
+        ("sex\tF\tfemale, adult", ("F",)),
+        ("sex\t18-24\tyoung", ("18-24",)),
+        ("sex\t02139-4307", ("02139-4307",)),
+        ("column,value\nsex,18-24", ("18-24",)),
+        ('column,value\nsex,"Black, not Hispanic"', ("Black, not Hispanic",)),
+    ],
 )
-def test_a_line_may_have_all_values_of_a_column(text: str, values: tuple[str, ...]) -> None:
+def test_a_pasted_line_may_have_all_values_of_a_column(text: str, values: tuple[str, ...]) -> None:
     assert pasted_domain(text)["sex"].categories == values
 
 
 @pytest.mark.parametrize(
     ("text", "kind"),
-    [("0-95", "integer"), ("-5 to 5", "integer"), ("0–9.5", "numeric"), ("2025-01-01 to 2025-12-31", "date"), ("2025-01", None)],
+    [("0-95", "integer"), ("-5 to 5", "integer"), ("1,000-2,000", "integer"), ("0–9.5", "numeric"), ("2025-01-01 to 2025-12-31", "date")],
 )
-def test_bounds_are_read_as_people_write_them(text: str, kind: str | None) -> None:
-    if kind is None:
-        refused(pasted_domain, f"column\tvalue\nx\t{text}")
-    else:
-        assert pasted_domain(f"column\tvalue\nx\t{text}")["x"].kind == kind
+def test_bounds_are_read_as_people_write_them(text: str, kind: str) -> None:
+    assert pasted_domain(f"x\t{text}")["x"].kind == kind
+
+
+def test_more_cells_than_a_header_names_are_refused() -> None:
+    refused(pasted_domain, "column,value\nsex,F,M,X", saying="more cells")
+    refused(parse_domain, "column,value\nsex,F,M,X", saying="more fields")
+    assert parse_domain("column,value\nsex,F,,\nsex,M,,")["sex"].categories == ("F", "M")
 
 
 @pytest.mark.parametrize(

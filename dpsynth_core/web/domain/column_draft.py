@@ -10,7 +10,6 @@ from dpsynth_core.vocabulary import declared as declarations
 from dpsynth_core.vocabulary import usual
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.bins import default_edges, is_equal, width_of
-from dpsynth_core.vocabulary.codebook import in_one_line
 from dpsynth_core.vocabulary.column import LEARNT_FIELDS, Column
 from dpsynth_core.vocabulary.filled import RowColumn
 from dpsynth_core.vocabulary.kinds import hierarchies
@@ -217,10 +216,8 @@ def fresh(name: str, declared: Column | None = None) -> ColumnDraft:
 
 def read_listed(text: str) -> dict[str, Any]:
     """Categories and labels of a text with one category per line, followed by its label, if it has one, after a tab or an equals sign.
-    Blank lines are left out. A text of one line may have all categories in it."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    lines = in_one_line(lines[0]) if len(lines) == 1 and _EQUALS not in lines[0] else lines
-    pairs = [line.split("\t" if "\t" in line else _EQUALS, 1) for line in lines]
+    Blank lines are left out."""
+    pairs = [line.split("\t" if "\t" in line else _EQUALS, 1) for line in text.splitlines() if line.strip()]
     values = [pair[0].strip() for pair in pairs]
     labels = [(pair[1].strip() if len(pair) > 1 else "") or value for pair, value in zip(pairs, values, strict=True)]
     return {"categories": values, "labels": labels if labels != values else None}

@@ -35,12 +35,12 @@ from dpsynth_core.web.shell.text import literal, names
 
 CODEBOOK_HELP = (
     "Our JSON (“Download the domain”), the form {“age”: 32} of coded benchmark files, or a codebook CSV with the header "
-    "column,value[,label]: one line per value, or one for all: F; M; X or 17..90. Or a DDI codebook of a data archive (XML). Of two "
+    "column,value[,label]: one line per value, or one line like 17..90 for bounds. Or a DDI codebook of a data archive (XML). Of two "
     "linked tables also metadata of SDV or google/dpsynth, in one file."
 )
 
 PASTE_HELP = (
-    "Column and value, perhaps a label: one line per value, or one for all: F, M, X or 17..90. Columns that are not named stay as they are."
+    "Column and value, perhaps a label: one line per value, or one for all: F, M, X or 17-90. Columns that are not named stay as they are."
 )
 PASTE_EXAMPLE = "sex\tf\tfemale\nsex\tm\tmale\nage\t17..90"
 
