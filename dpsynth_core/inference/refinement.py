@@ -124,14 +124,14 @@ def _tables(codes: NDArray[np.int32], targets: Mapping[Labels, Table], weights: 
     prices: list[NDArray[np.float32]] = []
     layout: dict[tuple[Labels, int], int] = {}  # (marginal, its last attribute) -> its first price
     position = 0
-    for a in range(len(sizes)):
-        for labels, excess in zip(targets, surplus, strict=True):
-            if a in labels:
-                price = np.where(targets[labels] == 0, np.float32(np.inf), one_more(excess, np.float32(weights[labels])))
-                prices.append(np.moveaxis(price, labels.index(a), -1).reshape(-1))
-                layout[labels, a] = position
-                position += price.size
-    axes = [_axis(a, [r for r in targets if a in r], first, layout, weights, sizes) for a in range(len(sizes))]
+    holders = [[(labels, excess) for labels, excess in zip(targets, surplus, strict=True) if a in labels] for a in range(len(sizes))]
+    for a, members in enumerate(holders):
+        for labels, excess in members:
+            price = np.where(targets[labels] == 0, np.float32(np.inf), one_more(excess, np.float32(weights[labels])))
+            prices.append(np.moveaxis(price, labels.index(a), -1).reshape(-1))
+            layout[labels, a] = position
+            position += price.size
+    axes = [_axis(a, [labels for labels, _ in members], first, layout, weights, sizes) for a, members in enumerate(holders)]
     closed = np.concatenate([targets[labels].reshape(-1) == 0 for labels in targets])
     return _Tables(np.concatenate([excess.reshape(-1) for excess in surplus]), closed, np.concatenate(prices), axes)
 
@@ -160,7 +160,7 @@ def _axis(
     ]
     strides = [_strides(r, r[-1], sizes) for r in members]
     cells = [(first[r], {b: s for b, s in own.items() if b != a}) for r, own in zip(members, strides, strict=True)]
-    copies = [(number, b) for b in range(len(sizes)) for number, r in enumerate(members) if b in r]
+    copies = [(number, b) for b, number in sorted((b, number) for number, r in enumerate(members) for b in r)]
     return _Axis(
         size,
         np.array([[weights[r]] for r in members], dtype=np.float32),

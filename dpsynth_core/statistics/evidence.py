@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +53,12 @@ class Evidence:
 
     def measured(self, clique: Clique) -> Measurement | None:
         """A marginal from all noisy ones that contain it, in people; None where none does."""
-        return combined(self.measurements, clique)
+        return combined(self._with_column.get(clique[0], ()) if clique else self.measurements, clique)
+
+    @cached_property
+    def _with_column(self) -> dict[str, list[Measurement]]:
+        """A wide table has far more marginals than measurements contain."""
+        return {name: [m for m in self.measurements if name in m.clique] for name in self.domain.names}
 
 
 def label(clique: Clique) -> str:

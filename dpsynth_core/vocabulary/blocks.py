@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import accumulate, combinations
 
 import numpy as np
@@ -38,7 +39,12 @@ def maximal(cliques: Collection[Clique]) -> list[Clique]:
 
 def plan(domain: Domain, cliques: Collection[Clique], block_cells: int = BLOCK_CELLS) -> dict[Clique, Clique]:
     """Each maximal clique with the block that contains it. No block has more than max(block_cells, its largest clique) cells."""
-    targets = maximal(sorted(cliques))  # the plan must not depend on the order of the request
+    return dict(_planned(domain, tuple(sorted(cliques)), block_cells))  # the plan must not depend on the order of the request
+
+
+@lru_cache(maxsize=2)  # the same tables are counted in records, and again in rows
+def _planned(domain: Domain, cliques: tuple[Clique, ...], block_cells: int) -> dict[Clique, Clique]:
+    targets = maximal(cliques)
     waiting = _Waiting(targets, domain)
     home: dict[Clique, Clique] = {}
     for first in range(len(targets)):
