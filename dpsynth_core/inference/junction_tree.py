@@ -167,6 +167,8 @@ class SizeOracle:
         self._sizes = tuple(sizes)
         self._by_order: dict[tuple[tuple[int, ...], bool], _Solved] = {}
         self._kept: tuple[int, _Solved] | None = None  # for many attributes, with the number of edges of its graph
+        self._again: _Solved | None = None  # in that order, of the latest graph
+        self._grown: tuple[_Solved, NDArray[np.float64]] | None = None
         self._latest: tuple[tuple[int, ...], tuple[int, ...]] = ((), (0,) * len(sizes))
 
     def cells(self, cliques: Iterable[int]) -> int:
@@ -194,7 +196,9 @@ class SizeOracle:
         inside one of the cliques."""
         graph = self._graph(tuple(cliques))
         present = self._solve(graph)
-        grown = pair_growth(present.elimination.order, present.elimination.clusters, self._sizes)
+        if self._grown is None or self._grown[0] is not present:
+            self._grown = present, pair_growth(present.elimination.order, present.elimination.clusters, self._sizes)
+        grown = self._grown[1]
         cells = np.where(grown == 0, present.cells, present.total + grown)  # nothing grows where both are in one cluster
         return (members(graph, len(graph)) | (cells <= limit)).ravel()
 
@@ -213,7 +217,10 @@ class SizeOracle:
         edges = sum(map(int.bit_count, graph))
         if len(graph) > ATTRIBUTES_TRIED and self._kept is not None and self._kept[0] <= edges <= MORE_EDGES * self._kept[0]:
             left, order = list(graph), self._kept[1].elimination.order
-            return _Solved.of(Elimination(order, tuple(_take_out(left, a) for a in order)), self._sizes)
+            elimination = Elimination(order, tuple(_take_out(left, a) for a in order))
+            if self._again is None or self._again.elimination != elimination:  # an edge inside a cluster changes none
+                self._again = _Solved.of(elimination, self._sizes)
+            return self._again
         self._kept = edges, self._solved_anew(graph)
         return self._kept[1]
 
