@@ -273,7 +273,8 @@ def select_worst_marginals(
 ) -> Answer[tuple[Clique, ...]]:
     """`count` draws of `select_worst_marginal`, one after the other, or fewer if none is left to draw; all are charged.
 
-    Each is among the candidates that are left after those before it, which is all that `left` sees: a composition (Proposition 17).
+    Each is among the candidates that are left after those before it: a composition (Proposition 17). `left` is the mechanism's own code,
+    told the draws alone, before they are kept (Proposition 25).
     """
     return _worst(asked, answers, weights, offsets, eps, count, left)
 
@@ -290,8 +291,9 @@ def _worst(
         ranked = scores(factors, np.array(distances(_counts(view, answers), tables), dtype=np.int64), shifts)
         chosen: tuple[Clique, ...] = ()
         for _ in range(count):
-            if len(places := np.flatnonzero(left(chosen))):
-                chosen += (candidates[places[view.noise.noisy_max(ranked[places], scale)]],)
+            if not len(places := np.flatnonzero(left(chosen))):
+                break
+            chosen += (candidates[places[view.noise.noisy_max(ranked[places], scale)]],)
         return chosen
 
     return drawn

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.inference.junction_tree import junction_tree, mask_of
 from dpsynth_core.inference.model import labels_of
 from dpsynth_core.inference.smoothing import Columns
-from dpsynth_core.mechanisms.graphical.models import Capacity, fit
+from dpsynth_core.mechanisms.graphical.models import Capacity, choose_several, fit
 from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.mechanisms.parameters import parameters
 from dpsynth_core.mechanisms.registry import MECHANISMS, configured, get
@@ -128,6 +130,16 @@ def test_a_larger_capacity_is_never_less_willing() -> None:
 
 def test_a_subset_of_what_is_measured_always_fits() -> None:
     assert Capacity(DOMAIN, 1e-6).allows([("a", "b", "c")], ("a", "c"))
+
+
+@pytest.mark.parametrize("drawn", [(("a",), ("a",)), (("a",), ("b",), ("c",)), (("a", "b"),)], ids=["twice", "too many", "foreign"])
+def test_selections_of_a_transcript_that_could_not_be_are_refused(drawn: tuple[tuple[str, ...], ...]) -> None:
+    """A transcript does not say which tables were left."""
+    answers = {(name,): np.zeros(DOMAIN.sizes((name,))) for name in "abc"}
+    kernel = SimpleNamespace(select_worst_marginals=lambda *_: drawn, unit=Unit())
+    same, none = dict.fromkeys(answers, 1.0), dict.fromkeys(answers, 0.0)
+    with pytest.raises(InputError, match="could not be"):
+        choose_several(kernel, answers, same, none, 1.0, 2, lambda r: np.array([(name,) not in r for name in "abc"]))
 
 
 def test_what_is_believed_of_a_column_takes_the_place_of_its_measurement() -> None:

@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.inference.estimation import Stopping, estimate
 from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.growth import members
@@ -223,7 +224,7 @@ def choose_several(
     kernel: Kernel, answers: Answers, weights: ByTable, offsets: ByTable, eps: float, count: int, left: Left
 ) -> list[Choice]:
     """`count` such selections, or as many as there are tables left to select. left: which of the tables may follow some that were selected,
-    shape (tables,), if they might before the last of these."""
+    shape (tables,), if they might before the last of these. Raises InputError where a transcript has one that might not."""
 
     @cache
     def still(chosen: tuple[Clique, ...]) -> Booleans:
@@ -231,8 +232,11 @@ def choose_several(
 
     chosen = kernel.select_worst_marginals(answers, weights, offsets, eps, count, still)
     latest, sizes = np.zeros(len(answers), dtype=np.intp), list[int]()
-    for number in range(len(chosen)):
+    places = {clique: place for place, clique in enumerate(answers)}
+    for number, clique in enumerate(chosen):
         candidates = still(chosen[:number])
+        if number >= count or clique not in places or not candidates[places[clique]]:
+            raise InputError("transcript", "tables were selected that could not be", "do not rely on this release")
         latest[candidates] = number
         sizes.append(int(candidates.sum()))
     seen, tables = [dict[Clique, Candidate]() for _ in chosen], _seen(answers, weights, offsets)
