@@ -24,6 +24,7 @@ from dpsynth_core.foundation.wings import registered
 from dpsynth_core.privacy.events import Event, Gaussian
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.registry import everything
+from dpsynth_core.privacy.scores import COUNT_STEPS, WEIGHT_STEPS
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.privacy.view import Integers
 from dpsynth_core.vocabulary import keys
@@ -145,15 +146,16 @@ def _worst_marginal(table: InventedTable, unit: Unit, arguments: Arguments) -> C
     return lambda clique: rate * scores[clique] - total
 
 
-def _worst_marginals(table: InventedTable, unit: Unit, arguments: Arguments) -> Callable[[Any], float]:
-    """Of draws from all candidates, each time."""
-    each = _worst_marginal(table, unit, arguments)
-    return lambda cliques: sum(map(each, cliques))
+def _offered_marginal(table: InventedTable, unit: Unit, arguments: Arguments) -> Callable[[Any], float]:
+    offered, among = arguments["offered"], arguments["among"]
+    parts = offered.tables, (offered.weights / WEIGHT_STEPS).tolist(), (offered.offsets / COUNT_STEPS).tolist()
+    answers, weights, offsets = ({r: x for r, x, some in zip(offered.cliques, part, among, strict=True) if some} for part in parts)
+    return _worst_marginal(table, unit, dict(arguments) | {"answers": answers, "weights": weights, "offsets": offsets})
 
 
 _CORE: Mapping[str, Maker] = {
     "select_worst_marginal": chosen(_worst_marginal),
-    "select_worst_marginals": chosen(_worst_marginals),
+    "select_offered_marginal": chosen(_offered_marginal),
     "discover_values": Losses.of_values,
 }
 

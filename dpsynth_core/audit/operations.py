@@ -11,6 +11,7 @@ from dpsynth_core.audit.cases import EPS, FAR, MU, OLD, RECORDS, Case, Question
 from dpsynth_core.audit.neighbours import Neighbours, Row
 from dpsynth_core.foundation.wings import registered
 from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.privacy.scores import Offered
 from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.measurement import Clique
@@ -32,10 +33,11 @@ def _worst_marginal(_: PrivacyKernel, neighbours: Neighbours) -> Question:
     return {"answers": answers, "weights": dict.fromkeys(answers, 1.0), "offsets": halfway, "eps": EPS}
 
 
-def _worst_marginals(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:
-    """The same twice: what was drawn may be drawn again."""
+def _offered_marginal(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:
+    """The same, of three that are offered."""
     question = _worst_marginal(kernel, neighbours)
-    return question | {"count": 2, "left": lambda _: np.ones(len(question["answers"]), dtype=bool)}
+    more = {"answers": {("a",): np.zeros(2)}, "weights": {("a",): 1.0}, "offsets": {("a",): 0.0}}
+    return {"offered": Offered(*(question[name] | some for name, some in more.items())), "eps": EPS, "among": np.array([True, True, False])}
 
 
 def _marginal(kernel: PrivacyKernel, _: Neighbours) -> Question:
@@ -86,7 +88,7 @@ CASES = (
     ),
     Case("measure_total", lambda kernel, _: {"sigma": kernel.unit.query_l1 / MU}, person=_fewer_rows),
     Case("select_worst_marginal", _worst_marginal, finite=True),
-    Case("select_worst_marginals", _worst_marginals, finite=True),
+    Case("select_offered_marginal", _offered_marginal, finite=True),
     Case("measure_errors", _errors),
     Case("measure_ranked_error", _ranked_error),
     Case("measure_largest_error", lambda kernel, _: {"answers": {("b",): np.array([0.0, -FAR])}, "sigma": kernel.unit.query_l1 / MU}),

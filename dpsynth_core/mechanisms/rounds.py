@@ -54,10 +54,6 @@ class RoundBudget:
             return self, False
         return self.spending(kernel.rho_left, measure_share, kernel.unit.marginal_l2, kernel.selection_price), True
 
-    def before_last(self, rho_left: float, wanted: int) -> int:
-        """Of so many rounds like this one, which is not the last, those that are `affordable` as they are."""
-        return min(wanted, math.ceil(rho_left / self.rho - 2.0))
-
     def annealed(self, rho_left: float, reserve: float) -> RoundBudget:
         """AIM's Algorithm 3: half the sigma and twice the eps, or as much as leaves `reserve` rounds."""
         return self.sharper(min(2.0, math.sqrt(max(1.0, rho_left / self.rho / reserve))))

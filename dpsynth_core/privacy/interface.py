@@ -126,7 +126,7 @@ class Kernel(ABC):
     measure_largest_range = operations.measure_largest_range
     measure_sum = operations.measure_sum
     select_worst_marginal = operations.select_worst_marginal
-    select_worst_marginals = operations.select_worst_marginals
+    select_offered_marginal = operations.select_offered_marginal
 
 
 class SealedKernel(Kernel):

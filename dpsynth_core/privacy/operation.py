@@ -16,6 +16,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast, overload
 
 from dpsynth_core.privacy import questions
 from dpsynth_core.privacy.events import Event
+from dpsynth_core.privacy.scores import Offered
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.privacy.view import View
 from dpsynth_core.vocabulary.domain import Domain
@@ -40,8 +41,8 @@ _REFUSALS = {
 class Asked:
     """What is public of a call beside its arguments. count: how many answers are asked for. groups: of values, by name.
 
-    offers: what the source can tell beside marginals (`_REFUSALS`). shapes: of tables that were checked before. rows: the number of rows
-    where it is public; ValueError where it is not.
+    offers: what the source can tell beside marginals (`_REFUSALS`). shapes, offered: of tables that were checked before. rows: the number
+    of rows where it is public; ValueError where it is not.
     """
 
     unit: Unit
@@ -50,6 +51,7 @@ class Asked:
     groups: Mapping[str, Groups] = field(default_factory=dict)
     offers: frozenset[str] = frozenset()
     shapes: dict[Clique, tuple[int, ...]] = field(default_factory=dict)
+    offered: list[Offered] = field(default_factory=list)
     rows: Callable[[], int] = lambda: 0
 
     def shape(self, clique: Clique) -> tuple[int, ...]:

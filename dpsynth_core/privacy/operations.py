@@ -22,13 +22,12 @@ from dpsynth_core.privacy.operation import Asked, operation
 from dpsynth_core.privacy.scores import (
     COUNT_STEPS,
     SUM_STEPS,
+    Offered,
     check_answers,
     distances,
-    offset_steps,
     scores,
     sensitivity,
     steps,
-    weight_steps,
 )
 from dpsynth_core.privacy.view import Integers, View
 from dpsynth_core.vocabulary import keys
@@ -41,8 +40,6 @@ R = TypeVar("R")
 Answer = Callable[[View], R]
 Float = NDArray[np.float64]
 ByTable = Mapping[Clique, float]
-Left = Callable[[tuple[Clique, ...]], NDArray[np.bool_]]
-"""Which candidates may be drawn after these, shape (candidates,)."""
 _Gap = Callable[[Clique, Integers, Integers], int]
 """Of the counts of a marginal from what is stated of them, all in steps."""
 
@@ -263,38 +260,35 @@ def select_worst_marginal(
     and weights are rounded to fixed grids first. The largest score + Gumbel noise of scale 2 * sensitivity / eps is the exponential
     mechanism; a scale rounded up only hides more.
     """
-    drawn = _worst(asked, answers, weights, offsets, eps, 1, lambda _: np.ones(len(answers), dtype=bool))
-    return lambda view: drawn(view)[0]
+    offered = Offered(answers, weights, offsets)
+    return _drawn(asked, offered, eps, np.ones(len(offered.cliques), dtype=bool))
 
 
-@operation(Selection, lambda _, eps, count: Selection(eps, count))
-def select_worst_marginals(
-    asked: Asked, answers: Mapping[Clique, Float], weights: ByTable, offsets: ByTable, eps: float, count: int, left: Left
-) -> Answer[tuple[Clique, ...]]:
-    """`count` draws of `select_worst_marginal`, one after the other, or fewer if none is left to draw; all are charged.
+@operation(Selection, lambda _, eps: Selection(eps))
+def select_offered_marginal(asked: Asked, offered: Offered, eps: float, among: NDArray[np.bool_]) -> Answer[Clique]:
+    """`select_worst_marginal` over those of the marginals offered where `among` is True, shape (marginals,).
 
-    Each is among the candidates that are left after those before it: a composition (Proposition 17). `left` is the mechanism's own code,
-    told the draws alone, before they are kept (Proposition 25).
+    What is offered is checked, compared and digested once, and the scores of the last offer are kept: a round draws from it many times.
     """
-    return _worst(asked, answers, weights, offsets, eps, count, left)
+    return _drawn(asked, offered, eps, among)
 
 
-def _worst(
-    asked: Asked, answers: Mapping[Clique, Float], weights: ByTable, offsets: ByTable, eps: float, count: int, left: Left
-) -> Answer[tuple[Clique, ...]]:
-    candidates, tables = tuple(answers), tuple(answers.values())
-    check_answers(tables, [asked.shape(clique) for clique in candidates])
-    factors, shifts = weight_steps([weights[r] for r in candidates]), offset_steps([offsets[r] for r in candidates])
-    scale = math.nextafter(2 * sensitivity(factors, asked.unit.marginal_l1) / _positive(eps), math.inf)
+def _drawn(asked: Asked, offered: Offered, eps: float, among: NDArray[np.bool_]) -> Answer[Clique]:
+    if offered not in asked.offered:
+        check_answers(offered.tables, [asked.shape(clique) for clique in offered.cliques])
+        asked.offered[:] = [offered]
+    places = np.flatnonzero(among)
+    if among.shape != (len(offered.cliques),) or not len(places):
+        raise ValueError("a selection is among one or more of the marginals that are offered")
+    scale = math.nextafter(2 * sensitivity(offered.weights, asked.unit.marginal_l1) / _positive(eps), math.inf)
 
-    def drawn(view: View) -> tuple[Clique, ...]:
-        ranked = scores(factors, np.array(distances(_counts(view, answers), tables), dtype=np.int64), shifts)
-        chosen: tuple[Clique, ...] = ()
-        for _ in range(count):
-            if not len(places := np.flatnonzero(left(chosen))):
-                break
-            chosen += (candidates[places[view.noise.noisy_max(ranked[places], scale)]],)
-        return chosen
+    def ranked(view: View) -> Integers:
+        gaps = np.array(distances(_counts(view, dict.fromkeys(offered.cliques)), offered.tables), dtype=np.int64)
+        return scores(offered.weights, gaps, offered.offsets)
+
+    def drawn(view: View) -> Clique:
+        ranks: Integers = view.remembered("scores", offered, lambda: ranked(view))
+        return offered.cliques[places[view.noise.noisy_max(ranks[places], scale)]]
 
     return drawn
 

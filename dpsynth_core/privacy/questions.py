@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.privacy.scores import SUM_STEPS
+from dpsynth_core.privacy.scores import SUM_STEPS, Offered
 from dpsynth_core.privacy.view import Integers
 from dpsynth_core.vocabulary.domain import Domain
 
@@ -56,6 +56,9 @@ def digest(value: object) -> str:
 def _feed(update: Callable[[bytes], object], value: object) -> None:
     if isinstance(value, np.ndarray):
         _feed_cells(update, value.astype(_stored(value)), value.dtype.kind)
+    elif isinstance(value, Offered):  # it cannot change: digested once for all draws
+        value.sha256 = value.sha256 or digest([value.cliques, value.tables, value.weights, value.offsets])
+        update(value.sha256.encode())
     elif isinstance(value, float | np.floating):
         update(f"{value:.9g};".encode())
     elif isinstance(value, Mapping):

@@ -8,7 +8,7 @@ counts by at most l1 in L1 norm then changes a score by at most `sensitivity(wei
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -103,6 +103,18 @@ def offset_steps(offsets: Collection[float]) -> NDArray[np.int64]:
     if not bool(np.isfinite(stated).all()):
         raise ValueError("offsets must be finite numbers")
     return np.rint(np.clip(stated * COUNT_STEPS, -SCORE_LIMIT / 2, SCORE_LIMIT / 2)).astype(np.int64)
+
+
+class Offered:
+    """Marginals that selections draw among, with what their scores are made of: counts that answer them, weights, offsets. Made once, for
+    as many draws as are asked for; nothing in it can be written to. ValueError as `weight_steps` and `offset_steps`."""
+
+    def __init__(self, answers: Mapping[Any, NDArray[Any]], weights: Mapping[Any, float], offsets: Mapping[Any, float]) -> None:
+        self.cliques, self.sha256 = tuple(answers), ""
+        self.tables = tuple(np.array(table, dtype=np.float64) for table in answers.values())
+        self.weights, self.offsets = weight_steps([weights[r] for r in answers]), offset_steps([offsets[r] for r in answers])
+        for array in (*self.tables, self.weights, self.offsets):
+            array.flags.writeable = False
 
 
 def scores(weights: NDArray[np.int64], distance_steps: NDArray[np.int64], offsets: NDArray[np.int64]) -> NDArray[np.int64]:

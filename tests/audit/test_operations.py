@@ -150,7 +150,7 @@ def test_two_rows_at_the_price_of_one_are_found(case: Case) -> None:
         assert broken(sample(case, unit, SeededNoise(1), DRAWS, LEVEL, priced_for_one_row))
 
 
-CHOICES = ["select_worst_marginal", "select_worst_marginals", "select_signed_query", "select_worst_queries"]
+CHOICES = ["select_worst_marginal", "select_offered_marginal", "select_signed_query", "select_worst_queries"]
 
 
 @pytest.mark.parametrize("operation", CHOICES)

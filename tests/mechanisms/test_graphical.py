@@ -12,7 +12,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.inference.junction_tree import junction_tree, mask_of
 from dpsynth_core.inference.model import labels_of
 from dpsynth_core.inference.smoothing import Columns
-from dpsynth_core.mechanisms.graphical.models import Capacity, choose_several, fit
+from dpsynth_core.mechanisms.graphical.models import Capacity, Selecting, fit
 from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.mechanisms.parameters import parameters
 from dpsynth_core.mechanisms.registry import MECHANISMS, configured, get
@@ -132,14 +132,12 @@ def test_a_subset_of_what_is_measured_always_fits() -> None:
     assert Capacity(DOMAIN, 1e-6).allows([("a", "b", "c")], ("a", "c"))
 
 
-@pytest.mark.parametrize("drawn", [(("a",), ("a",)), (("a",), ("b",), ("c",)), (("a", "b"),)], ids=["twice", "too many", "foreign"])
-def test_selections_of_a_transcript_that_could_not_be_are_refused(drawn: tuple[tuple[str, ...], ...]) -> None:
-    """A transcript does not say which tables were left."""
+def test_a_selection_of_a_transcript_that_could_not_be_is_refused() -> None:
     answers = {(name,): np.zeros(DOMAIN.sizes((name,))) for name in "abc"}
-    kernel = SimpleNamespace(select_worst_marginals=lambda *_: drawn, unit=Unit())
-    same, none = dict.fromkeys(answers, 1.0), dict.fromkeys(answers, 0.0)
+    kernel = SimpleNamespace(select_offered_marginal=lambda *_: ("a", "b"), unit=Unit())
+    selecting = Selecting(kernel, answers, dict.fromkeys(answers, 1.0), dict.fromkeys(answers, 0.0), 1.0)
     with pytest.raises(InputError, match="could not be"):
-        choose_several(kernel, answers, same, none, 1.0, 2, lambda r: np.array([(name,) not in r for name in "abc"]))
+        selecting.draw(np.ones(3, dtype=bool))
 
 
 def test_what_is_believed_of_a_column_takes_the_place_of_its_measurement() -> None:

@@ -20,7 +20,7 @@ from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import OpenDPNoise
 from dpsynth_core.privacy.operation import Asked, operation
 from dpsynth_core.privacy.registry import everything
-from dpsynth_core.privacy.scores import COUNT_STEPS
+from dpsynth_core.privacy.scores import COUNT_STEPS, Offered
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.privacy.view import Noise, View
@@ -317,29 +317,41 @@ def test_selections_have_the_probabilities_of_the_exponential_mechanism(noise: N
     assert frequency_p_value(drawn, probabilities / probabilities.sum()) > FALSE_ALARM
 
 
-def test_selections_of_a_round_are_exponential_mechanisms_over_what_is_left() -> None:
-    """Of two draws; a column and a pair are not drawn together."""
-    source, cliques, eps = people(60), (("a",), ("b",), *PAIRS), 0.05
+def offered(answers: dict[Clique, np.ndarray]) -> Offered:
+    return Offered(answers, dict.fromkeys(answers, 1.0), dict.fromkeys(answers, 0.0))
+
+
+def test_selections_of_an_offer_are_exponential_mechanisms_over_those_that_are_named() -> None:
+    source, cliques, eps, among = people(60), (("a",), ("b",), *PAIRS), 0.05, np.array([True, False, True, True, False])
     answers = {clique: np.full(DOMAIN.sizes(clique), 3.0) for clique in cliques}
-    left = {(r,): np.array([len(other) == len(r) and other != r for other in cliques]) for r in cliques}
-    scores = np.array([np.abs(true - answers[r]).sum() for r, true in source.counts(cliques).items()])
-    weighed = np.exp(eps * (scores - scores.max()) / 2)
-    both = weighed[:, None] / weighed.sum() * np.array([weighed * some / (weighed * some).sum() for some in left.values()])
-    kernel, same, none = kernel_of(source, noise=SeededNoise(36)), dict.fromkeys(cliques, 1.0), dict.fromkeys(cliques, 0.0)
-    every = {(): np.ones(len(cliques), dtype=bool)} | left
-    pairs = [kernel.select_worst_marginals(answers, same, none, eps, 2, every.__getitem__) for _ in range(6_000)]
-    possible = [(a, b) for a, more in left.items() for b in compress(cliques, more)]
-    drawn = [possible.index(((first,), second)) for first, second in pairs]
+    scores = np.array([np.abs(true - answers[r]).sum() for r, true in source.counts(cliques).items()])[among]
+    weighed, named = np.exp(eps * (scores - scores.max()) / 2), list(compress(cliques, among))
+    kernel, offer = kernel_of(source, noise=SeededNoise(36)), offered(answers)
+    drawn = [named.index(kernel.select_offered_marginal(offer, eps, among)) for _ in range(6_000)]
     # always the same with this seed; the grid of the scores moves these probabilities by a relative 1e-5
-    assert frequency_p_value(drawn, both[both > 0]) > FALSE_ALARM
+    assert frequency_p_value(drawn, weighed / weighed.sum()) > FALSE_ALARM
 
 
-def test_draws_are_charged_also_where_nothing_is_left_to_draw() -> None:
+def test_selections_of_an_offer_are_those_among_its_answers() -> None:
+    """They are compared once, also where others were offered in between; what was offered stays as it was."""
+    rng = np.random.default_rng(3)
+    tables = [{r: rng.normal(2.0, 3.0, DOMAIN.sizes(r)) for r in PAIRS} for _ in range(2)]
+    copies, offers = [{r: answer.copy() for r, answer in answers.items()} for answers in tables], list(map(offered, tables))
+    for answer in (answer for answers in tables for answer in answers.values()):
+        answer[:] = 1e6
+    once, always = (kernel_of(people(), noise=SeededNoise(4)) for _ in range(2))
+    for number, among in ((0, [1, 1, 1]), (0, [0, 1, 1]), (1, [1, 1, 0]), (1, [1, 1, 1]), (0, [1, 0, 1])):
+        chosen = once.select_offered_marginal(offers[number], 3.0, np.array(among, dtype=bool))
+        some = dict(compress(copies[number].items(), among))
+        assert chosen == always.select_worst_marginal(some, dict.fromkeys(some, 1.0), dict.fromkeys(some, 0.0), 3.0)
+
+
+@pytest.mark.parametrize("among", [np.zeros(3, dtype=bool), np.ones(2, dtype=bool)], ids=["none", "too few"])
+def test_nothing_is_charged_for_a_selection_among_nothing(among: np.ndarray) -> None:
     kernel = kernel_of(people())
-    nothing = dict.fromkeys(PAIRS, 0.0)
-    drawn = kernel.select_worst_marginals(zeros(), dict.fromkeys(PAIRS, 1.0), nothing, 0.5, 3, lambda r: np.full(len(PAIRS), len(r) < 2))
-    assert len(drawn) == 2
-    assert kernel.events == (Selection(0.5, 3),)
+    with pytest.raises(ValueError, match="among one or more"):
+        kernel.select_offered_marginal(offered(zeros()), 1.0, among)
+    assert kernel.events == ()
 
 
 def test_at_a_large_eps_the_worst_marginal_wins() -> None:

@@ -26,10 +26,9 @@ from dpsynth_core.mechanisms.graphical.models import (
     Capacity,
     Choice,
     Fit,
-    Left,
     Pool,
+    Selecting,
     Selections,
-    choose_several,
     fit,
 )
 from dpsynth_core.mechanisms.graphical.public_prior import NoPrior, Prior
@@ -58,17 +57,10 @@ class _Start:
     fit: Fit
     prior: Prior
 
-    def left(self, pool: Pool, measured: Sequence[Measurement], budget: RoundBudget) -> Left:
-        """C_t of each table of a round, by those that it chose before: with which the model takes no larger share of its capacity than the
-        budget that is spent by then. Of those that share two columns one is enough: what the first shows is not in the model yet."""
-        cliques, spent = self.cliques(measured), self.kernel.rho_spent
-
-        def left(chosen: tuple[Clique, ...]) -> Booleans:
-            share = max(self.prior.room, (spent + (1 + len(chosen)) * budget.rho) / self.kernel.rho_total)
-            fits = self.capacity.fitting(cliques.union(chosen), pool, share)
-            return fits & pool.apart(chosen[-1]) if chosen else fits
-
-        return left
+    def allowed(self, pool: Pool, measured: Sequence[Measurement], budget: RoundBudget) -> Booleans:
+        """C_t: with which the model takes no larger share of its capacity than the budget that is spent by then."""
+        share = max(self.prior.room, (self.kernel.rho_spent + budget.rho) / self.kernel.rho_total)
+        return self.capacity.fitting(self.cliques(measured), pool, share)
 
     def cliques(self, measured: Sequence[Measurement]) -> set[Clique]:
         """Of a model of these measurements and the prior."""
@@ -100,23 +92,26 @@ class Aim(AimParameters):
         while not last:
             number += 1
             pool, choices = start.capacity.pool(start.candidates.weights), list[Choice]()
-            wanted, earlier = together(len(start.columns) + len(record.selections)), cast(GraphicalModel | None, model)
-            while wanted and not last:
-                # lines 13 and 14: select the worst answers among tables that the capacity allows
+            among, earlier = np.ones(len(pool.tables), dtype=bool), cast(GraphicalModel | None, model)
+            selecting: Selecting | None = None
+            for _ in range(together(len(start.columns) + len(record.selections))):
+                # lines 13 and 14: select the worst answer among tables that the capacity allows
                 affordable, exhausted = budget.affordable(kernel, self.measure_share)
-                pool = pool.only(start.left(pool, measurements, affordable)(()))
-                if not pool.tables:
+                among &= start.allowed(pool, measurements, affordable)
+                if not among.any():
                     break  # every other table shares two columns with one of this round
                 budget, last = affordable, exhausted
-                count = 1 if last else budget.before_last(kernel.rho_left, wanted)
-                chosen = self._select(start, model, pool, budget, count, start.left(pool, measurements, budget))
-                # line 15: measure them
-                for choice in chosen:
-                    measurements += yield from measure(kernel, number, [choice.clique], budget.sigma)
-                    record.add(choice, measurements[-1])
-                    earlier = earlier if prior.learn(measurements[-1], model) else None
-                pool = pool.only(np.logical_and.reduce([pool.apart(choice.clique) for choice in chosen]))
-                choices, wanted = choices + chosen, wanted - count
+                if selecting is None or selecting.eps != budget.eps:
+                    pool, among = pool.only(among), np.ones(int(among.sum()), dtype=bool)
+                    selecting = self._selecting(start, model, pool, budget)
+                choices.append(selecting.draw(among))
+                among &= pool.apart(choices[-1].clique)
+                # line 15: measure it
+                measurements += yield from measure(kernel, number, [choices[-1].clique], budget.sigma)
+                record.add(choices[-1], measurements[-1])
+                earlier = earlier if prior.learn(measurements[-1], model) else None
+                if last:
+                    break
             # line 16: estimate the distribution
             model = start.fit(measurements, earlier, fitting.final if last else fitting.between, assumed=prior.marginals)
             yield fitted(kernel, number, f"measured {', '.join(' x '.join(choice.clique) for choice in choices)}")
@@ -176,13 +171,13 @@ class Aim(AimParameters):
         """What is known of tables of several columns before any of them is measured."""
         return NoPrior()
 
-    def _select(self, start: _Start, model: GraphicalModel, pool: Pool, budget: RoundBudget, count: int, left: Left) -> list[Choice]:
+    def _selecting(self, start: _Start, model: GraphicalModel, pool: Pool, budget: RoundBudget) -> Selecting:
         """By w_r * (||M_r(D) - M_r(p)||_1 - sqrt(2 / pi) * sigma * n_r)."""
         answers = start.candidates.answers(model, pool.tables)
         noise = 2 * start.kernel.unit.marginal_l1 / (budget.eps * model.total)
         weights = start.candidates.weighing(self.strategies.weigh(start.columns, noise))
         offsets = {r: HALF_NORMAL * budget.sigma * self.strategies.cells(model.folding.model, r) for r in answers}
-        return choose_several(start.kernel, answers, weights, offsets, budget.eps, count, left)
+        return Selecting(start.kernel, answers, weights, offsets, budget.eps)
 
 
 def _measure_columns(kernel: Kernel, shares: Mapping[Clique, float], rho: float) -> Generator[Step, None, list[Measurement]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import compress
 from typing import Protocol
 
@@ -22,6 +22,7 @@ from dpsynth_core.mechanisms.parameters import real
 from dpsynth_core.mechanisms.rounds import columns_of, total_from
 from dpsynth_core.mechanisms.steps import Candidate, Finish, SelectionRecord, Unmoved, as_it_is
 from dpsynth_core.privacy.interface import Kernel
+from dpsynth_core.privacy.scores import Offered
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts, Measurement
 
@@ -194,64 +195,49 @@ def columns_too_large(domain: Domain, max_size_mb: float) -> str:
 
 Answers = Mapping[Clique, NDArray[np.float64]]
 ByTable = Mapping[Clique, float]
-Left = Callable[[tuple[Clique, ...]], Booleans]
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """What a selection chose, at which eps, among how many candidates. seen: those that were no candidates of a later one by the same
-    answers, itself among them."""
+    """What a selection chose, at which eps, among how many candidates. seen: those of which it was the first selection by these answers."""
 
     clique: Clique
     eps: float
     sensitivity: float
     candidates: int
+    chosen: Candidate
     seen: Mapping[Clique, Candidate]
 
     def taught_little(self, model: GraphicalModel) -> bool:
         """Whether measuring what was chosen changed the model's answer by no more than the noise alone would (AIM, Algorithm 3)."""
-        before = self.seen[self.clique]
-        return float(np.abs(model.marginal(self.clique) - before.answer).sum()) <= before.offset
+        return float(np.abs(model.marginal(self.clique) - self.chosen.answer).sum()) <= self.chosen.offset
 
 
 def choose(kernel: Kernel, answers: Answers, weights: ByTable, offsets: ByTable, eps: float) -> Choice:
     """Select a marginal with score w_r * (||M_r(D) - answers_r||_1 - offset_r); see `Kernel.select_worst_marginal`."""
-    chosen = kernel.select_worst_marginal(answers, weights, offsets, eps)
-    return Choice(chosen, eps, _sensitivity(kernel, answers, weights), len(answers), _seen(answers, weights, offsets))
+    chosen, seen = kernel.select_worst_marginal(answers, weights, offsets, eps), _seen(answers, weights, offsets)
+    return Choice(chosen, eps, max(weights[r] for r in answers) * kernel.unit.marginal_l1, len(answers), seen[chosen], seen)
 
 
-def choose_several(
-    kernel: Kernel, answers: Answers, weights: ByTable, offsets: ByTable, eps: float, count: int, left: Left
-) -> list[Choice]:
-    """`count` such selections, or as many as there are tables left to select. left: which of the tables may follow some that were selected,
-    shape (tables,), if they might before the last of these. Raises InputError where a transcript has one that might not."""
+class Selecting:
+    """Several such selections by the same answers. What is offered is fixed before the first of them, and so is what `Choice.seen` says."""
 
-    @cache
-    def still(chosen: tuple[Clique, ...]) -> Booleans:
-        return still(chosen[:-1]) & left(chosen) if chosen else np.ones(len(answers), dtype=bool)
+    def __init__(self, kernel: Kernel, answers: Answers, weights: ByTable, offsets: ByTable, eps: float) -> None:
+        self.eps, self._kernel, self._offered = eps, kernel, Offered(answers, weights, offsets)
+        self._tables = self._fresh = _seen(answers, weights, offsets)
+        self._sensitivity = max(weights[r] for r in answers) * kernel.unit.marginal_l1
 
-    chosen = kernel.select_worst_marginals(answers, weights, offsets, eps, count, still)
-    latest, sizes = np.zeros(len(answers), dtype=np.intp), list[int]()
-    places = {clique: place for place, clique in enumerate(answers)}
-    for number, clique in enumerate(chosen):
-        candidates = still(chosen[:number])
-        if number >= count or clique not in places or not candidates[places[clique]]:
-            raise InputError("transcript", "tables were selected that could not be", "do not rely on this release")
-        latest[candidates] = number
-        sizes.append(int(candidates.sum()))
-    seen, tables = [dict[Clique, Candidate]() for _ in chosen], _seen(answers, weights, offsets)
-    for number, (clique, candidate) in zip(latest.tolist(), tables.items(), strict=True):
-        seen[number][clique] = candidate
-    sensitivity = _sensitivity(kernel, answers, weights)
-    return [Choice(r, eps, sensitivity, size, some) for r, size, some in zip(chosen, sizes, seen, strict=True)]
+    def draw(self, among: Booleans) -> Choice:
+        """One of those where it is True. Raises InputError where a transcript has another."""
+        clique = self._kernel.select_offered_marginal(self._offered, self.eps, among)
+        if clique not in self._tables:
+            raise InputError("transcript", "a table was selected that could not be", "do not rely on this release")
+        seen, self._fresh = self._fresh, {}
+        return Choice(clique, self.eps, self._sensitivity, int(among.sum()), self._tables[clique], seen)
 
 
 def _seen(answers: Answers, weights: ByTable, offsets: ByTable) -> dict[Clique, Candidate]:
     return {r: Candidate(weights[r], offsets[r], answer.astype(np.float32)) for r, answer in answers.items()}
-
-
-def _sensitivity(kernel: Kernel, answers: Answers, weights: ByTable) -> float:
-    return max(weights[r] for r in answers) * kernel.unit.marginal_l1
 
 
 def choose_worst(kernel: Kernel, answers: Answers, eps: float) -> Choice:
@@ -269,5 +255,4 @@ class Selections:
     def add(self, choice: Choice, measurement: Measurement) -> None:
         """`measurement`: of the chosen marginal, with fresh noise."""
         self.considered.update((clique, (len(self.selections), candidate)) for clique, candidate in choice.seen.items())
-        chosen = choice.seen[choice.clique]
-        self.selections.append(SelectionRecord(chosen, measurement, choice.eps, choice.sensitivity, choice.candidates))
+        self.selections.append(SelectionRecord(choice.chosen, measurement, choice.eps, choice.sensitivity, choice.candidates))

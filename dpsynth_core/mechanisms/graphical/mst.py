@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
@@ -101,15 +100,15 @@ def _tree(kernel: Kernel, model: GraphicalModel, capacity: Capacity, rho: float)
         return []
     answers = model.marginals(pool.tables)
     ends = np.array([[pool.places[name] for name in pair] for pair in pool.tables]).T
-
-    def left(tree: tuple[Clique, ...]) -> NDArray[np.bool_]:
-        component = np.arange(len(kernel.domain))
-        for a, b in tree:
-            component[component == component[pool.places[a]]] = component[pool.places[b]]
-        return (component[ends[0]] != component[ends[1]]) & capacity.fitting(tree, pool)
-
+    component, among, choices = np.arange(len(kernel.domain)), np.ones(len(pool.tables), dtype=bool), list[models.Choice]()
     same, none = dict.fromkeys(answers, 1.0), dict.fromkeys(answers, 0.0)
-    return models.choose_several(kernel, answers, same, none, rounds.eps_for(rho / edges, kernel.selection_price), edges, left)
+    selecting = models.Selecting(kernel, answers, same, none, rounds.eps_for(rho / edges, kernel.selection_price))
+    while among.any():
+        choices.append(selecting.draw(among))
+        a, b = (component[pool.places[name]] for name in choices[-1].clique)
+        component[component == a] = b
+        among &= (component[ends[0]] != component[ends[1]]) & capacity.fitting([choice.clique for choice in choices], pool)
+    return choices
 
 
 PUBLISHED = Mst(card=printed(Mst.card, models.FITS_CHOSEN, *_KEPT), merge_below=3.0, fitting=FITTED_AS_PRINTED)
