@@ -266,7 +266,7 @@ def select_worst_marginal(
 
 @operation(Selection, lambda _, eps: Selection(eps))
 def select_offered_marginal(asked: Asked, offered: Offered, eps: float, among: NDArray[np.bool_]) -> Answer[Clique]:
-    """`select_worst_marginal` over those of the marginals offered where `among` is True, shape (marginals,).
+    """`select_worst_marginal` over those of the marginals offered where `among` is True, shape (marginals,): Proposition 7.
 
     What is offered is checked, compared and digested once, and the scores of the last offer are kept: a round draws from it many times.
     """
@@ -280,7 +280,7 @@ def _drawn(asked: Asked, offered: Offered, eps: float, among: NDArray[np.bool_])
     places = np.flatnonzero(among)
     if among.shape != (len(offered.cliques),) or not len(places):
         raise ValueError("a selection is among one or more of the marginals that are offered")
-    scale = math.nextafter(2 * sensitivity(offered.weights, asked.unit.marginal_l1) / _positive(eps), math.inf)
+    scale = math.nextafter(2 * sensitivity(offered.weights[places], asked.unit.marginal_l1) / _positive(eps), math.inf)
 
     def ranked(view: View) -> Integers:
         gaps = np.array(distances(_counts(view, dict.fromkeys(offered.cliques)), offered.tables), dtype=np.int64)

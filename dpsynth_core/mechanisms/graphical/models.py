@@ -225,7 +225,7 @@ class Selecting:
     def __init__(self, kernel: Kernel, answers: Answers, weights: ByTable, offsets: ByTable, eps: float) -> None:
         self.eps, self._kernel, self._offered = eps, kernel, Offered(answers, weights, offsets)
         self._tables = self._fresh = _seen(answers, weights, offsets)
-        self._sensitivity = max(weights[r] for r in answers) * kernel.unit.marginal_l1
+        self._weights = np.array([weights[r] for r in answers])
 
     def draw(self, among: Booleans) -> Choice:
         """One of those where it is True. Raises InputError where a transcript has another."""
@@ -233,7 +233,8 @@ class Selecting:
         if clique not in self._tables:
             raise InputError("transcript", "a table was selected that could not be", "do not rely on this release")
         seen, self._fresh = self._fresh, {}
-        return Choice(clique, self.eps, self._sensitivity, int(among.sum()), self._tables[clique], seen)
+        sensitivity = float(self._weights[among].max()) * self._kernel.unit.marginal_l1
+        return Choice(clique, self.eps, sensitivity, int(among.sum()), self._tables[clique], seen)
 
 
 def _seen(answers: Answers, weights: ByTable, offsets: ByTable) -> dict[Clique, Candidate]:
