@@ -78,10 +78,11 @@ def can_answer(release: Release) -> bool:
     return not learnt(release) and (release.codes is not None or bool(release.measurements))
 
 
-def explore_page(release: Release, claim: Sequence[str]) -> Zoned[bytes]:
-    """The page of a release, byte for byte the same whenever it is made. claim: the verdict on it in words."""
+def explore_page(release: Release, claim: Sequence[str], why_no_rows: str = "") -> Zoned[bytes]:
+    """The page of a release, byte for byte the same whenever it is made. claim: the verdict on it in words. why_no_rows: a sentence, where
+    the page must not hold the rows."""
     before, after = frame()
-    data = _data(release, knowledge(release)) | {"claim": list(claim), "warnings": [brand.sentence for brand in release.brands]}
+    data = _data(release, knowledge(release), why_no_rows) | {"claim": list(claim), "warnings": [brand.sentence for brand in release.brands]}
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     inert = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")  # no character means anything in HTML
     return released((before + inert + after).encode())
@@ -112,11 +113,11 @@ def _hash(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-def _data(release: Release, known: Known) -> dict[str, Any]:
+def _data(release: Release, known: Known, why_no_rows: str) -> dict[str, Any]:
     domain = known.domain
     sizes = [1 if a.size <= _NARROW else 2 if a.size <= _WIDE else 4 for a in domain]  # bytes of each column's codes
     codes = None
-    if known.codes is not None and len(known.codes) * sum(sizes) <= CODE_BYTES:  # little-endian numbers
+    if known.codes is not None and not why_no_rows and len(known.codes) * sum(sizes) <= CODE_BYTES:  # little-endian numbers
         codes = [b64encode(known.codes[:, i].astype(f"<u{size}").tobytes()).decode() for i, size in enumerate(sizes)]
     limits = sorted(known.limits, key=lambda table: (domain.cells(table), table))
     wanted = dict.fromkeys((*limits, *(m.clique for m in known.measurements if known.codes is not None)))
@@ -130,7 +131,7 @@ def _data(release: Release, known: Known) -> dict[str, Any]:
         "limit": LIMIT,
         "private": release.private,
         "counted": counted(release.spec),
-        "held": _held(release, known, codes is not None, len(tables), len(known.measurements) - len(measurements)),
+        "held": _held(release, known, why_no_rows, codes is not None, len(tables), len(known.measurements) - len(measurements)),
         "columns": [_column(known, attribute) for attribute in domain],
         "rows": None if known.codes is None else len(known.codes),
         "codes": codes,
@@ -170,16 +171,14 @@ def _smallest(sized: Iterable[tuple[int, Any]]) -> list[Any]:
     return held
 
 
-def _held(release: Release, known: Known, rows: bool, tables: int, left_out: int) -> str:
+def _held(release: Release, known: Known, why_no_rows: str, rows: bool, tables: int, left_out: int) -> str:
     if known.codes is None:
         what = "This page holds the noisy tables of the release; there are no synthetic rows."
     elif rows:
         what = f"This page holds the cells of all {len(known.codes):,} synthetic rows."
     else:
-        what = (
-            f"There are too many synthetic rows ({len(known.codes):,}) for this page: it holds {tables:,} tables of counts of them. Ask "
-            "synthetic.csv about other columns together."
-        )
+        what = why_no_rows or f"There are too many synthetic rows ({len(known.codes):,}) for this page."
+        what += f" It holds {tables:,} tables of counts of them. Ask synthetic.csv about other columns together."
     if release.plan.link is not None:
         what += " People are the members that count, each with the columns of their household."
     first = f" Of {1 + len(release.further)} tables of rows it answers from the first, {FIRST}, alone." if release.further else ""

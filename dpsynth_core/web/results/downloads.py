@@ -180,9 +180,11 @@ def _questions(owner: str, run: str) -> Response:
 
 @lru_cache(maxsize=4)
 def _page(owner: str, run: str, despite: str) -> bytes:
-    """despite: the reason for publishing it, which may be given later, and stands on the page."""
+    """despite: the reason for publishing it, which may be given later, and stands on the page; before, the page is without rows."""
     del despite
-    return publishable(report.question_page(runs.release(owner, run)), "the page of questions")
+    release = runs.release(owner, run)
+    made = report.question_page_without_rows if release.withheld else report.question_page
+    return publishable(made(release), "the page of questions")
 
 
 class _Download(StreamingResponse):

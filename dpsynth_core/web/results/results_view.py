@@ -159,7 +159,8 @@ def ask(opened: OpenRun) -> None:
     why = "" if report.can_answer(opened.release) else "There is nothing to ask: this release has neither rows nor noisy tables."
     if approvals.awaited(opened.run.id, approvals.RELEASE):
         why = "A reviewer has to approve this release first: the page holds its rows."
-    what = "Counts, shares, means and tables, each with what is known of the answer. The bundle has the same page for its readers."
+    what = "Counts, shares, means and tables, each with what is known of the answer. "
+    what += "Without rows until a reason is written." if opened.release.withheld else "The bundle has the same page for its readers."
     url, icon = downloads.address_of(opened.run.id, downloads.QUESTIONS), ":material/help_center:"
     st.link_button("Ask a question", url, icon=icon, help=why or what, disabled=bool(why))
 
