@@ -57,8 +57,7 @@ def names(books: Iterable[Entry]) -> tuple[str, ...]:
 
 def cap_of(books: Iterable[Entry], population: str) -> Cap | None:
     """The cap in force, or None for a population that is not open."""
-    caps = caps_of(books, population)
-    return caps[-1][1] if caps else None
+    return next((cap for _, cap in reversed(caps_of(books, population))), None)
 
 
 def caps_of(books: Iterable[Entry], population: str) -> list[tuple[int, Cap]]:
@@ -89,9 +88,8 @@ def charges_of(books: Sequence[Entry], population: str) -> list[Standing]:
 
 def unit_of(charge: Entry) -> UnitSpec:
     """The unit of privacy that a charge names."""
-    return UnitSpec.model_validate(
-        {"relation": charge.relation, "person_column": charge.person_column, "max_rows_per_person": charge.max_rows}
-    )
+    unit = {"relation": charge.relation, "person_column": charge.person_column, "max_rows_per_person": charge.max_rows}
+    return UnitSpec.model_validate(unit)
 
 
 def check_fits(population: str, cap: Cap, charges: Sequence[Standing], more: Standing) -> None:

@@ -1,16 +1,17 @@
 """The entries of the ledger as a chain: what each says, how it is hashed, whether all of it is whole.
 
 One chain for all charges of the installation. Entries are only ever added: triggers of `database` refuse anything else, `check_chain`
-finds what was changed around them, and `head` what was cut off. A person may accept a chain that is not whole (`restoring`); that is an
-entry as well, which vouches for all before it as they are then, so that any later change of them is found again.
+finds what was changed around them, or added against them, and `head` what was cut off. A person may accept a chain that is not whole
+(`restoring`); that is an entry as well, which vouches for all before it as they are then, so that any later change of them is found again.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from hashlib import sha256
+from itertools import pairwise
 
 from dpsynth_core.store import head
 from dpsynth_core.store.connection import Connection
@@ -131,30 +132,24 @@ def verify_in(db: Connection, noted: Head | None) -> Verification:
 
 
 def check_chain(chain: Sequence[Entry]) -> Verification:
-    """Check numbers, links and hashes of entries, oldest first; works on an export as well."""
-    last, problem, restored, seen = Head(), "", 0, sha256()
-    set_back, second = [], ""
+    """Check numbers, links, hashes and rules of entries, oldest first; works on an export as well."""
+    last, problem, seen = Head(), "", sha256()
+    set_back = tuple(after.number for before, after in pairwise(chain) if after.at[:SECOND] < before.at[:SECOND])
+    held: dict[tuple[str, str], Entry] = {}
     for entry in chain:
-        if entry.at[:SECOND] < second:
-            set_back.append(entry.number)
-        second = entry.at[:SECOND]
-        if entry.kind == "restore":
-            restored += 1
-            if entry.accepted == seen.hexdigest():
-                problem, last = "", Head(entry.number - 1, last.hash)
+        if entry.kind == "restore" and entry.accepted == seen.hexdigest():
+            problem, last = "", Head(entry.number - 1, last.hash)
         digest = entry.digest()
-        problem = problem or _entry_problem(entry, digest, last)
+        problem = problem or _entry_problem(entry, digest, last) or _rule_problem(entry, held)
         last = Head(entry.number, entry.hash)
+        held.setdefault((entry.run, entry.kind), entry)
         seen.update(f"{digest} {entry.hash}\n".encode())
-    return Verification(last, problem, restored, tuple(set_back))
+    return Verification(last, problem, sum(entry.kind == "restore" for entry in chain), set_back)
 
 
 def state(chain: Sequence[Entry]) -> str:
     """A hash of entries as they are, whole or not: what a restore vouches for."""
-    seen = sha256()
-    for entry in chain:
-        seen.update(f"{entry.digest()} {entry.hash}\n".encode())
-    return seen.hexdigest()
+    return sha256("".join(f"{entry.digest()} {entry.hash}\n" for entry in chain).encode()).hexdigest()
 
 
 def append(db: Connection, books: Sequence[Entry], entry: Entry) -> Entry:
@@ -180,7 +175,7 @@ def insert(db: Connection, entry: Entry) -> Entry:
     """Write a complete entry; the database refuses one that does not follow the last."""
     db.execute(f"INSERT INTO ledger ({COLUMNS}) VALUES ({_MARKS})", astuple(entry))
     stored = Entry(*db.execute(f"SELECT {COLUMNS} FROM ledger WHERE number = ?", (entry.number,)).fetchone())
-    if stored.digest() != stored.hash:  # such as an integer in a column of floats: it would look altered for ever
+    if stored.digest() != entry.hash:  # such as an integer in a column of floats: it would look altered for ever
         raise TypeError("a ledger entry must read as it was written")
     return stored
 
@@ -197,6 +192,18 @@ def _entry_problem(entry: Entry, digest: str, last: Head) -> str:
     if entry.previous != last.hash:
         return f"entry {entry.number} does not follow entry {last.number}"
     return "" if entry.hash == digest else f"entry {entry.number} was altered"
+
+
+def _rule_problem(entry: Entry, held: Mapping[tuple[str, str], Entry]) -> str:
+    """What triggers say of a charge, asked again of what was hashed: who owns a database can switch them off, and on again."""
+    run, reserved = entry.run, held.get((entry.run, "reserve"))
+    wrong = (run, entry.kind) in held if run else entry.kind == "reserve"
+    if entry.kind == "reserve":
+        wrong = wrong or not entry.rho > 0 <= entry.own_delta
+    if entry.kind in ("touch", "return"):
+        due = reserved and (reserved.population, -reserved.rho if entry.kind == "return" else 0.0)
+        wrong = due != (entry.population, entry.rho) or not held.keys().isdisjoint({(run, "touch"), (run, "return")})
+    return f"entry {entry.number} breaks the rules of charges" if wrong else ""
 
 
 def _head_problem(books: Sequence[Entry], noted: Head | None) -> str:

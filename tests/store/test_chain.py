@@ -8,14 +8,16 @@ import json
 import os
 import sqlite3
 from collections import Counter
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import psycopg
 import pytest
 
-from dpsynth_core.store import auditing, balance, chain, ledger
+from dpsynth_core.store import auditing, balance, chain, database, ledger
 from dpsynth_core.store.chain import COLUMNS, Entry, check_chain
-from dpsynth_core.store.database import transaction
+from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.faults import BooksLost
 from dpsynth_core.store.head import Head
 from tests import postgres
@@ -81,7 +83,7 @@ def test_verify_finds_every_kind_of_tampering() -> None:
             continue
         forged = replace(whole[2], **{field: value + "x" if isinstance(value, str) else (value or 0) + 1})
         assert "entry 3 was altered" in check_chain([*whole[:2], forged, *whole[3:]]).problem, field
-    rehashed = replace(whole[2], rho=0.0)
+    rehashed = replace(whole[2], rho=0.001)
     rehashed = replace(rehashed, hash=rehashed.digest())
     assert "entry 4 does not follow" in check_chain([*whole[:2], rehashed, *whole[3:]]).problem
     assert "entry 2 is missing" in check_chain([whole[0], *whole[2:]]).problem
@@ -191,3 +193,63 @@ def test_a_clock_that_goes_back_is_noted(monkeypatch: pytest.MonkeyPatch) -> Non
     (note,) = [line for line in auditing.audit().lines if line.startswith("note: ")]
     assert "entry 3 is dated before the entry before it" in note
     assert check_chain(auditing.read(auditing.to_json(chain.entries()))).set_back == (3,)
+
+
+def forged(of: str, kind: str, **other: object) -> tuple[Entry, ...]:
+    """The entries of now and one that follows them, with every hash right, as who has the database's password can write it."""
+    books = chain.entries()
+    entry = replace(next(entry for entry in books if entry.kind == "reserve" and entry.run == of), kind=kind, **other)
+    return (*books, chain.linked(entry, chain.end_of(books)))
+
+
+@pytest.mark.parametrize(
+    ("of", "kind", "other"),
+    [
+        ("read", "return", {"rho": -0.01}),
+        ("read", "touch", {"rho": 0.0}),
+        ("back", "return", {"rho": -0.01}),
+        ("back", "touch", {"rho": 0.0}),
+        ("open", "return", {"rho": -0.02}),
+        ("open", "return", {"rho": -0.01, "population": "others"}),
+        ("open", "return", {"rho": -0.01, "run": "unknown"}),
+        ("open", "touch", {"rho": -0.01}),
+        ("open", "reserve", {}),
+        ("open", "reserve", {"run": ""}),
+        ("open", "reserve", {"run": "r4", "rho": -0.01}),
+        ("open", "reserve", {"run": "r4", "own_delta": -1e-10}),
+    ],
+)
+def test_an_entry_that_breaks_a_rule_is_found_though_its_hash_is_right(of: str, kind: str, other: dict[str, object]) -> None:
+    for name in ("read", "back", "open"):
+        reserve(name, 0.01)
+    touch("read")
+    give_back("back")
+    for allowed in (forged("open", "return", rho=-0.01), forged("open", "touch", rho=0.0), forged("open", "reserve", run="r4")):
+        assert check_chain(allowed).ok
+    books = forged(of, kind, **other)
+    assert check_chain(books).problem == f"entry {len(books)} breaks the rules of charges"
+    accepted = chain.linked(Entry("local", "restore", note="why", accepted=chain.state(books)), chain.end_of(books))
+    assert check_chain((*books, accepted)).restored == 1
+    assert check_chain((*books, accepted)).ok
+
+
+def test_a_charge_that_was_given_back_around_the_rules_leaves_no_room_for_another(home: Path) -> None:
+    """Its rules switched off and on again: nothing else is changed than what was added."""
+    reserve("r1", 0.3)
+    touch("r1")
+    entry = forged("r1", "return", rho=-0.3)[-1]
+    values = ", ".join("NULL" if value is None else repr(value) for value in vars(entry).values())
+    insertion = f"INSERT INTO ledger ({COLUMNS}) VALUES ({values})"
+    if os.environ.get("DPSYNTH_DATABASE"):
+        rule = "TRIGGER ledger_returns_only_what_was_not_touched"
+        off, on = f"ALTER TABLE ledger DISABLE {rule}", f"ALTER TABLE ledger ENABLE ALWAYS {rule}"
+        with psycopg.connect(os.environ["DPSYNTH_DATABASE"], autocommit=True) as owner:
+            owner.execute(f"{off}; {insertion}; {on}")
+    else:
+        with closing(sqlite3.connect(home / "dpsynth.sqlite", isolation_level=None)) as owner:
+            rules = owner.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'ledger'").fetchall()
+            owner.executescript("".join(f"DROP TRIGGER {name};" for name, _ in rules) + insertion + "".join(f";{sql}" for _, sql in rules))
+    with reading() as db:
+        assert database.damage(db) == ""
+    assert "entry 4 breaks the rules of charges" in auditing.audit().problem
+    refused(reserve, "r2", 0.3, kind=BooksLost, saying="entry 4 breaks the rules of charges")
