@@ -52,11 +52,11 @@ def address() -> str:
     return f"postgresql://tester@{quote(str(home), safe='')}/postgres"
 
 
-def new_database() -> str:
-    """The address of an empty database on that server."""
+def new_database(more: str = "") -> str:
+    """The address of an empty database on that server. more: how else it is made."""
     name = f"store_{next(_NUMBERS)}"
     with connect() as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE template0")
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE template0 {more}")
     return address().rpartition("/")[0] + f"/{name}"
 
 

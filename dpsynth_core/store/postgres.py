@@ -30,6 +30,10 @@ BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL synchronous_commit = 
 LOCK TABLE ledger IN SHARE ROW EXCLUSIVE MODE; SELECT pg_current_xact_id()::text
 """
 _SAYS = {"BEGIN IMMEDIATE": _WRITE, "BEGIN": "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}
+_SETTINGS = """
+SET extra_float_digits = 1; SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET row_security = off
+"""
+"""Whatever role and database are set to: each digit of a number is read, no pause ends a transaction, and hidden rows are an error."""
 _MARK = "SELECT (SELECT obj_description(oid, 'pg_class') FROM pg_class WHERE relname = 'ledger' AND pg_table_is_visible(oid))"
 """By a search, not by to_regclass: a session remembers that a name led nowhere, also when another has made it meanwhile."""
 _IIF = "CREATE FUNCTION iif(boolean, text, text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT CASE WHEN $1 THEN $2 ELSE $3 END';"
@@ -38,14 +42,29 @@ _TRIGGER = re.compile(
 )
 _IN_FORCE = """
 SELECT relname::text, tgname::text, tgtype::int, prosrc FROM pg_trigger
-JOIN pg_class ON pg_class.oid = tgrelid JOIN pg_proc ON pg_proc.oid = tgfoid
+JOIN pg_class ON pg_class.oid = tgrelid JOIN pg_proc ON pg_proc.oid = tgfoid JOIN pg_language ON pg_language.oid = prolang
 WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('ledger'))
-AND NOT tgisinternal AND tgenabled = 'A' AND tgqual IS NULL AND tgattr::text = ''
+AND NOT tgisinternal AND tgenabled = 'A' AND tgqual IS NULL AND tgattr::text = '' AND lanname = 'plpgsql' AND NOT prosecdef
+AND proconfig = 'search_path=' || relnamespace::regnamespace
+    || '{enable_indexscan=off,enable_indexonlyscan=off,enable_bitmapscan=off}'::text[]
 """
+_ORDINARY = """
+SELECT relname::text, CASE relkind WHEN 'r' THEN 'TABLE' ELSE 'VIEW' END FROM pg_class
+WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('ledger')) AND relkind IN ('r', 'v')
+AND NOT relrowsecurity AND NOT relhassubclass
+AND NOT EXISTS (SELECT FROM pg_rewrite WHERE ev_class = pg_class.oid AND rulename != '_RETURN')
+"""
+"""Tables and views that hide no row, and have no rows of others and no rule that does something else than what is asked."""
 _WITHOUT_RULES = """
 SELECT format('DROP TRIGGER %I ON %s', tgname, tgrelid::regclass) FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
 WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('ledger')) AND NOT tgisinternal
+UNION ALL SELECT format('DROP RULE %I ON %s', rulename, ev_class::regclass) FROM pg_rewrite JOIN pg_class ON pg_class.oid = ev_class
+WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('ledger')) AND rulename != '_RETURN'
+UNION ALL SELECT format('ALTER TABLE %s DISABLE ROW LEVEL SECURITY', oid::regclass) FROM pg_class
+WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('ledger')) AND relrowsecurity
 """
+_HERE = "SELECT set_config('search_path', relnamespace::regnamespace::text, true) FROM pg_class WHERE oid = to_regclass('ledger');"
+"""The schema of the tables is all that the rules look through, whatever role and database are set to."""
 _KINDS = {"INSERT": 7, "DELETE": 11, "UPDATE": 19, "TRUNCATE": 34}
 """What pg_trigger says of a trigger that comes before so much is done: for each row, or for a whole table."""
 
@@ -58,6 +77,7 @@ _SAID = {
     "42P07": _OTHERS,
     "42723": _OTHERS,
     "42501": ("its server does not let this program do that", "let its role own the database"),
+    "3F000": ("its search_path names no schema", "set it back for the role and the database"),
     "55P03": ("another program holds its database for half a minute", "end that, and try again"),
 }
 _NO_SERVER = ("its server does not answer, or does not let this program in", "see whether it runs, and check address and password")
@@ -143,10 +163,12 @@ class Connection:
             return _read_mark(self._raw)
 
     def damage(self) -> str:
-        """As `database.damage`: whether all rules are in force, word for word, and no others."""
+        """As `database.damage`: whether all rules are in force, word for word, and no others, and tables are no less than tables."""
         ours = {(table, name, _KINDS[event], body) for name, event, table, body in _triggers(self._schema)}
-        changed = sorted({name for _, name, *_ in ours ^ {tuple(row) for row in self.execute(_IN_FORCE)}})
-        return f"rules of its database were changed ({', '.join(changed)})" if changed else ""
+        changed = {name for _, name, *_ in ours ^ {tuple(row) for row in self.execute(_IN_FORCE)}}
+        made = {(name, kind) for kind, name in re.findall(r"CREATE (TABLE|VIEW) (\w+)", self._schema)}
+        changed |= {name for name, _ in made - {tuple(row) for row in self.execute(_ORDINARY)}}
+        return f"tables or rules of its database were changed ({', '.join(sorted(changed))})" if changed else ""
 
     def rebuild(self) -> None:
         """Make rules and indices of the ledger again, inside a transaction."""
@@ -191,9 +213,10 @@ class Connection:
                 raise StoreFault(VARIABLE, *_SAID[state]) from None
             if state in _DAMAGED:
                 raise BooksLost("its database is damaged, or its tables were changed") from None
-            if isinstance(error, psycopg.OperationalError | psycopg.InternalError):
-                raise StoreFault(VARIABLE, *(_NO_SERVER if _lost(error) else _FAILED)) from None
-            raise
+            if isinstance(error, psycopg.IntegrityError | psycopg.ProgrammingError):
+                raise
+            lost = _lost(error) and not isinstance(error, psycopg.DataError)
+            raise StoreFault(VARIABLE, *(_NO_SERVER if lost else _FAILED)) from None
 
 
 def _opened() -> tuple[Any, str | None]:
@@ -209,6 +232,10 @@ def _opened() -> tuple[Any, str | None]:
             raw.close()
     settings: Any = {"connect_timeout": 10, "tcp_user_timeout": 30_000, "application_name": "dpsynth", "client_encoding": "utf8"}
     raw = psycopg.connect(address(), autocommit=True, row_factory=_rows, prepare_threshold=None, **settings)
+    if raw.info.parameter_status("server_encoding") != "UTF8":
+        raw.close()
+        raise InputError(VARIABLE, "its database is not in UTF-8", "name one that was made with ENCODING 'UTF8'")
+    raw.execute(_SETTINGS)
     return raw, _read_mark(raw)
 
 
@@ -256,7 +283,7 @@ def _triggers(schema: str) -> Iterator[tuple[str, str, str, str]]:
 def _rules(schema: str) -> str:
     """Statements that put the rules in force, whatever stood in their place."""
     whole = "SET search_path FROM CURRENT SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = off"
-    return " ".join(
+    return f"{_HERE} " + " ".join(
         f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql {whole} AS $${body}$$;"
         f" CREATE TRIGGER {name} BEFORE {event} ON {table} FOR EACH {'STATEMENT' if event == 'TRUNCATE' else 'ROW'}"
         f" EXECUTE FUNCTION {name}();"

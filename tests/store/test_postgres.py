@@ -130,6 +130,13 @@ def test_who_makes_the_tables_while_another_does_waits_and_finds_them(server: st
         " EXECUTE FUNCTION ledger_is_never_changed(); ALTER TABLE ledger ENABLE ALWAYS TRIGGER ledger_is_never_changed",
         "CREATE TRIGGER another BEFORE INSERT ON ledger FOR EACH ROW EXECUTE FUNCTION ledger_is_never_changed();"
         " ALTER TABLE ledger ENABLE ALWAYS TRIGGER another",
+        "CREATE SCHEMA evil; CREATE TABLE evil.ledger (LIKE ledger);"
+        " ALTER FUNCTION ledger_returns_only_what_was_not_touched() SET search_path = evil, public",
+        "ALTER FUNCTION ledger_is_a_chain() RESET enable_indexscan",
+        "ALTER FUNCTION ledger_is_a_chain() SECURITY DEFINER",
+        "CREATE RULE nothing AS ON INSERT TO ledger DO INSTEAD NOTHING",
+        "CREATE RULE more AS ON INSERT TO jobs DO ALSO DELETE FROM points",
+        "ALTER TABLE ledger ENABLE ROW LEVEL SECURITY",
     ],
 )
 def test_a_rule_that_is_not_in_force_stops_every_charge_until_it_is_restored(server: str, statement: str) -> None:
@@ -174,6 +181,43 @@ def test_a_text_that_postgresql_cannot_keep_is_kept_without_that_or_refused() ->
     with pytest.raises(TypeError, match="must read as it was written"), transaction() as db:
         chain.append(db, (), Entry("ann", "look", note="of a\0b"))
     assert chain.entries() == ()
+
+
+# What role and database are set to
+
+
+@pytest.mark.parametrize("setting", ["extra_float_digits = 0", "statement_timeout = 1", "row_security = on", "DateStyle = 'German'"])
+def test_what_is_set_for_the_database_changes_nothing_that_is_read(server: str, setting: str) -> None:
+    reserve("r1", 1 / 3)
+    ask(server, f"ALTER DATABASE {server.rpartition('/')[2]} SET {setting}")
+    for _, waiting in store._WAITING:
+        waiting.close()  # the next connection is a new one
+    assert next(entry.rho for entry in chain.entries() if entry.kind == "reserve") == 1 / 3
+    reserve("r2", 0.01)
+    assert not auditing.audit().problem
+
+
+def test_a_search_path_without_a_schema_is_said(server: str, home: Path) -> None:
+    ask(server, f"ALTER DATABASE {server.rpartition('/')[2]} SET search_path = ''")
+    with pytest.raises(StoreFault, match="search_path names no schema"):
+        reserve("r1", 0.01)
+    assert not (home / "ledger.head").exists()
+
+
+def test_a_database_that_cannot_keep_every_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    place = postgres.new_database("ENCODING 'LATIN1'")
+    monkeypatch.setenv(store.VARIABLE, place)
+    with pytest.raises(InputError, match="not in UTF-8"):
+        reserve("r1", 0.01)
+    assert ask(place, "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace") == []
+
+
+@pytest.mark.usefixtures("server")
+def test_what_the_server_cannot_do_with_a_value_is_said_without_the_value() -> None:
+    with pytest.raises(StoreFault, match="could not do what was asked") as refused, transaction() as db:
+        db.execute("SELECT CAST(? AS BIGINT)", ["s3cr3t"])
+    assert "s3cr3t" not in str(refused.value)
+    assert refused.value.__suppress_context__
 
 
 # Lost on the way
