@@ -57,7 +57,7 @@ SIGNED_IN_SECONDS = 3600
 
 def greet(owner: str, name: str, roles: Collection[Role], signed_in: str) -> None:
     """Note who was let in: what to call the person (hostile text), with which roles, and when the provider said so. What it said later
-    stays. Raises StoreFault."""
+    stays. What others offered of what is theirs, while they were away, is offered no more. Raises StoreFault."""
     said = (name, " ".join(sorted(roles)), signed_in)
     with reading() as db:
         row = db.execute("SELECT name, roles, seen FROM people WHERE owner = ?", (owner,)).fetchone()
@@ -65,6 +65,7 @@ def greet(owner: str, name: str, roles: Collection[Role], signed_in: str) -> Non
         with transaction() as db:
             db.execute("DELETE FROM people WHERE owner = ?", (owner,))
             db.execute("INSERT INTO people (owner, name, roles, seen) VALUES (?, ?, ?, ?)", (owner, *said))
+            db.execute("DELETE FROM offers WHERE giver != ? AND project IN (SELECT id FROM projects WHERE owner = ?)", (owner, owner))
 
 
 def check_present(db: Connection, owner: str) -> None:

@@ -78,6 +78,8 @@ def offer(owner: str, project: str, to: str) -> None:
         settled = check_settles(db, owner, project)
         roles.check(db, owner, Act.SETTLE if settled else Act.SHARE)
         _check_others(db, owner, [to] if to else [])
+        if settled and to and roles.one_person(db, owner, to):
+            raise InputError("person", "by its name it is an account of your own, and administrators take over nothing", "name another")
         if not db.execute("DELETE FROM offers WHERE project = ?", (project,)).rowcount and not to:
             raise InputError("person", "nobody is named", "choose who is to have it")
         if to:
@@ -89,7 +91,7 @@ def offered_to(project: str) -> str:
     """The person to whom it is offered; "" for nobody."""
     with reading() as db:
         row = db.execute("SELECT person FROM offers WHERE project = ?", (project,)).fetchone()
-    return row["person"] if row else ""
+        return row["person"] if row and any(one.project == project for one in _offers(db, row["person"])) else ""
 
 
 def offers(person: str) -> Sequence[Offer]:
@@ -99,25 +101,28 @@ def offers(person: str) -> Sequence[Offer]:
 
 
 def answer(person: str, project: str, take: bool) -> None:
-    """Take over a project with what its owner started in it, who sees it no more; or do not, and all stays as it is. Raises InputError
-    where it is not offered to the person any more."""
+    """Take over a project with all that was started in it, alone: its owner sees it no more, nor does whom they shared it with. Or do not,
+    and all stays as it is. Raises InputError where it is not offered to the person any more."""
     with transaction() as db:
         roles.check(db, person, Act.PREPARE)
         offer = next((one for one in _offers(db, person) if one.project == project), None)
         if offer is None:
             raise InputError("project", "it is not offered to you any more", "ask whose it is")
         db.execute("DELETE FROM offers WHERE project = ?", (project,))
+        out = sorted({*_people(db, project)} - {person}) if take else []
         if take:
             db.execute("UPDATE projects SET owner = ? WHERE id = ?", (person, project))
-            db.execute("UPDATE jobs SET owner = ? WHERE project = ? AND owner = ?", (person, project, offer.owner))
-            db.execute("DELETE FROM shares WHERE project = ? AND person = ?", (project, person))
-        acts.record(db, person, acts.SHARE, f"project {project} {acts.TAKEN_FROM if take else 'not taken from'} {offer.owner}")
+            db.execute("UPDATE jobs SET owner = ? WHERE project = ?", (person, project))
+            db.execute("DELETE FROM shares WHERE project = ?", (project,))
+        said = [f"{acts.TAKEN_FROM if take else 'not taken from'} {offer.owner}", *(f"{acts.NO_LONGER} {one}" for one in out)]
+        acts.record(db, person, acts.SHARE, *(f"project {project} {act}" for act in said))
 
 
 def _offers(db: Connection, person: str) -> list[Offer]:
     asked = f"SELECT id, projects.name, projects.owner, giver, seen {_WHOSE} JOIN offers ON project = id WHERE person = ? ORDER BY id"
     found = db.execute(asked, (person,)).fetchall()
-    stands = [row for row in found if row["giver"] == row["owner"] or _has_left(row["owner"], row["seen"])]
+    others = {giver for giver in {row["giver"] for row in found} if not roles.one_person(db, giver, person)}
+    stands = [row for row in found if row["giver"] == row["owner"] or (row["giver"] in others and _has_left(row["owner"], row["seen"]))]
     return [Offer(row["id"], row["name"], row["owner"]) for row in stands]
 
 

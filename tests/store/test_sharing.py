@@ -98,17 +98,22 @@ def test_what_is_taken_over_is_the_others_with_its_runs(project: str, make_spec:
     approvals.demand("eve", "people", ["plan"])
     run = runs.submit("ann", project, make_spec(looks=[]))
     sharing.share("ann", project, ["ben", "eve"])
+    runs.submit("eve", project, make_spec(looks=[]))
     sharing.offer("ann", project, "ben")
     assert sharing.offers("ben") == [sharing.Offer(project, projects.load("ann", project).name, "ann")]
     assert (projects.load("ben", project).owner, sharing.offered_to(project), sharing.offers("eve")) == ("ann", "ben", [])
     sharing.answer("ben", project, take=True)
-    assert [one.owner for one in approvals.waiting()] == ["ann"], "who made it is whom it is charged to"
+    assert [one.owner for one in approvals.waiting()] == ["ann", "eve"], "who made it is whom it is charged to"
     assert projects.list("ann") == ()
-    assert (projects.load("eve", project).owner, runs.get("eve", run).owner) == ("ben", "ben")
-    assert sharing.people("ben", project) == ("eve",)
+    assert (projects.list("eve"), sharing.people("ben", project)) == ((), ())
+    assert {one.owner for one in runs.list("ben", project)} == {"ben"}, "what eve started as well"
     runs.cancel("ben", run)
     projects.delete("ben", project)
-    assert acts("share")[-2:] == [("ann", f"project {project} offered to ben"), ("ben", f"project {project} taken over from ann")]
+    assert acts("share")[-3:] == [
+        ("ann", f"project {project} offered to ben"),
+        ("ben", f"project {project} taken over from ann"),
+        ("ben", f"project {project} no longer with eve"),
+    ]
     assert acts("delete") == [("ben", f"project {project}")]
 
 
@@ -184,7 +189,11 @@ def test_what_a_person_who_has_left_had_is_offered_by_an_administrator_who_never
     gone(0)
     assert sharing.offers("ben") == [], "she has come back"
     refused(sharing.answer, "ben", project, take=True, saying="it is not offered to you any more")
+    assert sharing.offered_to(project) == ""
+    roles.greet("ann", "ann@example.org", [Role.CURATOR], now())
     gone(30.1)
+    assert sharing.offers("ben") == [], "what was offered while she was away is not offered again when she goes"
+    sharing.offer("adam", project, "ben")
     for attempt in (lambda: projects.load("adam", project), lambda: sharing.share("adam", project, ["ben"])):
         with pytest.raises(InputError):
             attempt()
@@ -197,6 +206,19 @@ def test_what_a_person_who_has_left_had_is_offered_by_an_administrator_who_never
     roles.greet("ann", "ann@example.org", [Role.REVIEWER], now())
     with pytest.raises(InputError, match="had a part in its project"):
         approvals.approve("ann", run, "plan", "I made the plan before I left")
+
+
+@pytest.mark.usefixtures("by_role")
+def test_an_administrator_takes_over_nothing_by_another_account_of_theirs(project: str) -> None:
+    gone(31)
+    roles.greet("adam at home", "adam@example.org", [Role.CURATOR], now())
+    refused(sharing.offer, "adam", project, "adam at home", saying="an account of your own")
+    roles.greet("adam at home", "another@example.org", [Role.CURATOR], now())
+    sharing.offer("adam", project, "adam at home")
+    assert sharing.offered_to(project) == "adam at home"
+    roles.greet("adam at home", "adam@example.org", [Role.CURATOR], now())
+    assert (sharing.offers("adam at home"), sharing.offered_to(project)) == ([], "")
+    refused(sharing.answer, "adam at home", project, take=True, saying="it is not offered to you any more")
 
 
 @pytest.mark.usefixtures("by_role")
