@@ -28,6 +28,8 @@ def check_reason(field: str, text: object, what: str) -> None:
     if not is_reason(text):
         problem = "it is too short for a reason" if str(text).strip() else "there is no reason"
         raise InputError(field, problem, f"write {what}, in a sentence: at least {FEWEST_WORDS} different words")
+    if "\0" in str(text):
+        raise InputError(field, "it has the character NUL, which not every database keeps", "write it without")
 
 
 def is_one_paragraph(text: object) -> bool:
