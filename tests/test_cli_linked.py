@@ -101,6 +101,21 @@ def test_a_criterion_that_is_not_measured_of_members_says_so(home: Path, capsys:
 def test_errors_are_said_of_households(released: Path) -> None:
     assert "of the households counted in the wrong group" in dps.open(released / "release.zip").verdict
 
+def test_documents_describe_columns_that_a_file_has(released: Path) -> None:
+    """A table of how members are alike is one of the noisy tables, of which nobody stated what is empty."""
+    with zipfile.ZipFile(released / "release.zip") as bundle:
+        codebook = pd.read_csv(bundle.open("codebook.csv"))
+        card, page = (bundle.read(name).decode() for name in ("DATA_CARD.md", "report.html"))
+    lines = codebook[codebook["column"] == "members alike in sex"]
+    assert lines.iloc[0, -2] == "Counted among the members of a household, for the noisy tables; no file of rows has this column."
+    assert "members alike in adult of another" not in set(codebook["column"])
+    columns = card[card.index("## Columns") :]
+    assert [line.split("\\")[0] for line in columns.splitlines() if line.startswith("- ")][:3] == ["- region", "- sex", "- adult"]
+    assert "of another" not in columns
+    assert "<td>adult" in page
+    assert "<td>sex of another" not in page.split("First cells")[1]
+
+
 def test_the_release_says_what_was_protected(released: Path) -> None:
     document = json.loads((released / "release.json").read_text())
     assert "a person is a household, a value of the column 'id' with all its rows in both tables" in document["statement"]

@@ -175,15 +175,15 @@ class Plan:
         into = looked_into(mechanism, domain, spec.data.kind, spec.data.engine)
         shares = budgeted(mechanism, spec.budget, domain.unknown, spec.claims, into)
         _check_output(spec, mechanism)
-        workload = workloads.from_json(domain, spec.workload)
+        asked = workloads.from_json(domain if link is None else askable(link), spec.workload)
         if spec.criteria and not mechanism.card.publishes_tables:
             problem = f"{mechanism.card.title} publishes no tables that they could be about"
             raise InputError("criteria", problem, "remove them, or choose another mechanism")
-        criteria = read_criteria(spec.criteria, workload, answered=not mechanism.card.makes_rows)
+        criteria = read_criteria(spec.criteria, asked, answered=not mechanism.card.makes_rows)
         about_models = of_models(criteria)
         models.check_rows(spec.models, about_models, mechanism)
         models.targets(domain, spec.models, about_models)
-        made = cls(spec, domain, workload, spec.privacy_unit(), mechanism, shares, criteria=criteria, link=link)
+        made = cls(spec, domain, replace(asked, domain=domain), spec.privacy_unit(), mechanism, shares, criteria=criteria, link=link)
         for claim in CLAIMS:
             claim.check(made)
         _ = made.row_domain  # whose columns have different names, or this raises
@@ -324,6 +324,11 @@ def _linked(spec: Spec, households: Domain, second: MembersSpec) -> Link:
     if spec.mechanism.name != Households.card.name or spec.mechanism.settings:
         raise InputError("mechanism", "two linked tables have a mechanism of their own", f"name {Households.card.name!r}, without settings")
     return ruled(households, members, spec.unit.max_rows_per_person, second.rules)
+
+
+def askable(link: Link) -> Domain:
+    """What tables and conditions may be about: not how members are alike, which is measured for the rows alone."""
+    return link.domain.keep([one.name for one in link.columns])
 
 
 def ruled(households: Domain, members: Domain, most: int, rules: Sequence[object]) -> Link:

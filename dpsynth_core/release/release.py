@@ -148,8 +148,9 @@ class Release:
 
     @property
     def described(self) -> Domain:
-        """Whose columns its documents describe: those of the rows of one table, or of the pairs of two linked ones."""
-        return self.plan.row_domain if self.plan.link is None else self.domain
+        """Whose columns its documents describe: those of the rows, of two linked tables without their key."""
+        link = self.plan.link
+        return self.plan.row_domain if link is None else self.domain.keep({*link.households.names, *link.members.names})
 
     @property
     def certificate(self) -> Certificate | None:

@@ -134,7 +134,7 @@ def question_page(release: Release) -> Zoned[bytes]:
 
 def question_page_without_rows(release: Release) -> Zoned[bytes]:
     """The same before the release may be taken away: whoever sees the page could save it."""
-    why = "The plan withholds this release, and its synthetic rows are not in this page until somebody writes why it is published all the same."
+    why = "The plan withholds this release: its synthetic rows are not in this page until it is written why it is published all the same."
     return explore_page(release, quality_of(release).value.claim, why)
 
 

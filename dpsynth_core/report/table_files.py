@@ -164,6 +164,9 @@ def domain_json(release: Release) -> bytes:
 
 def _outside(release: Release, attribute: Attribute) -> str:
     """What happened to values outside, where the values come from if they were learnt, and which order of columns names it."""
+    link = release.plan.link
+    if link is not None and attribute.name not in {one.name for one in link.columns}:
+        return "Counted among the members of a household, for the noisy tables; no file of rows has this column."
     by_name = {a.name: a for a in release.domain}
     rules = [rule.order for rule in release.domain.impossible if rule.order is not None and attribute.name in rule.attributes]
     parts = (outside_rule(attribute), of_column(release.plan, attribute.name), *(sentence(rule, by_name) for rule in rules))

@@ -149,6 +149,23 @@ def test_there_is_no_light_without_a_number_of_households_or_of_what_is_unlike_a
     assert "unlike all that we tried" in words(open_page("budget", place))
 
 
+def test_conditions_are_about_columns_that_somebody_asks_for(place: str) -> None:
+    """Not about how members are alike, which the link measures for the rows; the plan refuses that by its name."""
+    draft = projects.load(LOCAL_OWNER, place).draft
+    asked = [{"kind": "share", "of": {"sex": ["man"]}, "tolerance": 0.1}]
+    projects.save(LOCAL_OWNER, place, {**draft, "criteria": asked})
+    offered = [one.options for one in open_page("budget", place).multiselect if "criterion:0:" in one.key]
+    assert ["region", NUMBER, "sex", "adult", "sex of another", "adult of another"] in offered
+    assert not [name for names in offered for name in names if "alike" in name]
+    alike = [{"kind": "share", "of": {"members alike in sex": ["2"]}, "tolerance": 0.1}]
+    plan = document.plan(document.completed({**draft, "criteria": asked}), "Homes")
+    assert len(plan.criteria) == 1
+    spec = plan.spec
+    refused(Plan.of, spec.model_copy(update={"criteria": tuple(alike)}), saying="members alike in sex")
+    tables = {"kind": "marginals", "marginals": [{"attributes": ["sex", "members alike in sex"]}]}
+    refused(Plan.of, spec.model_copy(update={"workload": tables}), saying="members alike in sex")
+
+
 def test_more_budget_is_the_way_offered_for_two_tables(place: str) -> None:
     draft = projects.load(LOCAL_OWNER, place).draft
     small = draft | {"budget": draft["budget"] | {"epsilon": 0.3}}

@@ -82,7 +82,8 @@ def explore_page(release: Release, claim: Sequence[str], why_no_rows: str = "") 
     """The page of a release, byte for byte the same whenever it is made. claim: the verdict on it in words. why_no_rows: a sentence, where
     the page must not hold the rows."""
     before, after = frame()
-    data = _data(release, knowledge(release), why_no_rows) | {"claim": list(claim), "warnings": [brand.sentence for brand in release.brands]}
+    about = {"claim": list(claim), "warnings": [brand.sentence for brand in release.brands]}
+    data = _data(release, knowledge(release), why_no_rows) | about
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     inert = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")  # no character means anything in HTML
     return released((before + inert + after).encode())

@@ -32,7 +32,7 @@ Card = Callable[[Current, Workload, Unit, Shares], None]
 CARDS: Mapping[str, Card] = {
     CERTIFICATE.name: lambda project, workload, unit, shares: budget_view.certificate(project, workload, unit, shares.of(CERTIFICATE.name)),
     CRITERIA.name: criteria_view.criteria,
-    MODELS.name: lambda project, _workload, unit, _shares: models(project, unit),
+    MODELS.name: lambda project, workload, unit, _shares: models(project, workload, unit),
     WEIGHTED.name: lambda project, _workload, _unit, _shares: weights(project),
 }
 """By name of the claim, in the order of the page. A claim that has none gets a card with its share alone."""
@@ -71,10 +71,10 @@ WEIGHT_HELP = (
 NEAR_HELP = "A guess counts as right if no value of the person's bin is further from it than this. Empty: a tenth of the column's range."
 
 
-def models(project: Current, unit: Unit) -> None:
+def models(project: Current, workload: Workload, unit: Unit) -> None:
     """Which columns models are to predict, and what that costs."""
     with frame.card("Columns to predict", Zone.PUBLIC, HELP):
-        domain = document.domain(project.draft)
+        domain = workload.domain
         chosen = [one["column"] for one in project.draft.get("models", [])]
         offered = list(dict.fromkeys([*predictable(domain), *chosen]))
         look: dict[str, Any] = {"format_func": one_line, "max_selections": MAX_MODELS, "placeholder": "no column", "help": HELP}

@@ -26,6 +26,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -419,7 +420,9 @@ def _link(first_text: str, second_text: str, most: int, rules_text: str) -> Link
     return plans.ruled(_domain(first_text), _domain(second_text), most, json.loads(rules_text))
 
 
-_all_kinds = lru_cache(maxsize=16)(households.workload)
+@lru_cache(maxsize=16)
+def _all_kinds(link: Link) -> Workload:
+    return replace(households.workload(link), domain=plans.askable(link))
 
 
 @lru_cache(maxsize=64)
