@@ -194,6 +194,9 @@ def test_both_tables_are_in_a_program_and_can_be_asked(released: Path) -> None:
     assert "have some member with adult “0”." in str(opened.ask("share", {"some member": {"adult": 0}}))
     assert "households with no member with adult “0”" in str(opened.ask("count", {"no member": {"adult": 0}}))
     assert opened.ask("mean", "members").value == pytest.approx(people.groupby("id").size().sum() / len(homes), abs=0.3)
+    said = str(opened.ask("mean", "members"))
+    assert said.endswith(f"A household of more than {MOST} members counts as one of {MOST}.")
+    assert "without a number" not in said
     sex = {"sex": "man"}
     for wrong in ({"some member": {}}, {"some member": {"region": 0}}, {"some member": sex, "no member": sex}, {**sex, "no member": sex}):
         with pytest.raises(dps.InputError):

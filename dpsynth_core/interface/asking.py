@@ -108,6 +108,9 @@ def ask(made: Release, asked: Asked, by: str | None, weighted: bool = False) -> 
     phrases = words.PHRASES if made.plan.link is None else words.OF_MEMBERS
     if made.plan.link is not None and not _of_members(made.plan.link, asked, by):
         (known, asked), phrases = _of_households(made, made.plan.link, asked), words.OF_HOUSEHOLDS
+        if asked.of == NUMBER:  # which every household has
+            most = made.plan.link.most
+            phrases = {**phrases, "numbers": f"A household of more than {most} members counts as one of {most}."}
     else:
         known = _weighted(made) if weighted else report.knowledge(made)
     domain, question = known.domain, _question(known.domain, asked)
