@@ -55,6 +55,7 @@ GRACE_SECONDS = 5.0
 RESULT = "release"
 """Folder of a complete release inside the run's folder; it appears whole, by a rename."""
 
+_CHARGING = {"reserve", "touch", "return"}
 _MINE = "pid = ? AND birth = ?"
 _CHARGED = "It may have read the private table, so that it stays charged and is not repeated."
 _RESTORED = f"It was ended when the ledger was restored. {_CHARGED}"
@@ -201,15 +202,15 @@ def _turn_is_over(db: Connection, job: Row) -> bool:
 
 
 def touch(job: str) -> None:
-    """Make the charge final, before the first record is read. Raises NotMine if the job may not go on, and InputError if its plan has to
-    be approved first."""
+    """Make the charge final, before the first record is read. Raises NotMine if the job may not go on, InputError if its plan has to
+    be approved first, and what the ledger raises where no charge of it stands, whatever its row says."""
     with transaction() as db:
         row = _job_of(db, job)
         if row["state"] != "active":
             raise NotMine
-        if row["charged"] and not row["touched"]:
+        if row["kind"] != SWEEP or "touch" not in _entries_of(db, job):
             approvals.check(chain.entries_in(db), job, approvals.PLAN)
-            db.execute("UPDATE jobs SET touched = 1 WHERE id = ?", (job,))
+            db.execute("UPDATE jobs SET charged = 1, touched = 1 WHERE id = ?", (job,))
             ledger.touch(db, job)
 
 
@@ -481,8 +482,13 @@ def _close(db: Connection, job: str, state: str, how: str) -> None:
     """Give the reservation back of a job that never touched its private table."""
     row = db.execute("SELECT * FROM jobs WHERE id = ?", (job,)).fetchone()
     db.execute("UPDATE jobs SET state = ?, finished = ? WHERE id = ?", (state, now() if state == "done" else None, job))
-    if row["charged"] and not row["touched"] and row["state"] not in ("done", "stopped"):
+    if not row["touched"] and row["state"] not in ("done", "stopped") and _entries_of(db, job) & _CHARGING == {"reserve"}:
         ledger.give_back(db, job, f"{how} before any record was read")
+
+
+def _entries_of(db: Connection, job: str) -> set[str]:
+    """The kinds of a job's entries in the ledger. Its row is in no chain: who can write the database could say there what they like."""
+    return {row["kind"] for row in db.execute("SELECT kind FROM ledger WHERE run = ?", (job,))}
 
 
 def _job_of(db: Connection, job: str) -> Row:

@@ -34,7 +34,7 @@ from dpsynth_core.store import balance, failures, fingerprints, jobs, ledger, ru
 from dpsynth_core.store.connection import Row
 from dpsynth_core.store.faults import explained
 from dpsynth_core.store.folders import run_folder
-from dpsynth_core.tradeoffs.sweep import Sweep
+from dpsynth_core.tradeoffs.sweep import PRIVATE, Sweep
 from dpsynth_core.tradeoffs.trial import Outcome, Trials
 
 NICENESS = {jobs.RELEASE: 5, jobs.SWEEP: 10}
@@ -74,10 +74,11 @@ def work(row: Row) -> None:
 
 def _work_on_sweep(row: Row) -> None:
     job, sweep = row["id"], Sweep.from_json(json.loads(row["document"]))
+    private = sweep.table == PRIVATE
     try:
-        if row["charged"]:
+        if private:
             ledger.check_plan(job, sweep.digest())
-        if row["charged"] and _changed(job, sweep.base.data):
+        if private and _changed(job, sweep.base.data):
             raise InputError("data", "the file changed after the sweep was submitted", "start another one")
         trials = Trials(sweep, _limit)
     except InputError as error:  # so would every trial end, one after the other
@@ -85,7 +86,8 @@ def _work_on_sweep(row: Row) -> None:
         return
 
     def tried(number: int) -> Outcome:
-        jobs.touch(job)
+        if private:
+            jobs.touch(job)
         return trials.run(number)
 
     while (number := jobs.take(job)) is not None:

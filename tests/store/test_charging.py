@@ -8,10 +8,12 @@ from collections.abc import Callable
 
 import pytest
 
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import balance, chain, charging, jobs
-from dpsynth_core.store.database import reading
+from dpsynth_core.store import approvals, balance, chain, charging, jobs, ledger
+from dpsynth_core.store.database import reading, transaction
+from tests.postgres import REFUSED
 
 
 def charge(spec: Spec, touching: bool, fate: Callable[[], None]) -> None:
@@ -49,3 +51,44 @@ def test_one_that_ends_for_a_reason_before_it_read_anything_leaves_no_trace_but_
         charge(make_spec(), False, fail)
     assert [entry.kind for entry in chain.entries()] == ["population", "reserve", "return"]
     assert stored() == 0
+
+
+def say(what: str) -> None:
+    """Change rows of jobs, as who has the database's password can."""
+    with transaction() as db:
+        db.execute(f"UPDATE jobs SET {what}")
+
+
+@pytest.mark.parametrize("lie", ["charged = 0", "touched = 1"])
+def test_what_the_row_of_a_job_says_spares_it_neither_approval_nor_touch(make_spec: Callable[..., Spec], lie: str) -> None:
+    ledger.open_population("ann", "people")
+    charged: list[str] = []
+
+    def execute(run: str, touch: Callable[[], None]) -> None:
+        say(lie)
+        if not charged:
+            approvals.demand("ann", "people", ["plan"])
+            with pytest.raises(InputError, match="a second person"):
+                touch()
+            approvals.demand("ann", "people", [])
+        touch()
+        charged.append(run)
+        say("touched = 0, charged = 1")
+        with pytest.raises(REFUSED):
+            touch()
+        raise KeyboardInterrupt  # what it was charged is not given back
+
+    with pytest.raises(KeyboardInterrupt):
+        charging.charged(Plan.of(make_spec()), execute, print, print)
+    assert [entry.kind for entry in chain.entries() if entry.run in charged] == ["reserve", "touch"]
+
+
+def test_a_run_whose_charge_was_given_back_reads_nothing_whatever_its_row_says(make_spec: Callable[..., Spec]) -> None:
+    def execute(run: str, touch: Callable[[], None]) -> None:
+        with transaction() as db:
+            ledger.give_back(db, run, "by hand")
+        say("charged = 0")
+        with pytest.raises(REFUSED):
+            touch()
+
+    charging.charged(Plan.of(make_spec()), execute, print, print)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections.abc import Callable
@@ -378,3 +379,14 @@ def test_memory_limits_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "free_mb", lambda: 1000.0)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(16)))
     assert [sweeps.workers_at_once(mb) for mb in (1.0, 100.0, 300.0, 5000.0)] == [16, 7, 2, 1]
+
+
+def test_a_sweep_whose_document_was_made_one_of_a_private_table_reads_nothing(
+    make_sweep: Callable[..., Sweep], project: str, no_workers: list[str]
+) -> None:
+    sweep = sweeps.submit("ann", project, make_sweep())
+    with transaction() as db:
+        db.execute("UPDATE jobs SET document = ?", (json.dumps(make_sweep(table="private").to_json()),))
+    be_worker(no_workers[0])
+    assert states(sweep) == ["failed", "failed"]
+    assert "no entry of this charge" in sweeps.points("ann", sweep)[0].error
