@@ -28,28 +28,36 @@ _NUMBERS = count()
 @cache
 def address() -> str:
     """Of a database on a server that anyone on this machine who finds the socket may use. Skips, or fails under CI, where there is none."""
-    binaries = max(_PLACES.glob("*/bin"), key=lambda place: float(place.parent.name), default=None)
-    if binaries is None:
+    if not (binaries := _binaries()):
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("no PostgreSQL server: install Debian's package postgresql")
     home = Path(tempfile.mkdtemp(prefix="dpsynth-pg-"))
-    as_owner = ["runuser", "-u", "nobody", "--"] if os.geteuid() == 0 else []
-    if as_owner:
+    if os.geteuid() == 0:
         shutil.chown(home, "nobody")
-
-    def run(*command: str) -> None:
-        subprocess.run([*as_owner, *command], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/")
-
-    data, binary = str(home / "data"), str(binaries)
-    run(f"{binary}/initdb", "-D", data, "-A", "trust", "-U", "tester", "-E", "UTF8", "--no-locale", "--no-sync")
-    options = f"-k {home} -c listen_addresses= -c fsync=off -c shared_buffers=32MB -c max_connections=20"
-    run(f"{binary}/pg_ctl", "-D", data, "-o", options, "-l", str(home / "log"), "-w", "start")
+    data = str(home / "data")
+    _run(f"{binaries}/initdb", "-D", data, "-A", "trust", "-U", "tester", "-E", "UTF8", "--no-locale", "--no-sync")
+    options = f"-k {home} -c listen_addresses= -c fsync=off -c wal_writer_delay=10s -c shared_buffers=32MB -c max_connections=20"
+    _run(f"{binaries}/pg_ctl", "-D", data, "-o", options, "-l", str(home / "log"), "-w", "start")
 
     def stop() -> None:
-        run(f"{binary}/pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
+        _run(f"{binaries}/pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
         shutil.rmtree(home, ignore_errors=True)
 
     atexit.register(stop)
     return f"postgresql://tester@{quote(str(home), safe='')}/postgres"
+
+
+def _binaries() -> Path | None:
+    return max(_PLACES.glob("*/bin"), key=lambda place: float(place.parent.name), default=None)
+
+
+def _run(*command: str) -> None:
+    as_owner = ["runuser", "-u", "nobody", "--"] if os.geteuid() == 0 else []
+    subprocess.run([*as_owner, *command], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/")
+
+
+def crash() -> None:
+    """End the server with nothing written that it had not to, and start it again."""
+    _run(f"{_binaries()}/pg_ctl", "-D", f"{_home()}/data", "-l", f"{_home()}/log", "-m", "immediate", "-w", "restart")
 
 
 def new_database(more: str = "") -> str:
@@ -76,8 +84,11 @@ def tool(name: str, place: str, given: str = "") -> str:
 
 def log() -> str:
     """What the server has written so far."""
-    home = address().partition("@")[2].rpartition("/")[0].replace("%2F", "/")
-    return Path(home, "log").read_text()
+    return Path(_home(), "log").read_text()
+
+
+def _home() -> str:
+    return address().partition("@")[2].rpartition("/")[0].replace("%2F", "/")
 
 
 def connect() -> psycopg.Connection:

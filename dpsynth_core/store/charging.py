@@ -40,9 +40,10 @@ def _costing_nothing() -> Iterator[None]:
     """What the books refuse in the body is refused before anything is read or charged, and says so."""
     try:
         yield
+    except InDoubt:
+        raise
     except StoreFault as error:
-        charged = "" if isinstance(error, InDoubt) else " and nothing charged"
-        raise StoreFault(error.field, error.problem, f"{error.remedy}; nothing was read{charged}") from error
+        raise StoreFault(error.field, error.problem, f"{error.remedy}; nothing was read and nothing charged") from error
 
 
 @_costing_nothing()

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.errors import ChargedError, InputError
 
 FIELD = "DPSYNTH_HOME"
 
@@ -42,7 +42,7 @@ class StoreFault(InputError):
     not charged."""
 
 
-class InDoubt(StoreFault):
+class InDoubt(StoreFault, ChargedError):
     """The connection was lost while it committed, and nobody could be asked: what it would have charged may be charged. Nothing goes on."""
 
     def __init__(self, field: str) -> None:

@@ -1,8 +1,9 @@
 """The database of the store on a PostgreSQL server, which `DPSYNTH_DATABASE` names: tables, rules and statements are those of SQLite.
 
 A transaction that writes locks the ledger's table first, so that one writes at a time, as SQLite lets them, from whatever machine. A commit
-whose answer was lost is asked for again by its number. What else the server says is not repeated: it may quote a row. The trigger of a rule
-has its condition and words from the text for SQLite; it looks through the table and no index, and none switches it off by accident.
+whose answer was lost is asked for again by the entry that it wrote. What else the server says is not repeated: it may quote a row. The
+trigger of a rule has its condition and words from the text for SQLite; it looks through the table and no index, and none switches it off by
+accident.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
 from typing import Any
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.databases import address as addresses
@@ -25,9 +27,10 @@ _MAKING = 4_931_772
 _WAITING: list[tuple[tuple[str, int], Any]] = []
 _MOST_WAITING = 4
 """Connections that are kept open for the next transactions, with their address and process."""
-_WRITE = """
+_NEWEST = "SELECT number, hash FROM ledger ORDER BY number DESC LIMIT 1"
+_WRITE = f"""
 BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = '30s';
-LOCK TABLE ledger IN SHARE ROW EXCLUSIVE MODE; SELECT pg_current_xact_id()::text
+LOCK TABLE ledger IN SHARE ROW EXCLUSIVE MODE; {_NEWEST}
 """
 _SAYS = {"BEGIN IMMEDIATE": _WRITE, "BEGIN": "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}
 _SETTINGS = """
@@ -96,7 +99,20 @@ def address() -> str:
         raise InputError(VARIABLE, error.problem, error.remedy) from None
     if found.engine != "postgres":
         raise InputError(VARIABLE, "it is not the address of a PostgreSQL server", "write it like postgresql://NAME@HOST/DATABASE")
+    if _is_far(urlsplit(found.place)):
+        raise InputError(VARIABLE, "its server is another machine, which nothing would prove", "add ?sslmode=verify-full to the address")
     return found.place
+
+
+def _is_far(place: SplitResult) -> bool:
+    """Whether a server may be reached over a network, and by whoever pretends to be it. A name without a dot is a container's."""
+    stated = dict(parse_qsl(place.query))
+    if stated.get("sslmode") == "verify-full":
+        return False
+    named = place.netloc.rpartition("@")[2] or os.environ.get("PGHOSTADDR") or os.environ.get("PGHOST", "")
+    hosts = [unquote(re.sub(r":\d*$", "", host)) for host in named.split(",")]
+    near = all(host in ("127.0.0.1", "[::1]") or host.startswith("/") or not {".", ":"} & {*host} for host in hosts)
+    return not near or "service" in stated or "PGSERVICE" in os.environ
 
 
 def connect(schema: str, version: int, used: Callable[[], str]) -> Connection:
@@ -130,7 +146,7 @@ class Connection:
     """As `connection.Connection`. Raises StoreFault, and BooksLost where tables are not those that this program makes."""
 
     def __init__(self, schema: str) -> None:
-        self._schema, self._place, self._number = schema, address(), ""
+        self._schema, self._place, self._newest = schema, address(), None
         with self._explained():
             self._raw, self.mark = _opened()
 
@@ -140,7 +156,7 @@ class Connection:
                 return self._commit()
             cursor = self._raw.execute(_SAYS.get(sql) or _translated(sql), _kept(parameters) or None)
             if sql == "BEGIN IMMEDIATE":
-                self._number = cursor.set_result(-1).fetchone()[0]
+                self._newest = cursor.set_result(-1).fetchone()
             return cursor
 
     def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> Rows:
@@ -177,26 +193,18 @@ class Connection:
         self.execute(f"{_rules(self._schema)} REINDEX TABLE ledger")
 
     def _commit(self) -> Rows:
+        written = self._raw.execute(_NEWEST).fetchone()  # refused where a statement had failed
         cursor = self._raw.cursor()
         try:
             cursor.execute("COMMIT")
         except Exception as error:
-            if not _lost(error) or (kept := self._was_kept()) == "aborted":
+            if not _lost(error):
                 raise
-            if kept != "committed":
+            if written == self._newest or (kept := _is_kept(written)) is None:
                 raise InDoubt(VARIABLE) from None
-        else:
-            if cursor.statusmessage != "COMMIT":  # a statement had failed
-                raise StoreFault(VARIABLE, *_FAILED)
+            if not kept:
+                raise
         return cursor
-
-    def _was_kept(self) -> str | None:
-        """Whether a transaction was kept whose connection was lost: "committed", "aborted", or anything else where nobody knows."""
-        try:
-            with closing(_opened()[0]) as other:
-                return other.execute("SELECT pg_xact_status(%s::xid8)", [self._number]).fetchone()[0]
-        except Exception:  # noqa: BLE001 (it is not known)
-            return None
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -237,6 +245,18 @@ def _opened() -> tuple[Any, str | None]:
         raise InputError(VARIABLE, "its database is not in UTF-8", "name one that was made with ENCODING 'UTF8'")
     raw.execute(_SETTINGS)
     return raw, _read_mark(raw)
+
+
+def _is_kept(written: _Row) -> bool | None:
+    """Whether the ledger has an entry whose writer's connection was lost; None where nobody knows. Not by the number of its transaction:
+    after a crash the server gives that to another one."""
+    try:
+        with closing(_opened()[0]) as other:
+            other.execute(_WRITE)  # waits until that writer has ended
+            found = other.execute("SELECT 1 FROM ledger WHERE number = %s AND hash = %s", written).fetchone()
+    except Exception:  # noqa: BLE001 (it is not known)
+        return None
+    return found is not None
 
 
 def _lost(error: Exception) -> bool:

@@ -17,11 +17,13 @@ from typing import Any
 import psycopg
 import pytest
 
+from dpsynth_core.cli.command_line import main
+from dpsynth_core.cli.terminal import FAILED
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.conversions import rho_from
-from dpsynth_core.store import auditing, balance, chain, charging, database, ledger, projects, roles
+from dpsynth_core.store import auditing, balance, chain, charging, database, jobs, ledger, projects, roles
 from dpsynth_core.store import postgres as store
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.database import transaction
@@ -55,8 +57,12 @@ def ask(address: str, statement: str) -> list[tuple[Any, ...]]:
         ("postgresql://db.example.org/studio?password=s3cr3t", "more than a place"),
         ("sqlite:///data/s3cr3t.sqlite", "not the address of a PostgreSQL server"),
         ("s3cr3t", "not the address of a database"),
+        *((f"postgresql://{place}", "another machine") for place in (
+            "db.example.org/s3cr3t", "u@db.example.org:5432/s3cr3t?sslmode=require", "10.0.0.7/s3cr3t", "[fd00::1]/s3cr3t",
+            "near,db.example.org/s3cr3t", "/s3cr3t?service=far",
+        )),
     ],
-)
+)  # fmt: skip
 def test_an_address_that_is_none_or_has_a_password_is_refused_and_not_repeated(
     address: str, problem: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -284,6 +290,63 @@ def test_a_commit_whose_answer_is_lost_is_charged_or_refused_and_never_said_to_b
         assert ("not known" in refused.value.problem) == (not back)
         assert ("nothing charged" in refused.value.remedy) == back
     assert not auditing.audit().problem
+
+
+@pytest.mark.usefixtures("server")
+def test_an_entry_that_a_crash_lost_is_not_taken_for_kept_by_the_number_of_its_transaction(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server gives that number to the next transaction, and would say that it was committed."""
+    reserve("first", 0.001)
+    raw, statuses = psycopg.Cursor.execute, list[str]()
+
+    def execute(self: Any, sql: Any, *given: Any, **more: Any) -> Any:
+        if sql != "COMMIT":
+            return raw(self, sql, *given, **more)
+        monkeypatch.setattr(psycopg.Cursor, "execute", raw)
+        number = raw(self, "SELECT pg_current_xact_id()::text").fetchone()[0]
+        postgres.crash()
+        with postgres.connect() as other:
+            for _ in range(3):
+                other.execute("SELECT pg_current_xact_id()")
+            statuses.append(other.execute("SELECT pg_xact_status(%s::xid8)", [number]).fetchone()[0])
+        return raw(self, sql)
+
+    monkeypatch.setattr(psycopg.Cursor, "execute", execute)
+    with pytest.raises(StoreFault) as refused:
+        reserve("lost", 0.001)
+    assert statuses == ["committed"]
+    assert not isinstance(refused.value, InDoubt)
+    assert [entry.run for entry in chain.entries()] == ["", "first"]
+    assert not auditing.audit().problem
+
+
+@pytest.mark.usefixtures("server")
+def test_a_lost_commit_that_wrote_no_entry_is_not_known_to_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    reserve("first", 0.001)
+    losing(monkeypatch, "committed", True)
+    with pytest.raises(InDoubt):
+        projects.create("ann", "census")
+
+
+@pytest.mark.usefixtures("server")
+@pytest.mark.parametrize("answer", ["committed", "aborted"])
+def test_the_command_line_does_not_end_as_if_a_doubtful_charge_were_none(
+    answer: str, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reserve("first", 0.001)
+    (tmp_path / "domain.json").write_text('{"a": 2, "b": 3, "c": 4}')
+    touching = jobs.touch
+
+    def touch(run: str) -> None:
+        losing(monkeypatch, answer, False)
+        touching(run)
+
+    monkeypatch.setattr(jobs, "touch", touch)
+    files = [str(table), "--domain", str(tmp_path / "domain.json"), "--out", str(tmp_path / "release")]
+    assert main(["synthesize", *files, "--epsilon", "0.1", "--population", "people", "--mechanism", "independent"]) == FAILED
+    said = capsys.readouterr().err
+    assert "not known whether that was kept" in said
+    assert "what was charged stays charged" in said
+    assert ("touch" in {entry.kind for entry in chain.entries()}) == (answer == "committed")
 
 
 RACER = """
