@@ -18,6 +18,8 @@ from dpsynth_core.store.times import DAY, age
 
 LEFT_DAYS = 30
 """A person who did not sign in for so long counts as one who has left."""
+_LAST = "COALESCE(seen, updated) AS last"
+"""When the owner came last; of one who never signed in at this server, when the project was worked on."""
 _WHOSE = "FROM projects LEFT JOIN people ON people.owner = projects.owner"
 
 
@@ -119,10 +121,10 @@ def answer(person: str, project: str, take: bool) -> None:
 
 
 def _offers(db: Connection, person: str) -> list[Offer]:
-    asked = f"SELECT id, projects.name, projects.owner, giver, seen {_WHOSE} JOIN offers ON project = id WHERE person = ? ORDER BY id"
+    asked = f"SELECT id, projects.name, projects.owner, giver, {_LAST} {_WHOSE} JOIN offers ON project = id WHERE person = ? ORDER BY id"
     found = db.execute(asked, (person,)).fetchall()
     others = {giver for giver in {row["giver"] for row in found} if not roles.one_person(db, giver, person)}
-    stands = [row for row in found if row["giver"] == row["owner"] or (row["giver"] in others and _has_left(row["owner"], row["seen"]))]
+    stands = [row for row in found if row["giver"] == row["owner"] or (row["giver"] in others and _has_left(row["owner"], row["last"]))]
     return [Offer(row["id"], row["name"], row["owner"]) for row in stands]
 
 
@@ -130,22 +132,22 @@ def left(who: str) -> Sequence[Left]:
     """The people who have left and have projects, to an administrator. Raises InputError."""
     with reading() as db:
         roles.check(db, who, Act.SETTLE)
-        rows = db.execute(f"SELECT id, projects.owner, people.name, seen {_WHOSE} ORDER BY id").fetchall()
-    of = {row["owner"]: (row["owner"], row["name"] or "", row["seen"] or "") for row in rows if _has_left(row["owner"], row["seen"])}
+        rows = db.execute(f"SELECT id, projects.owner, people.name, seen, {_LAST} {_WHOSE} ORDER BY id").fetchall()
+    of = {row["owner"]: (row["owner"], row["name"] or "", row["seen"] or "") for row in rows if _has_left(row["owner"], row["last"])}
     return [Left(*about, tuple(row["id"] for row in rows if row["owner"] == owner)) for owner, about in of.items()]
 
 
 def check_settles(db: Connection, who: str, project: str) -> bool:
     """Whether an administrator decides about it, because its owner has left. Raises InputError unless they do, or it is one's own."""
-    row = db.execute(f"SELECT projects.owner, seen {_WHOSE} WHERE id = ?", (project,)).fetchone()
-    if row and row["owner"] != who and _has_left(row["owner"], row["seen"]) and roles.allowed(db, who, Act.SETTLE):
+    row = db.execute(f"SELECT projects.owner, {_LAST} {_WHOSE} WHERE id = ?", (project,)).fetchone()
+    if row and row["owner"] != who and _has_left(row["owner"], row["last"]) and roles.allowed(db, who, Act.SETTLE):
         return True
     check_own(db, who, project)
     return False
 
 
-def _has_left(owner: str, seen: str | None) -> bool:
-    return owner != LOCAL_OWNER and (seen is None or age(seen) > LEFT_DAYS * DAY)
+def _has_left(owner: str, last: str) -> bool:
+    return owner != LOCAL_OWNER and age(last) > LEFT_DAYS * DAY
 
 
 def _people(db: Connection, project: str) -> tuple[str, ...]:
