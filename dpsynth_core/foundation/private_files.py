@@ -37,6 +37,7 @@ def private_file(path: Path) -> Iterator[BinaryIO]:
             stream.flush()
             os.fsync(stream.fileno())
         partial.replace(path)
+        sync_directory(path.parent)  # else what is deleted next, such as a spool, may be gone before this is there
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
