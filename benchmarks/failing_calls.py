@@ -6,9 +6,10 @@ deletion below their folder, and lets one of them fail: with an input/output err
 a write, or by the death of the process. Other tries let one allocation of memory fail, at a place drawn at random. Then the books are
 examined.
 
-Undercharged: an answer of the kernel is on disk, and the ledger has no charge. Lost: there are answers, and neither a complete release nor
-one that can be recovered. Not whole: the ledger, or a release, is called whole and is not. Wrong: a traceback, another exit code than
-those that are promised, or 0 without the work done.
+Undercharged: an answer of the kernel is on disk, or was, and the ledger holds less than the charge of a run that nothing disturbs. Lost:
+neither a complete release nor one that can be recovered has as many answers as are on disk, or as were synced before. Not whole: a charge
+of before is gone, or a ledger or release is called whole and is not. Wrong: a traceback, another exit code than those that are promised,
+or 0 without the work done.
 
 A try is one command with one fault, forked from a process that has imported everything, in folders in memory where there are such; one pass
 over all calls of all commands, with each fault, comes before any repetition. Prints a table of all seeds that the record has as Markdown.
@@ -39,10 +40,11 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import record
+from benchmarks import record, traces
 from benchmarks.ledger_damage import IN_MEMORY
 from dpsynth_core import cli
 from dpsynth_core.bundle import pack, unpack, verdicts, verify
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
 from dpsynth_core.store import auditing, balance, chain, folders, jobs, processes, projects, roles, runs, worker
@@ -62,6 +64,8 @@ MAKE = (
     *("synthesize", "people.csv", "--domain", "domain.json", "--epsilon", "1", "--population", PEOPLE, "--mechanism", "independent"),
     *("--rows", "50", "--out", "out", "--workload"),
 )
+ANSWERS = {"run": 5, "recover": 5, "ledger restore": 0, "worker": 3}
+"""Of the kernel, that each works on."""
 RESULTS = ("tried", "went on", "undercharged", "lost", "not whole", "wrong end")
 OFTEN = 500
 """Tries after which the record is written."""
@@ -95,6 +99,15 @@ class Ended:
     said: str
     calls: int = 0
     allocations: int = 0
+
+
+@dataclass(frozen=True)
+class Due:
+    """What must be left. before, after: rho charged at any time, and once there is an answer. answers: kept for good."""
+
+    before: float
+    after: float
+    answers: int
 
 
 # What is disturbed: each works in the folder of its case, and returns its exit code
@@ -169,20 +182,20 @@ def _submit() -> int:
     return 0
 
 
-def forked(place: Path, act: Callable[[], int], fault: Fault = Fault(), trace: int = -1) -> Ended:
-    """Do it in a process of its own, in this folder, whose `home` is its DPSYNTH_HOME. trace: of a file that is open, for what it did."""
+def forked(place: Path, act: Callable[[], int], fault: Fault = Fault()) -> Ended:
+    """Do it in a process of its own, in this folder, whose `home` is its DPSYNTH_HOME. What it did to files is in `trace` beside that."""
     said, counted = place.parent / "said", place.parent / "counted"
     counted.unlink(missing_ok=True)
     if (child := os.fork()) == 0:
         with suppress(BaseException):
-            _child(place, act, fault, trace, said, counted)
+            _child(place, act, fault, said, counted)
         os._exit(1)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     numbers = json.loads(counted.read_text()) if counted.exists() else (0, 0)
     return Ended(code, said.read_text(errors="replace"), *numbers)
 
 
-def _child(place: Path, act: Callable[[], int], fault: Fault, trace: int, said: Path, counted: Path) -> None:
+def _child(place: Path, act: Callable[[], int], fault: Fault, said: Path, counted: Path) -> None:
     os.setsid()
     signal.alarm(LONGEST)
     os.chdir(place)
@@ -195,6 +208,7 @@ def _child(place: Path, act: Callable[[], int], fault: Fault, trace: int, said: 
     os.dup2(output, 1)
     os.dup2(output, 2)
     library = ctypes.CDLL(None)
+    trace = os.open(place.parent / "trace", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
     at, memory_at = map(ctypes.c_long, (fault.at, fault.memory_at))
     library.faults_begin(str(place).encode(), at, fault.how, fault.for_good, memory_at, trace)
     try:
@@ -216,9 +230,9 @@ def _child(place: Path, act: Callable[[], int], fault: Fault, trace: int, said: 
 # What is left behind
 
 
-def examine(subject: str, place: Path, code: int, charged_before: float, acted: bool = False) -> list[str]:
-    """What is wrong, of RESULTS, with what a process left that ended so; in a process of its own. acted: on a charge, which stands."""
-    ended = forked(place, partial(_examine, subject, code, charged_before, acted))
+def examine(subject: str, place: Path, code: int, due: Due) -> list[str]:
+    """What is wrong, of RESULTS, with what a process left that ended so; in a process of its own."""
+    ended = forked(place, partial(_examine, subject, code, due))
     if ended.code != 0 or "Traceback" in ended.said:
         return [f"wrong end: examining it ended with {ended.code}: {_end(ended.said)}"]
     found: list[str] = json.loads(ended.said.strip().splitlines()[-1])
@@ -230,7 +244,7 @@ def _end(said: str) -> str:
     return said.strip().splitlines()[-1][:200] if said.strip() else "nothing said"
 
 
-def _examine(subject: str, code: int, charged_before: float, acted: bool) -> int:
+def _examine(subject: str, code: int, due: Due) -> int:
     found: list[str] = []
     before = _contents(Path("home"), Path("again"))
     if subject == "ledger restore":
@@ -240,27 +254,33 @@ def _examine(subject: str, code: int, charged_before: float, acted: bool) -> int
             found.append("lost: it cannot be restored any more")
     if auditing.audit().problem:
         found.append(f"lost: {auditing.audit().problem}")
-    elif balance.spent(PEOPLE).rho < charged_before * (1 - 1e-9) and PEOPLE in balance.populations():
+    elif _charged() < due.before:
         found.append("not whole: charges are gone")
     if subject != "ledger restore":
         jobs.pump()
-        whole, answers = _released(found), _answers()
-        if (whole or answers or acted) and not any(entry.kind == "touch" for entry in chain.entries()):
+        least = max(due.answers, kept(Path()))
+        whole = _released(found, least)
+        if (whole or least) and _charged() < due.after:
             found.append("undercharged")
         if subject == "worker":
             if (runs.get(LOCAL_OWNER, waiting()).state == "done") != whole:
                 found.append("wrong end: called done without a release, or not done with one")
         elif code == 0 and not whole:
             found.append("wrong end: 0 without a release")
-        if answers and not whole:
-            found += _once(before, partial(_recovered, subject))
+        if least and not whole:
+            found += _once(f"{least} ".encode() + before, partial(_recovered, subject, least))
     print(json.dumps(found))
     return 0
 
 
-def _answers() -> bool:
-    """Whether one is whole on disk."""
-    return any(map(_whole, [line for file in Path("home", "spools").glob("*.jsonl") for line in file.read_bytes().split(b"\n")[1:-1]]))
+def _charged() -> float:
+    """What the books say that was spent, not less by a rounding; nothing where they are not whole, which is a finding already."""
+    return 0.0 if auditing.audit().problem else balance.spent(PEOPLE).rho * (1 + 1e-9)
+
+
+def kept(place: Path) -> int:
+    """Answers that are whole on disk."""
+    return sum(map(_whole, [line for file in (place / "home" / "spools").glob("*.jsonl") for line in file.read_bytes().split(b"\n")[1:-1]]))
 
 
 def _whole(line: bytes) -> bool:
@@ -270,8 +290,8 @@ def _whole(line: bytes) -> bool:
         return False
 
 
-def _released(found: list[str]) -> bool:
-    """Whether there is a complete release; a release that is there and is not complete is a finding."""
+def _released(found: list[str], least: int) -> bool:
+    """Whether there is a complete release; a release that is there and is not complete, or has fewer answers than that, is a finding."""
     if Path("folder").exists():
         if not Path(Path("folder").read_text(), jobs.RESULT).exists():
             return False
@@ -283,8 +303,13 @@ def _released(found: list[str]) -> bool:
         if place is None:
             return False
         content, read = _contents(place), partial(unpack.read, place)
-    found += _once(content, lambda: ["not whole: its release"] * (verify.verify(read()).verdict == verdicts.INCONSISTENT))
+    found += _once(f"{least} ".encode() + content, lambda: _judged(read(), least))
     return True
+
+
+def _judged(bundle: unpack.Bundle, least: int) -> list[str]:
+    found, has = ["not whole: its release"] * (verify.verify(bundle).verdict == verdicts.INCONSISTENT), len(bundle.document["transcript"])
+    return found + [f"lost: its release has {has} of {least} answers"] * (has < least)
 
 
 def _once(content: bytes, judge: Callable[[], list[str]]) -> list[str]:
@@ -311,12 +336,15 @@ def _packed() -> bytes:
     return place.read_bytes()
 
 
-def _recovered(subject: str) -> list[str]:
+def _recovered(subject: str, least: int) -> list[str]:
     found: list[str] = []
     if subject == "worker":
-        runs.keep(LOCAL_OWNER, waiting())
+        try:
+            runs.keep(LOCAL_OWNER, waiting())
+        except InputError as error:
+            return [f"lost: {error.problem}"]
     ended = work_off() if subject == "worker" else cli.main(["recover", "--out", "again"])
-    return found if ended == 0 and _released(found) else [*found, "lost"]
+    return found if ended == 0 and _released(found, least) else [*found, "lost"]
 
 
 # All of it
@@ -335,12 +363,13 @@ def cases(sizes: Mapping[str, tuple[int, int]], seed: int) -> Iterator[tuple[str
         yield from once
 
 
-def disturbed(subject: str, name: str, fault: Fault, prepared: Path, before: float) -> tuple[bool, list[str]]:
+def disturbed(subject: str, name: str, fault: Fault, prepared: Path, due: Due) -> tuple[bool, list[str]]:
     """Whether it went on, and what is wrong."""
     place = Path(shutil.copytree(prepared, prepared.parent / "hurt"))
     try:
         ended = forked(place, SUBJECTS[subject], fault)
-        found = examine(subject, place, ended.code, before)
+        synced = traces.answers(traces.steps(place.parent / "trace"))
+        found = examine(subject, place, ended.code, replace(due, answers=max(synced, kept(prepared))))
     finally:
         shutil.rmtree(place, ignore_errors=True)
     died = ended.code < 0 and (name in ("death", NO_MEMORY)) and ended.code != -signal.SIGALRM
@@ -348,6 +377,19 @@ def disturbed(subject: str, name: str, fault: Fault, prepared: Path, before: flo
     if shown or not (died or ended.code in (0, 1, 2, 130)):
         found.append(f"wrong end: {ended.code}: {_end(ended.said)}")
     return ended.code == 0, found
+
+
+def undisturbed(subject: str, prepared: Path, place: Path) -> tuple[Ended, list[traces.Step], Due]:
+    """How it ends in this copy of what was prepared, what it does to files, and what is due then. Ends this program where something is
+    wrong, or an answer was not synced: after a cut nothing would ask for that one."""
+    ended = forked(place, SUBJECTS[subject])
+    trace = traces.steps(place.parent / "trace")
+    due = Due(charged(prepared), charged(place), max(traces.answers(trace), kept(prepared)))
+    if ended.code != 0 or (wrong := examine(subject, place, 0, due)):
+        raise SystemExit(f"undisturbed, {subject} ended with {ended.code}: {ended.said} {wrong}")
+    if not due.after or due.answers != ANSWERS[subject]:
+        raise SystemExit(f"{subject} was charged {due.after} and synced {due.answers} answers, not {ANSWERS[subject]}")
+    return ended, trace, due
 
 
 def preload() -> None:
@@ -371,21 +413,18 @@ def main() -> int:
     tally, findings = Counter[tuple[str, str, str]](), list[str]()
     with tempfile.TemporaryDirectory(dir=IN_MEMORY if IN_MEMORY.is_dir() else None) as folder:
         prepared: dict[str, Path] = {}
-        before: dict[str, float] = {}
+        due: dict[str, Due] = {}
         sizes: dict[str, tuple[int, int]] = {}
         for subject in SUBJECTS:
             place = prepared[subject] = Path(folder, subject.replace(" ", "-"), "prepared")
             place.mkdir(parents=True)
             prepare(subject, place)
-            before[subject] = charged(place)
             trial = Path(shutil.copytree(place, place.parent / "hurt"))
-            ended = forked(trial, SUBJECTS[subject])
-            if ended.code != 0 or (wrong := examine(subject, trial, 0, before[subject])):
-                raise SystemExit(f"undisturbed, {subject} ended with {ended.code}: {ended.said} {wrong}")
+            ended, _, due[subject] = undisturbed(subject, place, trial)
             shutil.rmtree(trial)
             sizes[subject] = (ended.calls, ended.allocations)
         for number, (subject, name, fault) in zip(record.numbers(options.times, options.seconds), cases(sizes, options.seed)):  # noqa: B905
-            went_on, wrong = disturbed(subject, name, fault, prepared[subject], before[subject])
+            went_on, wrong = disturbed(subject, name, fault, prepared[subject], due[subject])
             tally[subject, name, "tried"] += 1
             tally[subject, name, "went on"] += went_on
             for one in wrong:

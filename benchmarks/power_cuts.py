@@ -3,59 +3,32 @@
 Each command of `failing_calls` works once while its library writes down what it does to files. A try then takes a moment of that trace and
 builds a disk that may remain: of each file what was there at its last fsync, and of the writes since then any of them, in any order, whole
 or some of their sectors; of new names, renames and deletions what a sync of their folder has made last, and of those since then the first
-few. Each moment comes once before any comes again. A disk that was not seen before is examined as there: an answer on it without a charge,
-answers that are lost, a ledger or release called whole that is not. Last, a charge was acted on when the first answer was kept, and every
-disk must hold it from then on. Prints a table of all seeds that the record has as Markdown; disks of two seeds may be the same.
+few: a journal keeps their order. Each moment comes once before any comes again. A disk that was not seen before is examined as there:
+every answer that was synced before the cut must be in a release or be recovered, and once there is one the whole charge must stand. It
+prints a table of all seeds that the record has as Markdown; a few disks of two seeds may be the same.
 """
 
 from __future__ import annotations
 
 import hashlib
 import itertools
-import os
 import random
 import shutil
-import struct
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks import failing_calls, record
+from benchmarks import failing_calls, record, traces
+from benchmarks.failing_calls import Due
 from benchmarks.ledger_damage import IN_MEMORY
+from benchmarks.traces import Step
 
-HEAD = struct.Struct("8sQqQQQ")
 SECTOR = 512
 RESULTS = ("built", "different", "undercharged", "lost", "not whole", "wrong end")
-
-
-@dataclass(frozen=True)
-class Step:
-    """what: w(rite), t(runcate), s(ync), c(reate), r(ename), l(ink), u(nlink), m(ake folder), d(elete folder)."""
-
-    what: str
-    inode: int
-    place: int
-    content: bytes
-    one: str
-    other: str
-
-
-def steps(trace: Path) -> list[Step]:
-    """Of a trace as `failing_calls.c` writes it."""
-    content, at, read = trace.read_bytes(), 0, list[Step]()
-    while at < len(content):
-        what, inode, place, length, one, other = HEAD.unpack_from(content, at)
-        at += HEAD.size
-        parts = []
-        for size in (one, other, length):
-            parts.append(content[at : at + size])
-            at += size
-        read.append(Step(what[:1].decode(), inode, place, parts[2], parts[0].decode(), parts[1].decode()))
-    return read
 
 
 @dataclass
@@ -157,57 +130,51 @@ def _name(names: dict[str, int | None], step: Step) -> None:
             names[step.other + name[len(step.one) :]] = names.pop(name)
 
 
-def traced(subject: str, prepared: Path) -> list[Step]:
-    """What the command does to its files when nothing disturbs it."""
-    place, trace = Path(shutil.copytree(prepared, prepared.parent / "hurt")), prepared.parent / "trace"
-    descriptor = os.open(trace, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
+def traced(subject: str, prepared: Path) -> tuple[list[Step], Due]:
+    """What the command does to its files when nothing disturbs it, and what is due then."""
+    place = Path(shutil.copytree(prepared, prepared.parent / "hurt"))
     # files keep their inodes where the copy is the folder that the trace begins with
     kept = Path(shutil.copytree(place, prepared.parent / "kept"))
     inodes = {path.stat().st_ino: (kept / path.relative_to(place)).stat().st_ino for path in place.rglob("*") if path.is_file()}
-    ended = failing_calls.forked(place, failing_calls.SUBJECTS[subject], trace=descriptor)
-    os.close(descriptor)
-    if ended.code != 0:
-        raise SystemExit(f"undisturbed, {subject} ended with {ended.code}: {ended.said}")
+    _, trace, due = failing_calls.undisturbed(subject, prepared, place)
     shutil.rmtree(place)
     made, found = set[int](), list[Step]()
-    for step in steps(trace):
+    for step in trace:
         made |= {step.inode} if step.what == "c" else set()
         inode = step.inode if step.inode in made else inodes.get(step.inode, step.inode)
-        found.append(Step(step.what, inode, step.place, step.content, step.one, step.other))
-    return found
+        found.append(replace(step, inode=inode))
+    return found, due
 
 
 @dataclass
 class Cuts:
-    """Of one command. acted: the step after which somebody acted on its charge. seen: disks that were examined."""
+    """Of one command. before: the folder that it began with. kept: answers in it. seen: disks that were examined, with the most answers
+    that were due."""
 
     subject: str
     before: Path
-    charged: float
+    due: Due
     trace: list[Step]
-    acted: int
+    kept: int
     choose: random.Random
-    seen: set[tuple[str, bool]] = field(default_factory=set)
+    seen: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, subject: str, folder: Path, seed: int) -> Cuts:
         prepared = folder / subject.replace(" ", "-") / "prepared"
         prepared.mkdir(parents=True)
         failing_calls.prepare(subject, prepared)
-        charged, trace = failing_calls.charged(prepared), traced(subject, prepared)
-        answered = [at for at, step in enumerate(trace) if step.what == "s" and step.one.endswith(".jsonl")][1:]  # after the plan
-        acted = answered[0] if answered and subject in ("run", "worker") else len(trace)
-        return cls(subject, prepared.parent / "kept", charged, trace, acted, random.Random(f"{subject}/{seed}"))
+        trace, due = traced(subject, prepared)
+        return cls(subject, prepared.parent / "kept", due, trace, failing_calls.kept(prepared), random.Random(f"{subject}/{seed}"))
 
-    def cut(self, at: int) -> list[str] | None:
-        """What is wrong with a disk that may remain after so many steps; None for one that was seen before."""
-        place, acted = self.before.parent / "hurt", at > self.acted
-        built = disk(self.before, self.trace[:at], self.choose, place), acted
-        if built in self.seen:
-            return None
-        self.seen.add(built)
-        wrong = failing_calls.examine(self.subject, place, -9, self.charged, acted)
-        return [f"{one} (after step {at} of {len(self.trace)})" for one in wrong]
+    def cut(self, at: int) -> tuple[bool, list[str]]:
+        """Whether a disk that may remain after so many steps is a new one, and what is wrong with it."""
+        place, answers = self.before.parent / "hurt", max(self.kept, traces.answers(self.trace[:at]))
+        built = disk(self.before, self.trace[:at], self.choose, place)
+        most = self.seen.get(built, -1)
+        self.seen[built] = max(most, answers)
+        wrong = failing_calls.examine(self.subject, place, -9, replace(self.due, answers=answers)) if answers > most else []
+        return most < 0, [f"{one} (after step {at} of {len(self.trace)})" for one in wrong]
 
 
 def main() -> int:
@@ -219,10 +186,10 @@ def main() -> int:
         moments = [(command, at) for command in commands for at in range(len(command.trace) + 1)]
         passes = itertools.chain.from_iterable(choose.sample(moments, len(moments)) for _ in itertools.count())
         for number, (command, at) in zip(record.numbers(options.times, options.seconds), passes):  # noqa: B905
-            wrong = command.cut(at)
+            new, wrong = command.cut(at)
             tally[command.subject, "built"] += 1
-            tally[command.subject, "different"] += wrong is not None
-            for one in wrong or ():
+            tally[command.subject, "different"] += new
+            for one in wrong:
                 tally[command.subject, one.partition(":")[0].partition(" (")[0]] += 1
                 findings.append(f"{command.subject}: {one}")
                 print(findings[-1], file=sys.stderr, flush=True)
