@@ -18,7 +18,7 @@ from dpsynth_core.release.rows import StoredRows
 from dpsynth_core.store import looks, runs
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.vocabulary.domain import Attribute, Domain
-from dpsynth_core.web.results import quality_view, results_view
+from dpsynth_core.web.results import open_runs, quality_view, results_view
 from tests.app.demo_project import finished_run, hostile_project, open_page, project, words
 
 WATERMARK = "CURATOR-ONLY"
@@ -321,8 +321,10 @@ def test_a_deleted_run_is_gone_and_its_charge_stays() -> None:
     run = finished_run(place)
     app = at(place, "about")
     app = app.checkbox(key=f"sure_{run.id}").check().run()
+    assert open_runs.question_page(LOCAL_OWNER, run.id, "")
     next(b for b in app.button if b.label == "Delete the run").click().run()
     assert runs.list(LOCAL_OWNER, place) == ()
+    assert open_runs.question_page.cache_info().currsize == 0  # it holds rows of what is gone
     assert "budget reserved" in str(open_page("ledger", place).dataframe[0].value["what"].tolist())
 
 

@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import BinaryIO
 
 from starlette.requests import Request
@@ -34,6 +34,7 @@ from dpsynth_core.release.rows import Rows
 from dpsynth_core.store import faults, runs, signing
 from dpsynth_core.store.home import home
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.web.results import open_runs
 from dpsynth_core.web.shell.door import address, doors, page
 from dpsynth_core.web.shell.text import file_stem
 
@@ -175,16 +176,7 @@ def _questions(owner: str, run: str) -> Response:
     release = runs.to_look_at(owner, run)
     if not report.can_answer(release):
         raise InputError("questions", "this release has neither rows nor noisy tables", "look at what it learnt")
-    return HTMLResponse(_page(owner, run, release.despite), headers={**page.NOT_KEPT, "content-security-policy": _ALONE})
-
-
-@lru_cache(maxsize=4)
-def _page(owner: str, run: str, despite: str) -> bytes:
-    """despite: the reason for publishing it, which may be given later, and stands on the page; before, the page is without rows."""
-    del despite
-    release = runs.release(owner, run)
-    made = report.question_page_without_rows if release.withheld else report.question_page
-    return publishable(made(release), "the page of questions")
+    return HTMLResponse(open_runs.question_page(owner, run, release.despite), headers={**page.NOT_KEPT, "content-security-policy": _ALONE})
 
 
 class _Download(StreamingResponse):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import pandas as pd
@@ -14,7 +15,7 @@ from dpsynth_core import report
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.comparison import Truth
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.foundation.zones import Zone, Zoned, released
+from dpsynth_core.foundation.zones import Zone, Zoned, publishable, released
 from dpsynth_core.release.release import Release
 from dpsynth_core.report import Quality
 from dpsynth_core.statistics.evidence import Evidence
@@ -65,10 +66,21 @@ def pair_map(opened: OpenRun) -> Zoned[pd.DataFrame]:
     return released(quality.pair_map(report.statements(opened.release)).value)
 
 
+@lru_cache(maxsize=4)  # also asked for by a route, where Streamlit's are none
+def question_page(owner: str, run: str, despite: str) -> bytes:
+    """Of a release that answers questions. despite: the reason for publishing it, which may be given later, and stands on the page; before,
+    the page is without rows."""
+    del despite
+    release = runs.release(owner, run)
+    made = report.question_page_without_rows if release.withheld else report.question_page
+    return publishable(made(release), "the page of questions")
+
+
 def forget() -> None:
     """Let go of releases that are kept in memory, after a run was deleted."""
     for kept in (_release, judged, pair_map):
         kept.clear()
+    question_page.cache_clear()
 
 
 def beside_toggle() -> DeltaGenerator:
