@@ -245,12 +245,16 @@ class Claim(Generic[Stated]):
 
     def again(self, received: Received, stated: Any) -> Stated | None:
         """Measured once more, by the answers of the kernel that it took; None where these were given to other questions."""
-        end = len(received.answers) - received.behind(self.name)
-        kernel = received.replaying(slice(max(0, end - self.answers(received.plan, stated)), end))
+        kernel = received.replaying(self.took(received, stated))
         try:
             return self.measure(received.plan, self.stage(received.plan, kernel), received.final)
         except InputError:
             return None
+
+    def took(self, received: Received, stated: Any) -> slice:
+        """Where its answers are among the kernel's."""
+        end = len(received.answers) - received.behind(self.name)
+        return slice(max(0, end - self.answers(received.plan, stated)), end)
 
     def heading(self, stated: Any) -> str:  # noqa: ARG002
         return self.title

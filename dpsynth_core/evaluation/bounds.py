@@ -31,7 +31,7 @@ from dpsynth_core.statistics.quantiles import absolute_sum, largest_positive_par
 from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, Measurement
-from dpsynth_core.vocabulary.released import combined
+from dpsynth_core.vocabulary.released import by_column, combined
 
 CONFIDENCE = 0.95
 SUPPORTED, UNSUPPORTED, UNBOUNDED = "supported", "unsupported", "unbounded"
@@ -92,13 +92,10 @@ def bounds(
 
 
 class _About:
-    """Measurements by column: a wide table has many, of which few say more of a marginal than how many records there are."""
+    """Measurements, of which few say more of a marginal of a wide table than how many records there are."""
 
     def __init__(self, measurements: Sequence[Measurement]) -> None:
-        self._every, self._of = measurements, dict[str, list[Measurement]]()
-        for m in measurements:
-            for name in m.clique:
-                self._of.setdefault(name, []).append(m)
+        self._every, self._of = measurements, by_column(measurements)
         self._precision, self._weighed = self._total(measurements)
 
     def columns(self, clique: Clique) -> list[Measurement]:

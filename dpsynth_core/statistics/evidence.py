@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
-from dpsynth_core.vocabulary.released import combined
+from dpsynth_core.vocabulary.released import by_column, combined
 from dpsynth_core.vocabulary.rows import Repeated, row_marginals
 
 
@@ -57,8 +57,7 @@ class Evidence:
 
     @cached_property
     def _with_column(self) -> dict[str, list[Measurement]]:
-        """A wide table has far more marginals than measurements contain."""
-        return {name: [m for m in self.measurements if name in m.clique] for name in self.domain.names}
+        return by_column(self.measurements)
 
 
 def label(clique: Clique) -> str:

@@ -78,6 +78,15 @@ def both(one: MarginalCounts, other: MarginalCounts) -> MarginalCounts:
     return MarginalCounts(one.clique, mean, np.divide(1.0, precision, where=precision > 0, out=np.full(mean.shape, np.inf)))
 
 
+def by_column(measurements: Iterable[Measurement]) -> dict[str, list[Measurement]]:
+    """Those that have each column: a wide table has far more marginals than measurements contain."""
+    found = dict[str, list[Measurement]]()
+    for one in measurements:
+        for name in one.clique:
+            found.setdefault(name, []).append(one)
+    return found
+
+
 def combined(measurements: Collection[Measurement], clique: Clique) -> Measurement | None:
     """The minimum-variance unbiased mean of the measurements that contain a marginal, with its noise (AIM, section 5); None if none does.
 

@@ -12,7 +12,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.inference.junction_tree import junction_tree, mask_of
 from dpsynth_core.inference.model import labels_of
 from dpsynth_core.inference.smoothing import Columns
-from dpsynth_core.mechanisms.graphical.models import Capacity, Selecting, fit
+from dpsynth_core.mechanisms.graphical.models import Capacity, Selecting, apart, fit
 from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.mechanisms.parameters import parameters
 from dpsynth_core.mechanisms.registry import MECHANISMS, configured, get
@@ -153,3 +153,10 @@ def test_what_is_believed_of_a_column_takes_the_place_of_its_measurement() -> No
     assert alone.marginal(("a",)) == pytest.approx([200.0, 300.0, 500.0], abs=0.5)
     again = fit(kernel, [first, later], columns=columns)
     assert again.marginal(("a",)) == pytest.approx([245.0, 330.0, 425.0], abs=0.5)  # a quarter of the weight is the belief's
+
+
+def test_a_pool_knows_which_tables_are_apart_as_the_rule_says() -> None:
+    every = [clique for k in (1, 2, 3) for clique in all_kway(DOMAIN, k).weights]
+    pool = Capacity(DOMAIN, 1.0).pool(every)
+    for chosen in every:
+        assert [clique for clique, left in zip(every, pool.apart(chosen), strict=True) if left] == apart(chosen, every)

@@ -23,7 +23,7 @@ from dpsynth_core.inference.low_rank import shrunk
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.inference.smoothing import smooth_columns
 from dpsynth_core.mechanisms.graphical.grouping import OfColumns
-from dpsynth_core.mechanisms.graphical.models import BETWEEN, FINAL, Answers, Capacity, Choice, Selections, choose, columns_too_large
+from dpsynth_core.mechanisms.graphical.models import BETWEEN, FINAL, Answers, Capacity, Choice, Selections, apart, choose, columns_too_large
 from dpsynth_core.mechanisms.mechanism import ASKED, CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
 from dpsynth_core.mechanisms.rounds import RoundBudget, fitted, least_error_shares, measure, sigma_for, total_from
 from dpsynth_core.mechanisms.steps import Finished, Step
@@ -186,7 +186,7 @@ class Households:
                 told = both.of(measured[-1:], answers[chosen] if home[chosen] is parts[0] else None)
                 for part in parts:
                     part.take(told, spent)
-                pool = [r for r in pool if len(set(chosen).intersection(r)) < min(2, len(r))]  # see `Pool.apart`
+                pool = apart(chosen, pool)
                 if last:
                     break
             for part in parts:

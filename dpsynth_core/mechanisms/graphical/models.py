@@ -97,8 +97,14 @@ class Pool:
         return Pool(tuple(compress(self.tables, some)), tuple(compress(self.masks, some)), self.places)
 
     def apart(self, chosen: Clique) -> Booleans:
-        """Which share no two columns with the chosen table, and are no part of it: what it shows is not in the model yet."""
+        """Which are `apart` from it."""
         return self._columns[:, [self.places[name] for name in chosen]].sum(axis=1) < self._many
+
+
+def apart(chosen: Clique, tables: Iterable[Clique]) -> list[Clique]:
+    """Those that share no two columns with the chosen table, and are no part of it: what it shows is not in the model yet."""
+    columns = set(chosen)
+    return [r for r in tables if len(columns.intersection(r)) < min(2, len(r))]
 
 
 class Capacity:
