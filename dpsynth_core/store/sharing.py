@@ -1,6 +1,6 @@
 """Who works on a project beside its owner: people whom the owner named. A project is its owner's alone until then, and every act of this
-is in the ledger. What a person may do by role stays as it is. Whom it is offered is its owner once they take it over; of a person who has
-left, an administrator offers or deletes it."""
+is in the ledger. What a person may do by role stays as it is. A person to whom it is offered becomes its owner by taking it over. An
+administrator offers or deletes the projects of people who have left."""
 
 from __future__ import annotations
 
@@ -63,7 +63,9 @@ def share(owner: str, project: str, with_whom: Collection[str]) -> None:
     with transaction() as db:
         before = set(_people(db, project))
         new, out = sorted({*with_whom} - before), sorted(before - {*with_whom})
-        _check(db, owner, project, new)
+        roles.check(db, owner, Act.SHARE)
+        check_own(db, owner, project)
+        _check_others(db, owner, new)
         for person in new:
             db.execute("INSERT INTO shares (project, person) VALUES (?, ?)", (project, person))
         for person in out:
@@ -152,12 +154,6 @@ def _has_left(owner: str, last: str) -> bool:
 
 def _people(db: Connection, project: str) -> tuple[str, ...]:
     return tuple(row["person"] for row in db.execute("SELECT person FROM shares WHERE project = ?", (project,)))
-
-
-def _check(db: Connection, owner: str, project: str, others: Collection[str]) -> None:
-    roles.check(db, owner, Act.SHARE)
-    check_own(db, owner, project)
-    _check_others(db, owner, others)
 
 
 def _check_others(db: Connection, owner: str, others: Collection[str]) -> None:
