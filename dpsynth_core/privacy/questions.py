@@ -56,7 +56,7 @@ def digest(value: object) -> str:
 def _feed(update: Callable[[bytes], object], value: object) -> None:
     if isinstance(value, np.ndarray):
         _feed_cells(update, value.astype(_stored(value)), value.dtype.kind)
-    elif isinstance(value, Offered):  # it cannot change: digested once for all draws
+    elif isinstance(value, Offered):  # its arrays cannot change: digested once for all draws
         value.sha256 = value.sha256 or digest([value.cliques, value.tables, value.weights, value.offsets])
         update(value.sha256.encode())
     elif isinstance(value, float | np.floating):

@@ -107,7 +107,7 @@ def offset_steps(offsets: Collection[float]) -> NDArray[np.int64]:
 
 class Offered:
     """Marginals that selections draw among, with what their scores are made of: counts that answer them, weights, offsets. Made once, for
-    as many draws as are asked for; nothing in it can be written to. ValueError as `weight_steps` and `offset_steps`."""
+    as many draws as are asked for; its arrays refuse to be written to. ValueError as `weight_steps` and `offset_steps`."""
 
     def __init__(self, answers: Mapping[Any, NDArray[Any]], weights: Mapping[Any, float], offsets: Mapping[Any, float]) -> None:
         self.cliques, self.sha256 = tuple(answers), ""

@@ -56,7 +56,7 @@ WEIGHTS = {"households": 0.5, "members": 1.0, "across": 2.5, "within": 1.2}
 
 _COSTS = ((1.8, 1.1e-6, 2.4e-4), (220.0, 1.4e-5, 4.6e-4))
 """Seconds of a processor and megabytes: of any run, of a value of a pair, of a cell. Fitted to forty releases of invented households
-(`benchmarks.linked_forecasts`)."""
+(`benchmarks.linked_forecasts`), which did not measure members alike yet."""
 _UNSAID = 50_000
 """Households, where nobody says how many."""
 
