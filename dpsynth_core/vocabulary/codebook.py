@@ -18,7 +18,8 @@ from dpsynth_core.vocabulary.domain import Domain
 
 PASTED = "pasted lines"
 _HEADER = ("column", "value", "label")
-_BOUNDS = tuple(re.compile(rf"({one}) ?(?:-|–|to) ?({one})") for one in (r"-?(?:0|[1-9]\d*)(?:\.\d+)?", r"\d{4}-\d\d-\d\d"))
+_BOUND = (r"-?(?:0|[1-9]\d*)(?:\.\d+)?", r"\d{4}-\d\d-\d\d", r"\d\d?[./]\d\d?[./]\d{4}")
+_BOUNDS = tuple(re.compile(rf"({one}) ?(?:-|–|to) ?({one})") for one in _BOUND)
 """Numbers and dates; not 02139-4307."""
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 

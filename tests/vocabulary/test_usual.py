@@ -181,7 +181,10 @@ def test_a_pasted_line_may_have_all_values_of_a_column(text: str, values: tuple[
 
 @pytest.mark.parametrize(
     ("text", "kind"),
-    [("0-95", "integer"), ("-5 to 5", "integer"), ("1,000-2,000", "integer"), ("0–9.5", "numeric"), ("2025-01-01 to 2025-12-31", "date")],
+    [
+        *(("0-95", "integer"), ("-5 to 5", "integer"), ("1,000-2,000", "integer"), ("0–9.5", "numeric")),
+        *(("2025-01-01 to 2025-12-31", "date"), ("01.01.1950 - 31.12.2024", "date"), ("1/31/2025 to 12/31/2025", "date")),
+    ],
 )
 def test_bounds_are_read_as_people_write_them(text: str, kind: str) -> None:
     assert pasted_domain(f"x\t{text}")["x"].kind == kind

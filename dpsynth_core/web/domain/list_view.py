@@ -101,7 +101,12 @@ def _line(draft: ColumnDraft, is_open: bool) -> str:
         return f":orange[:material/edit:] {name}"
     if draft.most:
         return f":blue[:material/query_stats:] {name}"
-    return f":orange[:material/help:] {name}" if draft.guessed else f":green[:material/check:] {name}"
+    return f":orange[:material/help:] {name}" if _doubtful(draft) else f":green[:material/check:] {name}"
+
+
+def _doubtful(draft: ColumnDraft) -> bool:
+    """A guess, or a column of one value, which is more often bounds that were not understood."""
+    return draft.guessed or (not draft.is_filled and not draft.most and draft.attribute().values == 1)
 
 
 def _remark(draft: ColumnDraft, is_open: bool, alike: bool) -> str:
@@ -116,7 +121,7 @@ def _remark(draft: ColumnDraft, is_open: bool, alike: bool) -> str:
     if draft.is_filled:
         return "filled in, not measured"
     size = draft.attribute().values
-    source = "guess: check" if draft.guessed else "" if alike else ORIGIN_NAMES.get(draft.origin, "")
+    source = "guess: check" if draft.guessed else "check" if _doubtful(draft) else "" if alike else ORIGIN_NAMES.get(draft.origin, "")
     return f"{size:,} {'value' if size == 1 else 'values'}" + (f" · {source}" if source else "")
 
 
