@@ -124,7 +124,14 @@ def _spread(rows: list[list[str]], tabs: bool) -> Iterator[list[str]]:
         columns.setdefault(name, []).append(row)
     for name, own in columns.items():
         cells = [cell.strip() for cell in own[0][1:] if cell.strip()]
-        yield from own if len(own) > 1 else ([name, *all_of] for all_of in _all_of(cells, tabs))
+        lines = own if len(own) > 1 else [[name, *all_of] for all_of in _all_of(cells, tabs)]
+        yield from ([*line[:1], *_labelled(line[1:])] for line in lines)
+
+
+def _labelled(cells: list[str]) -> list[str]:
+    """A value and its label, also where they stand in one cell: f = female."""
+    value, equals, label = cells[0].partition(" = ") if cells else ("", "", "")
+    return [value, label] if equals and not any(cells[1:]) else cells
 
 
 def _all_of(cells: list[str], tabs: bool) -> list[list[str]]:

@@ -170,6 +170,8 @@ def test_a_third_column_has_labels_and_two_points_are_bounds() -> None:
         ("sex; a, b|c", ("a, b", "c")),
         ("sex\tF\tfemale, adult", ("F",)),
         ("sex\t18-24\tyoung", ("18-24",)),
+        ("sex\tF = female, M = male", ("F", "M")),
+        ("sex\tF = female\nsex\tM = male", ("F", "M")),
         ("sex\t02139-4307", ("02139-4307",)),
         ("column,value\nsex,18-24", ("18-24",)),
         ('column,value\nsex,"Black, not Hispanic"', ("Black, not Hispanic",)),

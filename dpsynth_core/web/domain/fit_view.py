@@ -172,10 +172,11 @@ def _in_words(one: ColumnFit, lost: bool) -> str:
     if one.missing and one.missing_to:
         parts.append(f":red[**{one.missing:,} empty values would count as {literal(one.missing_to)}.**]")
     if one.outside:
-        share = f"{one.outside:,} values ({one.share_outside:.1%})"
+        noun, go = ("value", "goes") if one.outside == 1 else ("values", "go")
+        share = f"{one.outside:,} {noun} ({one.share_outside:.1%})"
         shown = ", ".join(f"{code(value, 30)} ({count:,} ×)" for value, count in one.values[:_SHOWN])
         more = f" and {len(one.values) - _SHOWN:,} other values" if len(one.values) > _SHOWN else ""
-        fate = f":red[**{share} would count as {literal(one.outside_to)}**]" if one.outside_to else f"{share} go to “other”"
+        fate = f":red[**{share} would count as {literal(one.outside_to)}**]" if one.outside_to else f"{share} {go} to “other”"
         parts.append(f"{fate}: {shown}{more}." if one.values else f"{fate}.")
         if lost:
             parts.append(f":orange[{_LOST}]")
