@@ -140,11 +140,11 @@ def _usual_mechanism(plan: Plan, facts: Facts, now: Power) -> Way | None:
 
 
 def _more_budget(plan: Plan, facts: Facts) -> Way | None:
-    """The least epsilon of two digits that does with room for chance, up to where a reason is asked for."""
+    """The least epsilon of two digits that does with room for chance, or the largest for which no reason is asked if that just does."""
     low, high = plan.spec.budget.epsilon, WEAK_EPSILON
-    if low >= high or not _surely(_at(plan, facts, high)[1]):
+    if low >= high or not (most := _at(plan, facts, high)[1]).enough:
         return None
-    while high / low > 1.01:
+    while high / low > 1.01 and _surely(most):
         middle = math.sqrt(low * high)
         low, high = (low, middle) if _surely(_at(plan, facts, middle)[1]) else (middle, high)
     epsilon = min(WEAK_EPSILON, precision.round_up(max(MIN_EPSILON, high), digits=2))
