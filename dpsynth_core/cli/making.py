@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -127,10 +128,10 @@ def _charge_and_make(
             took = f"for your eyes only: it took {taken.value['phases']['total']:.1f} s"
             print_message(f"{took}; {times.TIMES} there has more and is not for publication")
 
-    in_process.make(plan, None if population is not None else spool_beside(out), told(lines, shown_here), write, "--out")
+    in_process.make(plan, None if population is not None else spool_beside(out), told(plan, lines, shown_here), write, "--out")
 
 
-def told(lines: Sequence[str] = (), privately: bool = False) -> Told:
+def told(plan: Plan, lines: Sequence[str] = (), privately: bool = False) -> Told:
     """Everything on stderr. lines: what the curator should read once nothing stands in the way any more. privately: what depends on single
     records too."""
     from dpsynth_core.store.in_process import Told
@@ -148,7 +149,7 @@ def told(lines: Sequence[str] = (), privately: bool = False) -> Told:
         if privately:
             print_message(f"warning, for your eyes only: {line}")
 
-    return Told(begins, print_message, warn, show, kept)
+    return Told(begins, print_message, warn, partial(show, each=plan.records_each), kept)
 
 
 def spool_beside(out: Path) -> Path:
@@ -243,12 +244,12 @@ def _write_rows(made: Release, out: Path, formats: Sequence[str]) -> dict[str, P
     return packed
 
 
-def show(progress: Progress) -> None:
-    """One line for each marginal measured and each phase; fits are not news. A signal ends the run here."""
+def show(progress: Progress, each: int = 1) -> None:
+    """One line for each marginal measured and each phase; fits are not news. A signal ends the run here. each: records that a row is."""
     interrupts.check()
     spent = f"rho {progress.rho_spent:.4g}, {progress.done:.0%} done"
     if progress.kind == "measured":
         what = " x ".join(progress.attributes) or "the number of records"
-        print_message(f"round {progress.round}: measured {what}, sigma {progress.sigma:.3g}, {spent}")
+        print_message(f"round {progress.round}: measured {what}, sigma {progress.sigma / each:.3g}, {spent}")
     elif progress.kind == "phase":
         print_message(progress.message)

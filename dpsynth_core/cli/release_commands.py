@@ -327,6 +327,7 @@ def _run(options: argparse.Namespace) -> None:
 
 def _recover(options: argparse.Namespace) -> None:
     """Finish the release of an interrupted run. Reads no record and charges nothing."""
+    from dpsynth_core.planning.plan import Plan
     from dpsynth_core.release import spool
     from dpsynth_core.release.row_files import chosen
     from dpsynth_core.store import in_process
@@ -336,7 +337,8 @@ def _recover(options: argparse.Namespace) -> None:
     formats = chosen(options.format)
     with alone_in(options.out, formats, kept.spec.population if kept.run else None):
         interrupts.defer()
-        in_process.finish(kept, path, told(), options.answers, lambda made, ours: write_files(made, options.out, None, formats, ours))
+        hear = told(Plan.of(kept.spec))
+        in_process.finish(kept, path, hear, options.answers, lambda made, ours: write_files(made, options.out, None, formats, ours))
 
 
 def _spool_of(run: str | None, out: Path) -> Path:
