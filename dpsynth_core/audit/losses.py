@@ -138,23 +138,17 @@ class _Silent:
         return counts // 2
 
 
-def _worst_marginal(table: InventedTable, unit: Unit, arguments: Arguments) -> Callable[[Any], float]:
-    answers, weights, offsets = arguments["answers"], arguments["weights"], arguments["offsets"]
-    scores = {r: weights[r] * (float(np.abs(table.count(r) - answer).sum()) - offsets[r]) for r, answer in answers.items()}
-    rate = arguments["eps"] / (2 * max(weights[r] for r in answers) * unit.marginal_l1)
+def _offered_marginal(table: InventedTable, unit: Unit, arguments: Arguments) -> Callable[[Any], float]:
+    offered, among = arguments["offered"], arguments["among"]
+    parts = offered.tables, (offered.weights / WEIGHT_STEPS).tolist(), (offered.offsets / COUNT_STEPS).tolist()
+    told = [one for one, some in zip(zip(offered.cliques, *parts, strict=True), among, strict=True) if some]
+    scores = {r: weight * (float(np.abs(table.count(r) - answer).sum()) - offset) for r, answer, weight, offset in told}
+    rate = arguments["eps"] / (2 * max(weight for _, _, weight, _ in told) * unit.marginal_l1)
     total = float(logsumexp([rate * score for score in scores.values()]))
     return lambda clique: rate * scores[clique] - total
 
 
-def _offered_marginal(table: InventedTable, unit: Unit, arguments: Arguments) -> Callable[[Any], float]:
-    offered, among = arguments["offered"], arguments["among"]
-    parts = offered.tables, (offered.weights / WEIGHT_STEPS).tolist(), (offered.offsets / COUNT_STEPS).tolist()
-    answers, weights, offsets = ({r: x for r, x, some in zip(offered.cliques, part, among, strict=True) if some} for part in parts)
-    return _worst_marginal(table, unit, dict(arguments) | {"answers": answers, "weights": weights, "offsets": offsets})
-
-
 _CORE: Mapping[str, Maker] = {
-    "select_worst_marginal": chosen(_worst_marginal),
     "select_offered_marginal": chosen(_offered_marginal),
     "discover_values": Losses.of_values,
 }

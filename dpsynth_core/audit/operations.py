@@ -26,18 +26,11 @@ def _fewer_rows(unit: Unit) -> tuple[Sequence[Row], Sequence[Row]]:
     return ((OLD,) if unit.relation == REPLACE else ()), (OLD,) * unit.max_rows_per_person
 
 
-def _worst_marginal(_: PrivacyKernel, neighbours: Neighbours) -> Question:
-    """Two marginals: one that the person brings further from its answer, and one that they bring closer; equally far half way."""
-    answers = {("b",): np.array([FAR, -FAR]), ("a", "b"): np.array([[-FAR, FAR], [0.0, 0.0]])}
+def _offered_marginal(_: PrivacyKernel, neighbours: Neighbours) -> Question:
+    """Two of three marginals: one that the person brings further from its answer, and one closer; equally far half way."""
+    answers = {("b",): np.array([FAR, -FAR]), ("a", "b"): np.array([[-FAR, FAR], [0.0, 0.0]]), ("a",): np.zeros(2)}
     halfway = {r: sum(float(np.abs(table.count(r) - answers[r]).sum()) for table in neighbours.tables) / 2 for r in answers}
-    return {"answers": answers, "weights": dict.fromkeys(answers, 1.0), "offsets": halfway, "eps": EPS}
-
-
-def _offered_marginal(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:
-    """The same, of three that are offered."""
-    question = _worst_marginal(kernel, neighbours)
-    more = {"answers": {("a",): np.zeros(2)}, "weights": {("a",): 1.0}, "offsets": {("a",): 0.0}}
-    return {"offered": Offered(*(question[name] | some for name, some in more.items())), "eps": EPS, "among": np.array([True, True, False])}
+    return {"offered": Offered(answers, dict.fromkeys(answers, 1.0), halfway), "eps": EPS, "among": np.array([True, True, False])}
 
 
 def _marginal(kernel: PrivacyKernel, _: Neighbours) -> Question:
@@ -87,7 +80,6 @@ CASES = (
         others=(OLD,) * RECORDS,
     ),
     Case("measure_total", lambda kernel, _: {"sigma": kernel.unit.query_l1 / MU}, person=_fewer_rows),
-    Case("select_worst_marginal", _worst_marginal, finite=True),
     Case("select_offered_marginal", _offered_marginal, finite=True),
     Case("measure_errors", _errors),
     Case("measure_ranked_error", _ranked_error),

@@ -125,7 +125,6 @@ class Kernel(ABC):
     measure_largest_error = operations.measure_largest_error
     measure_largest_range = operations.measure_largest_range
     measure_sum = operations.measure_sum
-    select_worst_marginal = operations.select_worst_marginal
     select_offered_marginal = operations.select_offered_marginal
 
 

@@ -39,7 +39,6 @@ from dpsynth_core.vocabulary.predictors import Predictor
 R = TypeVar("R")
 Answer = Callable[[View], R]
 Float = NDArray[np.float64]
-ByTable = Mapping[Clique, float]
 _Gap = Callable[[Clique, Integers, Integers], int]
 """Of the counts of a marginal from what is stated of them, all in steps."""
 
@@ -251,52 +250,31 @@ def measure_sum(asked: Asked, clique: Clique, weights: Float, low: float, high: 
 
 
 @operation(Selection, lambda _, eps: Selection(eps))
-def select_worst_marginal(
-    asked: Asked, answers: Mapping[Clique, Float], weights: ByTable, offsets: ByTable, eps: float
-) -> Answer[Clique]:
-    """Exponential mechanism over the keys of `answers` with score w_r * (||M_r(D) - answers_r||_1 - offset_r), for eps^2 / 8.
-
-    answers: counts, shaped like the marginals. A score moves by max w_r * marginal_l1 at most (Proposition 7), exactly: answers, offsets
-    and weights are rounded to fixed grids first. The largest score + Gumbel noise of scale 2 * sensitivity / eps is the exponential
-    mechanism; a scale rounded up only hides more.
-    """
-    offered = Offered(answers, weights, offsets)
-    return _drawn(asked, offered, eps, np.ones(len(offered.cliques), dtype=bool))
-
-
-@operation(Selection, lambda _, eps: Selection(eps))
 def select_offered_marginal(asked: Asked, offered: Offered, eps: float, among: NDArray[np.bool_]) -> Answer[Clique]:
-    """`select_worst_marginal` over those of the marginals offered where `among` is True, shape (marginals,): Proposition 7.
+    """Exponential mechanism over the marginals offered where `among` is True, shape (marginals,), with score
+    w_r * (||M_r(D) - answers_r||_1 - offset_r), for eps^2 / 8.
 
-    What is offered is checked, compared and digested once, and the scores of the last offer are kept: a round draws from it many times.
+    A score moves by max w_r * marginal_l1 at most (Proposition 7), exactly: answers, offsets and weights are rounded to fixed grids first.
+    The largest score + Gumbel noise of scale 2 * sensitivity / eps is the exponential mechanism; a scale rounded up only hides more. What
+    is offered is checked, compared and digested once, and the scores of the last offer are kept: a round draws from it many times.
     """
-    return _drawn(asked, offered, eps, among)
-
-
-def _drawn(asked: Asked, offered: Offered, eps: float, among: NDArray[np.bool_]) -> Answer[Clique]:
     if offered not in asked.offered:
         check_answers(offered.tables, [asked.shape(clique) for clique in offered.cliques])
         asked.offered[:] = [offered]
     places = np.flatnonzero(among)
     if among.shape != (len(offered.cliques),) or not len(places):
         raise ValueError("a selection is among one or more of the marginals that are offered")
-    scale = math.nextafter(2 * sensitivity(offered.weights[places], asked.unit.marginal_l1) / _positive(eps), math.inf)
 
     def ranked(view: View) -> Integers:
         gaps = np.array(distances(_counts(view, dict.fromkeys(offered.cliques)), offered.tables), dtype=np.int64)
         return scores(offered.weights, gaps, offered.offsets)
 
     def drawn(view: View) -> Clique:
+        scale = math.nextafter(2 * sensitivity(offered.weights[places], asked.unit.marginal_l1) / eps, math.inf)
         ranks: Integers = view.remembered("scores", offered, lambda: ranked(view))
         return offered.cliques[places[view.noise.noisy_max(ranks[places], scale)]]
 
     return drawn
-
-
-def _positive(eps: float) -> float:
-    if not 0 < eps < math.inf:
-        raise ValueError("eps must be a positive number")
-    return eps
 
 
 def _counts(view: View, cliques: Mapping[Clique, object]) -> list[Integers]:

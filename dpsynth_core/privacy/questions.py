@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from hashlib import sha256
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from dpsynth_core.vocabulary.domain import Domain
 _AMONG, _ABOUT, _WEIGHTED = "among", "about", "weighted"
 _TOGETHER = 256
 """Tables that are digested in one piece: most are small."""
+_OFFERED: WeakKeyDictionary[Offered, str] = WeakKeyDictionary()
 
 
 def numbers(values: Iterable[Any]) -> tuple[Any, ...]:
@@ -57,8 +59,9 @@ def _feed(update: Callable[[bytes], object], value: object) -> None:
     if isinstance(value, np.ndarray):
         _feed_cells(update, value.astype(_stored(value)), value.dtype.kind)
     elif isinstance(value, Offered):  # its arrays cannot change: digested once for all draws
-        value.sha256 = value.sha256 or digest([value.cliques, value.tables, value.weights, value.offsets])
-        update(value.sha256.encode())
+        if value not in _OFFERED:
+            _OFFERED[value] = digest([value.cliques, value.tables, value.weights, value.offsets])
+        update(_OFFERED[value].encode())
     elif isinstance(value, float | np.floating):
         update(f"{value:.9g};".encode())
     elif isinstance(value, Mapping):

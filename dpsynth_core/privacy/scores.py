@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,16 +28,8 @@ _TOGETHER = 2**15
 """Cells of many small tables that are worked on at a time: as many as a processor's nearest caches hold."""
 
 
-def check_answer(answer: NDArray[np.floating], shape: tuple[int, ...]) -> None:
-    """ValueError unless the answer has this shape and is finite and small enough for exact sums. Looks at public values only."""
-    if np.shape(answer) != shape:
-        raise ValueError("an answer has the wrong shape for its marginal")
-    if not float(np.abs(answer).sum(dtype=np.float64)) < _EXACT / COUNT_STEPS / 2:
-        raise ValueError("an answer is not finite, or too large")
-
-
 def check_answers(answers: Sequence[NDArray[np.floating]], shapes: Sequence[tuple[int, ...]]) -> None:
-    """`check_answer` for each of many."""
+    """ValueError unless each answer has its shape and is finite and small enough for exact sums. Looks at public values only."""
     if any(answer.shape != shape for answer, shape in zip(answers, shapes, strict=True)):
         raise ValueError("an answer has the wrong shape for its marginal")
     for block in _blocks(answers):
@@ -105,16 +98,23 @@ def offset_steps(offsets: Collection[float]) -> NDArray[np.int64]:
     return np.rint(np.clip(stated * COUNT_STEPS, -SCORE_LIMIT / 2, SCORE_LIMIT / 2)).astype(np.int64)
 
 
+@dataclass(frozen=True, eq=False, init=False)
 class Offered:
     """Marginals that selections draw among, with what their scores are made of: counts that answer them, weights, offsets. Made once, for
-    as many draws as are asked for; its arrays refuse to be written to. ValueError as `weight_steps` and `offset_steps`."""
+    as many draws as are asked for: its arrays refuse to be written to, and it takes no others. ValueError as `weight_steps` and
+    `offset_steps`."""
+
+    cliques: tuple[Any, ...]
+    tables: tuple[NDArray[np.float64], ...]
+    weights: NDArray[np.int64]
+    offsets: NDArray[np.int64]
 
     def __init__(self, answers: Mapping[Any, NDArray[Any]], weights: Mapping[Any, float], offsets: Mapping[Any, float]) -> None:
-        self.cliques, self.sha256 = tuple(answers), ""
-        self.tables = tuple(np.array(table, dtype=np.float64) for table in answers.values())
-        self.weights, self.offsets = weight_steps([weights[r] for r in answers]), offset_steps([offsets[r] for r in answers])
-        for array in (*self.tables, self.weights, self.offsets):
+        tables = tuple(np.array(table, dtype=np.float64) for table in answers.values())
+        rounded = weight_steps([weights[r] for r in answers]), offset_steps([offsets[r] for r in answers])
+        for array in (*tables, *rounded):
             array.flags.writeable = False
+        vars(self).update(cliques=tuple(answers), tables=tables, weights=rounded[0], offsets=rounded[1])
 
 
 def scores(weights: NDArray[np.int64], distance_steps: NDArray[np.int64], offsets: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -94,7 +94,7 @@ def test_no_noisy_answer_tells_more_than_it_is_charged_for(case: Case, unit: Uni
     assert not broken(sample(case, unit, SeededNoise(hash_free(case, unit)), DRAWS, LEVEL))
 
 
-@pytest.mark.parametrize("operation", ["measure_marginal", "measure_residual", "select_worst_marginal", "keep_queries"])
+@pytest.mark.parametrize("operation", ["measure_marginal", "measure_residual", "select_offered_marginal", "keep_queries"])
 def test_answers_with_the_noise_of_releases_tell_no_more(operation: str) -> None:
     """OpenDP's noise and the operating system's randomness: not repeatable."""
     assert not broken(sample(named(operation), UNITS[3], OpenDPNoise(), 500, LEVEL))
@@ -133,7 +133,7 @@ def test_replacing_at_the_price_of_removing_is_found(operation: str) -> None:
 
 
 def test_choosing_at_the_price_of_removing_is_found() -> None:
-    assert broken(compute(named("select_worst_marginal"), Unit(REPLACE), priced_as_add_remove))
+    assert broken(compute(named("select_offered_marginal"), Unit(REPLACE), priced_as_add_remove))
 
 
 LOOSE = ("learn_", "permute_", "best_", "keep_", "select_rule")
@@ -150,7 +150,7 @@ def test_two_rows_at_the_price_of_one_are_found(case: Case) -> None:
         assert broken(sample(case, unit, SeededNoise(1), DRAWS, LEVEL, priced_for_one_row))
 
 
-CHOICES = ["select_worst_marginal", "select_offered_marginal", "select_signed_query", "select_worst_queries"]
+CHOICES = ["select_offered_marginal", "select_signed_query", "select_worst_queries"]
 
 
 @pytest.mark.parametrize("operation", CHOICES)
@@ -167,7 +167,7 @@ def test_a_selection_that_is_not_charged_is_found(operation: str, monkeypatch: p
 
 def test_a_selection_that_is_not_charged_is_found_by_drawing_too(monkeypatch: pytest.MonkeyPatch) -> None:
     forget(monkeypatch)
-    assert broken(sample(named("select_worst_marginal"), Unit(REPLACE), SeededNoise(1), DRAWS, LEVEL))
+    assert broken(sample(named("select_offered_marginal"), Unit(REPLACE), SeededNoise(1), DRAWS, LEVEL))
 
 
 def forget(monkeypatch: pytest.MonkeyPatch) -> None:

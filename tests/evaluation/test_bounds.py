@@ -23,6 +23,7 @@ from dpsynth_core.vocabulary.rows import row_marginals
 from dpsynth_core.vocabulary.workload import all_kway, hand_picked
 from dpsynth_core.vocabulary.zeros import StructuralZeros
 from tests.mechanisms.runs import DOMAIN, run
+from tests.offers import selected
 from tests.privacy.tables import ArraySource
 
 FALSE_ALARM = 1e-6
@@ -73,7 +74,7 @@ def chosen_round(seed: int) -> tuple[SelectionRecord, Candidate, float]:
     offset = math.sqrt(2 / math.pi) * sigma * 100
     candidates = {c: Candidate(10.0, offset, np.zeros(100, dtype=np.float32)) for c in cliques}
     answers = {c: np.zeros(100) for c in cliques}
-    winner = kernel.select_worst_marginal(answers, dict.fromkeys(cliques, 10.0), dict.fromkeys(cliques, offset), eps)
+    winner = selected(kernel, answers, eps, dict.fromkeys(cliques, 10.0), dict.fromkeys(cliques, offset))
     selection = SelectionRecord(candidates[winner], kernel.measure_marginal(winner, sigma), eps, 10.0, 2)
     return selection, candidates[cliques[1 - cliques.index(winner)]], 100_000.0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import FrozenInstanceError
 from itertools import compress
 from typing import Any
 
@@ -20,7 +21,7 @@ from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import OpenDPNoise
 from dpsynth_core.privacy.operation import Asked, operation
 from dpsynth_core.privacy.registry import everything
-from dpsynth_core.privacy.scores import COUNT_STEPS, Offered
+from dpsynth_core.privacy.scores import COUNT_STEPS
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.privacy.view import Noise, View
@@ -29,6 +30,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.predictors import Additive, Largest, Predictor
 from dpsynth_core.vocabulary.workload import all_kway
+from tests.offers import offered, selected
 from tests.privacy.tables import FALSE_ALARM, ArraySource, GlassNoise, frequency_p_value, p_value, rounded_normal, table
 from tests.refusals import refused
 
@@ -54,7 +56,7 @@ def zeros(cliques: Collection[Clique] = PAIRS) -> dict[Clique, np.ndarray]:
 
 
 def select(kernel: PrivacyKernel, eps: float, cliques: Collection[Clique] = PAIRS) -> Clique:
-    return kernel.select_worst_marginal(zeros(cliques), dict.fromkeys(cliques, 1.0), dict.fromkeys(cliques, 0.0), eps)
+    return selected(kernel, zeros(cliques), eps)
 
 
 QUERIES = QueryClass.of(all_kway(DOMAIN, 2))
@@ -247,10 +249,11 @@ def test_the_total_is_exact_and_free_only_when_it_is_public(relation: str, rows:
         lambda kernel: keep(kernel, (1, 1, 1), (0.0, 0.0, 0.0), 0.3, 0.0, 50.0),
         lambda kernel: keep(kernel, (1, 1, 1), (0.0, 0.0, 0.0), 0.3, 0.2, 0.5),
         lambda kernel: keep(kernel, (1, 1, 1), (0.0, 0.0, 0.0), math.inf, 0.2, 50.0),
-        lambda kernel: kernel.select_worst_marginal({("a",): np.zeros(3)}, {("a",): 1.0}, {("a",): 0.0}, 1.0),
-        lambda kernel: kernel.select_worst_marginal({("a",): np.full(4, np.nan)}, {("a",): 1.0}, {("a",): 0.0}, 1.0),
-        lambda kernel: kernel.select_worst_marginal(zeros(), dict.fromkeys(PAIRS, -1.0), dict.fromkeys(PAIRS, 0.0), 1.0),
-        lambda kernel: kernel.select_worst_marginal(zeros(), dict.fromkeys(PAIRS, 1.0), dict.fromkeys(PAIRS, np.inf), 1.0),
+        lambda kernel: selected(kernel, {("a",): np.zeros(3)}, 1.0),
+        lambda kernel: selected(kernel, {("a",): np.full(4, np.nan)}, 1.0),
+        lambda kernel: selected(kernel, zeros(), 1.0, dict.fromkeys(PAIRS, -1.0)),
+        lambda kernel: selected(kernel, zeros(), 1.0, offsets=dict.fromkeys(PAIRS, np.inf)),
+        lambda kernel: selected(kernel, zeros(), 0.0),
     ],
 )
 def test_a_misused_operation_costs_nothing_and_reads_nothing(misuse) -> None:
@@ -303,33 +306,20 @@ def test_selections_have_the_probabilities_of_the_exponential_mechanism(noise: N
     source = people(60)
     rng = np.random.default_rng(34)
     cliques = tuple(all_kway(DOMAIN, 1).cliques) + PAIRS
+    among = np.array([clique != ("b",) for clique in cliques])
     answers = {clique: rng.uniform(0, 2 * 60 / DOMAIN.cells(clique), DOMAIN.sizes(clique)) for clique in cliques}
     weights = {clique: float(len(clique)) for clique in cliques}
     offsets = {clique: 0.3 * DOMAIN.cells(clique) for clique in cliques}
     eps = 0.15 if relation == "add-remove" else 0.3
     true = source.counts(cliques)
-    scores = np.array([weights[c] * (np.abs(true[c] - answers[c]).sum() - offsets[c]) for c in cliques])
+    scores = np.array([weights[c] * (np.abs(true[c] - answers[c]).sum() - offsets[c]) for c in cliques])[among]
     sensitivity = max(weights.values()) * (1 if relation == "add-remove" else 2)
     probabilities = np.exp(eps * (scores - scores.max()) / (2 * sensitivity))
     kernel = kernel_of(source, relation=relation, noise=noise)
-    drawn = [cliques.index(kernel.select_worst_marginal(answers, weights, offsets, eps)) for _ in range(6_000)]
+    named, offer = list(compress(cliques, among)), offered(answers, weights, offsets)
+    drawn = [named.index(kernel.select_offered_marginal(offer, eps, among)) for _ in range(6_000)]
     # the grid of the scores moves these probabilities by a relative 1e-5: invisible in 6,000 draws
     assert frequency_p_value(drawn, probabilities / probabilities.sum()) > FALSE_ALARM
-
-
-def offered(answers: dict[Clique, np.ndarray]) -> Offered:
-    return Offered(answers, dict.fromkeys(answers, 1.0), dict.fromkeys(answers, 0.0))
-
-
-def test_selections_of_an_offer_are_exponential_mechanisms_over_those_that_are_named() -> None:
-    source, cliques, eps, among = people(60), (("a",), ("b",), *PAIRS), 0.05, np.array([True, False, True, True, False])
-    answers = {clique: np.full(DOMAIN.sizes(clique), 3.0) for clique in cliques}
-    scores = np.array([np.abs(true - answers[r]).sum() for r, true in source.counts(cliques).items()])[among]
-    weighed, named = np.exp(eps * (scores - scores.max()) / 2), list(compress(cliques, among))
-    kernel, offer = kernel_of(source, noise=SeededNoise(36)), offered(answers)
-    drawn = [named.index(kernel.select_offered_marginal(offer, eps, among)) for _ in range(6_000)]
-    # always the same with this seed; the grid of the scores moves these probabilities by a relative 1e-5
-    assert frequency_p_value(drawn, weighed / weighed.sum()) > FALSE_ALARM
 
 
 def test_selections_of_an_offer_are_those_among_its_answers() -> None:
@@ -343,7 +333,20 @@ def test_selections_of_an_offer_are_those_among_its_answers() -> None:
     for number, among in ((0, [1, 1, 1]), (0, [0, 1, 1]), (1, [1, 1, 0]), (1, [1, 1, 1]), (0, [1, 0, 1])):
         chosen = once.select_offered_marginal(offers[number], 3.0, np.array(among, dtype=bool))
         some = dict(compress(copies[number].items(), among))
-        assert chosen == always.select_worst_marginal(some, dict.fromkeys(some, 1.0), dict.fromkeys(some, 0.0), 3.0)
+        assert chosen == selected(always, some, 3.0)
+
+
+@pytest.mark.parametrize("name", ["cliques", "tables", "weights", "offsets"])
+def test_what_is_offered_takes_no_other_arrays(name: str) -> None:
+    """A draw scales its noise by the weights, and the scores are kept from the first draw."""
+    offer = offered(zeros())
+    with pytest.raises(FrozenInstanceError):
+        setattr(offer, name, getattr(offered(zeros()), name))
+    with pytest.raises(FrozenInstanceError):
+        delattr(offer, name)
+    for array in (offer.weights, offer.offsets, *offer.tables):
+        with pytest.raises(ValueError, match="read-only"):
+            array[:] = 0
 
 
 @pytest.mark.parametrize("among", [np.zeros(3, dtype=bool), np.ones(2, dtype=bool)], ids=["none", "too few"])
@@ -359,14 +362,13 @@ def test_at_a_large_eps_the_worst_marginal_wins() -> None:
     answers = people().counts(PAIRS)
     wrong = {clique: table_.astype(float) for clique, table_ in answers.items()}
     wrong[("a", "c")] = wrong[("a", "c")][::-1]
-    assert kernel.select_worst_marginal(wrong, dict.fromkeys(PAIRS, 1.0), dict.fromkeys(PAIRS, 0.0), 100.0) == ("a", "c")
+    assert selected(kernel, wrong, 100.0) == ("a", "c")
 
 
 def test_offsets_and_weights_are_part_of_the_score() -> None:
     kernel = kernel_of(people())  # GlassNoise: the largest score wins
-    weights, offsets = dict.fromkeys(PAIRS, 1.0), dict.fromkeys(PAIRS, 0.0)
-    assert kernel.select_worst_marginal(zeros(), weights | {("b", "c"): 2.0}, offsets, 1.0) == ("b", "c")
-    assert kernel.select_worst_marginal(zeros(), weights, dict.fromkeys(PAIRS, 9.0) | {("a", "c"): 0.0}, 1.0) == ("a", "c")
+    assert selected(kernel, zeros(), 1.0, dict.fromkeys(PAIRS, 1.0) | {("b", "c"): 2.0}) == ("b", "c")
+    assert selected(kernel, zeros(), 1.0, offsets=dict.fromkeys(PAIRS, 9.0) | {("a", "c"): 0.0}) == ("a", "c")
 
 
 def test_measured_errors_are_l1_distances_plus_noise() -> None:
@@ -567,12 +569,3 @@ def test_what_the_kernel_shows_of_itself_does_not_depend_on_the_table() -> None:
         names = [name for name in dir(kernel) if not name.startswith("_") and not callable(getattr(kernel, name))]
         shown.append({name: getattr(kernel, name) for name in names})
     assert shown[0] == shown[1]
-
-
-def test_answers_that_were_written_to_are_compared_anew() -> None:
-    kernel, answers = kernel_of(people(), noise=SeededNoise(4)), zeros()
-    far = 1e6
-    for clique in PAIRS:
-        answers[clique][:] = far
-        assert kernel.select_worst_marginal(answers, dict.fromkeys(PAIRS, 1.0), dict.fromkeys(PAIRS, 0.0), 3.0) == clique
-        answers[clique][:] = 0.0

@@ -71,6 +71,12 @@ def test_no_other_noise_or_sensitivity_pays(case: Case) -> None:
     assert not PerturbedMinimum(1e3, 1.0).pays(wanted)
 
 
+def test_an_operation_of_an_older_version_is_named_and_refused() -> None:
+    """One of those whose releases were made before every selection drew from an offer."""
+    old = Call(Unit(), DOMAIN, "select_worst_marginal", (0.5, ("about", "0" * 64)), ("a",))
+    refused(due, old, saying="'select_worst_marginal'; use the version that made it")
+
+
 @pytest.mark.parametrize(
     ("operation", "asked", "given"),
     [

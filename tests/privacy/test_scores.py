@@ -16,7 +16,6 @@ from dpsynth_core.privacy.scores import (
     COUNT_STEPS,
     SCORE_LIMIT,
     WEIGHT_STEPS,
-    check_answer,
     check_answers,
     distances,
     offset_steps,
@@ -75,11 +74,10 @@ def test_every_kind_of_float_answer_is_scored_alike() -> None:
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 1e13])
 def test_answers_that_cannot_be_scored_exactly_are_refused(bad: float) -> None:
-    refused(check_answer, np.array([1.0, bad]), (2,), kind=ValueError, saying="too large")
+    refused(check_answers, [np.array([1.0, bad])], [(2,)], kind=ValueError, saying="too large")
 
 
 def test_answers_of_the_wrong_shape_are_refused() -> None:
-    refused(check_answer, np.zeros((2, 3)), (3, 2), kind=ValueError, saying="shape")
     refused(check_answers, [np.zeros(2), np.zeros((2, 3))], [(2,), (3, 2)], kind=ValueError, saying="shape")
 
 

@@ -23,6 +23,7 @@ from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.predictors import Additive, Largest, Predictor
 from dpsynth_core.vocabulary.workload import all_kway
+from tests.offers import selected
 from tests.privacy.tables import GlassNoise, table
 from tests.tiers import examples
 
@@ -150,7 +151,7 @@ offsets = st.fixed_dictionaries({clique: st.floats(-10, 1e4) for clique in CLIQU
 def scored(people: People, unit: Unit, given_answers: dict, given_weights: dict, given_offsets: dict) -> tuple[np.ndarray, float, Event]:
     """The integer scores that entered the noisy max, the Gumbel scale, and the charge."""
     kernel, glass = kernel_and_glass(people, unit)
-    kernel.select_worst_marginal(given_answers, given_weights, given_offsets, 0.7)
+    selected(kernel, given_answers, 0.7, given_weights, given_offsets)
     scores, scale = glass.seen[0]
     return scores, scale, kernel.events[0]
 

@@ -33,6 +33,7 @@ from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.measurement import ROUNDING, Measurement, Residual
 from dpsynth_core.vocabulary.predictors import Additive, Largest, Predictor
 from tests.mechanisms.offered import TABLES
+from tests.offers import selected
 from tests.refusals import refused
 from tests.specs import usual
 
@@ -202,9 +203,9 @@ def test_an_answer_that_cannot_be_kept_does_not_end_a_run_and_is_told_at_the_rep
 FIRST, SECOND = (Predictor("a", Additive(np.array(scores, dtype=np.int64), {}), Largest(np.arange(2))) for scores in ([0, 1], [1, 0]))
 
 
-A_DOMAIN = Domain.from_json({"a": 2})
+A_DOMAIN = Domain.from_json({"a": 2, "b": 1})
 QUERIES = QueryClass(A_DOMAIN, (("a",),))
-SUPPORT, START = np.array([[0], [1]], dtype=np.int32), np.full(2, 0.5)
+SUPPORT, START = np.array([[0, 0], [1, 0]], dtype=np.int32), np.full(2, 0.5)
 
 
 def sparse(value: float) -> SparseAnswers:
@@ -216,9 +217,9 @@ def sparse(value: float) -> SparseAnswers:
     [
         lambda kernel, x: kernel.measure_errors({("a",): np.array([0.0, x])}, 2.0),
         lambda kernel, x: kernel.measure_largest_error({("a",): np.array([0.0, x])}, 2.0),
-        lambda kernel, x: kernel.select_worst_marginal({("a",): np.array([0.0, x])}, {("a",): 1.0}, {("a",): 0.0}, 1.0),
-        lambda kernel, x: kernel.select_worst_marginal({("a",): np.zeros(2)}, {("a",): 1.0 + x}, {("a",): 0.0}, 1.0),
-        lambda kernel, x: kernel.select_worst_marginal({("a",): np.zeros(2)}, {("a",): 1.0}, {("a",): x}, 1.0),
+        lambda kernel, x: selected(kernel, {("a",): np.array([0.0, x])}, 1.0),
+        lambda kernel, x: selected(kernel, {("a",): np.zeros(2), ("b",): np.zeros(1)}, 1.0, {("a",): 1.0, ("b",): 2.0 + x}),
+        lambda kernel, x: selected(kernel, {("a",): np.zeros(2)}, 1.0, offsets={("a",): x}),
         lambda kernel, x: kernel.select_signed_query(QUERIES, sparse(x), 1.0),
         lambda kernel, x: kernel.select_worst_queries(QUERIES, sparse(0.0), 1.0, 1, np.array([int(4 * x)])),
         lambda kernel, x: kernel.permute_and_flip(QUERIES, sparse(x), 1.0),
@@ -235,7 +236,7 @@ def test_every_array_that_was_asked_about_shows_in_the_transcript(ask: Callable[
 
     def asked(x: float) -> tuple[Any, ...]:
         kept: list[RecordedAnswer] = []
-        kernel = PrivacyKernel(CodesSource(A_DOMAIN, np.array([[0], [1], [1]], dtype=np.int32)), Unit(), 1e6, SeededNoise(1), 0.5)
+        kernel = PrivacyKernel(CodesSource(A_DOMAIN, np.array([[0, 0], [1, 0], [1, 0]], dtype=np.int32)), Unit(), 1e6, SeededNoise(1), 0.5)
         ask(recording(kernel, lambda answer, _: kept.append(answer)), x)
         replayed: list[RecordedAnswer] = []
         read = transcript.from_json(json.loads(json.dumps(transcript.to_json(kept, []))), [])

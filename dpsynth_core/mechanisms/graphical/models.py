@@ -220,9 +220,8 @@ class Choice:
 
 
 def choose(kernel: Kernel, answers: Answers, weights: ByTable, offsets: ByTable, eps: float) -> Choice:
-    """Select a marginal with score w_r * (||M_r(D) - answers_r||_1 - offset_r); see `Kernel.select_worst_marginal`."""
-    chosen, seen = kernel.select_worst_marginal(answers, weights, offsets, eps), _seen(answers, weights, offsets)
-    return Choice(chosen, eps, max(weights[r] for r in answers) * kernel.unit.marginal_l1, len(answers), seen[chosen], seen)
+    """Select a marginal with score w_r * (||M_r(D) - answers_r||_1 - offset_r); see `Kernel.select_offered_marginal`."""
+    return Selecting(kernel, answers, weights, offsets, eps).draw(np.ones(len(answers), dtype=bool))
 
 
 class Selecting:
@@ -230,7 +229,7 @@ class Selecting:
 
     def __init__(self, kernel: Kernel, answers: Answers, weights: ByTable, offsets: ByTable, eps: float) -> None:
         self.eps, self._kernel, self._offered = eps, kernel, Offered(answers, weights, offsets)
-        self._tables = self._fresh = _seen(answers, weights, offsets)
+        self._tables = self._fresh = {r: Candidate(weights[r], offsets[r], answer.astype(np.float32)) for r, answer in answers.items()}
         self._weights = np.array([weights[r] for r in answers])
 
     def draw(self, among: Booleans) -> Choice:
@@ -241,10 +240,6 @@ class Selecting:
         seen, self._fresh = self._fresh, {}
         sensitivity = float(self._weights[among].max()) * self._kernel.unit.marginal_l1
         return Choice(clique, self.eps, sensitivity, int(among.sum()), self._tables[clique], seen)
-
-
-def _seen(answers: Answers, weights: ByTable, offsets: ByTable) -> dict[Clique, Candidate]:
-    return {r: Candidate(weights[r], offsets[r], answer.astype(np.float32)) for r, answer in answers.items()}
 
 
 def choose_worst(kernel: Kernel, answers: Answers, eps: float) -> Choice:

@@ -13,7 +13,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.privacy.scores import COUNT_STEPS, check_answer, steps
+from dpsynth_core.privacy.scores import COUNT_STEPS, steps
+from dpsynth_core.privacy.scores import check_answers as check_tables
 from dpsynth_core.research.vocabulary.queries import Numbers, QueryClass, SparseAnswers, merged, values_at
 from dpsynth_core.vocabulary.measurement import Clique
 
@@ -106,7 +107,7 @@ class ScoreGroups:
 def check_answers(queries: QueryClass, answers: SparseAnswers) -> None:
     """ValueError unless the answers belong to queries of the class and can be scored exactly. Looks at public values only."""
     check_numbers(queries, answers.numbers)
-    check_answer(np.array([answers.elsewhere, np.abs(answers.values).max(initial=0.0)]), (2,))
+    check_tables([np.array([answers.elsewhere, np.abs(answers.values).max(initial=0.0)])], [(2,)])
 
 
 def check_numbers(queries: QueryClass, numbers: Numbers) -> None:

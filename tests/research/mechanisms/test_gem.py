@@ -16,6 +16,7 @@ from dpsynth_core.mechanisms.registry import configured, get
 from dpsynth_core.mechanisms.steps import Finished, Measured, Unmoved
 from dpsynth_core.privacy.events import Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.privacy.scores import WEIGHT_STEPS, Offered
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.research.inference.generator.network import Generator
@@ -39,11 +40,12 @@ class Overheard:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.kernel, name)
 
-    def select_worst_marginal(self, answers: Mapping[Clique, np.ndarray], weights: Any, offsets: Any, eps: float) -> Clique:
-        assert set(weights.values()) == {1.0}
-        assert set(offsets.values()) == {0.0}
-        self.asked.append(answers)
-        return self.kernel.select_worst_marginal(answers, weights, offsets, eps)
+    def select_offered_marginal(self, offered: Offered, eps: float, among: np.ndarray) -> Clique:
+        assert among.all()
+        assert set(offered.weights.tolist()) == {WEIGHT_STEPS}
+        assert not offered.offsets.any()
+        self.asked.append(dict(zip(offered.cliques, offered.tables, strict=True)))
+        return self.kernel.select_offered_marginal(offered, eps, among)
 
 
 def literal_answers(table: np.ndarray, clique: Clique) -> np.ndarray:
