@@ -5,27 +5,32 @@ the rows with the people's. *Begun*: with the weights that rows begin with; *unw
 a share is the standard error over releases.
 
     python -m benchmarks weights --epsilon 1 --runs 200
+    python -m benchmarks weights --folder FOLDER --epsilon 1 --runs 5    # two linked tables: a survey (`households`) and its weights.csv
 """
 
 from __future__ import annotations
 
+import shutil
 import statistics
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
-from benchmarks import record
+from benchmarks import households, record
 from benchmarks.table import file_section, released, spec
 from dpsynth_core.claims import weighted
 from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
 from dpsynth_core.statistics.distances import in_wrong_cell
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.link import Link
 
 PEOPLE, LARGEST = 5000, 8.0
 DOMAIN = Domain(
@@ -40,24 +45,86 @@ WAYS = ("calibrated", "begun", "unweighted")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = record.parser(__doc__, epsilon=1.0, runs=200)
+    parser = record.parser(__doc__, epsilon=1.0, runs=200, largest=120.0)
+    parser.add_argument("--folder", type=Path, help="with households.csv, persons.csv and weights.csv; --largest is the largest weight")
     options = parser.parse_args(arguments)
-    people = invented()
+    name, columns = "weights", list[str]()
     with tempfile.TemporaryDirectory() as folder:
-        people.to_csv(Path(folder) / "people.csv", index=False)
-        budget = {"epsilon": options.epsilon, "certificate": 0.05, "inside": 0.1, "weighted": weighted.USUAL_SHARE}
-        section = file_section(Path(folder) / "people.csv")
-        plan = synthesis.plan(spec(section, DOMAIN, "aim", budget, weight={"column": "weight"}))
-        runs = [trial(plan, people) for _ in range(options.runs)]
+        if options.folder is not None:
+            name, tables = "weights_linked", Survey.of(options.folder, Path(folder), options.largest)
+            plan = synthesis.plan(tables.spec(options.epsilon))
+            runs, columns = [linked_trial(plan, tables) for _ in range(options.runs)], tables.columns
+        else:
+            people, columns = invented(), [*DOMAIN.names[:-1]]
+            people.to_csv(Path(folder) / "people.csv", index=False)
+            budget = {"epsilon": options.epsilon, "certificate": 0.05, "inside": 0.1, "weighted": weighted.USUAL_SHARE}
+            section = file_section(Path(folder) / "people.csv")
+            plan = synthesis.plan(spec(section, DOMAIN, "aim", budget, weight={"column": "weight"}))
+            runs = [trial(plan, people) for _ in range(options.runs)]
     rows = []
-    for name in DOMAIN.names[:-1]:
-        held = [run[name, "held"] for run in runs]
+    for column in columns:
+        held = [run[column, "held"] for run in runs]
         share, doubt = statistics.fmean(held), statistics.stdev(held) / len(held) ** 0.5
-        errors = (f"{statistics.fmean(run[name, way] for run in runs):.2%}" for way in ("bound", *WAYS))
-        rows.append((name, f"{share:.1%} ± {doubt:.1%}", *errors))
+        errors = (f"{statistics.fmean(run[column, way] for run in runs):.2%}" for way in ("bound", *WAYS))
+        rows.append((column, f"{share:.1%} ± {doubt:.1%}", *errors))
     heads = (f"{options.runs} releases, epsilon {options.epsilon:g}", "bound holds", "mean bound", *(f"error, {way}" for way in WAYS))
     kept = {"epsilon": options.epsilon, "runs": options.runs} | record.machine()
-    record.write(options.results / "weights", kept | {"columns": rows}, record.table(heads, rows))
+    record.write(options.results / name, kept | {"columns": rows}, record.table(heads, rows))
+
+
+@dataclass(frozen=True)
+class Survey:
+    """A survey of households with weights: its tables in a folder, and as frames, whose weights are at most `largest`."""
+
+    folder: Path
+    largest: float
+    households: pd.DataFrame
+    members: pd.DataFrame
+
+    @classmethod
+    def of(cls, folder: Path, into: Path, largest: float) -> Self:
+        own, members, weights = (pd.read_csv(folder / f"{name}.csv") for name in ("households", "persons", "weights"))
+        own = own.merge(weights, on=households.KEY)
+        for name in ("households", "persons"):
+            shutil.copy(folder / f"{name}.json", into)
+        own.to_csv(into / "households.csv", index=False)
+        members.to_csv(into / "persons.csv", index=False)
+        own["members"] = own[households.KEY].map(members.groupby(households.KEY).size()).fillna(0).clip(upper=households.MOST).astype(int)
+        members = members[members.groupby(households.KEY).cumcount() < households.MOST]
+        members = members.merge(own[[households.KEY, "weight"]], on=households.KEY)
+        return cls(into, largest, own, members)
+
+    @property
+    def columns(self) -> list[str]:
+        return [str(name) for table in (self.households, self.members) for name in table if name not in (households.KEY, "weight")]
+
+    def spec(self, epsilon: float) -> Spec:
+        two = households.link(self.folder)
+        weight = Attribute.numeric("weight", 0.0, self.largest, bins=12, nearest=True)
+        two = Link(Domain((*two.households, weight)), two.members, two.most)
+        document = households.spec(self.folder, two, epsilon, 0, 0.05).model_dump(mode="json")
+        document["budget"]["weighted"] = weighted.USUAL_SHARE
+        return Spec.from_json(document | {"weight": {"column": "weight"}, "output": {}})
+
+
+def linked_trial(plan: Plan, tables: Survey) -> dict[tuple[str, str], float]:
+    """As `trial`, of households by their columns and of members by theirs."""
+    release, found = released(plan), dict[tuple[str, str], float]()
+    stated, codes = release.claims[weighted.WEIGHTED.name], release.codes
+    assert codes is not None
+    assert release.weights is not None
+    begun = weighted.calibrated(plan, codes, release.inside, None)
+    ways = dict(zip(WAYS, (release.weights, begun, np.ones(len(begun))), strict=True))
+    for one, told, people in zip(weighted.counted(plan, codes), stated.parts, (tables.households, tables.members), strict=True):
+        bounds = {marginal.attributes[0]: marginal.bound95 for marginal in told.certificate.marginals}
+        for column in one.columns:
+            true = shares(people[column.name], people["weight"].clip(0, tables.largest), column.size)
+            for way, weights in ways.items():
+                table = one.table(column, weights)
+                found[column.name, way] = in_wrong_cell(true, table / table.sum())
+            found[column.name, "bound"] = bounds[column.name]
+            found[column.name, "held"] = float(found[column.name, "calibrated"] <= bounds[column.name])
+    return found
 
 
 def invented() -> pd.DataFrame:

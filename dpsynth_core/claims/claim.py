@@ -25,6 +25,7 @@ from dpsynth_core.statistics.evidence import Evidence
 from dpsynth_core.statistics.totals import Total, known_total, measured_total
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.inside import Inside
+from dpsynth_core.vocabulary.link import Link
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.rows import Repeated
 from dpsynth_core.vocabulary.workload import Workload
@@ -88,6 +89,8 @@ class Asked(Protocol):
     def columns_sigma(self) -> float | None: ...
     @property
     def records_each(self) -> int: ...
+    @property
+    def link(self) -> Link | None: ...
 
 
 @dataclass(frozen=True, eq=False)

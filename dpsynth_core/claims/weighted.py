@@ -10,6 +10,11 @@ It starts as the mean weight of the row's cell and is raked (Deming and Stephan 
 1992), until the rows have the tables that are believed: those that they had, moved towards the measured ones by as much of the difference
 as noise does not explain (James and Stein 1961); or public totals that the curator states. That is made of what is released. The other half
 measures how far the calibrated rows are off, as a certificate does, in steps of weights.
+
+Of two linked tables the column is one of the households, and a household's weight is that of its members. Their columns have tables of
+their own, in which each record of pairs counts as often as its household has members too, so that each member counts whole; a household
+then changes them by L times the members that count. One weight for each household meets the tables of both (integrative calibration,
+Lemaitre and Dufour 1987): in a table of members it is raked by the geometric mean of what its members would be raked by.
 """
 
 from __future__ import annotations
@@ -17,7 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Self, cast
 
 import numpy as np
 import scipy
@@ -36,10 +41,11 @@ from dpsynth_core.statistics.totals import Total, known_total
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.inside import Inside
+from dpsynth_core.vocabulary.link import NUMBER, Link, apart
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.middles import behind, middles
 from dpsynth_core.vocabulary.names import column_field
-from dpsynth_core.vocabulary.rows import one_table
+from dpsynth_core.vocabulary.rows import Repeated, one_table
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.integer]
@@ -48,6 +54,8 @@ NUMBERS = ("integer", "numeric")
 USUAL_SHARE = 0.05
 """Of the budget, where a column is named as the weight and nothing else is said."""
 STEPS = 1000
+LINKED_STEPS = 250
+"""The same of two linked tables, in which a household is up to 2,520 records."""
 NEAREST = 'let values outside count in the nearest group: "other": "nearest" in the domain'
 _CALIBRATING = 0.5
 _BY_LUCK = 0.05
@@ -55,6 +63,7 @@ _BY_LUCK = 0.05
 the tables that were nearly right were moved, and ended further off (`benchmarks.weights`)."""
 _MOST = 4.0
 """Raking makes no weight more than so many times as large, or as small, relative to all others."""
+_STEEPEST = 50.0
 _ROUNDS = 100
 _MET, _MET_CLOSELY = 1e-9, 1e-3
 _MOST_CELLS = 40_000_000
@@ -65,8 +74,8 @@ _NAMED = 8
 
 
 class WeightSpec(BaseModel):
-    """column: whose numbers are the weights of the records. totals: by column and cell, public totals that the rows' weights are calibrated
-    to in place of measured ones."""
+    """column: whose numbers are the weights of the records, or of households. totals: by column and cell, public totals that the rows'
+    weights are calibrated to in place of measured ones; of two linked tables households by their columns, and members by theirs."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -84,21 +93,74 @@ class WeightedTable:
 
 @dataclass(frozen=True)
 class Measured:
-    """step: of weights. total: of all weights, as the tables say; sigma: noise in a cell of them; both in steps."""
+    """step: what a count of 1 weighs. total: of all weights, as the tables say; sigma: noise in a cell of them; both are counts. members:
+    of two linked tables the same of members; this is of their households then."""
 
     step: float
     total: Total
     sigma: float
     tables: tuple[WeightedTable, ...]
+    members: Measured | None = None
+
+    @property
+    def parts(self) -> tuple[Self, ...]:
+        """This, and that of members."""
+        return (self,) if self.members is None else (self, cast(Self, self.members))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Weighted(Measured):
     """rows: what the calibrated weights add up to. certificate: of the weighted tables of the calibrated rows, one for each other column;
     it counts steps where others count people."""
 
     rows: float
     certificate: Certificate
+    members: Weighted | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Who counts in weighted tables: the rows of a table, or the members of the first's. columns: that such a table is of. codes: of these,
+    shape (n, columns). owners: the row whose weight each has, shape (n,); None for rows."""
+
+    columns: tuple[Attribute, ...]
+    codes: Codes
+    owners: Integers | None = None
+
+    def table(self, column: Attribute, weights: Floats) -> Floats:
+        """What those in each cell weigh. weights: of the rows."""
+        each = weights if self.owners is None else weights[self.owners]
+        return np.asarray(np.bincount(self.codes[:, self.columns.index(column)], each, column.size), np.float64)
+
+
+def counted(plan: Asked, codes: Codes | Repeated) -> tuple[Counted, ...]:
+    """Rows; of two linked tables households, as `link.apart` has them, and their members."""
+    return _counted(plan, *_apart(plan, codes))
+
+
+def _apart(plan: Asked, codes: Codes | Repeated) -> tuple[Codes, Integers, Codes]:
+    """Rows with all columns; the row of each member, and members: none where there is one table."""
+    if plan.link is not None and isinstance(codes, Repeated):
+        return apart(plan.link, codes.codes)
+    rows = one_table(codes)
+    assert rows is not None
+    return rows, np.empty(0, np.int64), rows[:0]
+
+
+def _counted(plan: Asked, rows: Codes, owners: Integers, members: Codes) -> tuple[Counted, ...]:
+    assert plan.weight is not None
+    columns = _columns(plan.domain, plan.link, plan.weight.column)
+    first = Counted(columns[0], rows[:, [plan.domain.position(one.name) for one in columns[0]]])
+    if plan.link is None:
+        return (first,)
+    return first, Counted(columns[1], members[:, len(plan.link.households) :], owners)
+
+
+def _columns(domain: Domain, link: Link | None, weight: str) -> tuple[tuple[Attribute, ...], ...]:
+    """Of which weighted tables are measured: of rows, and of members of these."""
+    rows = domain.attributes if link is None else (*link.households, domain[NUMBER])
+    members = () if link is None else (link.members.attributes,)
+    return tuple(one for one in rows if one.name != weight), *members
 
 
 def as_weight(domain: Domain, name: str) -> Domain:
@@ -112,28 +174,64 @@ def as_weight(domain: Domain, name: str) -> Domain:
     return replace(domain, attributes=tuple(clipped if one.name == name else one for one in domain))
 
 
-def raked(cells: Sequence[Codes], base: Floats, targets: Sequence[Floats]) -> Floats:
+def raked(cells: Sequence[Codes], base: Floats, targets: Sequence[Floats], owners: Sequence[Integers | None] | None = None) -> Floats:
     """Weights of rows whose tables are the targets, as near as factors of `_MOST` to either side allow.
 
-    cells: for each table, the cell of each row, shape (rows,). base: the weights to begin with, not below 0. targets: for each table the
-    sum of weights in each cell, with the same sum for all. Cells without weighted rows stay empty, and the others have their sum.
+    cells: for each table, the cell of each row, shape (rows,); or of each member of rows, shape (members,), whose rows `owners` has then.
+    base: the weights to begin with, not below 0. targets: for each table the sum of weights in each cell; those of rows have the same sum.
+    Cells without weighted rows stay empty, and the others have their sum.
     """
     if not base.any():
         return base
+    whose = owners or [None] * len(cells)
     total = float(targets[0].sum())
     base = base * (total / base.sum())
-    reached = [np.where(np.bincount(codes, base, len(target)) > 0, target, 0.0) for codes, target in zip(cells, targets, strict=True)]
-    reached = [target * (total / target.sum()) if target.any() else target for target in reached]
+    tables = list(zip(cells, whose, [_reached(*each, base) for each in zip(cells, whose, targets, strict=True)], strict=True))
     weights = base
     for _ in range(_ROUNDS):
         before = weights
-        for codes, target in zip(cells, reached, strict=True):
-            there = np.bincount(codes, weights, len(target))
-            weights = weights * np.divide(target, there, out=np.ones_like(target), where=there > 0)[codes]
+        for codes, owner, target in tables:
+            there = _sums(codes, owner, weights, len(target))
+            factors = np.divide(target, there, out=np.ones_like(target), where=there > 0)[codes]
+            weights = weights * (factors if owner is None else _together(factors, owner, len(weights)))
         weights = np.clip(weights, base / _MOST, base * _MOST)
         if np.abs(weights - before).max() <= _MET * weights.max():
             break
     return np.asarray(weights * (total / weights.sum()))
+
+
+def _sums(codes: Codes, owner: Integers | None, weights: Floats, size: int) -> Floats:
+    return np.asarray(np.bincount(codes, weights if owner is None else weights[owner], size), np.float64)
+
+
+def _reached(codes: Codes, owner: Integers | None, target: Floats, base: Floats) -> Floats:
+    """The target without cells that no row is in, and with its sum."""
+    reached = np.where(_sums(codes, owner, base, len(target)) > 0, target, 0.0)
+    return np.asarray(reached * (target.sum() / reached.sum()) if reached.any() else reached)
+
+
+def _together(factors: Floats, owner: Integers, rows: int) -> Floats:
+    """For each row the geometric mean of its members' factors; 1 where it has none."""
+    with np.errstate(divide="ignore"):
+        logs = np.bincount(owner, np.log(factors), rows)
+    return np.asarray(np.exp(logs / np.maximum(np.bincount(owner, minlength=rows), 1)))
+
+
+def tilted(table: Floats, total: float) -> Floats:
+    """The table of numbers 0, 1, 2 and so on with the same sum whose numbers add up to the total: each cell is changed by a factor that
+    rises or falls evenly with its number. The table as it is, where none does that."""
+    numbers = np.arange(len(table))
+
+    def leaning(by: float) -> Floats:
+        leaned = table * np.exp(by * (numbers - numbers[table > 0].mean()) / len(table))
+        return np.asarray(leaned * (table.sum() / leaned.sum()))
+
+    def off(by: float) -> float:
+        return float(leaning(by) @ numbers) - total
+
+    if (table > 0).sum() < 2 or off(-_STEEPEST) >= 0 or off(_STEEPEST) <= 0:
+        return table
+    return leaning(scipy.optimize.brentq(off, -_STEEPEST, _STEEPEST))
 
 
 def nearest_table(noisy: Floats, total: float) -> Floats:
@@ -149,21 +247,46 @@ def start(column: Attribute, inside: Mapping[str, Inside]) -> Floats:
     return np.maximum(np.nan_to_num(means), 0.0)
 
 
-def calibrated(plan: Asked, codes: Codes, inside: Mapping[str, Inside], stated: Measured | None) -> Floats:
-    """The weight of each row, shape (rows,). stated: None where nothing was measured; weights are then those that rows begin with."""
+def calibrated(plan: Asked, codes: Codes | Repeated, inside: Mapping[str, Inside], stated: Measured | None) -> Floats:
+    """The weight of each row, shape (rows,); of two linked tables of households as `counted` has them. stated: None where nothing was
+    measured; weights are then those that rows begin with."""
     assert plan.weight is not None
-    domain, public = plan.domain, plan.weight.totals
-    base = start(domain[plan.weight.column], inside)[codes[:, domain.position(plan.weight.column)]]
+    column, (rows, owners, members) = plan.domain[plan.weight.column], _apart(plan, codes)
+    base = start(column, inside)[rows[:, plan.domain.position(column.name)]]
     if stated is None or not base.any():
         return base.round(_DIGITS)
-    sums = {name: np.array([cells[label] for label in domain[name].cell_labels()]) for name, cells in public.items()}
-    whole = float(next(iter(sums.values())).sum()) if sums else stated.total.value * stated.step
-    cells = {one.column: codes[:, domain.position(one.column)] for one in stated.tables}
-    for one in stated.tables:
-        rows = np.bincount(cells[one.column], base, domain[one.column].size) * (stated.total.value / base.sum())
-        believed = _believed(rows, np.array(one.measured), stated.sigma)
-        sums.setdefault(one.column, nearest_table(believed * (whole / stated.total.value), whole))
-    return raked([cells[name] for name in sums], base, list(sums.values())).round(_DIGITS)
+    every = _counted(plan, rows, owners, members)
+    targets = _targets(plan.weight.totals, every, stated, base)
+    cells, sums = [], []
+    for one, wanted in zip(every, targets, strict=True):
+        place = {column.name: number for number, column in enumerate(one.columns)}
+        cells += [(one.codes[:, place[name]], one.owners) for name in wanted]
+        sums += list(wanted.values())
+    return raked([codes for codes, _ in cells], base, sums, [owners for _, owners in cells]).round(_DIGITS)
+
+
+def _targets(
+    totals: Mapping[str, Mapping[str, float]], every: Sequence[Counted], stated: Measured, base: Floats
+) -> list[dict[str, Floats]]:
+    """What weights add up to, of rows and of members: by column, public totals first, what is believed of the others."""
+    targets = list[dict[str, Floats]]()
+    for one, measured in zip(every, stated.parts, strict=True):
+        columns = {column.name: column for column in one.columns}
+        sums = {name: _listed(columns[name], cells) for name, cells in totals.items() if name in columns}
+        whole = float(next(iter(sums.values())).sum()) if sums else measured.total.value * measured.step
+        if targets:  # how many members there are follows from how many households have how many
+            targets[0][NUMBER] = number = tilted(targets[0][NUMBER], whole) if sums else targets[0][NUMBER]
+            whole = whole if sums else float(number @ np.arange(len(number)))
+        for told in measured.tables:
+            rows = one.table(columns[told.column], base)
+            believed = _believed(rows * (measured.total.value / (rows.sum() or 1.0)), np.array(told.measured), measured.sigma)
+            sums.setdefault(told.column, nearest_table(believed * (whole / measured.total.value), whole))
+        targets.append(sums)
+    return targets
+
+
+def _listed(column: Attribute, cells: Mapping[str, float]) -> Floats:
+    return np.array([cells[label] for label in column.cell_labels()])
 
 
 def _believed(rows: Floats, measured: Floats, sigma: float) -> Floats:
@@ -173,40 +296,68 @@ def _believed(rows: Floats, measured: Floats, sigma: float) -> Floats:
     return rows + apart * max(0.0, 1 - explained / max(float(apart @ apart), explained))
 
 
-def _in_steps(column: Attribute) -> tuple[Attribute, Integers, float]:
-    """A column of weights in cells of one step each, how many steps the weights of a cell are, and the step."""
+def _in_steps(column: Attribute, most: int = STEPS) -> tuple[Attribute, Integers, float]:
+    """A column of weights in cells of one step each, how many steps the weights of a cell are, and the step. most: steps of the largest
+    weight, at most."""
     low, end = column.edges[0], column.edges[-1]
     largest = end - column.scale.whole
-    step = 1.0 if column.scale.whole and largest <= STEPS else largest / STEPS
-    between = (np.arange(STEPS) + 0.5) * step
+    step = 1.0 if column.scale.whole and largest <= most else largest / most
+    between = (np.arange(most) + 0.5) * step
     edges = np.union1d([low, end], np.ceil(between) if column.scale.whole else between)
     cells = replace(column, edges=tuple(edges[(low <= edges) & (edges <= end)].tolist()))
     return cells, np.rint(np.nan_to_num(middles(cells)) / step).astype(np.int64), step
 
 
-def measure(plan: Asked, kernel: SealedKernel, codes: Codes, inside: Mapping[str, Inside]) -> Weighted:
-    """Spend all that the kernel has left."""
+def _kernels(plan: Asked, kernel: SealedKernel) -> tuple[list[SealedKernel], float]:
+    """Over rows that count as often as their weight has steps; and over members who count as often as that of their household has (see
+    Proposition 26). And what a count of 1 weighs."""
     assert plan.weight is not None
-    column, times, step = _in_steps(plan.domain[plan.weight.column])
-    others = [(one.name,) for one in plan.domain if one.name != column.name]
-    weighted = kernel.over(Domain(tuple(column if one.name == column.name else one for one in plan.domain))).weighted(column.name, times)
-    weighted.prepare(others)
-    sigma = weighted.unit.marginal_l2 * math.sqrt(len(others) / (2 * _CALIBRATING * kernel.rho_left))
-    tables = [weighted.measure_marginal(clique, sigma) for clique in others]
+    column, times, step = _in_steps(plan.domain[plan.weight.column], STEPS if plan.link is None else LINKED_STEPS)
+    fine = Domain(tuple(column if one.name == column.name else one for one in plan.domain))
+    rows, link = kernel.over(fine).weighted(column.name, times), plan.link
+    if link is None:
+        return [rows], step
+    whole = np.array([0, *(max(2, size) for size in range(1, link.most + 1))])  # a single member is first in half of its records
+    one = link.members.attributes[0]
+    return [rows, rows.weighted(NUMBER, whole).among({one.name: tuple(range(one.size))})], step / link.whole
+
+
+def measure(plan: Asked, kernel: SealedKernel, codes: Codes | Repeated, inside: Mapping[str, Inside]) -> Weighted:
+    """Spend all that the kernel has left, as much on each column."""
+    every, (kernels, step) = counted(plan, codes), _kernels(plan, kernel)
+    number, left = sum(len(one.columns) for one in every), kernel.rho_left
+    stages = [of.part(left * (len(one.columns) / number)) for of, one in zip(kernels, every, strict=True)]
+    stated: Measured | None = None
+    for one, stage in reversed(list(zip(every, stages, strict=True))):
+        stated = _measured(one, stage, step, stated)
+    assert stated is not None
+    weights, finished = calibrated(plan, codes, inside, stated), None
+    for one, stage, told in reversed(list(zip(every, stages, stated.parts, strict=True))):
+        rows = float(sum(one.table(one.columns[0], weights)))
+        padded = {r: np.append(table, np.zeros(stage.domain[r[0]].size - len(table))) for r, table in shares(one, weights).items()}
+        certificate = certify(stage, padded, told.total, ROWS)
+        finished = Weighted(**vars(told) | {"members": finished}, rows=rows, certificate=certificate)
+    assert finished is not None
+    return finished
+
+
+def _measured(of: Counted, kernel: SealedKernel, step: float, members: Measured | None) -> Measured:
+    """The tables of its columns, each of which the kernel may have with one more cell, of nobody."""
+    cliques = [(one.name,) for one in of.columns]
+    kernel.prepare(cliques)
+    sigma = kernel.unit.marginal_l2 * math.sqrt(len(cliques) / (2 * _CALIBRATING * kernel.rho_left))
+    tables = [kernel.measure_marginal(clique, sigma) for clique in cliques]
+    tables = [replace(table, values=table.values[: one.size]) for table, one in zip(tables, of.columns, strict=True)]
     total = known_total(tables, None)
     assert total is not None
-    measured = Measured(step, total, sigma, tuple(WeightedTable(one.clique[0], tuple(one.values.ravel().tolist())) for one in tables))
-    weights = calibrated(plan, codes, inside, measured)
-    certificate = certify(weighted, shares(plan, codes, weights), total, ROWS)
-    return Weighted(**vars(measured), rows=float(weights.sum()), certificate=certificate)
+    return Measured(step, total, sigma, tuple(WeightedTable(one.clique[0], tuple(one.values.tolist())) for one in tables), members)
 
 
-def shares(plan: Asked, codes: Codes, weights: Floats) -> dict[Clique, Floats]:
-    """The weighted table of each other column, as shares of all weights; even ones where no row has a weight."""
-    assert plan.weight is not None
+def shares(of: Counted, weights: Floats) -> dict[Clique, Floats]:
+    """The weighted table of each column, as shares of all weights; even ones where no row has a weight."""
     even = weights if weights.any() else np.ones_like(weights)
-    others = [one for one in plan.domain if one.name != plan.weight.column]
-    return {(one.name,): np.bincount(codes[:, plan.domain.position(one.name)], even, one.size) / even.sum() for one in others}
+    tables = {(one.name,): of.table(one, even) for one in of.columns}
+    return {clique: table / (table.sum() or 1.0) for clique, table in tables.items()}
 
 
 class WeightsMeasured(Claim[Weighted]):
@@ -236,15 +387,15 @@ class WeightsMeasured(Claim[Weighted]):
             remedy = f"state a share, such as {USUAL_SHARE:g}, and a mechanism that makes rows; or name no weight"
             problem = "a column is named as the weight, and no share of the budget measures its tables"
             raise InputError(f"budget.{self.name}", problem, remedy)
-        check(plan.domain, weight)
+        check(plan.domain, weight, plan.link)
 
     def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> Weighted | None:  # type: ignore[override]
-        codes = one_table(final.released.codes)
+        codes = final.released.codes
         return None if codes is None else measure(plan, kernel, codes, final.inside)
 
     def answers(self, plan: Asked, stated: Weighted | None) -> int:  # noqa: ARG002
         """The tables, their errors and the largest of these; and those of groups, where there are some."""
-        return 0 if stated is None else len(stated.tables) + 2 + len(stated.certificate.most)
+        return 0 if stated is None else sum(len(one.tables) + 2 + len(one.certificate.most) for one in stated.parts)
 
     def follows(self, received: Received, stated: Weighted | None) -> str:
         if stated is None:
@@ -255,73 +406,104 @@ class WeightsMeasured(Claim[Weighted]):
         if again is None or not alike(asdict(again), asdict(stated)):
             expect(received.other_versions, "they are not what was measured, or not of these rows")
             raise Open("whether they follow is seen where the versions are those that it names")
-        return f"the weighted tables of {len(stated.tables):,} columns and the weights of the rows follow from what was measured"
+        columns = sum(len(one.tables) for one in stated.parts)
+        return f"the weighted tables of {columns:,} columns and the weights of the rows follow from what was measured"
 
     def sentences(self, plan: Asked, stated: Weighted | None, final: Final) -> list[str]:
         if stated is None:
             return []
-        column, reach = plan.domain[plan.weight.column], normal(0.975) * stated.step * stated.total.sigma
-        made = stated.step * stated.total.value
+        column, step = plan.domain[plan.weight.column], stated.step * plan.records_each
+        names = ("people",) if stated.members is None else ("households", "members")
         said = [
-            f"The calibrated weights of the rows add up to {stated.rows:,.0f}, and those of the people to {made:,.0f} as measured,"
-            f" ± {reach:,.0f} with 95% confidence. Weights above {column.edges[-1] - column.scale.whole:g} count as that,"
-            f" smaller than 0 and missing ones as 0, and each in whole steps of {stated.step:g}."
+            f"The calibrated weights of the rows add up to {stated.rows:,.0f}, and those of the {names[0]} to {_reach(stated)}."
+            f" Weights above {column.edges[-1] - column.scale.whole:g} count as that, smaller than 0 and missing ones as 0, and each in"
+            f" whole steps of {step:g}."
         ]
+        if (members := stated.members) is not None:
+            made = f"the rows of members add up to {members.rows:,.0f}, and the members to {_reach(members)}"
+            said.append(f"A member weighs what its household weighs: {made}.")
         if public := list(plan.weight.totals):
             off = max(_missed(plan, final, stated).values())
             how = f"they are off by {percent(off)} of the people at most" if off >= _MET_CLOSELY else "they meet them"
             said.append(f"The rows were calibrated to public totals of {', '.join(public)}, as the curator stated them: {how}.")
-        if stated.certificate.says_nothing:
-            return [*said, "Noise hides how far weighted tables are off: nothing is known of their errors."]
-        worst = sorted(stated.certificate.marginals, key=lambda one: -one.bound95)
-        named = [f"{one.attributes[0]} {percent(one.likely)}, {percent(one.bound95)} at most" for one in worst[:_NAMED]]
-        more = f"; less in the {len(worst) - _NAMED:,} others" if len(worst) > _NAMED else ""
-        return [*said, f"Weighted people in a wrong cell of a column, with 95% confidence each: {'; '.join(named)}{more}."]
+        return said + [_worst(one, who) for one, who in zip(stated.parts, names, strict=True)]
+
+
+def _reach(stated: Measured) -> str:
+    """What those who count weigh, as measured."""
+    doubt = normal(0.975) * stated.step * stated.total.sigma
+    return f"{stated.step * stated.total.value:,.0f} as measured, ± {doubt:,.0f} with 95% confidence"
+
+
+def _worst(stated: Weighted, who: str) -> str:
+    """The errors of weighted tables, the largest bound first."""
+    if stated.certificate.says_nothing:
+        return f"Noise hides how far weighted tables of {who} are off: nothing is known of their errors."
+    worst = sorted(stated.certificate.marginals, key=lambda one: -one.bound95)
+    named = [f"{one.attributes[0]} {percent(one.likely)}, {percent(one.bound95)} at most" for one in worst[:_NAMED]]
+    more = f"; less in the {len(worst) - _NAMED:,} others" if len(worst) > _NAMED else ""
+    return f"Weighted {who} in a wrong cell of a column, with 95% confidence each: {'; '.join(named)}{more}."
 
 
 def _missed(plan: Asked, final: Final, stated: Measured) -> dict[str, float]:
-    """How far the rows are from each column's public totals: the largest difference of a cell, as a share of all people."""
+    """How far the rows are from each column's public totals: the largest difference of a cell, as a share of all who count there."""
     assert plan.weight is not None
-    codes = one_table(final.released.codes)
+    codes, missed = final.released.codes, dict[str, float]()
     assert codes is not None
-    weights, missed = calibrated(plan, codes, final.inside, stated), {}
-    for name, cells in plan.weight.totals.items():
-        wanted = np.array([cells[label] for label in plan.domain[name].cell_labels()])
-        made = np.bincount(codes[:, plan.domain.position(name)], weights, len(wanted))
-        missed[name] = float(np.abs(made - wanted).max() / wanted.sum())
+    weights = calibrated(plan, codes, final.inside, stated)
+    for one in counted(plan, codes):
+        for column in (column for column in one.columns if column.name in plan.weight.totals):
+            wanted = _listed(column, plan.weight.totals[column.name])
+            missed[column.name] = float(np.abs(one.table(column, weights) - wanted).max() / wanted.sum())
     return missed
 
 
 def assumed(plan: Asked) -> str:
     """What nobody can check of a weight, as a sentence; "" where there is none."""
-    return "" if plan.weight is None else f"The weight “{plan.weight.column}” of a record depends on it alone, as a design weight does."
+    if plan.weight is None:
+        return ""
+    whose = "record depends on it" if plan.link is None else "household depends on it and its members"
+    return f"The weight “{plan.weight.column}” of a {whose} alone, as a design weight does."
 
 
-def check(domain: Domain, weight: WeightSpec) -> None:
+def check(domain: Domain, weight: WeightSpec, link: Link | None = None) -> None:
     """Raises InputError for a column that cannot be the weight, and for totals that do not go with the domain."""
     column = domain[weight.column]
+    if link is not None and column.name not in link.households:
+        problem = "it is no column of the first table, and a household's weight counts for its members"
+        raise InputError(column_field(column.name), problem, "name a column of the households as the weight")
     if as_weight(domain, weight.column)[weight.column] != column:
         raise InputError(column_field(column.name), "weights beyond its bounds do not count as the bound", NEAREST)
     if column.lower != 0 or column.upper <= 0 or column.missing_as is not None:
         problem = "weights begin at 0, as which smaller and missing ones count"
         raise InputError(column_field(column.name), problem, "give it a lower bound of 0, and a cell for missing ones or none")
-    if len(domain) == 1:
+    columns = _columns(domain, link, weight.column)
+    if not columns[0]:
         raise InputError("weight.column", "the domain has no other column", "name a column whose weighted table is to be measured")
-    if (cells := _in_steps(column)[0].size * sum(one.size for one in domain if one is not column)) > _MOST_CELLS:
+    sizes = [sum(one.size for one in several) for several in columns]
+    if link is not None:
+        sizes[1] *= domain[NUMBER].size * columns[1][0].size
+    if (cells := _in_steps(column, STEPS if link is None else LINKED_STEPS)[0].size * sum(sizes)) > _MOST_CELLS:
         problem = f"the other columns by steps of the weight have {cells:,} cells, and {_MOST_CELLS:,} can be counted"
         raise CapacityError("weight.column", problem, "group values of columns, or leave columns out")
-    _check_totals(domain, weight)
+    for several in columns:
+        _check_totals({one.name: one for one in several}, weight)
+    if unknown := sorted(weight.totals.keys() - {one.name for several in columns for one in several}):
+        raise InputError(f"weight.totals, {column_field(unknown[0])}", "it has no totals: it is the weight, or no column", "leave it out")
+    if link is not None and NUMBER in weight.totals:
+        _check_members(columns[1], weight)
 
 
-def _check_totals(domain: Domain, weight: WeightSpec) -> None:
-    """That public totals name every cell of columns, and agree on their sum."""
+def _check_totals(columns: Mapping[str, Attribute], weight: WeightSpec) -> None:
+    """That public totals name every cell of these columns, and agree on their sum."""
     sums = dict[str, float]()
     for name, cells in weight.totals.items():
+        if name not in columns:
+            continue
         field = f"weight.totals, {column_field(name)}"
-        column = domain[name]
-        if name == weight.column or column.most:
-            raise InputError(field, "it has no totals: it is the weight, or its values are to be learnt", "leave it out")
-        labels = column.cell_labels()
+        if columns[name].most:
+            raise InputError(field, "it has no totals: its values are to be learnt", "leave it out")
+        labels = columns[name].cell_labels()
         wrong = next((label for label in (*cells, *labels) if label not in labels or label not in cells), None)
         if wrong is not None:
             remedy = f"give a total for each of {', '.join(labels[:_NAMED])}"
@@ -329,7 +511,17 @@ def _check_totals(domain: Domain, weight: WeightSpec) -> None:
         if not 0 <= min(cells.values()) <= max(cells.values()) <= _MOST_PEOPLE or not any(cells.values()):
             raise InputError(field, f"a total is not between 0 and {_MOST_PEOPLE:.0e}, or all are 0", "give numbers of people")
         sums[name] = math.fsum(cells.values())
-    if sums and max(sums.values()) - min(sums.values()) > 1e-6 * max(sums.values()):
+    _check_same(list(sums.values()))
+
+
+def _check_members(members: Sequence[Attribute], weight: WeightSpec) -> None:
+    """That totals of households by their number of members are of as many members as totals of members are."""
+    whole = math.fsum(int(number) * households for number, households in weight.totals[NUMBER].items())
+    _check_same([whole, *(math.fsum(weight.totals[one.name].values()) for one in members if one.name in weight.totals)])
+
+
+def _check_same(sums: Sequence[float]) -> None:
+    if sums and max(sums) - min(sums) > 1e-6 * max(sums):
         problem = "the totals of different columns add up to different numbers of people"
         raise InputError("weight.totals", problem, "give totals of the same people")
 

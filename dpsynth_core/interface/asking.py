@@ -107,7 +107,7 @@ def ask(made: Release, asked: Asked, by: str | None, weighted: bool = False) -> 
         raise InputError("ask", "this release holds nothing that could answer", "look at its verdict")
     phrases = words.PHRASES if made.plan.link is None else words.OF_MEMBERS
     if made.plan.link is not None and not _of_members(made.plan.link, asked, by):
-        (known, asked), phrases = _of_households(made, made.plan.link, asked), words.OF_HOUSEHOLDS
+        (known, asked), phrases = _of_households(made, made.plan.link, asked, weighted), words.OF_HOUSEHOLDS
         if asked.of == NUMBER:  # which every household has
             most = made.plan.link.most
             phrases = {**phrases, "numbers": f"A household of more than {most} members counts as one of {most}."}
@@ -128,7 +128,7 @@ def ask(made: Release, asked: Asked, by: str | None, weighted: bool = False) -> 
     return _table(known, question, found, standing, phrases)
 
 
-def _of_households(made: Release, link: Link, asked: Asked) -> tuple[Known, Asked]:
+def _of_households(made: Release, link: Link, asked: Asked, weighted: bool) -> tuple[Known, Asked]:
     """What is known of them, and the question to that: what it says of some or no member is a column of its own. Raises InputError."""
     wanted = dict[str, Mapping[str, tuple[int, ...]]]()
 
@@ -152,7 +152,7 @@ def _of_households(made: Release, link: Link, asked: Asked) -> tuple[Known, Aske
         return own
 
     asked = replace(asked, of=told(asked.of), among=told(asked.among), versus=told(asked.versus))
-    known = report.households(made)
+    known = _weighted(made, members=False) if weighted else report.households(made)
     if not wanted:
         return known, asked
     if not isinstance(made.codes, Repeated) or not all(wanted.values()):
@@ -183,12 +183,15 @@ def _of_members(link: Link, asked: Asked, by: str | None) -> bool:
     return bool(names & set(link.members.names))
 
 
-def _weighted(made: Release) -> Known:
-    """What is known of weighted people. Raises InputError."""
+def _weighted(made: Release, members: bool = True) -> Known:
+    """What is known of weighted people; of two linked tables, of members or of their households. Raises InputError."""
     stated, codes = made.claims[WEIGHTED.name], made.codes
-    if stated is None or codes is None or isinstance(codes, Repeated) or made.weights is None:
+    if stated is None or codes is None or made.weights is None:
         raise InputError("weighted", "this release measured no weighted tables", "leave it out, or name a weight in the plan")
-    return known_weighted(made.domain, codes, made.weights, stated)
+    if made.plan.link is None or not isinstance(codes, Repeated):
+        assert not isinstance(codes, Repeated)
+        return known_weighted(made.domain, codes, made.weights, stated)
+    return linked.weighted(made.plan.link, codes, made.weights, stated, members)
 
 
 def _table(known: Known, question: Question, found: Answered, standing: str, phrases: Mapping[str, str]) -> Answers:

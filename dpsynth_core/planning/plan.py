@@ -198,19 +198,21 @@ class Plan:
     @cached_property
     def row_domain(self) -> Domain:
         """Of the rows: the domain, and a calibrated weight where there is one; of two linked tables, that of the first with a new key."""
-        if self.link is not None:
-            return replace(self.link.households, filled=(self._key,))
-        return self.domain if self.weight is None else self.weighed(Calibrated.of_column(self.weight.column))
-
-    def weighed(self, calibrated: Calibrated) -> Domain:
-        """The domain and behind its columns the calibrated weight. Raises InputError where a column has that name already."""
-        return replace(self.domain, filled=(*self.domain.filled, replace(calibrated, place=len(self.domain.columns))))
+        return self.weighed(Calibrated.of_column(self.weight.column) if self.weight else None)
 
     @cached_property
     def member_domain(self) -> Domain:
         """Of the rows of the second of two linked tables, with the key of the first."""
+        return self.weighed_members(Calibrated.of_column(self.weight.column) if self.weight else None)
+
+    def weighed(self, calibrated: Calibrated | None) -> Domain:
+        """`row_domain` with this as the calibrated weight. Raises InputError where a column has that name already."""
+        return _behind(self.domain if self.link is None else replace(self.link.households, filled=(self._key,)), calibrated)
+
+    def weighed_members(self, calibrated: Calibrated | None) -> Domain:
+        """`member_domain` likewise."""
         assert self.link is not None
-        return replace(self.link.members, filled=(self._key,))
+        return _behind(replace(self.link.members, filled=(self._key,)), calibrated)
 
     @property
     def _key(self) -> Filled:
@@ -294,6 +296,11 @@ class Plan:
         return forecast(self.mechanism, self.workload, self.counted, self.shares, people)
 
 
+def _behind(domain: Domain, calibrated: Calibrated | None) -> Domain:
+    """The domain, and behind its columns the calibrated weight."""
+    return domain if calibrated is None else replace(domain, filled=(*domain.filled, replace(calibrated, place=len(domain.columns))))
+
+
 def forecast(mechanism: Mechanism, workload: Workload, unit: Unit, shares: Shares, people: int | None = None) -> Forecast:
     """What a run of a mechanism with its settings is expected to need, and what stands in its way. people: about how many there are, as far
     as that is public."""
@@ -314,7 +321,7 @@ def _linked(spec: Spec, households: Domain, second: MembersSpec) -> Link:
         raise InputError("data", "of two linked tables, both are files that this machine counts", "name a file, and no engine")
     if not spec.data.simulated and not second.path:
         raise InputError("members.path", "no file is named", "give the path of the second table")
-    wrong = {"public": spec.public, "models": spec.models, "weight": spec.weight, "output.tables": spec.output.tables > 1}
+    wrong = {"public": spec.public, "models": spec.models, "output.tables": spec.output.tables > 1}
     for field in (name for name, stated in wrong.items() if stated):
         raise InputError(field, "two linked tables do not go with it yet", "leave it out")
     for number, one in enumerate(spec.criteria):

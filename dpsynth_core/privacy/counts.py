@@ -41,7 +41,7 @@ class Counts:
 
     def over(self, domain: Domain) -> ValueSource:
         """The same records in the cells of another domain."""
-        if "values" not in self.offers:
+        if not hasattr(self.source, "over"):
             raise ValueError("this source holds cells, not values")
         return cast(ValueSource, self.source).over(domain)
 

@@ -35,6 +35,14 @@ class MemberRows:
             yield table if columns is None else table.select(columns)
 
 
+def in_order(weights: NDArray[np.float64], owners: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Weights in the order of `link.apart`, for each household in the order of the rows, and for each member. owners: as `pairs` takes."""
+    sizes = np.bincount(owners, minlength=len(weights))
+    households = np.empty(len(weights))
+    households[np.argsort(sizes, kind="stable")] = weights
+    return households, households[owners]
+
+
 def pairs(link: Link, households: NDArray[np.integer], owners: NDArray[np.int64], members: NDArray[np.integer]) -> Repeated:
     """Two tables as codes of the link's domain, as many rows for each household. households: shape (n, columns). owners: the household of
     each member, from 0, ascending. members: shape (members, columns)."""

@@ -32,7 +32,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.inside import Inside
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.released import of_columns
-from dpsynth_core.vocabulary.rows import Repeated, one_table
+from dpsynth_core.vocabulary.rows import Repeated
 
 
 @dataclass(frozen=True)
@@ -166,8 +166,8 @@ class Release:
 
     @cached_property
     def weights(self) -> NDArray[np.float64] | None:
-        """The calibrated weight of each row; None where no column is the weight."""
-        codes = None if self.plan.weight is None else one_table(self.codes)
+        """The calibrated weight of each row, of two linked tables in the order of `link.apart`; None where no column is the weight."""
+        codes = None if self.plan.weight is None else self.codes
         return None if codes is None else calibrated(self.plan, codes, self.inside, self.claims[WEIGHTED.name])
 
     def branded(self, code: str) -> bool:

@@ -232,10 +232,11 @@ def carry_out(
     for claim in CLAIMS:
         claims[claim.name] = _measured(claim, plan, kernel, final, journal)
     details = {**finished.details, "settings": plan.settings} | public_details(plan.public)
+    rows = _weighed(plan, rows, claims[WEIGHTED.name])
     return Release(
         plan=plan,
         codes=codes,
-        values=weighed(plan, rows.values, claims[WEIGHTED.name]) if isinstance(rows.values, DrawnRows) else rows.values,
+        values=rows.values,
         further=rows.further,
         members=rows.members,
         total=float(finished.total),
@@ -344,6 +345,19 @@ def weighed(plan: Plan, rows: DrawnRows, stated: Weighted | None) -> DrawnRows:
         return rows
     weights = calibrated(plan, rows.codes, rows.inside, stated)
     return replace(rows, domain=plan.weighed(Calibrated.of_column(plan.weight.column, lambda: weights)))
+
+
+def _weighed(plan: Plan, rows: _Written, stated: Weighted | None) -> _Written:
+    """The same of all tables."""
+    if plan.weight is None or not isinstance(rows.values, DrawnRows):
+        return rows
+    if not isinstance(rows.members, linked.MemberRows) or rows.codes is None:
+        return replace(rows, values=weighed(plan, rows.values, stated))
+    own, theirs = linked.in_order(calibrated(plan, rows.codes, rows.values.inside, stated), rows.members.owners)
+    households = plan.weighed(Calibrated.of_column(plan.weight.column, lambda: own))
+    members = plan.weighed_members(Calibrated.of_column(plan.weight.column, lambda: theirs))
+    drawn = replace(cast(DrawnRows, rows.members.drawn), domain=members)
+    return replace(rows, values=replace(rows.values, domain=households), members=replace(rows.members, drawn=drawn))
 
 
 def _write_linked(plan: Plan, link: Link, model: HouseholdModel, count: int, seed: int) -> _Written:

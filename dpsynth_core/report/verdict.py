@@ -84,7 +84,8 @@ def _tables(verdict: Verdict) -> str:
     advice = "" if good_enough else f" {_ADVICE}"
     if most := [purpose for purpose in verdict.sizes if not math.isnan(purpose.at_most)]:
         return f"{_GROUPS} {' '.join(map(line, most))}{advice}"
-    enough = f"(at most {LIMIT:.0%} of the {verdict.who} counted in the wrong group; {TRIALS})"
+    trials = f"; {TRIALS}" if verdict.who == "people" else ""  # of one table
+    enough = f"(at most {LIMIT:.0%} of the {verdict.who} counted in the wrong group{trials})"
     return f"{_count(verdict)} good enough {enough}.{_others(verdict)}{advice}"
 
 

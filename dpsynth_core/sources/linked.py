@@ -11,6 +11,7 @@ Both tables are read once, and held as codes in memory.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,14 @@ class LinkedSource:
         for domain, records in zip((link.households, link.members), self._tables, strict=True):
             records.check_columns(domain)
         self._pairs: list[tuple[int, NDArray[np.integer]]] | None = None
+
+    def over(self, domain: Domain) -> LinkedSource:
+        """The same pairs, whose households have these cells of their columns."""
+        other = copy(self)
+        households = Domain(tuple(domain[name] for name in self._link.households.names))
+        other._link, other._pairs = Link(households, self._link.members, self._link.most), None
+        other.domain = other._link.domain
+        return other
 
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
         """See `MarginalSource.counts`: of records, of which a household is `Link.whole`."""

@@ -159,6 +159,23 @@ class Link:
                 yield self.whole // len(pairs), np.concatenate([np.column_stack([own, *pair]) for pair in pairs]).astype(self.narrow)
 
 
+def apart(link: Link, records: NDArray[np.integer]) -> tuple[Codes, NDArray[np.int64], Codes]:
+    """Of records as `Link.records` makes them: one for each household, with its number of members behind its columns, in the order of that;
+    the household of each member, from 0; and one for each member, with the columns of its household."""
+    own, mine = len(link.households), len(link.members)
+    households, owners, members = [np.empty((0, own + 1), np.int32)], [np.empty(0, np.int64)], [np.empty((0, own + mine), np.int32)]
+    before = 0
+    for size in range(link.most + 1):
+        some = records[records[:, own] == size].astype(np.int32)
+        blocks = some.reshape(max(2, size * (size - 1)) if size else 1, -1, some.shape[1])  # by pair, the first member's first
+        households.append(blocks[0, :, : own + 1])
+        for one in blocks[: size * max(1, size - 1) : max(1, size - 1)]:
+            owners.append(np.arange(before, before + len(one)))
+            members.append(np.column_stack([one[:, :own], one[:, own + 1 : own + 1 + mine]]))
+        before += blocks.shape[1]
+    return np.concatenate(households), np.concatenate(owners), np.concatenate(members)
+
+
 def places(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Of each member the place among those of its household. sizes: of the households, whose members follow each other in their order."""
     return np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)

@@ -113,7 +113,7 @@ def test_bounds_hold_and_the_budget_too(unit: Unit) -> None:
         kernel, stated = measured(1e-3, seed, unit)
         assert 1e-3 * (1 - 1e-8) < kernel.rho_spent <= 1e-3
         weights = weighted.calibrated(PLAN, ROWS, {}, stated)
-        shares = weighted.shares(PLAN, ROWS, weights)
+        shares = weighted.shares(*weighted.counted(PLAN, ROWS), weights)
         for one in stated.certificate.marginals:
             people = true(one.attributes[0])
             held += np.abs(people / people.sum() - shares[one.attributes]).sum() / 2 <= one.bound95

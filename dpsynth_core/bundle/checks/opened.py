@@ -25,7 +25,7 @@ from dpsynth_core.privacy.events import Event
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import tables
-from dpsynth_core.release.linked import pairs
+from dpsynth_core.release.linked import in_order, pairs
 from dpsynth_core.release.release import INTERRUPTED, Release
 from dpsynth_core.release.transcript import RecordedAnswer, replaying
 from dpsynth_core.sources.codec import encode
@@ -126,7 +126,7 @@ class Opened:
         content = self.bundle.files.get(releases.ROWS_CSV)
         domain, weight = self.plan.row_domain, self.plan.weight
         if weight is not None:  # the weights follow from the codes of these rows, which are read first
-            domain = self.plan.weighed(Calibrated.of_column(weight.column, lambda: np.asarray(self.whole.weights)))
+            domain = self.plan.weighed(Calibrated.of_column(weight.column, lambda: self._weights[0]))
         return None if content is None else CsvRows(domain, content)
 
     @cached_property
@@ -135,7 +135,16 @@ class Opened:
         if self.rows is None or self.plan.link is None:
             return None
         expect(tables.MEMBERS in self.bundle.files, f"{tables.MEMBERS} is missing, but two linked tables are stated")
-        return CsvRows(self.plan.member_domain, self.bundle.files[tables.MEMBERS], tables.MEMBERS)
+        domain, weight = self.plan.member_domain, self.plan.weight
+        if weight is not None:
+            domain = self.plan.weighed_members(Calibrated.of_column(weight.column, lambda: self._weights[1]))
+        return CsvRows(domain, self.bundle.files[tables.MEMBERS], tables.MEMBERS)
+
+    @cached_property
+    def _weights(self) -> tuple[NDArray[np.float64], ...]:
+        """Of the rows, and of members."""
+        weights = np.asarray(self.whole.weights)
+        return (weights,) if self.plan.link is None else in_order(weights, self.owners)
 
     @cached_property
     def owners(self) -> NDArray[np.int64]:

@@ -52,8 +52,11 @@ def rows_in_domain(opened: Opened) -> str:
 
 def _members_in_domain(opened: Opened, members: CsvRows) -> int:
     """How many there are: as stated, each with the key of a household, and with values of its columns."""
-    stated, owned = opened.bundle.document["rows"]["members"], replace(members.domain, filled=())
-    wrong = dict.fromkeys(name for batch in members.checked() for name in strays(owned, batch.select(owned.column_names)))
+    stated, owned = opened.bundle.document["rows"]["members"], replace(members.domain, filled=members.domain.filled[1:])  # without the key
+    number, wrong = 0, dict[str, None]()
+    for batch in members.checked():
+        wrong |= dict.fromkeys(strays(owned, batch.select(owned.column_names), number))
+        number += batch.num_rows
     expect(not wrong, f"values outside the domain in {some([*wrong])} of {members.name}")
     each = opened.plan.records_each
     expect(opened.bundle.document["rows"].get("records_each") == each, f"a row is {each:,} records of its tables, and that is not stated")

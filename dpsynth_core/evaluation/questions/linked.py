@@ -18,19 +18,20 @@ Released values only.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.claims.certificate import Certificate
-from dpsynth_core.evaluation.questions.known import Known, Limit, known
+from dpsynth_core.claims.weighted import Weighted
+from dpsynth_core.evaluation.questions.known import Known, Limit, known, known_weighted
 from dpsynth_core.evaluation.questions.question import Cells
 from dpsynth_core.statistics.totals import known_total
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.link import NUMBER, Link
+from dpsynth_core.vocabulary.link import NUMBER, Link, apart
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.vocabulary.rows import Repeated
 
@@ -39,7 +40,7 @@ NONE, SOME = "none", "some"
 
 def of_households(link: Link, codes: Repeated | None, measurements: Sequence[Measurement], certificate: Certificate | None) -> Known:
     """measurements, certificate: of pairs, in whole numbers of records."""
-    domain = Domain((*link.households, Attribute.integer(NUMBER, 0, link.most, width=1)))
+    domain = _households(link)
     told = [_scaled(one, 1 / link.whole) for one in measurements if set(one.clique) <= set(domain.names)]
     rows = None if codes is None else apart(link, codes.codes)[0]
     every = _limits(link, certificate)
@@ -53,7 +54,7 @@ def of_members(link: Link, codes: Repeated | None, measurements: Sequence[Measur
     told = [_of_members(link, domain, one) for one in measurements if NUMBER in one.clique and set(one.clique) <= {NUMBER, *domain.names}]
     rows, limits = None, dict[tuple[str, ...], Limit]()
     if codes is not None:
-        households, rows = apart(link, codes.codes)
+        households, _, rows = apart(link, codes.codes)
         most, each = max(2, link.most), len(rows) / max(1, len(households))
         for clique, limit in _limits(link, certificate).items():
             if NUMBER in clique and (others := tuple(name for name in clique if name in domain)):
@@ -62,44 +63,32 @@ def of_members(link: Link, codes: Repeated | None, measurements: Sequence[Measur
     return replace(known(domain, rows, told, known_total(told, None), {}, None), limits=limits)
 
 
-def apart(link: Link, records: NDArray[np.integer]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Of records as `Link.records` makes them, one for each household, with its number of members behind its columns; and one for each
-    member, with the columns of its household."""
-    own, mine = len(link.households) + 1, len(link.members)
-    households, members = [np.empty((0, own), np.int32)], [np.empty((0, own - 1 + mine), np.int32)]
-    for blocks in _by_size(link, records):
-        households.append(blocks[0, :, :own])
-        members += [np.column_stack([one[:, : own - 1], one[:, own : own + mine]]) for one in _members(link, blocks)]
-    return np.concatenate(households), np.concatenate(members)
+def weighted(link: Link, codes: Repeated, weights: NDArray[np.float64], stated: Weighted, members: bool) -> Known:
+    """What is known of weighted members, each with the columns of its household, or of weighted households. weights: of these, as
+    `apart` has them."""
+    households, owners, listed = apart(link, codes.codes)
+    if members and stated.members is not None:
+        return known_weighted(Domain((*link.households, *link.members)), listed, weights[owners], stated.members)
+    return known_weighted(_households(link), households, weights, stated)
 
 
 def with_members(known: Known, link: Link, codes: Repeated, wanted: Mapping[str, Cells]) -> Known:
     """What is known of households (`of_households`), with a column of `NONE` and `SOME` for each of some conditions, by its name: whether
     a member meets it. It follows from rows alone."""
     assert known.codes is not None
-    met = [np.empty((0, len(wanted)), np.int32)]
-    for blocks in _by_size(link, codes.codes):
-        some = np.zeros((blocks.shape[1], len(wanted)), np.int32)
-        for one in _members(link, blocks):
-            for place, cells in enumerate(wanted.values()):
-                some[:, place] |= np.all([np.isin(one[:, link.domain.position(name)], of) for name, of in cells.items()], axis=0)
-        met.append(some)
+    households, owners, members = apart(link, codes.codes)
+
+    def met(cells: Cells) -> NDArray[np.bool_]:
+        inside = [np.isin(members[:, len(link.households) + link.members.position(name)], of) for name, of in cells.items()]
+        return np.bincount(owners, np.all(inside, axis=0), len(households)) > 0
+
     flags = (Attribute.categorical(name, (NONE, SOME)) for name in wanted)
     domain = Domain((*known.domain, *flags))
-    return replace(known, domain=domain, codes=np.column_stack([known.codes, np.concatenate(met)]), _estimates={})
+    return replace(known, domain=domain, codes=np.column_stack([known.codes, *map(met, wanted.values())]), _estimates={})
 
 
-def _by_size(link: Link, records: NDArray[np.integer]) -> Iterator[NDArray[np.int32]]:
-    """The records of households of each size, shape (pairs, households, columns)."""
-    for size in range(link.most + 1):
-        pairs = records[records[:, len(link.households)] == size].astype(np.int32)
-        yield pairs.reshape(max(2, size * (size - 1)) if size else 1, -1, pairs.shape[1])
-
-
-def _members(link: Link, blocks: NDArray[np.int32]) -> Iterator[NDArray[np.int32]]:
-    """Of households of one size the records in which the first member, the second and so on stands first, shape (households, columns)."""
-    size = int(blocks[0, 0, len(link.households)]) if blocks.shape[1] else 0
-    return (blocks[place * max(1, size - 1)] for place in range(size))
+def _households(link: Link) -> Domain:
+    return Domain((*link.households, Attribute.integer(NUMBER, 0, link.most, width=1)))
 
 
 def _limits(link: Link, certificate: Certificate | None) -> dict[tuple[str, ...], Limit]:

@@ -36,22 +36,23 @@ CARDS: Mapping[str, Card] = {
     WEIGHTED.name: lambda project, _workload, _unit, _shares: weights(project),
 }
 """By name of the claim, in the order of the page. A claim that has none gets a card with its share alone."""
+OF_LINKED = (CERTIFICATE.name, WEIGHTED.name)
+"""What is measured of two linked tables; and conditions, where a plan has some."""
 
 
 def cards(project: Current, workload: Workload, unit: Unit, shares: Shares) -> None:
     """What is measured about the rows: folded away while nobody asked for more than the certificate, which the title names."""
-    asked = bool(project.draft.get("criteria") or project.draft.get("models"))
+    linked = document.is_linked(project.draft)
     conditions, predicted = (len(project.draft.get(part) or ()) for part in ("criteria", "models"))
     said = [f"{100 * fields.value(budget_view.CERTIFICATE, 0.0):g}% for a certificate"]
-    said += [f"{conditions or 'no'} condition{'s' * (conditions != 1)}", f"{predicted or 'no'} prediction{'s' * (predicted != 1)}"]
-    if document.is_linked(project.draft) and not asked:
-        with st.expander(f"Checks: {said[0]}", icon=":material/rule:", key=f"{project.id}:claims_linked"):
-            CARDS[CERTIFICATE.name](project, workload, unit, shares)
-        return
+    said += [f"{conditions or 'no'} condition{'s' * (conditions != 1)}"] * (conditions > 0 or not linked)
+    said += [] if linked else [f"{predicted or 'no'} prediction{'s' * (predicted != 1)}"]
+    asked = bool(conditions or (predicted and not linked))
     with st.expander(f"Checks: {', '.join(said)}", asked, icon=":material/rule:", key=f"{project.id}:claims_{asked}"):
-        for card in CARDS.values():
-            card(project, workload, unit, shares)
-        for claim in CLAIMS:
+        for name, card in CARDS.items():
+            if not linked or name in OF_LINKED or (name == CRITERIA.name and conditions):
+                card(project, workload, unit, shares)
+        for claim in () if linked else CLAIMS:
             if claim.name not in CARDS:
                 with frame.card(claim.title, Zone.PUBLIC, claim.reading):
                     usual = (claim.share.default, 0.02, 0.05, 0.1)
@@ -66,7 +67,8 @@ HELP = (
 )
 WEIGHT_HELP = (
     "The rows get a calibrated weight. Take the design weight, which depends on no other record: one that was adjusted to the whole sample "
-    "is not one person's. The column's upper bound is the largest weight that counts; a smaller one makes the noise smaller."
+    "is not one person's. A household's weight is that of its members. The column's upper bound is the largest weight that counts; a "
+    "smaller one makes the noise smaller."
 )
 NEAR_HELP = "A guess counts as right if no value of the person's bin is further from it than this. Empty: a tenth of the column's range."
 
@@ -106,7 +108,7 @@ def weights(project: Current) -> None:
     """Which column holds survey weights, and what weighted tables cost."""
     with frame.card(WEIGHTED.title, Zone.PUBLIC, WEIGHTED.reading):
         stated = project.draft.get("weight")
-        offered = [None, *(one.name for one in document.domain(project.draft) if one.kind in NUMBERS)]
+        offered = [None, *(one.name for one in document.domains(project.draft)[0] if one.kind in NUMBERS)]
         if stated and stated["column"] not in offered:
             offered.append(stated["column"])
         look: dict[str, Any] = {"format_func": lambda name: one_line(name or "no column"), "help": WEIGHT_HELP, "placeholder": "no column"}
@@ -114,7 +116,8 @@ def weights(project: Current) -> None:
         if stated:
             fields.share("Share of the budget for weighted tables", "budget.weighted", (0.02, 0.05, 0.1), USUAL_SHARE)
             try:
-                weighted.check(document.domain(project.draft), WeightSpec(**stated))
+                link = document.link(project.draft) if document.is_linked(project.draft) else None
+                weighted.check(document.domain(project.draft), WeightSpec(**stated), link)
             except InputError as error:
                 fields.problem(error)
 

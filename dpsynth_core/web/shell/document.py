@@ -212,7 +212,7 @@ def decided(draft: Mapping[str, Any]) -> Mapping[str, Any]:
         return draft
     budget = {name: share for name, share in draft["budget"].items() if name != "ranges"} | {"inside": 0.0, "means": 0.0}
     mechanism = {"name": Households.card.name, "settings": {}}
-    return {**draft, "workload": workload(draft).to_json(), "mechanism": mechanism, "budget": budget, "weight": None}
+    return {**draft, "workload": workload(draft).to_json(), "mechanism": mechanism, "budget": budget}
 
 
 def workload(draft: Mapping[str, Any]) -> Workload:
