@@ -6,15 +6,13 @@ missing, as 0. Weights count in whole steps, of which L has `STEPS` at most. The
 have values of it.
 
 Half of the share measures the weighted table of each other column. From these follows one more column of the rows, the calibrated weight.
-It starts as the mean weight of the row's cell and is raked (Deming and Stephan 1940), within bounds on the factors (Deville and Saerndal
-1992), until the rows have the tables that are believed: those that they had, moved towards the measured ones by as much of the difference
-as noise does not explain (James and Stein 1961); or public totals that the curator states. That is made of what is released. The other half
-measures how far the calibrated rows are off, as a certificate does, in steps of weights.
+It starts as the mean weight of the row's cell and is raked until the rows have the tables that are believed: those that they had, moved
+towards the measured ones as far as noise does not explain the difference; or public totals that the curator states (`statistics.raking`).
+That is made of what is released. The other half measures how far the calibrated rows are off, as a certificate does, in steps of weights.
 
 Of two linked tables the column is one of the households, and a household's weight is that of its members. Their columns have tables of
 their own, in which each record of pairs counts as often as its household has members too, so that each member counts whole; a household
-then changes them by L times the members that count. One weight for each household meets the tables of both (integrative calibration,
-Lemaitre and Dufour 1987): in a table of members it is raked by the geometric mean of what its members would be raked by.
+then changes them by L times the members that count. One weight for each household meets the tables of both (`statistics.raking`).
 """
 
 from __future__ import annotations
@@ -25,8 +23,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Self, cast
 
 import numpy as np
-import scipy
-from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from dpsynth_core.claims.certificate import ROWS, Certificate, certify
@@ -37,6 +33,7 @@ from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.statistics.distances import percent
 from dpsynth_core.statistics.quantiles import normal
+from dpsynth_core.statistics.raking import Codes, Floats, Integers, believed, nearest_table, raked, tilted
 from dpsynth_core.statistics.totals import Total, known_total
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
@@ -47,9 +44,6 @@ from dpsynth_core.vocabulary.middles import behind, middles
 from dpsynth_core.vocabulary.names import column_field
 from dpsynth_core.vocabulary.rows import Repeated, one_table
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.integer]
-Integers = NDArray[np.int64]
 NUMBERS = ("integer", "numeric")
 USUAL_SHARE = 0.05
 """Of the budget, where a column is named as the weight and nothing else is said."""
@@ -58,14 +52,7 @@ LINKED_STEPS = 250
 """The same of two linked tables, in which a household is up to 2,520 records."""
 NEAREST = 'let values outside count in the nearest group: "other": "nearest" in the domain'
 _CALIBRATING = 0.5
-_BY_LUCK = 0.05
-"""How often noise alone moves weights: it explains all of a difference but its largest twentieth. With its mean in place of that, half of
-the tables that were nearly right were moved, and ended further off (`benchmarks.weights`)."""
-_MOST = 4.0
-"""Raking makes no weight more than so many times as large, or as small, relative to all others."""
-_STEEPEST = 50.0
-_ROUNDS = 100
-_MET, _MET_CLOSELY = 1e-9, 1e-3
+_MET_CLOSELY = 1e-3
 _MOST_CELLS = 40_000_000
 """That are held while weighted tables are measured, of eight bytes each."""
 _MOST_PEOPLE = 1e12
@@ -174,73 +161,6 @@ def as_weight(domain: Domain, name: str) -> Domain:
     return replace(domain, attributes=tuple(clipped if one.name == name else one for one in domain))
 
 
-def raked(cells: Sequence[Codes], base: Floats, targets: Sequence[Floats], owners: Sequence[Integers | None] | None = None) -> Floats:
-    """Weights of rows whose tables are the targets, as near as factors of `_MOST` to either side allow.
-
-    cells: for each table, the cell of each row, shape (rows,); or of each member of rows, shape (members,), whose rows `owners` has then.
-    base: the weights to begin with, not below 0. targets: for each table the sum of weights in each cell; those of rows have the same sum.
-    Cells without weighted rows stay empty, and the others have their sum.
-    """
-    if not base.any():
-        return base
-    whose = owners or [None] * len(cells)
-    total = float(targets[0].sum())
-    base = base * (total / base.sum())
-    tables = list(zip(cells, whose, [_reached(*each, base) for each in zip(cells, whose, targets, strict=True)], strict=True))
-    weights = base
-    for _ in range(_ROUNDS):
-        before = weights
-        for codes, owner, target in tables:
-            there = _sums(codes, owner, weights, len(target))
-            factors = np.divide(target, there, out=np.ones_like(target), where=there > 0)[codes]
-            weights = weights * (factors if owner is None else _together(factors, owner, len(weights)))
-        weights = np.clip(weights, base / _MOST, base * _MOST)
-        if np.abs(weights - before).max() <= _MET * weights.max():
-            break
-    return np.asarray(weights * (total / weights.sum()))
-
-
-def _sums(codes: Codes, owner: Integers | None, weights: Floats, size: int) -> Floats:
-    return np.asarray(np.bincount(codes, weights if owner is None else weights[owner], size), np.float64)
-
-
-def _reached(codes: Codes, owner: Integers | None, target: Floats, base: Floats) -> Floats:
-    """The target without cells that no row is in, and with its sum."""
-    reached = np.where(_sums(codes, owner, base, len(target)) > 0, target, 0.0)
-    return np.asarray(reached * (target.sum() / reached.sum()) if reached.any() else reached)
-
-
-def _together(factors: Floats, owner: Integers, rows: int) -> Floats:
-    """For each row the geometric mean of its members' factors; 1 where it has none."""
-    with np.errstate(divide="ignore"):
-        logs = np.bincount(owner, np.log(factors), rows)
-    return np.asarray(np.exp(logs / np.maximum(np.bincount(owner, minlength=rows), 1)))
-
-
-def tilted(table: Floats, total: float) -> Floats:
-    """The table of numbers 0, 1, 2 and so on with the same sum whose numbers add up to the total: each cell is changed by a factor that
-    rises or falls evenly with its number. The table as it is, where none does that."""
-    numbers = np.arange(len(table))
-
-    def leaning(by: float) -> Floats:
-        leaned = table * np.exp(by * (numbers - numbers[table > 0].mean()) / len(table))
-        return np.asarray(leaned * (table.sum() / leaned.sum()))
-
-    def off(by: float) -> float:
-        return float(leaning(by) @ numbers) - total
-
-    if (table > 0).sum() < 2 or off(-_STEEPEST) >= 0 or off(_STEEPEST) <= 0:
-        return table
-    return leaning(scipy.optimize.brentq(off, -_STEEPEST, _STEEPEST))
-
-
-def nearest_table(noisy: Floats, total: float) -> Floats:
-    """The table without negative cells and with this sum that is nearest in L2 norm (Held, Wolfe and Crowder 1974)."""
-    falling = np.sort(noisy)[::-1]
-    lowered = (np.cumsum(falling) - total) / np.arange(1, len(noisy) + 1)
-    return np.maximum(noisy - lowered[np.flatnonzero(falling > lowered)[-1]], 0.0)
-
-
 def start(column: Attribute, inside: Mapping[str, Inside]) -> Floats:
     """The weight that a row of each cell begins with: the mean of the cell's, and 0 where there is none. Shape (size,)."""
     means = behind(inside[column.name].of(column).means, column) if column.name in inside else middles(column)
@@ -276,24 +196,17 @@ def _targets(
         whole = float(next(iter(sums.values())).sum()) if sums else measured.total.value * measured.step
         if targets:  # how many members there are follows from how many households have how many
             targets[0][NUMBER] = number = tilted(targets[0][NUMBER], whole) if sums else targets[0][NUMBER]
-            whole = whole if sums else float(number @ np.arange(len(number)))
+            whole = whole if sums else max(measured.step, float(number @ np.arange(len(number))))
         for told in measured.tables:
             rows = one.table(columns[told.column], base)
-            believed = _believed(rows * (measured.total.value / (rows.sum() or 1.0)), np.array(told.measured), measured.sigma)
-            sums.setdefault(told.column, nearest_table(believed * (whole / measured.total.value), whole))
+            expected = believed(rows * (measured.total.value / (rows.sum() or 1.0)), np.array(told.measured), measured.sigma)
+            sums.setdefault(told.column, nearest_table(expected * (whole / measured.total.value), whole))
         targets.append(sums)
     return targets
 
 
 def _listed(column: Attribute, cells: Mapping[str, float]) -> Floats:
     return np.array([cells[label] for label in column.cell_labels()])
-
-
-def _believed(rows: Floats, measured: Floats, sigma: float) -> Floats:
-    """Between what the rows have and what was measured with noise sigma: see the module."""
-    apart = measured - rows
-    explained = float(scipy.special.chdtri(len(rows), _BY_LUCK)) * sigma**2
-    return rows + apart * max(0.0, 1 - explained / max(float(apart @ apart), explained))
 
 
 def _in_steps(column: Attribute, most: int = STEPS) -> tuple[Attribute, Integers, float]:

@@ -16,7 +16,7 @@ from dpsynth_core.bundle.unpack import Bundle, read_bytes
 from dpsynth_core.bundle.verdicts import FAILED, PASSED
 from dpsynth_core.bundle.verify import verify
 from dpsynth_core.claims import weighted
-from dpsynth_core.claims.weighted import WEIGHTED, Measured, Weighted, as_weight, nearest_table, raked
+from dpsynth_core.claims.weighted import WEIGHTED, Measured, Weighted, as_weight
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.interface.asking import Answer, Asked, ask
 from dpsynth_core.planning.plan import Plan
@@ -28,6 +28,7 @@ from dpsynth_core.release import document, synthesis
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.sampling import refit
 from dpsynth_core.sources.arrow import ArrowSource
+from dpsynth_core.statistics.raking import MOST_FACTOR, nearest_table, raked
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from tests.bundle.pack import pack
@@ -149,7 +150,7 @@ def test_raking_meets_its_targets_and_keeps_its_bounds() -> None:
         assert np.bincount(codes[:, column], made) == pytest.approx(target, rel=1e-6)
     far = raked([codes[:, 0]], base, [np.array([1000.0, 0.0, 0.0])])
     ratio = far / base
-    assert ratio.max() / ratio.min() <= weighted._MOST**2 * (1 + 1e-9)
+    assert ratio.max() / ratio.min() <= MOST_FACTOR**2 * (1 + 1e-9)
     assert far.sum() == pytest.approx(1000)
     assert (raked([codes[:, 0]], base * 0, [np.ones(3)]) == 0).all()
     empty = raked([np.zeros(900, dtype=int)], base, [np.array([1.0, 2.0])])
