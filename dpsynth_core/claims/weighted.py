@@ -230,9 +230,8 @@ def _kernels(plan: Asked, kernel: SealedKernel) -> tuple[list[SealedKernel], flo
     rows, link = kernel.over(fine).weighted(column.name, times), plan.link
     if link is None:
         return [rows], step
-    whole = np.array([0, *(max(2, size) for size in range(1, link.most + 1))])  # a single member is first in half of its records
     one = link.members.attributes[0]
-    return [rows, rows.weighted(NUMBER, whole).among({one.name: tuple(range(one.size))})], step / link.whole
+    return [rows, rows.weighted(NUMBER, link.times).among({one.name: tuple(range(one.size))})], step / link.whole
 
 
 def measure(plan: Asked, kernel: SealedKernel, codes: Codes | Repeated, inside: Mapping[str, Inside]) -> Weighted:

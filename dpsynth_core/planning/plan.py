@@ -179,7 +179,7 @@ class Plan:
         if spec.criteria and not mechanism.card.publishes_tables:
             problem = f"{mechanism.card.title} publishes no tables that they could be about"
             raise InputError("criteria", problem, "remove them, or choose another mechanism")
-        criteria = read_criteria(spec.criteria, asked, answered=not mechanism.card.makes_rows)
+        criteria = read_criteria(spec.criteria, asked, answered=not mechanism.card.makes_rows, link=link)
         about_models = of_models(criteria)
         models.check_rows(spec.models, about_models, mechanism)
         models.targets(domain, spec.models, about_models)

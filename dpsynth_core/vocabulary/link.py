@@ -120,6 +120,12 @@ class Link:
         """Records that a household is."""
         return whole(self.most)
 
+    @property
+    def times(self) -> NDArray[np.int64]:
+        """How often records of each number of members count where each member counts as often as a household: one of k > 1 comes first in
+        `whole` / k of them, a single one in half."""
+        return np.array([0, *(max(2, size) for size in range(1, self.most + 1))])
+
     @cached_property
     def swapped(self) -> dict[str, str]:
         """For each column of a member, the same of the other one."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from dpsynth_core.claims.criteria.criterion import Criterion, Decided, MeasuredCriterion, Published
 from dpsynth_core.claims.criteria.models import ModelCriterion, ModelGain, ModelRight
 from dpsynth_core.claims.criteria.quantile import Quantile
 from dpsynth_core.claims.criteria.ranges import RangesWithin
 from dpsynth_core.claims.criteria.regression import CoefficientSign, CoefficientWithin
-from dpsynth_core.claims.criteria.statistics import Mean, Share
+from dpsynth_core.claims.criteria.statistics import Mean, Share, Statistic
 from dpsynth_core.claims.criteria.tables import SubgroupWithin, TablesWithin
 from dpsynth_core.foundation.errors import CapacityError, InputError, shown
 from dpsynth_core.privacy.interface import SealedKernel
+from dpsynth_core.vocabulary.link import Link
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
 
@@ -29,8 +31,9 @@ _KINDS: tuple[type[AnyCriterion], ...] = (
 KINDS = {kind.kind: kind for kind in _KINDS}
 
 
-def read_criteria(listed: Sequence[object], workload: Workload, answered: bool) -> tuple[AnyCriterion, ...]:
-    """The criteria of a spec, in order. answered: whether what is published are answers to the workload's tables, and no rows.
+def read_criteria(listed: Sequence[object], workload: Workload, answered: bool, link: Link | None = None) -> tuple[AnyCriterion, ...]:
+    """The criteria of a spec, in order. answered: whether what is published are answers to the workload's tables, and no rows. link: of two
+    linked tables, over whose pairs the workload is.
 
     Raises InputError naming "criteria.0.limit", say; CapacityError for a statistic about a table that is too large.
     """
@@ -43,7 +46,8 @@ def read_criteria(listed: Sequence[object], workload: Workload, answered: bool) 
         kind = obj.get("kind")
         if not isinstance(kind, str) or kind not in KINDS:
             raise InputError(f"criteria.{number}.kind", f"{shown(kind)} is unknown", f"use one of {', '.join(KINDS)}")
-        criteria.append(KINDS[kind].read(obj, workload, f"criteria.{number}"))
+        one = KINDS[kind].read(obj, workload, f"criteria.{number}")
+        criteria.append(replace(one, link=link) if isinstance(one, Statistic) else one)
     counted = dict[Clique, int]()
     for number, criterion in enumerate(criteria):
         alone = tables_alone([criterion], workload)

@@ -5,12 +5,15 @@ cell for a mean. Of a release it is s. What is measured is the sum of f(y) - s o
 where the release is good, so that hardly anything depends on how well B is known. In units of the largest |f(y) - s| a record's weight is
 from -1 to 1, and the kernel's `measure_sum` knows what one person can do. Where the group is everybody, B is the number of people, known
 already; otherwise a tenth of the budget measures it, `_PEOPLE`. Groups of a difference have equal parts.
+
+Of two linked tables, what names a column of members and none of another member is about members, each of whom counts once (`Link.times`);
+a household has the weight of as many as count.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
 import numpy as np
@@ -25,12 +28,16 @@ from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.intervals import CONFIDENCE, Interval, Noisy, Ratio, absolute
 from dpsynth_core.vocabulary.domain import Domain, column_field
+from dpsynth_core.vocabulary.link import NUMBER, Link
 from dpsynth_core.vocabulary.marginals import expand
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.middles import middles, one_value_each
 from dpsynth_core.vocabulary.workload import Workload
 
 _GROUPS = (AMONG, Field("against", "Compared with (nobody if empty)", Entry.PEOPLE))
+_PAIRS = "pairs of members (each household counts once)"
+_USUAL_MEMBERS = 2
+"""Of a household, for what is expected before a run."""
 _PEOPLE = 0.1
 """Share of a group's budget that measures how many people are in it."""
 
@@ -39,10 +46,12 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Statistic(MeasuredCriterion):
-    """groups: one, or two whose difference is meant; all people where a group has no condition. limit: how far the release may be off."""
+    """groups: one, or two whose difference is meant; all people where a group has no condition. limit: how far the release may be off.
+    link: of two linked tables."""
 
     groups: tuple[Condition, ...]
     limit: float
+    link: Link | None = field(default=None, kw_only=True)
 
     def _columns(self) -> tuple[str, ...]:
         """Those that say what a person counts as."""
@@ -56,8 +65,29 @@ class Statistic(MeasuredCriterion):
         """By how much f can differ between two people."""
         raise NotImplementedError
 
+    @property
+    def _named(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys([*self._columns(), *(name for group in self.groups for name in group.columns)]))
+
+    @property
+    def who(self) -> str:
+        """Who counts in it."""
+        if self.link is None:
+            return "people"
+        told = {name in self.link.members for name in self._named if name in self.link.swapped}
+        return _PAIRS if False in told else "members" if told else "households"
+
     def clique(self, domain: Domain) -> Clique:
-        return domain.clique(dict.fromkeys([*self._columns(), *(name for group in self.groups for name in group.columns)]))
+        return domain.clique({*self._named, *([NUMBER] if self.who == "members" else [])})
+
+    def _times(self, domain: Domain, clique: Clique) -> NDArray[np.int64]:
+        """How often the records of each cell of a table count: once; where members do, those in which somebody comes first."""
+        if self.link is None or self.who != "members":
+            return np.ones(domain.sizes(clique), np.int64)
+        name = next(name for name in self._named if name in self.link.members)
+        somebody = np.arange(domain[name].size) < domain[name].size - 1
+        first = expand(self.link.times, (NUMBER,), clique) * expand(somebody, (name,), clique)
+        return np.broadcast_to(first, domain.sizes(clique))
 
     def needs(self, workload: Workload) -> tuple[Clique, ...]:
         return (self.clique(workload.domain),)
@@ -67,14 +97,15 @@ class Statistic(MeasuredCriterion):
 
     def measure(self, kernel: SealedKernel, published: Published) -> Interval:
         clique, rho = self.clique(kernel.domain), kernel.rho_left / len(self.groups)
-        counts_as, shares = self._counts_as(kernel.domain, clique), published.table(clique)
+        counts_as, shares, times = self._counts_as(kernel.domain, clique), published.table(clique), self._times(kernel.domain, clique)
         known, parts = shares is not None, list[Ratio]()
         for sign, group in zip((1, -1), self.groups, strict=False):
-            members = group.on(kernel.domain, clique) & ~np.isnan(counts_as)
-            stated = _stated(shares, members, counts_as)
+            members = times * (group.on(kernel.domain, clique) & ~np.isnan(counts_as))
+            counted = np.where(members > 0, counts_as, 0.0)
+            stated = None if shares is None else _stated(shares * members, counted)
             known = known and stated is not None
             partial = self._partial(kernel.domain, group)
-            ratio = _measured(kernel, rho, clique, np.where(members, counts_as, 0.0), members, stated or 0.0, partial)
+            ratio = _measured(kernel, rho, clique, counted, members, stated or 0.0, partial)
             difference = Noisy(sign * ratio.difference.value, ratio.difference.sigma)
             parts.append(Ratio(difference, ratio.people if partial else published.people, ratio.scale))
         return absolute(parts) if known else UNKNOWN
@@ -82,12 +113,13 @@ class Statistic(MeasuredCriterion):
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
         domain = workload.domain
         each = [(1 - _PEOPLE if self._partial(domain, group) else 1.0) * rho / len(self.groups) for group in self.groups]
-        deviation = math.hypot(*(sigma_for(part, unit.sum_l2(0.0, 1.0)) for part in each))
+        most = 1.0 if self.link is None or self.who != "members" else int(self.link.times.max()) / _USUAL_MEMBERS
+        deviation = most * math.hypot(*(sigma_for(part, unit.sum_l2(0.0, 1.0)) for part in each))
         return float(scipy.special.ndtri(CONFIDENCE)) * self._widest(domain) * deviation / people
 
     def _partial(self, domain: Domain, group: Condition) -> bool:  # noqa: ARG002
         """Whether somebody may not be in the group, or has no value."""
-        return bool(group.cells)
+        return bool(group.cells) or self.who == "members"
 
 
 @dataclass(frozen=True)
@@ -102,7 +134,6 @@ class Share(Statistic):
         Field("of", "People with", Entry.PEOPLE),
         *_GROUPS,
     )
-    unit_of_error: ClassVar[str] = "of the people"
 
     of: Condition = EVERYBODY
 
@@ -115,8 +146,12 @@ class Share(Statistic):
             check_open(of, group, f"{field}.of")
         return cls(importance, name, groups, positive(entries, "tolerance", field, 1.0), of)
 
+    @property
+    def unit_of_error(self) -> str:
+        return f"of the {self.who}"
+
     def sentence(self, domain: Domain) -> str:
-        return _compared(f"the share of people with {self.of.sentence(domain)}", self.groups, domain)
+        return _compared(f"the share of {self.who} with {self.of.sentence(domain)}", self.groups, domain)
 
     def _columns(self) -> tuple[str, ...]:
         return self.of.columns
@@ -166,27 +201,26 @@ class Mean(Statistic):
         return float(np.nanmax(values) - np.nanmin(values))
 
     def _partial(self, domain: Domain, group: Condition) -> bool:
-        return bool(group.cells) or domain[self.column].size > domain[self.column].values
+        return super()._partial(domain, group) or domain[self.column].size > domain[self.column].values
 
 
-def _stated(shares: Floats | None, members: NDArray[np.bool_], counts_as: Floats) -> float | None:
-    """What the release says of the number; None where it says nothing, as of a group without a row."""
-    if shares is None or not (group := float(shares[members].sum())) > 0:
-        return None
-    return float((shares[members] * counts_as[members]).sum()) / group
+def _stated(shares: Floats, counts_as: Floats) -> float | None:
+    """What the release says of the number; None where it says nothing, as of a group without a row. shares: of the group."""
+    group = float(shares.sum())
+    return float((shares * counts_as).sum()) / group if group > 0 else None
 
 
 def _measured(
-    kernel: SealedKernel, rho: float, clique: Clique, counts_as: Floats, members: NDArray[np.bool_], stated: float, partial: bool
+    kernel: SealedKernel, rho: float, clique: Clique, counts_as: Floats, members: NDArray[np.int64], stated: float, partial: bool
 ) -> Ratio:
-    """The sum of f(y) - s over the group, and how many people that is; nobody where that is not asked."""
-    parts = np.where(members, counts_as - stated, 0.0)
+    """The sum of f(y) - s over the group, and how many people that is; nobody where that is not asked. members: how often the records of
+    each cell are in the group."""
+    parts = members * (counts_as - stated)
     difference, scale = measured_sum(kernel, clique, parts, (1 - _PEOPLE if partial else 1.0) * rho)
     if not partial:
         return Ratio(difference, Noisy(0.0, 0.0), scale)
-    people_sigma = sigma_for(_PEOPLE * rho, kernel.unit.sum_l2(0.0, 1.0))
-    people = kernel.measure_sum(clique, members.astype(np.float64), 0.0, 1.0, people_sigma)
-    return Ratio(difference, Noisy(people, people_sigma), scale)
+    people, most = measured_sum(kernel, clique, members.astype(np.float64), _PEOPLE * rho)
+    return Ratio(difference, Noisy(most * people.value, most * people.sigma), scale)
 
 
 def measured_sum(kernel: SealedKernel, clique: Clique, parts: Floats, rho: float) -> tuple[Noisy, float]:

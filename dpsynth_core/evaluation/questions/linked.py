@@ -103,9 +103,7 @@ def _share_of_members(b: float, most: int, each: float) -> float:
 def _of_members(link: Link, domain: Domain, one: Measurement) -> Measurement:
     """From a table with the number of members, one of the members in the cells of its other columns."""
     others = tuple(name for name in one.clique if name != NUMBER)
-    weights = np.arange(link.most + 1, dtype=np.float64)
-    if any(name in link.members for name in others):
-        weights[1] = 2.0
+    weights = (link.times if any(name in link.members for name in others) else np.arange(link.most + 1)).astype(np.float64)
     values = np.tensordot(weights, one.values, (0, one.clique.index(NUMBER)))
     somebody = values[tuple(slice(domain[name].size) for name in others)]  # nobody's cell is the last
     return _scaled(replace(one, clique=others, values=np.asarray(somebody), sigma=one.sigma * _norm(weights),

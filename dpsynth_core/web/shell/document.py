@@ -232,7 +232,7 @@ def criteria(draft: Mapping[str, Any]) -> tuple[AnyCriterion, ...]:
         return ()
     tables, answered = workload(draft), not mechanism(draft).card.makes_rows
     with _numbered():
-        return read_criteria(listed, tables, answered)
+        return read_criteria(listed, tables, answered, link(draft) if is_linked(draft) else None)
 
 
 @contextmanager
