@@ -52,7 +52,7 @@ static int of(int fd, char *whole) {
     if (length < 0) return 0;
     whole[length] = 0;
     length = strlen(root);
-    return !strncmp(whole, root, length) && whole[length] == '/';
+    return !strncmp(whole, root, length) && (whole[length] == '/' || !whole[length]); /* the folder itself can be synced */
 }
 /* What is to become of this call. */
 static int fate(void) {

@@ -2,16 +2,18 @@
 
 Each command of `failing_calls` works once while its library writes down what it does to files. A try then takes a moment of that trace and
 builds a disk that may remain: of each file what was there at its last fsync, and of the writes since then any of them, in any order, whole
-or some of their sectors; of new names, renames and deletions what a sync of their folder has made last, and of those since then the first
-few: a journal keeps their order. Each moment comes once before any comes again. A disk that was not seen before is examined as there:
-every answer that was synced before the cut must be in a release or be recovered, and once there is one the whole charge must stand. It
-prints a table of all seeds that the record has as Markdown; a few disks of two seeds may be the same.
+or some of their sectors; of new names, renames and deletions what a sync of their folder has made last. Of those since then any first few,
+because the journal of ext4 keeps their order and a sync all that came before; or, with ``--disk POSIX``, any at all, and a sync makes the
+names in its own folder last and no others. Each moment comes once before any comes again. A disk that was not seen before is examined as
+there: every answer that was synced before the cut must be in a release or be recovered, and once there is one the whole charge must stand.
+It prints a table of all seeds that the record has as Markdown; a few disks of two seeds may be the same.
 """
 
 from __future__ import annotations
 
 import hashlib
 import itertools
+import operator
 import random
 import shutil
 import sys
@@ -28,6 +30,7 @@ from benchmarks.ledger_damage import IN_MEMORY
 from benchmarks.traces import Step
 
 SECTOR = 512
+DISKS = ("ext4", "POSIX")
 RESULTS = ("built", "different", "undercharged", "lost", "not whole", "wrong end")
 
 
@@ -65,25 +68,29 @@ def _apply(content: bytearray, step: Step, tear: random.Random | None = None) ->
         begin = until
 
 
-def disk(before: Path, trace: Sequence[Step], choose: random.Random, target: Path) -> str:
-    """Build a disk that may remain when the power is cut after these steps, in place of `before`, in the folder `target`. Gives its
-    SHA-256."""
-    files, names = _after(before, trace, choose, target)
-    digest = hashlib.sha256()
+def disk(before: Path, trace: Sequence[Step], choose: random.Random, target: Path, kind: str = "ext4") -> str:
+    """Build a disk that may remain when the power is cut after these steps, in place of `before`, in the folder `target`. kind: of DISKS.
+    Gives its SHA-256."""
+    files, names = _after(before, trace, choose, target, kind)
+    digest, folders = hashlib.sha256(), {str(target)}
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir()
     for name in sorted(names):
+        if _folder(name) not in folders:
+            continue  # whose own name was lost
         if (inode := names[name]) is None:
-            Path(name).mkdir(parents=True, exist_ok=True)
+            Path(name).mkdir()
+            folders.add(name)
         elif not name.endswith("-shm"):  # shared memory, which begins anew
-            Path(name).parent.mkdir(parents=True, exist_ok=True)
             content = files[inode].remains(choose)
             Path(name).write_bytes(content)
             digest.update(f"{name} {len(content)} ".encode() + content)
     return digest.hexdigest()
 
 
-def _after(before: Path, trace: Sequence[Step], choose: random.Random, target: Path) -> tuple[dict[int, File], dict[str, int | None]]:
+def _after(
+    before: Path, trace: Sequence[Step], choose: random.Random, target: Path, kind: str
+) -> tuple[dict[int, File], dict[str, int | None]]:
     """Files by their inodes, and the names that they have then."""
     files: dict[int, File] = {}
     names: dict[str, int | None] = {}  # a folder has None
@@ -101,14 +108,14 @@ def _after(before: Path, trace: Sequence[Step], choose: random.Random, target: P
         elif step.what == "s" and step.inode in files:
             files[step.inode].sync()
         elif step.what == "s":  # of a folder: what is in it is named for good, and the journal keeps to the order of what came before
-            last = max((place for place, held in enumerate(waiting) if step.one in (_folder(held.one), _folder(held.other))), default=-1)
-            for held in waiting[: last + 1]:
-                _name(names, held)
-            del waiting[: last + 1]
+            here = [step.one in (_folder(held.one), _folder(held.other)) for held in waiting]
+            last = len(here) - here[::-1].index(True) if True in here else 0
+            waiting = _name(names, waiting, [True] * last if kind == "ext4" else here)
         if step.what in "crlumd":
             waiting.append(step)
-    for held in waiting[: choose.randint(0, len(waiting))]:
-        _name(names, held)
+    often = choose.random()
+    last = choose.randint(0, len(waiting))
+    _name(names, waiting, [at < last if kind == "ext4" else choose.random() < often for at in range(len(waiting))])
     return files, names
 
 
@@ -116,18 +123,19 @@ def _folder(path: str) -> str:
     return path.rpartition("/")[0]
 
 
-def _name(names: dict[str, int | None], step: Step) -> None:
-    if step.what == "c":
-        names[step.one] = step.inode
-    elif step.what == "m":
-        names[step.one] = None
-    elif step.what in "ud":
-        names.pop(step.one, None)
-    elif step.what == "l" and step.one in names:
-        names[step.other] = names[step.one]
-    elif step.what == "r" and step.one in names:
-        for name in [name for name in names if name == step.one or name.startswith(f"{step.one}/")]:
-            names[step.other + name[len(step.one) :]] = names.pop(name)
+def _name(names: dict[str, int | None], steps: Sequence[Step], last: Sequence[bool]) -> list[Step]:
+    """Change names by the steps that last, in their order; the others."""
+    for step in itertools.compress(steps, last):
+        if step.what in "cl":
+            names[step.other or step.one] = step.inode
+        elif step.what == "m":
+            names[step.one] = None
+        elif step.what in "ud":
+            names.pop(step.one, None)
+        elif step.one in names:  # it is renamed
+            for name in [name for name in names if name == step.one or name.startswith(f"{step.one}/")]:
+                names[step.other + name[len(step.one) :]] = names.pop(name)
+    return list(itertools.compress(steps, map(operator.not_, last)))
 
 
 def traced(subject: str, prepared: Path) -> tuple[list[Step], Due]:
@@ -148,8 +156,8 @@ def traced(subject: str, prepared: Path) -> tuple[list[Step], Due]:
 
 @dataclass
 class Cuts:
-    """Of one command. before: the folder that it began with. kept: answers in it. seen: disks that were examined, with the most answers
-    that were due."""
+    """Of one command. before: the folder that it began with. kept: answers in it. disk: of DISKS. seen: disks that were examined, with the
+    most answers that were due."""
 
     subject: str
     before: Path
@@ -157,20 +165,22 @@ class Cuts:
     trace: list[Step]
     kept: int
     choose: random.Random
+    disk: str
     seen: dict[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, subject: str, folder: Path, seed: int) -> Cuts:
+    def of(cls, subject: str, folder: Path, seed: int, kind: str) -> Cuts:
         prepared = folder / subject.replace(" ", "-") / "prepared"
         prepared.mkdir(parents=True)
         failing_calls.prepare(subject, prepared)
         trace, due = traced(subject, prepared)
-        return cls(subject, prepared.parent / "kept", due, trace, failing_calls.kept(prepared), random.Random(f"{subject}/{seed}"))
+        choose = random.Random(f"{subject}/{seed}")
+        return cls(subject, prepared.parent / "kept", due, trace, failing_calls.kept(prepared), choose, kind)
 
     def cut(self, at: int) -> tuple[bool, list[str]]:
         """Whether a disk that may remain after so many steps is a new one, and what is wrong with it."""
         place, answers = self.before.parent / "hurt", max(self.kept, traces.answers(self.trace[:at]))
-        built = disk(self.before, self.trace[:at], self.choose, place)
+        built = disk(self.before, self.trace[:at], self.choose, place, self.disk)
         most = self.seen.get(built, -1)
         self.seen[built] = max(most, answers)
         wrong = failing_calls.examine(self.subject, place, -9, replace(self.due, answers=answers)) if answers > most else []
@@ -178,11 +188,11 @@ class Cuts:
 
 
 def main() -> int:
-    options = record.parser(__doc__, times=1000, seconds=0.0, seed=0).parse_args()
+    options = record.parser(__doc__, {"disk": DISKS}, times=1000, seconds=0.0, seed=0, disk="ext4").parse_args()
     failing_calls.preload()
     tally, findings, choose = Counter[tuple[str, str]](), list[str](), random.Random(options.seed)
     with tempfile.TemporaryDirectory(dir=IN_MEMORY if IN_MEMORY.is_dir() else None) as folder:
-        commands = [Cuts.of(subject, Path(folder), options.seed) for subject in failing_calls.SUBJECTS]
+        commands = [Cuts.of(subject, Path(folder), options.seed, options.disk) for subject in failing_calls.SUBJECTS]
         moments = [(command, at) for command in commands for at in range(len(command.trace) + 1)]
         passes = itertools.chain.from_iterable(choose.sample(moments, len(moments)) for _ in itertools.count())
         for number, (command, at) in zip(record.numbers(options.times, options.seconds), passes):  # noqa: B905
@@ -194,15 +204,20 @@ def main() -> int:
                 findings.append(f"{command.subject}: {one}")
                 print(findings[-1], file=sys.stderr, flush=True)
             if number % failing_calls.OFTEN == failing_calls.OFTEN - 1:
-                keep(options.results / "power_cuts", options.seed, tally, findings)
-    keep(options.results / "power_cuts", options.seed, tally, findings)
+                keep(options.results / "power_cuts", options.disk, options.seed, tally, findings)
+    keep(options.results / "power_cuts", options.disk, options.seed, tally, findings)
     return 1 if findings else 0
 
 
-def keep(place: Path, seed: int, tally: Counter[tuple[str, str]], findings: list[str]) -> None:
-    """In the record, beside what other seeds came to."""
+def keep(place: Path, kind: str, seed: int, tally: Counter[tuple[str, str]], findings: list[str]) -> None:
+    """In the record, beside what other seeds and kinds of disks came to."""
     found: dict[str, list[int]] = {subject: [tally[subject, result] for result in RESULTS] for subject in failing_calls.SUBJECTS}
-    runs = record.instead(record.earlier(place), record.machine() | {"seed": seed, "counts": found, "findings": findings}, "seed")
-    rows: list[list[Any]] = [[subject, *map(sum, zip(*(run["counts"][subject] for run in runs), strict=True))] for subject in found]
-    rows.append(["**all**", *(sum(row[at] for row in rows) for at in range(1, 1 + len(RESULTS)))])
-    record.write(place, runs, record.table(("command", *RESULTS), rows))
+    run = record.machine() | {"disk": kind, "seed": seed, "counts": found, "findings": findings}
+    runs = record.instead(record.earlier(place), run, "disk", "seed")
+    rows = list[list[Any]]()
+    for each in DISKS:
+        if counts := [run["counts"] for run in runs if run["disk"] == each]:
+            sums = {subject: [*map(sum, zip(*(count[subject] for count in counts), strict=True))] for subject in found}
+            sums["**all**"] = [*map(sum, zip(*sums.values(), strict=True))]
+            rows += [[each, subject, *row] for subject, row in sums.items()]
+    record.write(place, runs, record.table(("disk", "command", *RESULTS), rows))

@@ -180,14 +180,14 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
     ours: it is known that this installation made it, so that its key may sign it."""
     from dpsynth_core.bundle.pack import pack
     from dpsynth_core.claims.registry import CLAIMS
-    from dpsynth_core.foundation.private_files import private_file
+    from dpsynth_core.foundation.private_files import lasting_directory, private_file
     from dpsynth_core.release import document as releases
     from dpsynth_core.release import tables, times
     from dpsynth_core.report import verdict_facts
     from dpsynth_core.store import in_process
 
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        lasting_directory(out)
         written = _write_rows(made, out, formats)
         releases.write_document(made, out)
         signer = in_process.signer_of(made, print_message) if ours else None
@@ -215,7 +215,7 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
 
 def _write_rows(made: Release, out: Path, formats: Sequence[str]) -> dict[str, Path]:
     """The files that a bundle holds too, by name. A format that cannot hold the rows is no reason to lose a release that is paid for."""
-    from dpsynth_core.foundation.private_files import private_file
+    from dpsynth_core.foundation.private_files import lasting_directory, private_file
     from dpsynth_core.release import document as releases
     from dpsynth_core.release import tables
     from dpsynth_core.release.row_files import FORMATS

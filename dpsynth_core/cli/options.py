@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from dpsynth_core.foundation.documents import MAX_DIGITS, check_path
 from dpsynth_core.foundation.errors import InputError, shown
+from dpsynth_core.foundation.private_files import lasting_directory
 
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction["Parser"]
@@ -88,7 +89,7 @@ def settings(pairs: Sequence[str]) -> dict[str, str]:
 def check_writable(out: Path) -> None:
     """The folder can be made, and files in it too. Raises InputError."""
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        lasting_directory(out)
         with tempfile.TemporaryFile(dir=out):
             pass
     except OSError:

@@ -1,5 +1,6 @@
 """Files and directories that only their owner can read. Directories are created 0700 and files 0600, and every write of a whole file is
-atomic, so that a crash leaves either the old content or the new. This module knows nothing of what is inside the files.
+atomic, so that a crash leaves either the old content or the new. A name is on the disk once the folder that has it was synced, and no other:
+POSIX promises no more, whatever some file systems do. This module knows nothing of what is inside the files.
 """
 
 from __future__ import annotations
@@ -17,10 +18,15 @@ _PARTIAL = re.compile(r"\..+\.[0-9a-f]{8}\.partial")
 
 
 def private_directory(path: Path) -> Path:
-    """Create `path` with its missing parents, each readable by its owner only. An existing directory keeps its permissions."""
-    missing = [path, *path.parents]
-    for directory in reversed([p for p in missing if not p.exists()]):
-        directory.mkdir(mode=0o700, exist_ok=True)
+    """As `lasting_directory`, each readable by its owner only."""
+    return lasting_directory(path, 0o700)
+
+
+def lasting_directory(path: Path, mode: int = 0o777) -> Path:
+    """Create `path` with its missing parents, all on the disk when this returns. An existing directory keeps its permissions."""
+    for directory in reversed([p for p in (path, *path.parents) if not p.exists()]):
+        directory.mkdir(mode=mode, exist_ok=True)
+        sync(directory.parent)
     if not path.is_dir():
         raise NotADirectoryError(path.name)
     return path
@@ -37,7 +43,7 @@ def private_file(path: Path) -> Iterator[BinaryIO]:
             stream.flush()
             os.fsync(stream.fileno())
         partial.replace(path)
-        sync_directory(path.parent)  # else what is deleted next, such as a spool, may be gone before this is there
+        sync(path.parent)  # else what is deleted next, such as a spool, may be gone before this is there
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
@@ -50,8 +56,8 @@ def remove_partial(folder: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def sync_directory(path: Path) -> None:
-    """Wait until the names of the files in `path` are on the disk, as their contents are."""
+def sync(path: Path) -> None:
+    """Wait until the content of a file is on the disk, or the names of what is in a directory."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -66,10 +72,10 @@ def made_once(path: Path) -> Iterator[Path]:
     candidate.touch(mode=0o600)
     try:
         yield candidate
-        with candidate.open("rb") as content:
-            os.fsync(content.fileno())
+        sync(candidate)
         with suppress(FileExistsError):
             path.hardlink_to(candidate)
+        sync(path.parent)
     finally:
         candidate.unlink()
 

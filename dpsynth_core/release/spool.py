@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Self
 
 from dpsynth_core.foundation.errors import ChargedError, InputError, shown
-from dpsynth_core.foundation.private_files import private_directory, sync_directory
+from dpsynth_core.foundation.private_files import private_directory, sync
 from dpsynth_core.planning import machine
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
@@ -63,7 +63,7 @@ class Spool:
         self._begin(path, plan, os.O_CREAT | os.O_EXCL)
         try:
             self._write({"run": run, "spec": plan.spec.model_dump(mode="json"), "private": private})
-            sync_directory(path.parent)
+            sync(path.parent)
         except OSError:
             self.discard()
             raise

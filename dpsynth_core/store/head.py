@@ -17,7 +17,7 @@ from pathlib import Path
 
 from dpsynth_core.foundation.documents import check_path
 from dpsynth_core.foundation.errors import InputError, shown
-from dpsynth_core.foundation.private_files import alone, private_directory, private_file, sync_directory
+from dpsynth_core.foundation.private_files import alone, private_directory, private_file, sync
 from dpsynth_core.store.home import home
 
 GENESIS = "0" * 64
@@ -81,7 +81,7 @@ def advancing(to: Head) -> Iterator[None]:
         yield
         with suppress(OSError):  # the chain is committed; until its next entry the file may name an earlier one
             aside.replace(head_file())
-            sync_directory(head_file().parent)
+            sync(head_file().parent)
 
 
 def _content(head: Head) -> bytes:

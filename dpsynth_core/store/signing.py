@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.bundle.signature import Signer
-from dpsynth_core.foundation.private_files import made_once, sync_directory
+from dpsynth_core.foundation.private_files import made_once
 from dpsynth_core.store import accounts, chain
 from dpsynth_core.store.faults import FIELD, StoreFault, explained
 from dpsynth_core.store.home import home
@@ -69,11 +69,9 @@ def _key() -> Ed25519PrivateKey:
 
     path = home() / NAME
     if not os.path.lexists(path):
-        with explained():
-            with made_once(path) as candidate:
-                made = Ed25519PrivateKey.generate()
-                candidate.write_bytes(made.private_bytes_raw() + _public(made))
-            sync_directory(path.parent)  # what it signs may leave this machine at once
+        with explained(), made_once(path) as candidate:  # on the disk: what it signs may leave this machine at once
+            made = Ed25519PrivateKey.generate()
+            candidate.write_bytes(made.private_bytes_raw() + _public(made))
     return _read(path)
 
 

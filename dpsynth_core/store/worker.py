@@ -20,7 +20,7 @@ from dpsynth_core.foundation import allocation, confinement, interrupts
 from dpsynth_core.foundation.causes import cause_of
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.interrupts import Interrupted
-from dpsynth_core.foundation.private_files import private_directory
+from dpsynth_core.foundation.private_files import private_directory, sync
 from dpsynth_core.foundation.zones import Zoned
 from dpsynth_core.planning import machine
 from dpsynth_core.planning.plan import Plan
@@ -189,6 +189,7 @@ def _keep(release: Release, taken: Zoned[Times] | None, folder: Path) -> None:
         releases.save(release, aside)
         times.write(taken, aside)
         aside.rename(folder / jobs.RESULT)
+        sync(folder)  # before the job is called done, and its spool deleted
     except OSError:
         shutil.rmtree(aside, ignore_errors=True)  # a full disk gets back what it gave
         raise

@@ -31,13 +31,13 @@ def test_the_program_finds_nothing_and_reaches_writes_and_syncs(program: str, tm
         assert calls["run"] > 250, "names alone are 80: writes or syncs are not counted"
 
 
-def states(tmp_path: Path, *steps: Step) -> set[bytes | None]:
-    """What the file `a` of a new disk may hold after these steps; None where it is not there."""
+def states(tmp_path: Path, *steps: Step, kind: str = "ext4", name: str = "a") -> set[bytes | None]:
+    """What a file of a new disk of this kind may hold after these steps; None where it is not there."""
     (tmp_path / "before").mkdir(exist_ok=True)
     found: set[bytes | None] = set()
     for seed in range(200):
-        disk(tmp_path / "before", steps, random.Random(seed), tmp_path / "after")
-        place = tmp_path / "after" / "a"
+        disk(tmp_path / "before", steps, random.Random(seed), tmp_path / "after", kind)
+        place = tmp_path / "after" / name
         found.add(place.read_bytes() if place.exists() else None)
     return found
 
@@ -56,6 +56,20 @@ def test_what_was_synced_stays_and_what_was_not_may_be_lost(tmp_path: Path) -> N
     assert torn == {b"", b"x" * SECTOR, bytes(SECTOR) + b"x" * SECTOR, b"x" * 2 * SECTOR}
     beside = states(tmp_path, made, Step("w", 1, 500, b"x" * 24, "", ""), named)  # of two sectors
     assert beside == {b"", bytes(500) + b"x" * 12, bytes(512) + b"x" * 12, bytes(500) + b"x" * 24}
+
+
+def test_a_sync_makes_all_earlier_names_last_on_ext4_and_those_of_its_folder_alone_on_posix(tmp_path: Path) -> None:
+    here = str(tmp_path / "after")
+    folder, made = Step("m", 2, 0, b"", f"{here}/b", ""), Step("c", 1, 0, b"", f"{here}/b/a", "")
+    inner, outer = Step("s", 2, 0, b"", f"{here}/b", ""), Step("s", 9, 0, b"", here, "")
+    assert states(tmp_path, folder, made, inner, name="b/a") == {b""}
+    assert states(tmp_path, folder, made, inner, kind="POSIX", name="b/a") == {None, b""}
+    assert states(tmp_path, folder, made, inner, outer, kind="POSIX", name="b/a") == {b""}
+    other, gone = Step("c", 3, 0, b"", f"{here}/a", ""), Step("u", 1, 0, b"", f"{here}/b/a", "")
+    assert states(tmp_path, folder, made, inner, outer, gone, other, outer, name="b/a") == {None}
+    assert states(tmp_path, folder, made, inner, outer, gone, other, outer, kind="POSIX", name="b/a") == {None, b""}
+    written = [Step("c", 3, 0, b"", f"{here}/b/c", ""), Step("r", 3, 0, b"", f"{here}/b/c", f"{here}/b/a")]
+    assert states(tmp_path, folder, outer, *written, name="b/a", kind="POSIX") == {None, b""}
 
 
 CARELESS = {
@@ -88,12 +102,22 @@ failing_calls._recovered = careless
 }
 
 
+NAMELESS = """
+from dpsynth_core.cli import options
+from dpsynth_core.foundation import private_files
+def careless(path, mode=0o777):
+    path.mkdir(mode, parents=True, exist_ok=True)
+    return path
+private_files.lasting_directory = options.lasting_directory = careless
+"""
+
+
 @pytest.mark.slow  # makes releases
-@pytest.mark.parametrize("what", CARELESS)
-def test_a_program_that_may_lose_something_is_found_out(what: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("what", "kind"), [*((one, "ext4") for one in CARELESS), ("new folders whose names are not synced", "POSIX")])
+def test_a_program_that_may_lose_something_is_found_out(what: str, kind: str, tmp_path: Path) -> None:
     """With a charge or answers lost on most disks of the late steps, none found in 120 cuts is as good as impossible."""
-    program = f"import sys\nfrom benchmarks import failing_calls, power_cuts\n{CARELESS[what]}\nsys.exit(power_cuts.main())\n"
-    command = [sys.executable, "-c", program, "--times", "120", "--results", str(tmp_path)]
+    program = f"import sys\nfrom benchmarks import failing_calls, power_cuts\n{CARELESS.get(what, NAMELESS)}\nsys.exit(power_cuts.main())\n"
+    command = [sys.executable, "-c", program, "--times", "120", "--disk", kind, "--results", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=10 * SECONDS)
     assert done.returncode == 1, done.stderr
     assert "lost" in done.stderr or "undercharged" in done.stderr or "synced 0 answers" in done.stderr
