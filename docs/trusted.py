@@ -99,7 +99,7 @@ DOORS: dict[str, str] = {
     "sources/readers.py": "a converter",
     "sources/sampling.py": "records for the curator's own screen; no operation of the kernel asks for them",
     "sources/spelling.py": f"{PUBLIC}how numbers, dates and times are written; a text fits a pattern by itself",
-    "store/connection.py": "what a statement is asked by, without code",
+    "store/connection.py": "what statements are asked by, and two that both databases know; sums are of entries, which are hashed",
     "store/faults.py": "why the disk or the database refused, in words; where it has none, the refusal stands",
     "store/postgres.py": "in place of SQLite where an office says so, and counted apart",
     "store/roles.py": "who may act; no sum depends on it, and a release states each cap",

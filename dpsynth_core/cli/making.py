@@ -215,7 +215,7 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
 
 def _write_rows(made: Release, out: Path, formats: Sequence[str]) -> dict[str, Path]:
     """The files that a bundle holds too, by name. A format that cannot hold the rows is no reason to lose a release that is paid for."""
-    from dpsynth_core.foundation.private_files import lasting_directory, private_file
+    from dpsynth_core.foundation.private_files import private_file
     from dpsynth_core.release import document as releases
     from dpsynth_core.release import tables
     from dpsynth_core.release.row_files import FORMATS

@@ -1,6 +1,6 @@
 """Files and directories that only their owner can read. Directories are created 0700 and files 0600, and every write of a whole file is
-atomic, so that a crash leaves either the old content or the new. A name is on the disk once the folder that has it was synced, and no other:
-POSIX promises no more, whatever some file systems do. This module knows nothing of what is inside the files.
+atomic, so that a crash leaves either the old content or the new. A name is on the disk once its own folder was synced: POSIX promises no
+more, whatever some file systems do. This module knows nothing of what is inside the files.
 """
 
 from __future__ import annotations
@@ -24,11 +24,9 @@ def private_directory(path: Path) -> Path:
 
 def lasting_directory(path: Path, mode: int = 0o777) -> Path:
     """Create `path` with its missing parents, all on the disk when this returns. An existing directory keeps its permissions."""
-    for directory in reversed([p for p in (path, *path.parents) if not p.exists()]):
+    for directory in reversed([p for p in (path, *path.parents) if not p.is_dir()]):
         directory.mkdir(mode=mode, exist_ok=True)
         sync(directory.parent)
-    if not path.is_dir():
-        raise NotADirectoryError(path.name)
     return path
 
 

@@ -6,10 +6,25 @@ Parameters are `?` or `:name`, texts, numbers and None; a true value is 1. A row
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
+NEWEST = "SELECT number, hash FROM ledger ORDER BY number DESC LIMIT 1"
+CATALOGUE = """
+SELECT type, name, tbl_name, sql, 'DROP ' || type || ' "' || replace(name, '"', '""') || '"' FROM sqlite_master WHERE sql IS NOT NULL
+"""
+"""All that a database is made of, as `Part` has it."""
 Row = Any
 """sqlite3.Row, or what `postgres` has in its place."""
+
+
+class Part(NamedTuple):
+    """made: the statement that makes it, if one does alone. undone: the one that takes it away."""
+
+    kind: str
+    name: str
+    table: str
+    made: str
+    undone: str
 
 
 class Rows(Protocol):

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
 from functools import cache
 from pathlib import Path
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import made_once
 from dpsynth_core.store import head, postgres, upgrading
-from dpsynth_core.store.connection import Connection
+from dpsynth_core.store.connection import CATALOGUE, NEWEST, Connection, Part
 from dpsynth_core.store.faults import FIELD, BooksLost, explained
 from dpsynth_core.store.head import GENESIS, Head
 from dpsynth_core.store.home import home, key_file
@@ -114,28 +114,25 @@ def reading() -> Iterator[Connection]:
 
 def head_of(db: Connection) -> Head:
     """The end of the chain as this connection sees it."""
-    row = db.execute("SELECT number, hash FROM ledger ORDER BY number DESC LIMIT 1").fetchone()
+    row = db.execute(NEWEST).fetchone()
     return Head(*row) if row else Head()
 
 
 def damage(db: Connection) -> str:
-    """What is wrong with the file, though the ledger could still be read; "" for nothing. Indices are compared with their tables, because
-    triggers search in them, and tables, views, indices and triggers with those that this program makes."""
-    if isinstance(db, postgres.Connection):
-        return db.damage()
-    try:
-        whole = db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"
-        changed = schema_of(db) ^ schema()
-    except sqlite3.DatabaseError:
-        whole, changed = False, frozenset()
-    if not whole:
-        return "its database is damaged"
-    ours = sorted({name for _, name, _, _ in changed & schema()})
-    return f"tables or rules of its database were changed ({', '.join(ours) or 'something was added'})" if changed else ""
+    """What is wrong with the database, though the ledger could still be read; "" for nothing. A file's indices are compared with tables,
+    because triggers search in them, and all that the database is made of with what this program makes."""
+    with suppress(sqlite3.DatabaseError):
+        if db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok":
+            changed = parts(db) ^ schema()
+            ours = sorted({part.name for part in changed & schema()})
+            return f"tables or rules of its database were changed ({', '.join(ours) or 'something was added'})" if changed else ""
+    return "its database is damaged"
 
 
 def make() -> None:
     """A database without content, unless there is one. Nothing stays behind where the disk is full."""
+    if postgres.address():
+        return postgres.make(SCHEMA, VERSION)
     with made_once(home() / DATABASE) as candidate:
         try:
             with closing(_open(candidate)) as connection:
@@ -153,21 +150,25 @@ def beside(place: Path) -> list[Path]:
 
 def connect() -> Connection:
     """An open connection; the database is made in a home that was not used. Raises BooksLost, and InputError for another version's."""
-    if postgres.address():
-        return postgres.connect(SCHEMA, VERSION, _traces)
-    path = home() / DATABASE
-    if not path.exists():
+    if (connection := _there()) is None:
         traces = _traces()
-        if traces and not path.exists():  # if it is there by now, another process made it, and then what we saw
-            raise BooksLost(f"its database is missing, but it was used before: {traces} is there")
-        make()
-    connection = _open(path)
+        if (connection := _there()) is None:  # else another process made it, and then what we saw
+            if traces:
+                raise BooksLost(f"its database is missing or empty, but it was used before: {traces} is there")
+            make()
+            connection = _there() or connect()
     try:
         _check_version(connection)
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _there() -> Connection | None:
+    """A connection to the database, unless there is none yet."""
+    path = home() / DATABASE
+    return postgres.there() if postgres.address() else _open(path) if path.exists() else None
 
 
 def _traces() -> str:
@@ -197,22 +198,26 @@ def suspecting(connection: Connection) -> Iterator[None]:
         raise
 
 
+def schema() -> frozenset[Part]:
+    """All that is in a database of this program."""
+    return _schema(postgres.address())
+
+
 @cache
-def schema() -> frozenset[tuple[str, str, str, str]]:
-    """Type, name, table and text of all that is in a database of this program."""
-    with closing(sqlite3.connect(":memory:")) as empty:
+def _schema(server: str) -> frozenset[Part]:
+    with closing(postgres.Connection() if server else sqlite3.connect(":memory:")) as empty:
         empty.executescript(SCHEMA)
-        return schema_of(empty)
+        return frozenset(map(Part._make, empty.execute(CATALOGUE)))
 
 
-def schema_of(db: Connection) -> frozenset[tuple[str, str, str, str]]:
-    """See `schema`, of this database."""
-    return frozenset(tuple(row) for row in db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master"))
+def parts(db: Connection) -> frozenset[Part]:
+    """What is in a database, of the tables of this program."""
+    return frozenset(part for part in map(Part._make, db.execute(CATALOGUE)) if any(part.table == one.table for one in schema()))
 
 
-def _check_version(connection: sqlite3.Connection) -> None:
-    version = upgrading.to(VERSION, connection, schema())
+def _check_version(connection: Connection) -> None:
+    version = upgrading.to(VERSION, connection, schema, parts)
     if version == 0:  # it appears with its schema or not at all
         raise BooksLost("its database is empty")
     if version != VERSION:
-        raise InputError(FIELD, "its database was written by another version of this tool", "use that version, or name another directory")
+        raise InputError(FIELD, "its database was written by another version of this tool", "use that version, or name another database")

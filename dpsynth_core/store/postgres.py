@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
@@ -18,7 +19,7 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.databases import address as addresses
-from dpsynth_core.store.connection import Rows
+from dpsynth_core.store.connection import CATALOGUE, NEWEST, Rows
 from dpsynth_core.store.faults import BooksLost, InDoubt, StoreFault
 
 VARIABLE = "DPSYNTH_DATABASE"
@@ -27,12 +28,12 @@ _MAKING = 4_931_772
 _WAITING: list[tuple[tuple[str, int], Any]] = []
 _MOST_WAITING = 4
 """Connections that are kept open for the next transactions, with their address and process."""
-_NEWEST = "SELECT number, hash FROM ledger ORDER BY number DESC LIMIT 1"
+_HERE = "SELECT set_config('search_path', relnamespace::regnamespace::text, true) FROM pg_class WHERE oid = to_regclass('ledger');"
+"""The schema of the tables is all that who writes, and the rules, look through, whatever role and database are set to."""
 _WRITE = f"""
 BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = '30s';
-LOCK TABLE ledger IN SHARE ROW EXCLUSIVE MODE; {_NEWEST}
+LOCK TABLE ledger IN SHARE ROW EXCLUSIVE MODE; {_HERE} {NEWEST}
 """
-_SAYS = {"BEGIN IMMEDIATE": _WRITE, "BEGIN": "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}
 _SETTINGS = """
 SET extra_float_digits = 1; SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET row_security = off
 """
@@ -43,33 +44,53 @@ _IIF = "CREATE FUNCTION iif(boolean, text, text) RETURNS text LANGUAGE sql IMMUT
 _TRIGGER = re.compile(
     r"CREATE TRIGGER (\w+) BEFORE (\w+) ON (\w+)\s+(?:WHEN (.*?)\s)?BEGIN SELECT RAISE\(ABORT, ('.*?')\); END;", flags=re.DOTALL
 )
-_IN_FORCE = """
-SELECT relname::text, tgname::text, tgtype::int, prosrc FROM pg_trigger
-JOIN pg_class ON pg_class.oid = tgrelid JOIN pg_proc ON pg_proc.oid = tgfoid JOIN pg_language ON pg_language.oid = prolang
-WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('ledger'))
-AND NOT tgisinternal AND tgenabled = 'A' AND tgqual IS NULL AND tgattr::text = '' AND lanname = 'plpgsql' AND NOT prosecdef
-AND proconfig = 'search_path=' || relnamespace::regnamespace
-    || '{enable_indexscan=off,enable_indexonlyscan=off,enable_bitmapscan=off}'::text[]
+_PARTS = """
+WITH ours AS (
+    SELECT oid, relname::text AS name, relkind AS kind, relpersistence AS lasts, relrowsecurity AS hides, relnamespace AS place
+    FROM pg_class WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('ledger')) AND relkind NOT IN ('i', 't')
+)
+SELECT CASE kind WHEN 'r' THEN 'table' ELSE 'other' END, name, name, format('CREATE TABLE %I (%s)', name,
+    (SELECT string_agg(concat_ws(' ', quote_ident(attname), format_type(atttypid, atttypmod), NULLIF(concat(attgenerated, attidentity), ''),
+        NULLIF(attcollation, typcollation)::regcollation, CASE WHEN attnotnull THEN 'NOT NULL' END,
+        'DEFAULT ' || pg_get_expr(adbin, adrelid)), ', ' ORDER BY attnum)
+    FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+    WHERE attrelid = ours.oid AND attnum > 0 AND NOT attisdropped)) || CASE lasts WHEN 'p' THEN '' ELSE ' that may be lost' END, ''
+    FROM ours WHERE kind != 'v'
+UNION ALL SELECT 'view', name, name, format('CREATE VIEW %I AS %s', name, pg_get_viewdef(oid)), format('DROP VIEW %I', name)
+    FROM ours WHERE kind = 'v'
+UNION ALL SELECT 'constraint', conname, name, format('ALTER TABLE %I ADD CONSTRAINT %I %s', name, conname,
+        pg_get_constraintdef(pg_constraint.oid, true)), format('ALTER TABLE %I DROP CONSTRAINT %I', name, conname)
+    FROM pg_constraint JOIN ours ON ours.oid = conrelid WHERE contype NOT IN ('n', 't')
+UNION ALL SELECT 'index', indexrelid::regclass::text, name, pg_get_indexdef(indexrelid, 0, true), 'DROP INDEX ' || indexrelid::regclass
+    FROM pg_index JOIN ours ON ours.oid = indrelid WHERE indexrelid NOT IN (SELECT conindid FROM pg_constraint)
+UNION ALL SELECT 'trigger', tgname, name, format('%s; ALTER TABLE %I ENABLE %s TRIGGER %I', pg_get_triggerdef(pg_trigger.oid, true), name,
+        CASE tgenabled WHEN 'A' THEN 'ALWAYS' ELSE tgenabled::text END, tgname), format('DROP TRIGGER %I ON %I', tgname, name)
+    FROM pg_trigger JOIN ours ON ours.oid = tgrelid WHERE NOT tgisinternal
+UNION ALL SELECT 'rule', rulename, name, pg_get_ruledef(pg_rewrite.oid), format('DROP RULE %I ON %I', rulename, name)
+    FROM pg_rewrite JOIN ours ON ours.oid = ev_class WHERE rulename != '_RETURN'
+UNION ALL SELECT 'security', name, name, '', format('ALTER TABLE %I DISABLE ROW LEVEL SECURITY', name) FROM ours WHERE hides
+UNION ALL SELECT 'child', inhrelid::regclass::text, name, '', format('ALTER TABLE %s NO INHERIT %I', inhrelid::regclass, name)
+    FROM pg_inherits JOIN ours ON ours.oid = inhparent
+UNION ALL SELECT 'function', proname, proname, format('CREATE OR REPLACE FUNCTION %I(%s) RETURNS %s LANGUAGE %s %s AS %L', proname,
+        pg_get_function_arguments(pg_proc.oid), pg_get_function_result(pg_proc.oid), lanname, concat_ws(' ',
+            CASE provolatile WHEN 'i' THEN 'IMMUTABLE' WHEN 's' THEN 'STABLE' END, CASE WHEN prosecdef THEN 'SECURITY DEFINER' END,
+            (SELECT string_agg(CASE setting WHEN 'search_path=' || pronamespace::regnamespace THEN 'SET search_path FROM CURRENT'
+                ELSE 'SET ' || replace(setting, '=', ' = ') END, ' ') FROM unnest(proconfig) AS setting)), prosrc),
+        format('DROP FUNCTION %I(%s)', proname, pg_get_function_identity_arguments(pg_proc.oid))
+    FROM pg_proc JOIN pg_language ON pg_language.oid = prolang WHERE pronamespace = (SELECT place FROM ours LIMIT 1)
 """
-_ORDINARY = """
-SELECT relname::text, CASE relkind WHEN 'r' THEN 'TABLE' ELSE 'VIEW' END FROM pg_class
-WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('ledger')) AND relkind IN ('r', 'v')
-AND NOT relrowsecurity AND NOT relhassubclass
-AND NOT EXISTS (SELECT FROM pg_rewrite WHERE ev_class = pg_class.oid AND rulename != '_RETURN')
-"""
-"""Tables and views that hide no row, and have no rows of others and no rule that does something else than what is asked."""
-_WITHOUT_RULES = """
-SELECT format('DROP TRIGGER %I ON %s', tgname, tgrelid::regclass) FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
-WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('ledger')) AND NOT tgisinternal
-UNION ALL SELECT format('DROP RULE %I ON %s', rulename, ev_class::regclass) FROM pg_rewrite JOIN pg_class ON pg_class.oid = ev_class
-WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('ledger')) AND rulename != '_RETURN'
-UNION ALL SELECT format('ALTER TABLE %s DISABLE ROW LEVEL SECURITY', oid::regclass) FROM pg_class
-WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('ledger')) AND relrowsecurity
-"""
-_HERE = "SELECT set_config('search_path', relnamespace::regnamespace::text, true) FROM pg_class WHERE oid = to_regclass('ledger');"
-"""The schema of the tables is all that the rules look through, whatever role and database are set to."""
-_KINDS = {"INSERT": 7, "DELETE": 11, "UPDATE": 19, "TRUNCATE": 34}
-"""What pg_trigger says of a trigger that comes before so much is done: for each row, or for a whole table."""
+"""As `connection.CATALOGUE`: beside what SQLite has, functions of the rules, and what hides rows, adds those of others or does something
+else than is asked."""
+_VERSION = f"SELECT COALESCE(substring(({_MARK}) FROM '^dpsynth ([0-9]+)$')::int, -1)"
+_SAYS = {
+    "BEGIN IMMEDIATE": _WRITE,
+    "BEGIN EXCLUSIVE": _WRITE.replace("SHARE ROW EXCLUSIVE", "ACCESS EXCLUSIVE"),
+    "BEGIN": "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    "REINDEX ledger": "REINDEX TABLE ledger",
+    "PRAGMA integrity_check(1)": "SELECT 'ok'",
+    "PRAGMA user_version": _VERSION,
+    CATALOGUE: _PARTS,
+}
 
 _READ_ONLY = ("its server takes no changes", "name the one that does, not a copy of it")
 _OTHERS = ("its database has tables of another program", "name an empty one")
@@ -115,40 +136,31 @@ def _is_far(place: SplitResult) -> bool:
     return not near or "service" in stated or "PGSERVICE" in os.environ
 
 
-def connect(schema: str, version: int, used: Callable[[], str]) -> Connection:
-    """An open connection; tables are made in an empty database, unless `used` says what tells of earlier use. Raises BooksLost, and
-    InputError for another version's."""
-    connection = Connection(schema)
-    try:
-        if (found := connection.mark) is None:
-            if (traces := used()) and connection.read_mark() is None:  # else another process made it, and then what we saw
-                raise BooksLost(f"its database is empty, but it was used before: {traces} is there")
-            found = make(schema, version)
-        if found != _mark(version):
-            raise InputError(VARIABLE, "its database was written by another version of this tool", "use that version, or name another")
-    except BaseException:
+def there() -> Connection | None:
+    """An open connection, unless the database has no tables of this program yet."""
+    connection = Connection()
+    if connection.read_mark() is None:
         connection.close()
-        raise
+        return None
     return connection
 
 
-def make(schema: str, version: int) -> str:
-    """Tables and rules in an empty database, all or none of them; what marks their version. Raises StoreFault where there are others."""
-    with closing(Connection(schema)) as db:
+def make(schema: str, version: int) -> None:
+    """Tables and rules in an empty database, all or none of them. Raises StoreFault where there are others."""
+    with closing(Connection()) as db:
         db.execute(f"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT pg_advisory_xact_lock({_MAKING})")
-        if (found := db.read_mark()) is None:  # else another process was first
-            db.execute(f"{_IIF} {_tables(schema)} {_rules(schema)} COMMENT ON TABLE ledger IS '{_mark(version)}'")
+        if db.read_mark() is None:  # else another process was first
+            db.execute(f"{_IIF} {_tables(schema)} {_rules(schema)} {_marking(version)}")
             db.execute("COMMIT")
-        return found or _mark(version)
 
 
 class Connection:
     """As `connection.Connection`. Raises StoreFault, and BooksLost where tables are not those that this program makes."""
 
-    def __init__(self, schema: str) -> None:
-        self._schema, self._place, self._newest = schema, address(), None
+    def __init__(self) -> None:
+        self._place, self._newest = address(), None
         with self._explained():
-            self._raw, self.mark = _opened()
+            self._raw = _opened()
 
     def execute(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = (), /) -> Rows:
         with self._explained():
@@ -173,27 +185,20 @@ class Connection:
         else:
             _WAITING.append(((self._place, os.getpid()), self._raw))
 
+    def executescript(self, schema: str) -> None:
+        """Make tables and rules as this server has them now, where nobody else sees them, until this is closed."""
+        place = f"aside_{secrets.token_hex(8)}"
+        self.execute(f"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; CREATE SCHEMA {place}; SET LOCAL search_path = {place}")
+        self.execute(f"{_IIF} {_tables(schema)} {_rules(schema)}")
+
     def read_mark(self) -> str | None:
         """What marks the version of the tables that are there by now."""
         with self._explained():
-            return _read_mark(self._raw)
-
-    def damage(self) -> str:
-        """As `database.damage`: whether all rules are in force, word for word, and no others, and tables are no less than tables."""
-        ours = {(table, name, _KINDS[event], body) for name, event, table, body in _triggers(self._schema)}
-        changed = {name for _, name, *_ in ours ^ {tuple(row) for row in self.execute(_IN_FORCE)}}
-        made = {(name, kind) for kind, name in re.findall(r"CREATE (TABLE|VIEW) (\w+)", self._schema)}
-        changed |= {name for name, _ in made - {tuple(row) for row in self.execute(_ORDINARY)}}
-        return f"tables or rules of its database were changed ({', '.join(sorted(changed))})" if changed else ""
-
-    def rebuild(self) -> None:
-        """Make rules and indices of the ledger again, inside a transaction."""
-        for (statement,) in self.execute(_WITHOUT_RULES):
-            self.execute(statement)
-        self.execute(f"{_rules(self._schema)} REINDEX TABLE ledger")
+            mark: str | None = self._raw.execute(_MARK).fetchone()[0]
+            return mark
 
     def _commit(self) -> Rows:
-        written = self._raw.execute(_NEWEST).fetchone()  # refused where a statement had failed
+        written = self._raw.execute(NEWEST).fetchone()  # refused where a statement had failed
         cursor = self._raw.cursor()
         try:
             cursor.execute("COMMIT")
@@ -227,8 +232,8 @@ class Connection:
             raise StoreFault(VARIABLE, *(_NO_SERVER if lost else _FAILED)) from None
 
 
-def _opened() -> tuple[Any, str | None]:
-    """A connection, and what marks the version of its tables: one that waits, unless it was lost meanwhile or leads elsewhere."""
+def _opened() -> Any:
+    """A connection: one that waits, unless it was lost meanwhile or leads elsewhere."""
     import psycopg
 
     while _WAITING:
@@ -236,7 +241,8 @@ def _opened() -> tuple[Any, str | None]:
         if process == os.getpid():  # a child may not use, nor close, its parent's
             with suppress(psycopg.Error):
                 if place == address():
-                    return raw, _read_mark(raw)
+                    raw.execute("SELECT 1")
+                    return raw
             raw.close()
     settings: Any = {"connect_timeout": 10, "tcp_user_timeout": 30_000, "application_name": "dpsynth", "client_encoding": "utf8"}
     raw = psycopg.connect(address(), autocommit=True, row_factory=_rows, prepare_threshold=None, **settings)
@@ -244,14 +250,14 @@ def _opened() -> tuple[Any, str | None]:
         raw.close()
         raise InputError(VARIABLE, "its database is not in UTF-8", "name one that was made with ENCODING 'UTF8'")
     raw.execute(_SETTINGS)
-    return raw, _read_mark(raw)
+    return raw
 
 
 def _is_kept(written: _Row) -> bool | None:
     """Whether the ledger has an entry whose writer's connection was lost; None where nobody knows. Not by the number of its transaction:
     after a crash the server gives that to another one."""
     try:
-        with closing(_opened()[0]) as other:
+        with closing(_opened()) as other:
             other.execute(_WRITE)  # waits until that writer has ended
             found = other.execute("SELECT 1 FROM ledger WHERE number = %s AND hash = %s", written).fetchone()
     except Exception:  # noqa: BLE001 (it is not known)
@@ -262,10 +268,6 @@ def _is_kept(written: _Row) -> bool | None:
 def _lost(error: Exception) -> bool:
     """Whether the server is not there any more, or says that it ends the connection."""
     return (getattr(error, "sqlstate", None) or "")[:2] in ("", "08", "57")
-
-
-def _read_mark(raw: Any) -> str | None:
-    return raw.execute(_MARK).fetchone()[0]
 
 
 class _Row(tuple[Any, ...]):
@@ -282,8 +284,8 @@ def _rows(cursor: Any) -> Callable[[Sequence[Any]], _Row]:
     return type("Row", (_Row,), {"places": {column.name: place for place, column in enumerate(cursor.description or ())}})
 
 
-def _mark(version: int) -> str:
-    return f"dpsynth {version}"
+def _marking(version: str | int) -> str:
+    return f"COMMENT ON TABLE ledger IS 'dpsynth {version}'"
 
 
 def _tables(schema: str) -> str:
@@ -322,4 +324,6 @@ def _kept(parameters: Sequence[Any] | Mapping[str, Any]) -> Sequence[Any] | Mapp
 @lru_cache
 def _translated(sql: str) -> str:
     """A statement for SQLite with the marks of parameters that psycopg knows, and nothing for what sets SQLite up."""
-    return "" if sql.startswith("PRAGMA") else re.sub(r"(?<!:):([a-z_]+)", r"%(\1)s", sql.replace("?", "%s")).replace(" NOT INDEXED", "")
+    if sql.startswith("PRAGMA"):
+        return _marking(stated[1]) if (stated := re.fullmatch(r"PRAGMA user_version = (\d+)", sql)) else ""
+    return re.sub(r"(?<!:):([a-z_]+)", r"%(\1)s", sql.replace("?", "%s")).replace(" NOT INDEXED", "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import subprocess
 import sys
 import threading
@@ -32,6 +33,7 @@ from dpsynth_core.store.restoring import restore
 from tests import postgres
 from tests.patience import SECONDS
 from tests.store.test_ledger import charge, reserve, touch
+from tests.store.test_upgrading import FORMER
 
 
 @pytest.fixture
@@ -98,7 +100,7 @@ def test_an_empty_database_in_a_home_that_was_used_is_a_loss(monkeypatch: pytest
     reserve("r1", 0.01)
     export = chain.entries()
     monkeypatch.setenv(store.VARIABLE, postgres.new_database())
-    with pytest.raises(BooksLost, match="is empty, but it was used before"):
+    with pytest.raises(BooksLost, match="is missing or empty, but it was used before"):
         reserve("r2", 0.01)
     restore("local", "moved to the server", export)
     assert chain.entries()[: len(export)] == export
@@ -109,7 +111,7 @@ def test_an_empty_database_in_a_home_that_was_used_is_a_loss(monkeypatch: pytest
 
 @pytest.mark.parametrize("how", ["COMMIT", "ROLLBACK"])
 def test_who_makes_the_tables_while_another_does_waits_and_finds_them(server: str, how: str) -> None:
-    other = store.Connection(database.SCHEMA)
+    other = store.Connection()
     other.execute(f"BEGIN; SELECT pg_advisory_xact_lock({store._MAKING})")
     other.execute(f"{store._IIF} {store._tables(database.SCHEMA)} COMMENT ON TABLE ledger IS 'dpsynth {database.VERSION}'")
     with ThreadPoolExecutor() as threads:
@@ -143,6 +145,12 @@ def test_who_makes_the_tables_while_another_does_waits_and_finds_them(server: st
         "CREATE RULE nothing AS ON INSERT TO ledger DO INSTEAD NOTHING",
         "CREATE RULE more AS ON INSERT TO jobs DO ALSO DELETE FROM points",
         "ALTER TABLE ledger ENABLE ROW LEVEL SECURITY",
+        "CREATE TABLE more () INHERITS (ledger)",
+        "DROP INDEX ledger_of_run",
+        "DROP INDEX ledger_of_run; CREATE INDEX ledger_of_run ON ledger (run) WHERE rho > 0.1",
+        "DROP VIEW sweeps",
+        "CREATE OR REPLACE VIEW sweeps AS SELECT * FROM jobs WHERE owner = 'ann'",
+        "CREATE OR REPLACE FUNCTION iif(boolean, text, text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT $2'",
     ],
 )
 def test_a_rule_that_is_not_in_force_stops_every_charge_until_it_is_restored(server: str, statement: str) -> None:
@@ -158,16 +166,76 @@ def test_a_rule_that_is_not_in_force_stops_every_charge_until_it_is_restored(ser
         db.execute("UPDATE ledger SET note = 'x'")
 
 
-@pytest.mark.parametrize("statement", ["ALTER TABLE ledger DROP COLUMN note", "ALTER TABLE ledger ALTER rho TYPE text"])
-def test_a_table_that_was_changed_can_only_be_put_back(server: str, statement: str) -> None:
+@pytest.mark.parametrize(
+    "change",
+    [
+        "ledger DROP COLUMN note",
+        "ledger ALTER rho TYPE text",
+        "ledger ADD more text",
+        "ledger ALTER note DROP NOT NULL",
+        "ledger DROP CONSTRAINT ledger_pkey",
+        "ledger DROP CONSTRAINT ledger_kind_check",
+        "ledger SET UNLOGGED",
+        "points ALTER attempts SET DEFAULT 7",
+        "points DROP CONSTRAINT points_job_fkey",
+    ],
+)
+def test_a_table_that_was_changed_can_only_be_put_back(server: str, change: str) -> None:
     """The program sets no database of a server aside: its owner names another."""
     reserve("r1", 0.01)
-    ask(server, statement)
-    with pytest.raises(BooksLost, match=r"tables were changed|no entry"):
+    ask(server, f"ALTER TABLE {change}")
+    with pytest.raises(BooksLost, match=r"tables were changed|tables or rules of its database were changed|no entry"):
         reserve("r2", 0.01)
     with pytest.raises(StoreFault, match="put the newest dump back into an empty database"):
         restore("local", "somebody changed a table")
     assert ask(server, "SELECT COUNT(*) FROM ledger") == [(2,)]
+
+
+def test_tables_of_others_beside_ours_do_not_matter(server: str) -> None:
+    reserve("r1", 0.01)
+    ask(server, "CREATE TABLE theirs (a text); CREATE VIEW seen AS SELECT number FROM ledger; CREATE FUNCTION f() RETURNS int RETURN 1")
+    reserve("r2", 0.01)
+    assert not auditing.audit().problem
+    assert ask(server, "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'aside%'") == [], "what is compared with is gone"
+
+
+def became(server: str, version: int) -> None:
+    """The database as a version before this one made it."""
+    now, then, without = FORMER[version]
+    (kinds,) = re.findall(r"CHECK \(kind IN \('population'.*?\)\)", database.SCHEMA, flags=re.DOTALL)
+    assert now in kinds
+    ask(server, "ALTER TABLE ledger DROP CONSTRAINT ledger_kind_check")
+    ask(server, f"ALTER TABLE ledger ADD CONSTRAINT ledger_kind_check {kinds.replace(now, then)}; DROP TABLE {', '.join(without)}")
+    ask(server, f"COMMENT ON TABLE ledger IS 'dpsynth {version}'")
+
+
+@pytest.mark.parametrize("version", FORMER)
+def test_a_database_of_a_version_before_is_taken_over_with_all_its_entries(server: str, version: int) -> None:
+    reserve("r1", 0.01)
+    touch("r1")
+    project, before = projects.create("ann", "census").id, chain.entries()
+    became(server, version)
+    command = [sys.executable, "-c", "from dpsynth_core.store import chain; assert chain.verify().ok; assert len(chain.entries()) == 3"]
+    both = [subprocess.Popen(command) for _ in range(2)]
+    assert [process.wait() for process in both] == [0, 0]
+    assert chain.entries() == before
+    with database.reading() as db:
+        assert database.parts(db) == database.schema()
+    assert projects.load("ann", project).name == "census"
+    reserve("r2", 0.01)
+    assert ask(server, "SELECT obj_description('ledger'::regclass)") == [(f"dpsynth {database.VERSION}",)]
+    with pytest.raises(postgres.REFUSED, match="append-only"), transaction() as db:
+        db.execute("DELETE FROM ledger")
+
+
+@pytest.mark.parametrize("change", ["DISABLE TRIGGER ledger_is_never_changed", "DROP CONSTRAINT ledger_pkey", "ADD more text"])
+def test_what_was_changed_before_is_not_made_good_unseen(server: str, change: str) -> None:
+    reserve("r1", 0.01)
+    became(server, 5)
+    ask(server, f"ALTER TABLE ledger {change}")
+    with pytest.raises(BooksLost, match="were changed"):
+        chain.entries()
+    assert ask(server, "SELECT obj_description('ledger'::regclass)") == [("dpsynth 5",)]
 
 
 @pytest.mark.parametrize("first", ["", "SET session_replication_role = replica;", "SET search_path = pg_catalog;"])
