@@ -37,6 +37,8 @@ FORGOTTEN_SECONDS = DAY
 """What was reserved and not touched for so long is given back: its program was killed before it read anything, and may not touch it now."""
 _RUN, _DIGEST = re.compile(r"[0-9a-f]{16}"), re.compile(r"[0-9a-f]{64}")
 _CHARGE = TypeAdapter(Charge)
+_MACHINES = 1e-9
+"""By how much two machines may differ in what the same plan costs."""
 Books = Sequence[Entry]
 _OTHER = InputError("request", "it is none that this server knows", "use the version of the program that the office's server has")
 
@@ -89,16 +91,18 @@ def _account(asked: Mapping[str, Any]) -> dict[str, Any]:
 def _read(asked: Mapping[str, Any], books: Books) -> Charge:
     try:
         charge = _CHARGE.validate_json(json.dumps(asked), strict=True)
-        named(charge.accountant)
+        accountant = named(charge.accountant)
     except (ValidationError, ValueError, KeyError):
         raise _OTHER from None
     check_budget(charge.epsilon, charge.delta)
     rules.check_price(rules.in_force(books), charge.epsilon, charge.delta, charge.unit.person_column)
     ledger.check_name(charge.population)
-    amounts = math.isfinite(charge.rho) and charge.rho > 0 and 0 <= charge.own_delta < 1
+    amounts = math.isfinite(charge.rho) and charge.rho > 0 and 0 <= charge.own_delta < charge.delta
     texts = all(len(text) <= 200 and text.isprintable() for text in (charge.note, charge.unit.person_column or ""))
     if not (amounts and texts and _DIGEST.fullmatch(charge.fingerprint) and _RUN.fullmatch(charge.run) and _DIGEST.fullmatch(charge.spec)):
         raise _OTHER
+    if not math.isclose(charge.rho, accountant.rho_from(charge.epsilon, charge.delta - charge.own_delta), rel_tol=_MACHINES):
+        raise InputError("rho", "it is not what the stated epsilon and delta cost", "use the version of the program that the server has")
     return charge
 
 

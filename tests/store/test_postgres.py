@@ -17,6 +17,7 @@ from typing import Any
 
 import psycopg
 import pytest
+import yaml
 
 from dpsynth_core.cli.command_line import main
 from dpsynth_core.cli.terminal import FAILED
@@ -32,6 +33,7 @@ from dpsynth_core.store.faults import BooksLost, InDoubt, StoreFault
 from dpsynth_core.store.restoring import restore
 from tests import postgres
 from tests.patience import SECONDS
+from tests.servers import ROOT
 from tests.store.test_ledger import charge, reserve, touch
 from tests.store.test_upgrading import FORMER
 
@@ -255,6 +257,30 @@ def test_a_text_that_postgresql_cannot_keep_is_kept_without_that_or_refused() ->
     with pytest.raises(TypeError, match="must read as it was written"), transaction() as db:
         chain.append(db, (), Entry("ann", "look", note="of a\0b"))
     assert chain.entries() == ()
+
+
+def test_the_role_that_compose_makes_is_no_superuser_and_needs_to_be_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The statements of compose.yaml, given to psql as its image does: then the program makes, charges, takes over and restores."""
+    made = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))["configs"]["role"]["content"]
+    monkeypatch.setenv("STUDIO_PASSWORD", "it's $(a) secret")
+    with postgres.connect() as connection:
+        connection.execute("DROP DATABASE IF EXISTS studio")
+        connection.execute("DROP ROLE IF EXISTS studio")
+    postgres.tool("psql", postgres.address(), "\\set ON_ERROR_STOP 1\n" + made)
+    server = postgres.address().rpartition("/")[0].replace("tester@", "studio@") + "/studio"
+    monkeypatch.setenv(store.VARIABLE, server)
+    assert ask(server, "SELECT rolsuper, rolcreaterole, rolcreatedb, rolbypassrls FROM pg_roles WHERE rolname = current_user") == [(False,) * 4]
+    with postgres.connect() as connection:
+        assert connection.execute("SELECT rolpassword IS NOT NULL FROM pg_authid WHERE rolname = 'studio'").fetchall() == [(True,)]
+    reserve("r1", 0.01)
+    became(server, 5)
+    touch("r1")
+    ask(server, "ALTER TABLE ledger DISABLE TRIGGER ledger_is_never_changed")
+    with pytest.raises(BooksLost, match="were changed"):
+        reserve("r2", 0.01)
+    restore("local", "somebody switched it off")
+    reserve("r2", 0.01)
+    assert not auditing.audit().problem
 
 
 # What role and database are set to

@@ -15,6 +15,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.types import Message
 
+from dpsynth_core.privacy.accountant import GDP, ZCDP, Accountant
 from dpsynth_core.store import approvals, balance, chain, database, desk, ledger, restoring, roles, rules, tokens
 from dpsynth_core.store.home import LOCAL_OWNER, now
 from dpsynth_core.store.roles import Role
@@ -26,11 +27,12 @@ from tests.web.door.visits import exchange, headers_of
 
 ORIGIN, PEOPLE = "https://studio.example.org", "people"
 RUN, OTHER = "0" * 16, "1" * 16
+PRICE = ZCDP.rho_from(1.0, 1e-9)
 
 
 def charge(**changed: Any) -> dict[str, Any]:
     unit = {"relation": "add-remove", "person_column": None, "max_rows_per_person": 1}
-    stated = {"population": PEOPLE, "run": RUN, "spec": "a" * 64, "unit": unit, "rho": 0.02, "epsilon": 1.0, "delta": 1e-9}
+    stated = {"population": PEOPLE, "run": RUN, "spec": "a" * 64, "unit": unit, "rho": PRICE, "epsilon": 1.0, "delta": 1e-9}
     return stated | {"fingerprint": "b" * 64, "note": "a release with AIM", "own_delta": 0.0, "accountant": "zCDP"} | changed
 
 
@@ -68,7 +70,7 @@ def test_a_charge_is_reserved_touched_and_cited_in_the_persons_name() -> None:
     assert told["cited"] == balance.citation(RUN)
     entries = [(entry.curator, entry.kind) for entry in chain.entries()]
     assert entries == [(LOCAL_OWNER, "population"), ("ann", "token"), ("ann", "reserve"), ("ann", "touch")]
-    assert balance.spent(PEOPLE).rho == 0.02
+    assert balance.spent(PEOPLE).rho == PRICE
     assert chain.verify().ok
 
 
@@ -83,12 +85,12 @@ def test_what_was_not_touched_is_given_back_and_what_was_stays() -> None:
     status, told = ask(token, "return", {"run": OTHER})
     assert status == 409
     assert "stays charged" in told["problem"]
-    assert balance.spent(PEOPLE).rho == 0.02
+    assert balance.spent(PEOPLE).rho == PRICE
 
 
 def test_nobody_exceeds_the_cap_together() -> None:
     held = [tokens.make(name, "laptop") for name in ("ann", "ben")]
-    fits = int(balance.spent(PEOPLE, cap=(3.0, 1e-9)).cap_rho / 0.02)
+    fits = int(balance.spent(PEOPLE, cap=(3.0, 1e-9)).cap_rho / PRICE)
     answers = [ask(held[number % 2], "reserve", charge(run=f"{number:016x}")) for number in range(fits + 2)]
     assert [status for status, _ in answers] == [200] * fits + [409] * 2
     assert "above its cap of 3" in answers[-1][1]["problem"]
@@ -168,6 +170,7 @@ def test_tokens_end_when_revoked_when_old_and_with_the_role(office: Path) -> Non
 @pytest.mark.parametrize(
     "asked",
     [
+        charge(rho=PRICE / 2), charge(rho=2 * PRICE), charge(accountant="GDP"), charge(epsilon=0.5), charge(own_delta=1e-9),
         charge(rho=0.0), charge(rho=-1.0), charge(rho="0.02"), charge(rho=float("nan")), charge(rho=float("inf")), charge(own_delta=-1e-9),
         charge(run="r"), charge(run="../etc/passwd"), charge(spec=""), charge(spec="a" * 10_000), charge(accountant="mine"),
         charge(unit={"relation": "x"}), charge(unit={"relation": "replace", "person_column": "c" * 201, "max_rows_per_person": 1}),
@@ -184,6 +187,18 @@ def test_what_is_no_charge_is_refused_in_words_and_changes_nothing(asked: Any) -
     assert status == 409
     assert set(told) == {"field", "problem", "remedy"}
     assert chain.entries() == before
+
+
+@pytest.mark.parametrize("accountant", [ZCDP, GDP])
+@pytest.mark.parametrize("own_delta", [0.0, 1e-10])
+def test_a_charge_costs_what_its_epsilon_and_delta_say(accountant: Accountant, own_delta: float) -> None:
+    """Else a release with epsilon 1 could cost the population next to nothing, or a small epsilon pass the rules of the house."""
+    due = accountant.rho_from(1.0, 1e-9 - own_delta)
+    stated, token = charge(accountant=accountant.name, own_delta=own_delta), tokens.make("ann", "laptop")
+    for rho in (due * 0.999, due * 1.001):
+        status, told = ask(token, "reserve", stated | {"rho": rho})
+        assert (status, told["problem"]) == (409, "it is not what the stated epsilon and delta cost")
+    assert ask(token, "reserve", stated | {"rho": due * (1 + 1e-12)})[0] == 200, "the last digits of another machine"
 
 
 def test_a_page_and_a_cookie_reach_nothing() -> None:

@@ -76,9 +76,17 @@ def test_the_office_of_compose_is_the_container_and_keeps_what_it_says(monkeypat
     parts = yaml.safe_load(text)
     studio, database = parts["services"]["studio"], parts["services"]["database"]
     monkeypatch.setenv("DPSYNTH_DATABASE", studio["environment"]["DPSYNTH_DATABASE"])
-    stated = database["environment"]
-    assert postgres.address() == f"postgresql://{stated['POSTGRES_USER']}@database/{stated['POSTGRES_DB']}"
-    assert "${DATABASE_PASSWORD:?" in studio["environment"]["PGPASSWORD"] and "${DATABASE_PASSWORD:?" in stated["POSTGRES_PASSWORD"]  # noqa: PT018
+    stated, made = database["environment"], parts["configs"]["role"]["content"]
+    role, name = re.search(r"ROLE (\w+) LOGIN", made), re.search(r"DATABASE (\w+) OWNER (\w+)", made)
+    assert role is not None
+    assert name is not None
+    assert postgres.address() == f"postgresql://{role[1]}@database/{name[1]}"
+    assert (role[1], name[2]) == ("studio", "studio"), "the role owns its database"
+    assert not {"POSTGRES_USER", "POSTGRES_DB"} & set(stated), "that one is a superuser"
+    assert "${DATABASE_PASSWORD:?" in studio["environment"]["PGPASSWORD"] and "${DATABASE_PASSWORD:?" in stated["STUDIO_PASSWORD"]  # noqa: PT018
+    assert "ADMIN_PASSWORD" in stated["POSTGRES_PASSWORD"]
+    assert "ADMIN_PASSWORD" not in str(studio), "the server does not get it"
+    assert database["configs"] == [{"source": "role", "target": "/docker-entrypoint-initdb.d/role.sql"}]
     assert [name for name, service in parts["services"].items() if "books" in service["networks"]] == ["studio", "database"]
     assert parts["networks"]["books"] == {"internal": True}
     assert set(parts["volumes"]) == {volume.partition(":")[0] for each in parts["services"].values() for volume in each["volumes"]
