@@ -207,12 +207,12 @@ def schema() -> frozenset[Part]:
 def _schema(server: str) -> frozenset[Part]:
     with closing(postgres.Connection() if server else sqlite3.connect(":memory:")) as empty:
         empty.executescript(SCHEMA)
-        return frozenset(map(Part._make, empty.execute(CATALOGUE)))
+        return frozenset(Part(*row) for row in empty.execute(CATALOGUE))
 
 
 def parts(db: Connection) -> frozenset[Part]:
     """What is in a database, of the tables of this program."""
-    return frozenset(part for part in map(Part._make, db.execute(CATALOGUE)) if any(part.table == one.table for one in schema()))
+    return frozenset(part for part in (Part(*row) for row in db.execute(CATALOGUE)) if any(part.table == one.table for one in schema()))
 
 
 def _check_version(connection: Connection) -> None:

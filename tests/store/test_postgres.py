@@ -269,7 +269,8 @@ def test_the_role_that_compose_makes_is_no_superuser_and_needs_to_be_none(monkey
     postgres.tool("psql", postgres.address(), "\\set ON_ERROR_STOP 1\n" + made)
     server = postgres.address().rpartition("/")[0].replace("tester@", "studio@") + "/studio"
     monkeypatch.setenv(store.VARIABLE, server)
-    assert ask(server, "SELECT rolsuper, rolcreaterole, rolcreatedb, rolbypassrls FROM pg_roles WHERE rolname = current_user") == [(False,) * 4]
+    rights = ask(server, "SELECT rolsuper, rolcreaterole, rolcreatedb, rolbypassrls FROM pg_roles WHERE rolname = current_user")
+    assert rights == [(False,) * 4]
     with postgres.connect() as connection:
         assert connection.execute("SELECT rolpassword IS NOT NULL FROM pg_authid WHERE rolname = 'studio'").fetchall() == [(True,)]
     reserve("r1", 0.01)
