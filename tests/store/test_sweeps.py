@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,7 @@ from dpsynth_core.store import approvals, balance, chain, jobs, ledger, processe
 from dpsynth_core.store.accounts import CapExceeded
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.tradeoffs.sweep import Sweep
-from tests.patience import wait_until
+from tests.patience import SECONDS, wait_until
 from tests.refusals import refused
 from tests.store.conftest import Driver
 from tests.store.test_chain import alter
@@ -229,6 +231,29 @@ def test_the_private_table_is_charged_for_all_trials_before_the_first_is_made(
     assert [e.kind for e in chain.entries()] == ["population", "reserve", "touch"]
     assert states(sweep) == ["done"] * 4
     assert balance.spent("people").rho == pytest.approx(tried.rho)
+
+
+TAKER = """
+import json, sys
+from dpsynth_core.store import jobs
+jobs.claim(sys.argv[1])
+taken = []
+while (number := jobs.take(sys.argv[1])) is not None:
+    taken.append(number)
+    jobs.give(sys.argv[1], number, "done", outcome={})
+print(json.dumps(taken))
+"""
+
+
+@pytest.mark.slow  # two processes that start
+def test_two_worker_processes_at_once_do_each_point_once(make_sweep: Callable[..., Sweep], project: str, no_workers: list[str]) -> None:
+    sweep = sweeps.submit("ann", project, make_sweep(repeats=12))
+    count = len(states(sweep))
+    assert no_workers == [sweep, sweep]
+    both = [subprocess.Popen([sys.executable, "-c", TAKER, sweep], stdout=subprocess.PIPE, text=True) for _ in no_workers]
+    taken = [json.loads(process.communicate(timeout=SECONDS)[0]) for process in both]
+    assert sorted(sum(taken, [])) == list(range(count))
+    assert states(sweep) == ["done"] * count
 
 
 @pytest.mark.usefixtures("no_workers")
