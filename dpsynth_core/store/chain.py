@@ -59,7 +59,7 @@ class Entry:
 
 
 COLUMNS = ", ".join(field.name for field in fields(Entry))
-_MARKS = ", ".join("?" for _ in fields(Entry))
+INSERT = f"INSERT INTO ledger ({COLUMNS}) VALUES ({', '.join('?' for _ in fields(Entry))})"
 SECOND = len("2026-11-23T22:48:30")
 """Characters of a date; a fraction of a second that a clock is corrected by is no news."""
 _TYPES = [tuple(type(value) for value in astuple(Entry("", "", person_column=column))) for column in (None, "")]
@@ -173,7 +173,7 @@ def linked(entry: Entry, last: Head) -> Entry:
 
 def insert(db: Connection, entry: Entry) -> Entry:
     """Write a complete entry; the database refuses one that does not follow the last."""
-    db.execute(f"INSERT INTO ledger ({COLUMNS}) VALUES ({_MARKS})", astuple(entry))
+    db.execute(INSERT, astuple(entry))
     stored = Entry(*db.execute(f"SELECT {COLUMNS} FROM ledger WHERE number = ?", (entry.number,)).fetchone())
     if stored.digest() != entry.hash:  # such as an integer in a column of floats: it would look altered for ever
         raise TypeError("a ledger entry must read as it was written")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import astuple
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import check_reason
@@ -82,6 +83,7 @@ def _add(db: Connection, export: Sequence[Entry]) -> int:
     common = min(len(present), len(export))
     if tuple(export[:common]) != present[:common]:
         raise InputError("ledger export", "it belongs to another ledger than the one here", "use an export of this one, or none")
-    for entry in export[common:]:
-        chain.insert(db, entry)
+    db.executemany(chain.INSERT, map(astuple, export[common:]))
+    if chain.entries_in(db)[common : len(export)] != tuple(export[common:]):
+        raise TypeError("a ledger entry must read as it was written")
     return len(export) - common

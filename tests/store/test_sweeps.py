@@ -252,7 +252,7 @@ def test_two_worker_processes_at_once_do_each_point_once(make_sweep: Callable[..
     assert no_workers == [sweep, sweep]
     both = [subprocess.Popen([sys.executable, "-c", TAKER, sweep], stdout=subprocess.PIPE, text=True) for _ in no_workers]
     taken = [json.loads(process.communicate(timeout=SECONDS)[0]) for process in both]
-    assert sorted(sum(taken, [])) == list(range(count))
+    assert sorted([*taken[0], *taken[1]]) == list(range(count))
     assert states(sweep) == ["done"] * count
 
 
