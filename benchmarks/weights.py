@@ -117,10 +117,10 @@ def linked_trial(plan: Plan, tables: Survey) -> dict[tuple[str, str], float]:
     ways = dict(zip(WAYS, (release.weights, begun, np.ones(len(begun))), strict=True))
     for one, told, people in zip(weighted.counted(plan, codes), stated.parts, (tables.households, tables.members), strict=True):
         bounds = {marginal.attributes[0]: marginal.bound95 for marginal in told.certificate.marginals}
-        for column in one.columns:
+        for column in one.group.singles:
             true = shares(people[column.name], people["weight"].clip(0, tables.largest), column.size)
             for way, weights in ways.items():
-                table = one.table(column, weights)
+                table = one.table((column.name,), weights)
                 found[column.name, way] = in_wrong_cell(true, table / table.sum())
             found[column.name, "bound"] = bounds[column.name]
             found[column.name, "held"] = float(found[column.name, "calibrated"] <= bounds[column.name])

@@ -91,6 +91,31 @@ def test_rules_hold_in_every_household(home: Path) -> None:
     assert "Are impossible combinations absent?" in failed(pack.zipped(held))
 
 
+def test_households_are_weighed_with_their_members(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """From options to rows, and on the recipient's side; seed 3."""
+    homes = pd.read_csv(home / "homes.csv")
+    homes.assign(w=1.0 + homes["region"]).to_csv(home / "weighed.csv", index=False)
+    weight = {"name": "w", "kind": "numeric", "lower": 0, "upper": 4, "bins": 4, "other": False, "missing": False}
+    domain = {"version": 1, "attributes": [{"name": "region", "kind": "coded", "size": 2}, weight]}
+    (home / "weighed.json").write_text(json.dumps(domain))
+    given = ["synthesize", str(home / "weighed.csv"), "--domain", str(home / "weighed.json"), "--members", str(home / "people.csv")]
+    given += ["--members-domain", str(home / "people.json"), "--key", "id", "--max-members", str(MOST), "--epsilon", "4", "--seed", "3"]
+    out = home / "weighed"
+    assert cli.main([*given, "--weight", "w", "--weight-tables", "region,sex; sex, adult", "--out", str(out)]) == 0
+    assert "weighted: A member weighs what its household weighs" in capsys.readouterr().err
+    stated = json.loads((out / "release.json").read_text())
+    assert stated["spec"]["weight"] == {"column": "w", "totals": {}, "tables": [["region", "sex"], ["sex", "adult"]]}
+    tables = [one["attributes"] for one in stated["weighted"]["members"]["certificate"]["marginals"]]
+    assert tables == [["sex"], ["adult"], ["region", "sex"], ["sex", "adult"]]
+    homes, people = pd.read_csv(out / "synthetic.csv"), pd.read_csv(out / "members.csv")
+    assert (people["w_calibrated"] == people["id"].map(homes.set_index("id")["w_calibrated"])).all()
+    again = home / "weighed again"
+    assert cli.main(["reproduce", str(out / "release.zip"), "--out", str(again)]) == 0
+    assert "to the last bit" in capsys.readouterr().err
+    assert cli.main([*given[:-2], "--weight-tables", "sex,adult", "--out", str(out)]) == cli.BAD_INPUT
+    assert "no column is the weight" in capsys.readouterr().err
+
+
 def test_a_criterion_that_is_not_measured_of_members_says_so(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for kind in ("ranges", "mean"):
         (home / "criteria.json").write_text(json.dumps([{"kind": kind, "column": "adult", "limit": 0.1}]))

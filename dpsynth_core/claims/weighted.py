@@ -8,7 +8,8 @@ have values of it.
 Half of the share measures the weighted table of each other column. From these follows one more column of the rows, the calibrated weight.
 It starts as the mean weight of the row's cell and is raked until the rows have the tables that are believed: those that they had, moved
 towards the measured ones as far as noise does not explain the difference; or public totals that the curator states (`statistics.raking`).
-That is made of what is released. The other half measures how far the calibrated rows are off, as a certificate does, in steps of weights.
+That is made of what is released. The other half measures how far the calibrated rows are off, as a certificate does, in steps of weights,
+also in tables of several columns that the plan names.
 
 Of two linked tables the column is one of the households, and a household's weight is that of its members. Their columns have tables of
 their own, in which each record of pairs counts as often as its household has members too, so that each member counts whole; a household
@@ -18,7 +19,7 @@ then changes them by L times the members that count. One weight for each househo
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self, cast
 
@@ -42,6 +43,7 @@ from dpsynth_core.vocabulary.link import NUMBER, Link, apart
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.middles import behind, middles
 from dpsynth_core.vocabulary.names import column_field
+from dpsynth_core.vocabulary.released import counted as tallied
 from dpsynth_core.vocabulary.rows import Repeated, one_table
 
 NUMBERS = ("integer", "numeric")
@@ -55,6 +57,7 @@ _CALIBRATING = 0.5
 _MET_CLOSELY = 1e-3
 _MOST_CELLS = 40_000_000
 """That are held while weighted tables are measured, of eight bytes each."""
+_MOST_TABLES = 50
 _MOST_PEOPLE = 1e12
 _DIGITS = 6
 _NAMED = 8
@@ -62,12 +65,14 @@ _NAMED = 8
 
 class WeightSpec(BaseModel):
     """column: whose numbers are the weights of the records, or of households. totals: by column and cell, public totals that the rows'
-    weights are calibrated to in place of measured ones; of two linked tables households by their columns, and members by theirs."""
+    weights are calibrated to in place of measured ones; of two linked tables households by their columns, and members by theirs. tables:
+    of several columns, whose weighted errors are measured too; with a column of members they are of members."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
     column: str = Field(max_length=1000)
     totals: dict[str, dict[str, float]] = Field(default_factory=dict)
+    tables: list[list[str]] = Field(default_factory=list, max_length=_MOST_TABLES)
 
 
 @dataclass(frozen=True)
@@ -97,27 +102,46 @@ class Measured:
 
 @dataclass(frozen=True, kw_only=True)
 class Weighted(Measured):
-    """rows: what the calibrated weights add up to. certificate: of the weighted tables of the calibrated rows, one for each other column;
-    it counts steps where others count people."""
+    """rows: what the calibrated weights add up to. certificate: of the weighted tables of the calibrated rows, of each other column
+    and those that the plan names; it counts steps where others count people."""
 
     rows: float
     certificate: Certificate
     members: Weighted | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Counted:
-    """Who counts in weighted tables: the rows of a table, or the members of the first's. columns: that such a table is of. codes: of these,
-    shape (n, columns). owners: the row whose weight each has, shape (n,); None for rows."""
+@dataclass(frozen=True)
+class Group:
+    """Who counts in weighted tables, and in which. columns: that they have, in the order of the domain. singles: those whose tables are
+    measured and calibrated to. tables: of several columns."""
 
     columns: tuple[Attribute, ...]
+    singles: tuple[Attribute, ...]
+    tables: tuple[Clique, ...]
+
+    @property
+    def cliques(self) -> tuple[Clique, ...]:
+        return *((one.name,) for one in self.singles), *self.tables
+
+    def sizes(self, clique: Clique) -> tuple[int, ...]:
+        return tuple(one.size for one in self.columns if one.name in clique)
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """A group as it is. codes: of its columns, shape (n, columns). owners: the row whose weight each has, shape (n,); None for rows."""
+
+    group: Group
     codes: Codes
     owners: Integers | None = None
 
-    def table(self, column: Attribute, weights: Floats) -> Floats:
+    def cells(self, name: str) -> Codes:
+        return self.codes[:, [one.name for one in self.group.columns].index(name)]
+
+    def table(self, clique: Clique, weights: Floats) -> Floats:
         """What those in each cell weigh. weights: of the rows."""
         each = weights if self.owners is None else weights[self.owners]
-        return np.asarray(np.bincount(self.codes[:, self.columns.index(column)], each, column.size), np.float64)
+        return tallied([self.cells(name) for name in clique], self.group.sizes(clique), each)
 
 
 def counted(plan: Asked, codes: Codes | Repeated) -> tuple[Counted, ...]:
@@ -135,19 +159,26 @@ def _apart(plan: Asked, codes: Codes | Repeated) -> tuple[Codes, Integers, Codes
 
 
 def _counted(plan: Asked, rows: Codes, owners: Integers, members: Codes) -> tuple[Counted, ...]:
-    assert plan.weight is not None
-    columns = _columns(plan.domain, plan.link, plan.weight.column)
-    first = Counted(columns[0], rows[:, [plan.domain.position(one.name) for one in columns[0]]])
+    groups, weight = _groups(plan.domain, plan.weight, plan.link), plan.domain.position(plan.weight.column)
+    first = Counted(groups[0], np.delete(rows, weight, axis=1))
     if plan.link is None:
         return (first,)
-    return first, Counted(columns[1], members[:, len(plan.link.households) :], owners)
+    return first, Counted(groups[1], np.column_stack([first.codes[owners], members[:, len(plan.link.households) :]]), owners)
 
 
-def _columns(domain: Domain, link: Link | None, weight: str) -> tuple[tuple[Attribute, ...], ...]:
-    """Of which weighted tables are measured: of rows, and of members of these."""
+def _groups(domain: Domain, weight: WeightSpec, link: Link | None) -> tuple[Group, ...]:
+    """Rows, and members of these, who have the columns of their household too."""
     rows = domain.attributes if link is None else (*link.households, domain[NUMBER])
-    members = () if link is None else (link.members.attributes,)
-    return tuple(one for one in rows if one.name != weight), *members
+    members = () if link is None else link.members.attributes
+    own = tuple(one for one in rows if one.name != weight.column)
+    whole = (*own, *members)
+
+    def tables(columns: tuple[Attribute, ...], of_members: bool) -> tuple[Clique, ...]:
+        named = [table for table in weight.tables if of_members == any(one.name in table for one in members)]
+        return tuple(dict.fromkeys(tuple(one.name for one in columns if one.name in table) for table in named))
+
+    first = Group(own, own, tables(own, False))
+    return (first,) if link is None else (first, Group(whole, members, tables(whole, True)))
 
 
 def as_weight(domain: Domain, name: str) -> Domain:
@@ -179,8 +210,7 @@ def calibrated(plan: Asked, codes: Codes | Repeated, inside: Mapping[str, Inside
     targets = _targets(plan.weight.totals, every, stated, base)
     cells, sums = [], []
     for one, wanted in zip(every, targets, strict=True):
-        place = {column.name: number for number, column in enumerate(one.columns)}
-        cells += [(one.codes[:, place[name]], one.owners) for name in wanted]
+        cells += [(one.cells(name), one.owners) for name in wanted]
         sums += list(wanted.values())
     return raked([codes for codes, _ in cells], base, sums, [owners for _, owners in cells]).round(_DIGITS)
 
@@ -191,14 +221,14 @@ def _targets(
     """What weights add up to, of rows and of members: by column, public totals first, what is believed of the others."""
     targets = list[dict[str, Floats]]()
     for one, measured in zip(every, stated.parts, strict=True):
-        columns = {column.name: column for column in one.columns}
+        columns = {column.name: column for column in one.group.singles}
         sums = {name: _listed(columns[name], cells) for name, cells in totals.items() if name in columns}
         whole = float(next(iter(sums.values())).sum()) if sums else measured.total.value * measured.step
         if targets:  # how many members there are follows from how many households have how many
             targets[0][NUMBER] = number = tilted(targets[0][NUMBER], whole) if sums else targets[0][NUMBER]
             whole = whole if sums else max(measured.step, float(number @ np.arange(len(number))))
         for told in measured.tables:
-            rows = one.table(columns[told.column], base)
+            rows = one.table((told.column,), base)
             expected = believed(rows * (measured.total.value / (rows.sum() or 1.0)), np.array(told.measured), measured.sigma)
             sums.setdefault(told.column, nearest_table(expected * (whole / measured.total.value), whole))
         targets.append(sums)
@@ -235,40 +265,45 @@ def _kernels(plan: Asked, kernel: SealedKernel) -> tuple[list[SealedKernel], flo
 
 
 def measure(plan: Asked, kernel: SealedKernel, codes: Codes | Repeated, inside: Mapping[str, Inside]) -> Weighted:
-    """Spend all that the kernel has left, as much on each column."""
+    """Spend all that the kernel has left, as much on each table."""
     every, (kernels, step) = counted(plan, codes), _kernels(plan, kernel)
-    number, left = sum(len(one.columns) for one in every), kernel.rho_left
-    stages = [of.part(left * (len(one.columns) / number)) for of, one in zip(kernels, every, strict=True)]
+    number, left = sum(len(one.group.cliques) for one in every), kernel.rho_left
+    stages = [of.part(left * (len(one.group.cliques) / number)) for of, one in zip(kernels, every, strict=True)]
     stated: Measured | None = None
     for one, stage in reversed(list(zip(every, stages, strict=True))):
-        stated = _measured(one, stage, step, stated)
+        stated = _measured(one.group, stage, step, stated)
     assert stated is not None
     weights, finished = calibrated(plan, codes, inside, stated), None
     for one, stage, told in reversed(list(zip(every, stages, stated.parts, strict=True))):
-        rows = float(sum(one.table(one.columns[0], weights)))
-        padded = {r: np.append(table, np.zeros(stage.domain[r[0]].size - len(table))) for r, table in shares(one, weights).items()}
-        certificate = certify(stage, padded, told.total, ROWS)
+        rows = float(one.table(one.group.cliques[0], weights).sum())
+        tables = {r: _padded(table, stage.domain.sizes(r)) for r, table in shares(one, weights).items()}
+        certificate = certify(stage, tables, told.total, ROWS)
         finished = Weighted(**vars(told) | {"members": finished}, rows=rows, certificate=certificate)
     assert finished is not None
     return finished
 
 
-def _measured(of: Counted, kernel: SealedKernel, step: float, members: Measured | None) -> Measured:
+def _measured(of: Group, kernel: SealedKernel, step: float, members: Measured | None) -> Measured:
     """The tables of its columns, each of which the kernel may have with one more cell, of nobody."""
-    cliques = [(one.name,) for one in of.columns]
-    kernel.prepare(cliques)
+    cliques = [(one.name,) for one in of.singles]
+    kernel.prepare(of.cliques)
     sigma = kernel.unit.marginal_l2 * math.sqrt(len(cliques) / (2 * _CALIBRATING * kernel.rho_left))
     tables = [kernel.measure_marginal(clique, sigma) for clique in cliques]
-    tables = [replace(table, values=table.values[: one.size]) for table, one in zip(tables, of.columns, strict=True)]
+    tables = [replace(table, values=table.values[: one.size]) for table, one in zip(tables, of.singles, strict=True)]
     total = known_total(tables, None)
     assert total is not None
     return Measured(step, total, sigma, tuple(WeightedTable(one.clique[0], tuple(one.values.tolist())) for one in tables), members)
 
 
+def _padded(table: Floats, sizes: Sequence[int]) -> Floats:
+    """With cells of nobody, who has no weight."""
+    return np.pad(table, [(0, size - own) for size, own in zip(sizes, table.shape, strict=True)])
+
+
 def shares(of: Counted, weights: Floats) -> dict[Clique, Floats]:
-    """The weighted table of each column, as shares of all weights; even ones where no row has a weight."""
+    """The weighted tables, as shares of all weights; even ones where no row has a weight."""
     even = weights if weights.any() else np.ones_like(weights)
-    tables = {(one.name,): of.table(one, even) for one in of.columns}
+    tables = {clique: of.table(clique, even) for clique in of.group.cliques}
     return {clique: table / (table.sum() or 1.0) for clique, table in tables.items()}
 
 
@@ -285,7 +320,8 @@ class WeightsMeasured(Claim[Weighted]):
     reading = (
         "Each row counts as its calibrated weight. Weighted tables of single columns were measured with noise, on a share of the budget "
         "of its own, and the weights of the rows were calibrated to them. Then the share of the weighted people in a wrong cell "
-        "was measured. Each bound holds with 95% confidence, by itself. Of weighted tables of several columns nothing was measured."
+        "was measured. Each bound holds with 95% confidence, by itself. Of weighted tables of several columns only those are measured that "
+        "the plan names."
     )
     form = TypeAdapter(Weighted | None)
 
@@ -352,9 +388,9 @@ def _worst(stated: Weighted, who: str) -> str:
     if stated.certificate.says_nothing:
         return f"Noise hides how far weighted tables of {who} are off: nothing is known of their errors."
     worst = sorted(stated.certificate.marginals, key=lambda one: -one.bound95)
-    named = [f"{one.attributes[0]} {percent(one.likely)}, {percent(one.bound95)} at most" for one in worst[:_NAMED]]
+    named = [f"{' × '.join(one.attributes)} {percent(one.likely)}, {percent(one.bound95)} at most" for one in worst[:_NAMED]]
     more = f"; less in the {len(worst) - _NAMED:,} others" if len(worst) > _NAMED else ""
-    return f"Weighted {who} in a wrong cell of a column, with 95% confidence each: {'; '.join(named)}{more}."
+    return f"Weighted {who} in a wrong cell of a table, with 95% confidence each: {'; '.join(named)}{more}."
 
 
 def _missed(plan: Asked, final: Final, stated: Measured) -> dict[str, float]:
@@ -364,9 +400,9 @@ def _missed(plan: Asked, final: Final, stated: Measured) -> dict[str, float]:
     assert codes is not None
     weights = calibrated(plan, codes, final.inside, stated)
     for one in counted(plan, codes):
-        for column in (column for column in one.columns if column.name in plan.weight.totals):
+        for column in (column for column in one.group.singles if column.name in plan.weight.totals):
             wanted = _listed(column, plan.weight.totals[column.name])
-            missed[column.name] = float(np.abs(one.table(column, weights) - wanted).max() / wanted.sum())
+            missed[column.name] = float(np.abs(one.table((column.name,), weights) - wanted).max() / wanted.sum())
     return missed
 
 
@@ -389,21 +425,33 @@ def check(domain: Domain, weight: WeightSpec, link: Link | None = None) -> None:
     if column.lower != 0 or column.upper <= 0 or column.missing_as is not None:
         problem = "weights begin at 0, as which smaller and missing ones count"
         raise InputError(column_field(column.name), problem, "give it a lower bound of 0, and a cell for missing ones or none")
-    columns = _columns(domain, link, weight.column)
-    if not columns[0]:
+    _check_tables(weight, {one.name for one in domain} if link is None else {*link.households.names, NUMBER, *link.members.names})
+    groups = _groups(domain, weight, link)
+    if not groups[0].singles:
         raise InputError("weight.column", "the domain has no other column", "name a column whose weighted table is to be measured")
-    sizes = [sum(one.size for one in several) for several in columns]
+    cells = [sum(math.prod(group.sizes(clique)) for clique in group.cliques) for group in groups]
     if link is not None:
-        sizes[1] *= domain[NUMBER].size * columns[1][0].size
-    if (cells := _in_steps(column, STEPS if link is None else LINKED_STEPS)[0].size * sum(sizes)) > _MOST_CELLS:
-        problem = f"the other columns by steps of the weight have {cells:,} cells, and {_MOST_CELLS:,} can be counted"
-        raise CapacityError("weight.column", problem, "group values of columns, or leave columns out")
-    for several in columns:
-        _check_totals({one.name: one for one in several}, weight)
-    if unknown := sorted(weight.totals.keys() - {one.name for several in columns for one in several}):
+        cells[1] *= domain[NUMBER].size * groups[1].singles[0].size
+    if (many := _in_steps(column, STEPS if link is None else LINKED_STEPS)[0].size * sum(cells)) > _MOST_CELLS:
+        problem = f"the other columns by steps of the weight have {many:,} cells, and {_MOST_CELLS:,} can be counted"
+        raise CapacityError("weight.column", problem, "group values of columns, or leave columns or weighted tables out")
+    for group in groups:
+        _check_totals({one.name: one for one in group.singles}, weight)
+    if unknown := sorted(weight.totals.keys() - {one.name for group in groups for one in group.singles}):
         raise InputError(f"weight.totals, {column_field(unknown[0])}", "it has no totals: it is the weight, or no column", "leave it out")
     if link is not None and NUMBER in weight.totals:
-        _check_members(columns[1], weight)
+        _check_members(groups[1].singles, weight)
+
+
+def _check_tables(weight: WeightSpec, columns: Collection[str]) -> None:
+    """That tables of several columns name such. Raises InputError."""
+    for number, table in enumerate(weight.tables):
+        for name in table:
+            if name not in columns or name == weight.column:
+                raise InputError(f"weight.tables.{number}", f"{shown(name)} is the weight, or no column", "name other columns")
+        if len(set(table)) < 2:
+            remedy = "name two or more; single columns are measured anyway"
+            raise InputError(f"weight.tables.{number}", "it has fewer than two columns", remedy)
 
 
 def _check_totals(columns: Mapping[str, Attribute], weight: WeightSpec) -> None:

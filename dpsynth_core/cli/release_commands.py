@@ -70,6 +70,8 @@ def add(commands: Commands) -> None:
     make.add_argument("--weight", metavar="COLUMN", help=weight)
     totals = 'public totals that the weights of the rows are calibrated to: {"COLUMN": {"VALUE": PEOPLE}}, every value of a column'
     make.add_argument("--weight-totals", metavar="FILE.json", type=Path, help=totals)
+    several = "tables of several columns, such as 'region,age;region,sex', whose weighted errors are measured beside those of single ones"
+    make.add_argument("--weight-tables", metavar="LIST", default="", help=several)
     weighted = "share of the budget that measures weighted tables, where --weight names a column (default: %(default)s)"
     make.add_argument("--weighted", metavar="SHARE", default="0.05", help=weighted)
     make.add_argument("--relation", default="add-remove", help="add-remove | replace (default: %(default)s)")
@@ -183,13 +185,16 @@ def _synthesize(options: argparse.Namespace) -> None:
 def _weight(options: argparse.Namespace) -> dict[str, Any]:
     """The spec's section about survey weights; none where no column is the weight. Raises InputError."""
     from dpsynth_core.foundation.documents import parse_json, read_document
+    from dpsynth_core.vocabulary.workload import names_in
 
     if options.weight is None:
-        if options.weight_totals is not None:
-            raise InputError("--weight-totals", "no column is the weight", "name it with --weight, or leave the totals out")
+        for option, stated in (("--weight-totals", options.weight_totals), ("--weight-tables", options.weight_tables)):
+            if stated:
+                raise InputError(option, "no column is the weight", "name it with --weight, or leave this out")
         return {}
+    tables = [names_in(table) for table in options.weight_tables.split(";") if table]
     totals = "{}" if options.weight_totals is None else read_document(options.weight_totals, "--weight-totals")
-    return {"column": options.weight, "totals": parse_json(totals, "--weight-totals")}
+    return {"column": options.weight, "totals": parse_json(totals, "--weight-totals"), "tables": tables}
 
 
 def _linked(options: argparse.Namespace, domain: Domain) -> dict[str, Any]:

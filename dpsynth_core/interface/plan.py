@@ -37,6 +37,7 @@ Tables: TypeAlias = "int | Sequence[Sequence[str]] | Mapping[str, Any]"
 """How many columns each table has of which the counts must come out right (all such tables); those tables; or a workload in JSON."""
 
 
+_WEIGHT = {"column": "weight", "totals": "weight_totals", "tables": "weight_tables"}
 _MOST_PEOPLE = 10**12
 """That a forecast is made for."""
 
@@ -48,11 +49,11 @@ class Options(TypedDict, total=False):
     apart, and rows_per_person how many rows of each count. relation: "add-remove" or "replace". people: about how many there are, as far as
     that is public; decides nothing but the forecast. rows: how many to write. certificate, discovery, inside, means, ranges, weighted:
     shares. weight: the column of survey weights, whose upper bound is the largest that counts; take the design weight, which depends on no
-    other record. weight_totals: public totals that the rows' weights are calibrated to, by column and value. criteria: fixed beforehand.
-    models: columns that models are to predict. epsilon_reason, domain_origin, origin_reason, other_copies, looked (["nothing"] where there
-    was no look): what the release says of how it came about. about: ``{"licence": "CC-BY-4.0", "creators": ["Statistics Office"]}``, and
-    contact, citation, period and place likewise. form: how a file is written, or the table or query of a
-    database.
+    other record. weight_totals: public totals that the rows' weights are calibrated to, by column and value. weight_tables: of several
+    columns, whose weighted errors are measured too. criteria: fixed beforehand. models: columns that models are to predict.
+    epsilon_reason, domain_origin, origin_reason, other_copies, looked (["nothing"] where there was no look): what the release says of how
+    it came about. about: ``{"licence": "CC-BY-4.0", "creators": ["Statistics Office"]}``, and contact, citation, period and place likewise.
+    form: how a file is written, or the table or query of a database.
     """
 
     delta: float
@@ -70,6 +71,7 @@ class Options(TypedDict, total=False):
     ranges: float
     weight: str | None
     weight_totals: Mapping[str, Mapping[str, float]]
+    weight_tables: Sequence[Sequence[str]]
     weighted: float
     criteria: Sequence[Mapping[str, Any]]
     models: Sequence[str]
@@ -151,12 +153,16 @@ def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, popu
             "weighted": options.get("weighted", WEIGHTED_SHARE if options.get("weight") else 0.0),
             **({"discovery": options["discovery"]} if "discovery" in options else {}),
         },
-        "weight": None if options.get("weight") is None else {"column": options["weight"], "totals": options.get("weight_totals", {})},
+        "weight": None if options.get("weight") is None else _weight(options),
         "criteria": options.get("criteria", ()),
         "models": [{"column": column} for column in ([models] if isinstance(models, str) else models or ())],
         "mechanism": {"name": options.get("mechanism", "aim"), "settings": options.get("settings", {})},
         "output": {"rows": options.get("rows")},
     }
+
+
+def _weight(options: Options) -> dict[str, Any]:
+    return {name: options[given] for name, given in _WEIGHT.items() if given in options}  # type: ignore[literal-required]
 
 
 def _workload(domain: Domain, tables: Any) -> dict[str, Any]:

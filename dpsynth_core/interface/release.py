@@ -138,7 +138,8 @@ class Release:
         among : the group that is asked about, as cells; everybody where it is left out.
         versus : the other group, of a difference.
         by : a column: one answer for each of its values.
-        weighted : whether people count as their survey weight says. Intervals are then of single columns; all else is a guess.
+        weighted : whether people count as their survey weight says. Intervals are then of single columns, and of the tables that the plan
+            names for it; all else is a guess.
 
         Returns
         -------

@@ -171,6 +171,24 @@ def test_bounds_hold_and_the_budget_too() -> None:
     assert 33 <= totals <= 40, totals
 
 
+def test_named_tables_of_several_columns_are_measured_for_what_they_are() -> None:
+    """Across and by size, without noise: the error is the distance of the weighted tables."""
+    plan = Plan.of(spec(Path(), weight={"column": "w", "tables": TABLES}))
+    kernel = PrivacyKernel(source(PEOPLE, MOST), plan.unit, 1e6, SeededNoise(0))
+    stated = weighted.measure(plan, kernel, ROWS, {})
+    weights = weighted.calibrated(plan, ROWS, {}, stated)
+    people = {name: np.zeros(shape) for name, shape in ((("region", "age"), (2, 4)), (("members", "sex"), (MOST + 1, 2)))}
+    for region, w, own in PEOPLE:
+        for sex, age in own[:MOST]:
+            people["region", "age"][region, age] += min(w, LARGEST)
+            people["members", "sex"][min(len(own), MOST), sex] += min(w, LARGEST)
+    _, members = weighted.counted(plan, ROWS)
+    errors = {one.attributes: one.error for one in stated.parts[1].certificate.marginals}
+    for table, true_table in people.items():
+        off = np.abs(true_table / true_table.sum() - weighted.shares(members, weights)[table]).sum() / 2
+        assert errors[table] == pytest.approx(off, abs=1e-2)
+
+
 def test_one_weight_for_each_household_meets_totals_of_both_tables() -> None:
     """Totals that weights there are meet; seed 1. Households without members are raked by their own tables alone."""
     rng = np.random.default_rng(1)
@@ -206,6 +224,7 @@ def made(sealed: Spec) -> Release:
     return synthesis.synthesize(plan, synthesis.open_source(plan), synthesis.noise_for(plan.spec), lambda _: None)
 
 
+TABLES = [["sex", "age"], ["age", "region"], ["members", "region"], ["members", "sex"]]
 EVEN = {"0": 1.0, "1": 1.0}
 TOTALS = {
     "region": {"0": 3000.0, "1": 7000.0},
@@ -216,7 +235,7 @@ TOTALS = {
 
 @pytest.fixture(scope="module")
 def release(folder: Path) -> Release:
-    return made(spec(folder, weight={"column": "w", "totals": TOTALS}, output={"seed": 11}))
+    return made(spec(folder, weight={"column": "w", "totals": TOTALS, "tables": TABLES}, output={"seed": 11}))
 
 
 @pytest.fixture(scope="module")
@@ -244,8 +263,8 @@ def test_members_weigh_what_their_household_weighs_and_public_totals_are_met(rel
     said = WEIGHTED.sentences(release.plan, release.claims["weighted"], release.final)
     assert "the rows of members add up to 17,0" in said[1]
     assert said[2].endswith("they meet them.")
-    assert said[3].startswith("Weighted households in a wrong cell of a column, with 95% confidence each: ")
-    assert said[4].startswith("Weighted members in a wrong cell of a column, with 95% confidence each: ")
+    assert said[3].startswith("Weighted households in a wrong cell of a table, with 95% confidence each: ")
+    assert said[4].startswith("Weighted members in a wrong cell of a table, with 95% confidence each: ")
 
 
 def test_a_recipient_follows_and_forged_weights_are_noticed(release: Release, bundle: Bundle) -> None:
@@ -271,9 +290,13 @@ def test_weighted_questions_are_about_households_or_members(release: Release, bu
         assert found.value == pytest.approx(weights[table[column] == cell].sum() / weights.sum())
         assert found.low is not None
         assert found.low < found.value < found.high
+    named = [{one.attributes for one in part.certificate.marginals if len(one.attributes) > 1} for part in release.claims["weighted"].parts]
+    assert named == [{("region", "members")}, {("sex", "age"), ("region", "age"), ("members", "sex")}]
     across = ask(release, Asked("share", {"age": 0}, {"region": 1}, None), None, weighted=True)
+    alone = ask(release, Asked("share", {"sex": 0}, {"region": 1}, None), None, weighted=True)
     assert isinstance(across, Answer)
-    assert across.kind == "guess"
+    assert isinstance(alone, Answer)
+    assert (across.kind, alone.kind) == ("bound", "guess"), "the plan names the table of age and region, and not that of sex"
     some = ask(release, Asked("share", {"some member": {"age": 3}}, None, None), None, weighted=True)
     having = homes["id"].isin(people["id"][people["age"] == 3])
     assert isinstance(some, Answer)
@@ -289,6 +312,9 @@ def test_weighted_questions_are_about_households_or_members(release: Release, bu
         ({"column": "w", "totals": {"sex": EVEN, "age": dict.fromkeys("0123", 1.0)}}, "weight.totals", "add up to different"),
         ({"column": "w", "totals": {NUMBER: dict.fromkeys("0123", 1.0), "sex": EVEN}}, "weight.totals", "add up to different"),
         ({"column": "w", "totals": {"height": {"0": 1.0}}}, "weight.totals", "no column"),
+        ({"column": "w", "tables": [["sex", "height"]]}, "weight.tables.0", "no column"),
+        ({"column": "w", "tables": [["sex", "age"], ["sex", "sex"]]}, "weight.tables.1", "fewer than two"),
+        ({"column": "w", "tables": [["sex", "w"]]}, "weight.tables.0", "is the weight"),
     ],
 )
 def test_what_does_not_go_with_a_weight_of_households_is_refused(weight: dict[str, Any], field: str, saying: str) -> None:

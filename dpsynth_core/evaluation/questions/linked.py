@@ -68,7 +68,8 @@ def weighted(link: Link, codes: Repeated, weights: NDArray[np.float64], stated: 
     `apart` has them."""
     households, owners, listed = apart(link, codes.codes)
     if members and stated.members is not None:
-        return known_weighted(Domain((*link.households, *link.members)), listed, weights[owners], stated.members)
+        told = known_weighted(Domain((*link.households, *link.members)), listed, weights[owners], stated.members)
+        return replace(told, limits={clique: limit for clique, limit in told.limits.items() if NUMBER not in clique})
     return known_weighted(_households(link), households, weights, stated)
 
 
