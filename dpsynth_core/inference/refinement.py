@@ -35,6 +35,9 @@ MOST_LINES = 150_000_000
 """Lines of prices in all passes, one for each row, marginal and attribute of it: what the time follows."""
 SHORTLIST = 0.1
 """Share of a block whose moves are considered for one attribute; the best ones enter the same few cells."""
+WILLING = 0.25
+"""Share of a block that is tried in other values: the rows that gain most by leaving their own. It is as good as trying all of them, and
+pricing a value is what most of the time goes into."""
 LEAST_GAIN = 1e-3
 
 
@@ -53,14 +56,16 @@ class Places:
 @dataclass(frozen=True)
 class _Axis:
     """Every marginal that has one attribute, laid out with that attribute last: lines of cells, one cell for each of its `size` values.
-    weights: c_r, shape (marginals, 1). prices: where those of this layout lie. lines: from codes to the line of each marginal, beyond that
-    place. cells: from codes to the cell of each marginal, the attribute's own value left out. stride: of that value, shape (marginals, 1).
-    copies: from codes to the place of each price of each of the marginals. sources: which of the marginals that is."""
+    weights: c_r, shape (marginals, 1). prices: where those of this layout lie. lines, own: from codes to the line of each marginal, and to
+    the price of the row's own cell, beyond that place. cells: from codes to the cell of each marginal, the attribute's own value left out.
+    stride: of that value, shape (marginals, 1). copies: from codes to the place of each price of each of the marginals. sources: which of
+    the marginals that is."""
 
     size: int
     weights: NDArray[np.float32]
     prices: slice
     lines: Places
+    own: Places
     cells: Places
     stride: Cells
     copies: Places
@@ -70,12 +75,13 @@ class _Axis:
 @dataclass(frozen=True)
 class _Tables:
     """surplus: rows minus target of every cell of every marginal.  closed: cells whose target is zero.
-    price: c_r * (|x + 1| - |x|) of the surplus x, infinite where a cell is closed; each marginal once for each of its attributes, which
-    comes last there, so that the prices of all its values lie side by side."""
+    entering, leaving: c_r * (|x + 1| - |x|) and c_r * (|x - 1| - |x|) of the surplus x, the former infinite where a cell is closed; each
+    marginal once for each of its attributes, which comes last there, so that the prices of all its values lie side by side."""
 
     surplus: NDArray[np.float32]
     closed: NDArray[np.bool_]
-    price: NDArray[np.float32]
+    entering: NDArray[np.float32]
+    leaving: NDArray[np.float32]
     axes: list[_Axis | None]
 
 
@@ -121,19 +127,22 @@ def _tables(codes: NDArray[np.int32], targets: Mapping[Labels, Table], weights: 
         surplus.append((held - len(codes) * targets[labels]).astype(np.float32))
         first[labels] = position
         position += held.size
-    prices: list[NDArray[np.float32]] = []
+    entering, leaving = list[NDArray[np.float32]](), list[NDArray[np.float32]]()
     layout: dict[tuple[Labels, int], int] = {}  # (marginal, its last attribute) -> its first price
     position = 0
     holders = [[(labels, excess) for labels, excess in zip(targets, surplus, strict=True) if a in labels] for a in range(len(sizes))]
     for a, members in enumerate(holders):
         for labels, excess in members:
-            price = np.where(targets[labels] == 0, np.float32(np.inf), one_more(excess, np.float32(weights[labels])))
-            prices.append(np.moveaxis(price, labels.index(a), -1).reshape(-1))
+            last, weight = np.moveaxis(excess, labels.index(a), -1).reshape(-1), np.float32(weights[labels])
+            closed = np.moveaxis(targets[labels] == 0, labels.index(a), -1).reshape(-1)
+            entering.append(np.where(closed, np.float32(np.inf), one_more(last, weight)))
+            leaving.append(one_less(last, weight))
             layout[labels, a] = position
-            position += price.size
+            position += last.size
     axes = [_axis(a, [labels for labels, _ in members], first, layout, weights, sizes) for a, members in enumerate(holders)]
+    flat = np.concatenate([excess.reshape(-1) for excess in surplus])
     closed = np.concatenate([targets[labels].reshape(-1) == 0 for labels in targets])
-    return _Tables(np.concatenate([excess.reshape(-1) for excess in surplus]), closed, np.concatenate(prices), axes)
+    return _Tables(flat, closed, np.concatenate(entering), np.concatenate(leaving), axes)
 
 
 def _counts(codes: NDArray[np.int32], targets: Mapping[Labels, Table], sizes: Sequence[int]) -> dict[Labels, NDArray[np.int64]]:
@@ -166,6 +175,7 @@ def _axis(
         np.array([[weights[r]] for r in members], dtype=np.float32),
         slice(begin, layout[members[-1], a] + math.prod(sizes[b] for b in members[-1])),
         linear(lines, len(sizes)),
+        linear([(layout[r, a] - begin, _strides(r, a, sizes)) for r in members], len(sizes)),
         linear(cells, len(sizes)),
         np.array([[own[a]] for own in strides], dtype=np.int64),
         linear([(layout[members[number], b], _strides(members[number], b, sizes)) for number, b in copies], len(sizes)),
@@ -196,48 +206,49 @@ def one_more(surplus: NDArray[np.float32], weight: NDArray[np.float32] | np.floa
     return weight * np.clip(2 * surplus + 1, -1, 1)
 
 
-def one_less(surplus: NDArray[np.float32], weight: NDArray[np.float32]) -> NDArray[np.float32]:
+def one_less(surplus: NDArray[np.float32], weight: NDArray[np.float32] | np.float32) -> NDArray[np.float32]:
     """Change of weight * |x| when x falls by one."""
     return weight * np.clip(1 - 2 * surplus, -1, 1)
 
 
 def _improve(held: Cells, attribute: int, axis: _Axis, tables: _Tables) -> None:
     """Make the good moves of one attribute within a block of rows: `held`, shape (attributes, rows)."""
-    old = held[attribute].copy()
-    cells = axis.cells.of(held) + axis.stride * old
-    gains = _gains(axis.lines.of(held), cells, old, axis, tables)
+    gained = tables.leaving[axis.prices].take(axis.own.of(held), mode="clip").sum(axis=0)
+    willing = np.argpartition(gained, int(WILLING * len(gained)))[: max(1, int(WILLING * len(gained)))]
+    gains = _entering(axis.lines.of(held[:, willing]), axis, tables) + gained[willing, None]
+    gains[np.arange(len(gains)), held[attribute, willing]] = np.inf
     new, gain = gains.argmin(axis=1), gains.min(axis=1)
-    count = max(1, int(SHORTLIST * len(old)))
-    shortlist = np.argpartition(gain, min(count, len(old) - 1))[:count]
-    shortlist = shortlist[np.argsort(gain[shortlist], kind="stable")]
-    shortlist = shortlist[gain[shortlist] < -LEAST_GAIN]
-    if not len(shortlist):
+    count = max(1, int(SHORTLIST * len(gained)))
+    best = np.argpartition(gain, min(count, len(gain) - 1))[:count]
+    best = best[np.argsort(gain[best], kind="stable")]
+    best = best[gain[best] < -LEAST_GAIN]
+    if not len(best):
         return
-    left = cells[:, shortlist]
-    entered = left + axis.stride * (new - old)[shortlist]
+    shortlist, new = willing[best], new[best]
+    old = held[attribute, shortlist]
+    left = axis.cells.of(held[:, shortlist]) + axis.stride * old
+    entered = left + axis.stride * (new - old)
     # the moves (columns, best first) that pay off even after all the moves before them have been made
     entering = one_more(tables.surplus[entered] + earlier(entered), axis.weights)
     leaving = one_less(tables.surplus[left] - earlier(left), axis.weights)
     good = (entering + leaving).sum(axis=0) < -LEAST_GAIN
     moved = held[:, shortlist[good]]
     _change(left[:, good], axis.copies.of(moved), -1.0, axis, tables)
-    moved[attribute] = new[shortlist[good]]
+    moved[attribute] = new[good]
     _change(entered[:, good], axis.copies.of(moved), 1.0, axis, tables)
     held[:, shortlist[good]] = moved
 
 
-def _gains(lines: Cells, cells: Cells, old: Cells, axis: _Axis, tables: _Tables) -> NDArray[np.float32]:
-    """Change of the objective when a row takes another value, shape (rows, values); infinite for the value it has. lines: of each marginal
-    and row, within the axis' prices. cells: which each row has in each marginal."""
-    gains = np.zeros((lines.shape[1], axis.size), dtype=np.float32)
-    fetched = np.empty_like(gains)
-    by_row = tables.price[axis.prices].reshape(-1, axis.size)
+def _entering(lines: Cells, axis: _Axis, tables: _Tables) -> NDArray[np.float32]:
+    """Change of the objective when a row enters each value, shape (rows, values). lines: of each marginal and row, within the axis'
+    prices."""
+    costs = np.zeros((lines.shape[1], axis.size), dtype=np.float32)
+    fetched = np.empty_like(costs)
+    by_row = tables.entering[axis.prices].reshape(-1, axis.size)
     for line in lines:
-        np.take(by_row, line, axis=0, out=fetched, mode="clip")
-        gains += fetched
-    gains += one_less(tables.surplus[cells], axis.weights).sum(axis=0)[:, None]
-    gains[np.arange(len(gains)), old] = np.inf
-    return gains
+        by_row.take(line, axis=0, out=fetched, mode="clip")
+        costs += fetched
+    return costs
 
 
 def earlier(cells: Cells) -> NDArray[np.float32]:
@@ -263,4 +274,5 @@ def _change(cells: Cells, copies: Cells, step: float, axis: _Axis, tables: _Tabl
     np.add.at(tables.surplus, cells.reshape(-1), np.float32(step))
     fresh = one_more(tables.surplus[cells], axis.weights)
     fresh[tables.closed[cells]] = np.inf
-    tables.price[copies] = fresh[axis.sources]
+    tables.entering[copies] = fresh[axis.sources]
+    tables.leaving[copies] = one_less(tables.surplus[cells], axis.weights)[axis.sources]

@@ -90,6 +90,9 @@ def _feed_each(update: Callable[[Any], object], values: Sequence[Any]) -> None:
     """Keys are written once where mappings have the same: a selection's answers, weights and offsets."""
     keys, listed = list[Any](), b"[]"
     for value in values:
+        if is_name(value):  # as `_feed` would, of many at once
+            update(f"[{len(value)}{''.join([f'{part!r};' for part in value])}".encode())
+            continue
         if not isinstance(value, Mapping):
             _feed(update, value)
             continue
