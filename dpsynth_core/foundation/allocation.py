@@ -7,6 +7,7 @@ each new one begins with the system filling its pages with zeros: a third of a l
 from __future__ import annotations
 
 import ctypes
+import gc
 import mmap
 
 from dpsynth_core.foundation.errors import CapacityError
@@ -15,6 +16,8 @@ _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3
 """Names of glibc's `mallopt`."""
 _SETTINGS = {_MMAP_THRESHOLD: 32 << 20, _TRIM_THRESHOLD: 256 << 20, _TOP_PAD: 16 << 20}
 """Bytes from which on a table has pages of its own (glibc allows no more), that are kept at most, and that are asked for at a time."""
+_NEW_OBJECTS = 7_000
+"""After so many, Python looks for cycles among them. Loading our libraries alone makes a hundred thousand that stay."""
 
 _ADDRESSES, _DATA = 900 << 20, 300 << 20
 """Bytes of address space, and of memory to write to, that loading our libraries takes: 640 and 185 MB were measured with one thread."""
@@ -32,7 +35,9 @@ def check_room() -> None:
 
 
 def keep_freed_memory() -> None:
-    """For the rest of this process; nothing where the C library is another one."""
+    """For the rest of this process, in which cycles of objects are looked for a tenth as often too; nothing more where the C library is
+    another one."""
+    gc.set_threshold(_NEW_OBJECTS)
     try:
         mallopt = ctypes.CDLL(None).mallopt
     except (AttributeError, OSError, TypeError):

@@ -8,7 +8,7 @@ the variances of their noise."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -101,7 +101,7 @@ def estimate(
     pace = warm_start.pace if warm_start is not None and warm_start.pace >= LEAST_TO_START else 1.0
     terms = [_term(structure, folding, noisy, total) for noisy in counts.values()]
     fitted, pace = _descend(structure, start, terms, pace, stopping)
-    return GraphicalModel(folding, structure, tuple(fitted.potentials), total, contractor, pace)
+    return GraphicalModel(folding, structure, structure.tables(fitted.potentials), total, contractor, pace)
 
 
 def _counts(measurements: Sequence[Measurement], known: Sequence[MarginalCounts]) -> dict[Clique, MarginalCounts]:
@@ -135,38 +135,42 @@ def _term(structure: Structure, folding: Folding, noisy: MarginalCounts, total: 
 
 @dataclass(frozen=True, eq=False)
 class _Point:
-    """Log-potentials, their loss, and its gradient in the clique marginals."""
+    """Log-potentials, of all cliques one after the other; their loss, and its gradient in the clique marginals, likewise."""
 
-    potentials: list[Table]
+    potentials: Table
     loss: float
-    gradient: Mapping[int, Table]
+    gradient: Table
 
 
-def _evaluate(structure: Structure, potentials: list[Table], terms: Sequence[_Term]) -> _Point:
-    marginals, loss, gradient = structure.calibrate(potentials).marginals, 0.0, dict[int, Table]()
+def _evaluate(structure: Structure, potentials: Table, terms: Sequence[_Term]) -> _Point:
+    marginals, loss, gradient = structure.calibrate(structure.tables(potentials)).marginals, 0.0, np.zeros(len(potentials))
+    slopes = structure.tables(gradient)
     for term in terms:
         marginal = marginals[term.clique]
         residual = (marginal.sum(axis=term.axes) if term.axes else marginal) - term.target
         part = term.weight * residual
         loss += 0.5 * float(part.reshape(-1) @ residual.reshape(-1))
-        part = part.reshape(term.shape)
-        gradient[term.clique] = gradient[term.clique] + part if term.clique in gradient else part
+        slopes[term.clique][...] += part.reshape(term.shape)
     return _Point(potentials, loss, gradient)
 
 
-def _started(structure: Structure, start: list[Table], terms: Sequence[_Term]) -> _Point:
+def _flat(tables: Sequence[Table]) -> Table:
+    return np.concatenate([table.reshape(-1) for table in tables])
+
+
+def _started(structure: Structure, start: Sequence[Table], terms: Sequence[_Term]) -> _Point:
     """The point to start from. Potentials that fitted a smaller model can be so extreme together that the new one vanishes: then cells
     that are less likely than their table's likeliest by more than one of `DEPTHS` count as that unlikely, whichever fits best."""
     with suppress(FloatingPointError):
-        return _evaluate(structure, start, terms)
+        return _evaluate(structure, _flat(start), terms)
     points = []
     for depth in DEPTHS:
         with suppress(FloatingPointError):
-            points.append(_evaluate(structure, [np.maximum(table, table.max() - depth) for table in start], terms))
+            points.append(_evaluate(structure, _flat([np.maximum(table, table.max() - depth) for table in start]), terms))
     return min(points, key=lambda point: point.loss)  # of equal potentials no model vanishes
 
 
-def _descend(structure: Structure, start: list[Table], terms: Sequence[_Term], pace: float, stopping: Stopping) -> tuple[_Point, float]:
+def _descend(structure: Structure, start: Sequence[Table], terms: Sequence[_Term], pace: float, stopping: Stopping) -> tuple[_Point, float]:
     """Accelerated mirror descent: each step of size pace / (largest weight) goes on in the direction of the last one (Nesterov). One
     calibration per iteration. When the loss rises, the momentum is dropped; when it rises much, the pace is halved too, and until that has
     happened once the pace grows. From a cold start this needs far fewer iterations than plain mirror descent with line search. Returns the
@@ -180,11 +184,11 @@ def _descend(structure: Structure, start: list[Table], terms: Sequence[_Term], p
         earlier = history[-1 - stopping.window] if len(history) > stopping.window else math.inf
         if best.loss <= enough or pace < SLOWEST or earlier - history[-1] < stopping.tolerance * earlier:
             break
-        ahead = [p - pace * unit * point.gradient[i] if i in point.gradient else p for i, p in enumerate(point.potentials)]
+        ahead = point.potentials - pace * unit * point.gradient
         momentum += 1
         share = momentum / (momentum + 3)
         try:
-            trial = _evaluate(structure, [z + share * (z - x) for z, x in zip(ahead, behind, strict=True)], terms)
+            trial = _evaluate(structure, ahead + share * (ahead - behind), terms)
         except FloatingPointError:
             trial = None
         if trial is None or trial.loss > point.loss:

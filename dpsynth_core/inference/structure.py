@@ -9,6 +9,8 @@ the table of log-potentials says there (AIM paper, appendix D)."""
 from __future__ import annotations
 
 import functools
+import itertools
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -45,6 +47,10 @@ class Structure:
         self._cells: dict[int, int] = {}
         masks = [mask_of(c) for c in (*cliques, *self.zeros)] + [1 << a for a in range(len(sizes))]
         self.cliques: tuple[Labels, ...] = tuple(tuple(bits(m)) for m in maximal(masks))
+        shapes = [[sizes[a] for a in clique] for clique in self.cliques]
+        self._cells_of = [math.prod(shape) for shape in shapes]
+        self._starts = [0, *itertools.accumulate(self._cells_of)][:-1]
+        self._parts = [(slice(start, start + n), shape) for start, n, shape in zip(self._starts, self._cells_of, shapes, strict=True)]
         self.possible = tuple(self.possible_in(c) for c in self.cliques)
         self.tree = junction_tree((mask_of(c) for c in self.cliques), sizes)
         smallest_first = sorted(range(len(self.tree.nodes)), key=lambda node: (self.program_cells(self.tree.nodes[node]), node))
@@ -78,7 +84,7 @@ class Structure:
 
     def calibrate(self, log_potentials: Sequence[Table]) -> Calibration:
         """All clique marginals and messages. Raises FloatingPointError if the potentials underflow (see Program.forward)."""
-        potentials = tuple(_exponential(t, possible) for t, possible in zip(log_potentials, self.possible, strict=True))
+        potentials = self._exponential(log_potentials)
         forward = self.program.forward(potentials, self._normalise)
         adjoint = self.program.backward(forward, self.message_slot[0], self._normalise)
         marginals = []
@@ -92,12 +98,16 @@ class Structure:
         outward = tuple(broadcast(adjoint[s], tuple(self.sizes[x] for x in self.program.labels[s])) for s in self.message_slot)
         return Calibration(potentials, tuple(marginals), inward, outward)
 
+    def tables(self, cells: NDArray[np.float64]) -> tuple[Table, ...]:
+        """Views of the cells of all cliques, one clique after the other."""
+        return tuple(cells[part].reshape(shape) for part, shape in self._parts)
 
-def _exponential(log_potential: Table, possible: NDArray[np.bool_] | None) -> Table:
-    """exp, scaled so that the largest entry is one; zero where it is not possible."""
-    if possible is not None:
-        log_potential = np.where(possible, log_potential, -np.inf)
-    top = log_potential.max()
-    if not np.isfinite(top):
-        raise FloatingPointError("potentials are too extreme: one forbids every cell or is not finite")
-    return np.exp(log_potential - top)
+    def _exponential(self, log_potentials: Sequence[Table]) -> tuple[Table, ...]:
+        """exp of each, scaled so that the largest entry is one; zero where it is not possible. All at once: most are small."""
+        limited = [t if some is None else np.where(some, t, -np.inf) for t, some in zip(log_potentials, self.possible, strict=True)]
+        cells = np.concatenate([t.reshape(-1) for t in limited])
+        top = np.maximum.reduceat(cells, self._starts)
+        if not np.isfinite(top).all():
+            raise FloatingPointError("potentials are too extreme: one forbids every cell or is not finite")
+        cells -= np.repeat(top, self._cells_of)
+        return self.tables(np.exp(cells, out=cells))
