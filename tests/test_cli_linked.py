@@ -109,6 +109,8 @@ def test_households_are_weighed_with_their_members(home: Path, capsys: pytest.Ca
     assert tables == [["sex"], ["adult"], ["region", "sex"], ["sex", "adult"]]
     homes, people = pd.read_csv(out / "synthetic.csv"), pd.read_csv(out / "members.csv")
     assert (people["w_calibrated"] == people["id"].map(homes.set_index("id")["w_calibrated"])).all()
+    with zipfile.ZipFile(out / "release.zip") as bundle:
+        assert b"w_calibrated" in bundle.read("codebook.csv")
     again = home / "weighed again"
     assert cli.main(["reproduce", str(out / "release.zip"), "--out", str(again)]) == 0
     assert "to the last bit" in capsys.readouterr().err

@@ -7,7 +7,7 @@ kept, only the data file's base name. `release.document` turns a release into fi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -150,7 +150,10 @@ class Release:
     def described(self) -> Domain:
         """Whose columns its documents describe: those of the rows, of two linked tables without their key."""
         link = self.plan.link
-        return self.plan.row_domain if link is None else self.domain.keep({*link.households.names, *link.members.names})
+        if link is None:
+            return self.plan.row_domain
+        both = self.domain.keep({*link.households.names, *link.members.names})
+        return replace(both, filled=tuple(replace(one, place=len(both)) for one in self.plan.row_domain.filled[1:]))
 
     @property
     def certificate(self) -> Certificate | None:
