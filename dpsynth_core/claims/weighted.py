@@ -50,8 +50,10 @@ NUMBERS = ("integer", "numeric")
 USUAL_SHARE = 0.05
 """Of the budget, where a column is named as the weight and nothing else is said."""
 STEPS = 1000
-LINKED_STEPS = 250
-"""The same of two linked tables, in which a household is up to 2,520 records."""
+LINKED_STEPS, _MOST_RECORDS = 250, 2**18
+"""The same of two linked tables, in which a household is up to 2,520 records; and how many it is at most with all of its steps."""
+_MOST_COUNT = 2**36
+"""That a certificate is measured of: of more, it is measured in coarser steps (Proposition 7)."""
 NEAREST = 'let values outside count in the nearest group: "other": "nearest" in the domain'
 _CALIBRATING = 0.5
 _MET_CLOSELY = 1e-3
@@ -251,33 +253,39 @@ def _in_steps(column: Attribute, most: int = STEPS) -> tuple[Attribute, Integers
     return cells, np.rint(np.nan_to_num(middles(cells)) / step).astype(np.int64), step
 
 
-def _kernels(plan: Asked, kernel: SealedKernel) -> tuple[list[SealedKernel], float]:
-    """Over rows that count as often as their weight has steps; and over members who count as often as that of their household has (see
-    Proposition 26). And what a count of 1 weighs."""
-    assert plan.weight is not None
-    column, times, step = _in_steps(plan.domain[plan.weight.column], STEPS if plan.link is None else LINKED_STEPS)
-    fine = Domain(tuple(column if one.name == column.name else one for one in plan.domain))
-    rows, link = kernel.over(fine).weighted(column.name, times), plan.link
-    if link is None:
-        return [rows], step
+def _steps(column: Attribute, link: Link | None) -> tuple[Attribute, Integers, float]:
+    """As `_in_steps`. Of two linked tables a household is so many records that fewer leave room for exact sums."""
+    return _in_steps(column, STEPS if link is None else min(LINKED_STEPS, _MOST_RECORDS // link.whole))
+
+
+def _view(plan: Asked, fine: SealedKernel, times: Integers, of_members: bool) -> SealedKernel:
+    """Over rows that count as often as their weight has steps; or over members who count as often as that of their household has
+    (Proposition 26). fine: a kernel over the cells of these steps."""
+    rows, link = fine.weighted(plan.weight.column, times), plan.link
+    if link is None or not of_members:
+        return rows
     one = link.members.attributes[0]
-    return [rows, rows.weighted(NUMBER, link.times).among({one.name: tuple(range(one.size))})], step / link.whole
+    return rows.weighted(NUMBER, link.times).among({one.name: tuple(range(one.size))})
 
 
 def measure(plan: Asked, kernel: SealedKernel, codes: Codes | Repeated, inside: Mapping[str, Inside]) -> Weighted:
     """Spend all that the kernel has left, as much on each table."""
-    every, (kernels, step) = counted(plan, codes), _kernels(plan, kernel)
-    number, left = sum(len(one.group.cliques) for one in every), kernel.rho_left
-    stages = [of.part(left * (len(one.group.cliques) / number)) for of, one in zip(kernels, every, strict=True)]
+    every, (column, times, step) = counted(plan, codes), _steps(plan.domain[plan.weight.column], plan.link)
+    fine = kernel.over(Domain(tuple(column if one.name == column.name else one for one in plan.domain)))
+    number = sum(len(one.group.cliques) for one in every)
+    parts = list(enumerate(fine.part(kernel.rho_left * (len(one.group.cliques) / number)) for one in every))
     stated: Measured | None = None
-    for one, stage in reversed(list(zip(every, stages, strict=True))):
-        stated = _measured(one.group, stage, step, stated)
+    for place, part in reversed(parts):
+        stated = _measured(every[place].group, _view(plan, part, times, place > 0), step / plan.records_each, stated)
     assert stated is not None
     weights, finished = calibrated(plan, codes, inside, stated), None
-    for one, stage, told in reversed(list(zip(every, stages, stated.parts, strict=True))):
+    for place, part in reversed(parts):
+        one, told = every[place], stated.parts[place]
+        coarse = math.ceil(told.total.value / _MOST_COUNT)  # as what was released says, so that its sums are exact
+        view = _view(plan, part, np.rint(times / coarse).astype(np.int64), place > 0)
+        tables = {r: _padded(table, view.domain.sizes(r)) for r, table in shares(one, weights).items()}
+        certificate = certify(view, tables, Total(told.total.value / coarse, told.total.sigma / coarse), ROWS)
         rows = float(one.table(one.group.cliques[0], weights).sum())
-        tables = {r: _padded(table, stage.domain.sizes(r)) for r, table in shares(one, weights).items()}
-        certificate = certify(stage, tables, told.total, ROWS)
         finished = Weighted(**vars(told) | {"members": finished}, rows=rows, certificate=certificate)
     assert finished is not None
     return finished
@@ -432,7 +440,7 @@ def check(domain: Domain, weight: WeightSpec, link: Link | None = None) -> None:
     cells = [sum(math.prod(group.sizes(clique)) for clique in group.cliques) for group in groups]
     if link is not None:
         cells[1] *= domain[NUMBER].size * groups[1].singles[0].size
-    if (many := _in_steps(column, STEPS if link is None else LINKED_STEPS)[0].size * sum(cells)) > _MOST_CELLS:
+    if (many := _steps(column, link)[0].size * sum(cells)) > _MOST_CELLS:
         problem = f"the other columns by steps of the weight have {many:,} cells, and {_MOST_CELLS:,} can be counted"
         raise CapacityError("weight.column", problem, "group values of columns, or leave columns or weighted tables out")
     for group in groups:

@@ -97,10 +97,11 @@ def test_no_neighbour_is_further_in_weighted_tables_than_is_charged(relation: st
     for household in [None, *product(range(2), (0.0, LARGEST, 50.0), owned)]:
         glass, told = GlassNoise(), dict[tuple[int, str], np.ndarray]()
         kernel = PrivacyKernel(source([] if household is None else [household], most), plan.unit, 1e9, glass)
-        kernels, _ = weighted._kernels(plan, kernel)
+        cells, times, _ = weighted._steps(plan.domain["w"], plan.link)
+        fine = kernel.over(Domain(tuple(cells if one.name == "w" else one for one in plan.domain)))
         for number, columns in enumerate((("region", NUMBER), ("sex", "age"))):
             for column in columns:
-                kernels[number].measure_marginal((column,), 1.0)
+                weighted._view(plan, fine, times, bool(number)).measure_marginal((column,), 1.0)
                 told[number, column], charged[number, column] = glass.seen[-1][0].ravel(), kernel.events[-1].l2
         seen.append(told)
     compared = combinations_with_replacement(seen[1:], 2) if relation == "replace" else ((seen[0], one) for one in seen[1:])
@@ -187,6 +188,24 @@ def test_named_tables_of_several_columns_are_measured_for_what_they_are() -> Non
     for table, true_table in people.items():
         off = np.abs(true_table / true_table.sum() - weighted.shares(members, weights)[table]).sum() / 2
         assert errors[table] == pytest.approx(off, abs=1e-2)
+
+
+@pytest.mark.parametrize("most", [3, 10])
+def test_many_households_are_certified_in_coarser_steps(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if sums were exact up to fewer records: the certificate is of coarser weights then, and not refused."""
+    plan = Plan.of(spec(Path(), most))
+    assert plan.link is not None
+    assert weighted._steps(plan.domain["w"], plan.link)[1].max() == {3: 250, 10: 104}[most]
+    rows, known = pairs(plan.link, np.zeros((30, 2), int), np.arange(30), np.zeros((30, 2), int)), source(PEOPLE, most)
+    errors, limit = [], 2.0**36
+    for _ in range(2):
+        monkeypatch.setattr(weighted, "_MOST_COUNT", limit)
+        stated = weighted.measure(plan, PrivacyKernel(known, plan.unit, 1e6, SeededNoise(0)), rows, {})
+        errors.append([one.error for part in stated.parts for one in part.certificate.marginals])
+        assert all(part.certificate.total.value <= limit for part in stated.parts)
+        limit = stated.total.value / 4
+    assert stated.certificate.total.value < stated.total.value / 2
+    assert errors[0] == pytest.approx(errors[1], abs=0.02)
 
 
 def test_one_weight_for_each_household_meets_totals_of_both_tables() -> None:
