@@ -58,7 +58,7 @@ NEAREST = 'let values outside count in the nearest group: "other": "nearest" in 
 _CALIBRATING = 0.5
 _MET_CLOSELY = 1e-3
 _MOST_CELLS = 40_000_000
-"""That are held while weighted tables are measured, of eight bytes each."""
+"""Of all tables that are counted, of eight bytes each; with sums and products a few times as much is held."""
 _MOST_TABLES = 50
 _MOST_PEOPLE = 1e12
 _DIGITS = 6
@@ -437,9 +437,10 @@ def check(domain: Domain, weight: WeightSpec, link: Link | None = None) -> None:
     groups = _groups(domain, weight, link)
     if not groups[0].singles:
         raise InputError("weight.column", "the domain has no other column", "name a column whose weighted table is to be measured")
-    cells = [sum(math.prod(group.sizes(clique)) for clique in group.cliques) for group in groups]
-    if link is not None:
-        cells[1] *= domain[NUMBER].size * groups[1].singles[0].size
+    cells = [sum(math.prod(group.sizes(clique)) for clique in group.cliques) for group in groups[:1]]
+    for group in groups[1:]:  # in the tables that are counted for members nobody has a cell
+        beside = domain[NUMBER].size * domain[group.singles[0].name].size
+        cells.append(beside * sum(math.prod(domain.sizes(clique)) for clique in group.cliques))
     if (many := _steps(column, link)[0].size * sum(cells)) > _MOST_CELLS:
         problem = f"the other columns by steps of the weight have {many:,} cells, and {_MOST_CELLS:,} can be counted"
         raise CapacityError("weight.column", problem, "group values of columns, or leave columns or weighted tables out")

@@ -48,7 +48,7 @@ _ROUNDED = 1e-9
 @dataclass(frozen=True)
 class Quantile(MeasuredCriterion):
     """E.g. {"kind": "quantile", "column": "age", "p": 0.9, "tolerance": 10, "among": {"sex": "f"}}. p: the share of the group below the
-    quantile. tolerance: in the column's unit. among: the group; who has no value is left out."""
+    quantile. tolerance: in the column's unit. among: the group; who has no value is left out. each: records that one of these is."""
 
     kind: ClassVar[str] = "quantile"
     title: ClassVar[str] = "The median or another quantile of a column of numbers"
@@ -60,13 +60,21 @@ class Quantile(MeasuredCriterion):
     )
     by_size: ClassVar[bool] = False
     is_share: ClassVar[bool] = False
-    unit_of_error: ClassVar[str] = "people too many on one side"
     limit: ClassVar[float] = 0.0
 
     column: str
     p: float
     tolerance: float
     among: Condition
+    each: int = 1
+
+    @property
+    def who(self) -> str:
+        return "people" if self.each == 1 else "households"
+
+    @property
+    def unit_of_error(self) -> str:
+        return f"{self.who} too many on one side"
 
     @classmethod
     def read(cls, entries: Entries, workload: Workload, field: str) -> Self:
@@ -110,7 +118,7 @@ class Quantile(MeasuredCriterion):
             sums.append(kernel.measure_sum(clique, weights, -self.p, 1 - self.p, sigma))
         if edges is None:
             return UNKNOWN
-        error = max(sums[0], -sums[1])
+        error, sigma = max(sums[0], -sums[1]) / self.each, sigma / self.each
         either = math.sqrt(CONFIDENCE)  # of two independent noises each, so that neither is above
         return Interval(error, error - float(scipy.special.ndtri(either)) * sigma, error + float(scipy.special.ndtri(CONFIDENCE)) * sigma)
 
@@ -126,7 +134,7 @@ class Quantile(MeasuredCriterion):
 
     def finding(self, interval: Interval) -> str:
         if interval.at_most <= 0:
-            spare, least = f"{-interval.error:,.0f} people to spare", f"at least {-interval.at_most:,.0f}"
+            spare, least = f"{-interval.error:,.0f} {self.who} to spare", f"at least {-interval.at_most:,.0f}"
             return f"Measured: it lies between those edges, with {spare}, {least} with 95% confidence."
         least = f"at least {interval.at_least:,.0f}"
         if interval.at_least > 0:

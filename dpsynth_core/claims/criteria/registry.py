@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from dpsynth_core.claims.criteria.criterion import Criterion, Decided, MeasuredCriterion, Published
 from dpsynth_core.claims.criteria.models import ModelCriterion, ModelGain, ModelRight
@@ -14,6 +15,7 @@ from dpsynth_core.claims.criteria.statistics import Mean, Share, Statistic
 from dpsynth_core.claims.criteria.tables import SubgroupWithin, TablesWithin
 from dpsynth_core.foundation.errors import CapacityError, InputError, shown
 from dpsynth_core.privacy.interface import SealedKernel
+from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import Link
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
@@ -47,7 +49,7 @@ def read_criteria(listed: Sequence[object], workload: Workload, answered: bool, 
         if not isinstance(kind, str) or kind not in KINDS:
             raise InputError(f"criteria.{number}.kind", f"{shown(kind)} is unknown", f"use one of {', '.join(KINDS)}")
         one = KINDS[kind].read(obj, workload, f"criteria.{number}")
-        criteria.append(replace(one, link=link) if isinstance(one, Statistic) else one)
+        criteria.append(one if link is None else _linked(one, obj, link, workload.domain, f"criteria.{number}"))
     counted = dict[Clique, int]()
     for number, criterion in enumerate(criteria):
         alone = tables_alone([criterion], workload)
@@ -57,6 +59,17 @@ def read_criteria(listed: Sequence[object], workload: Workload, answered: bool, 
             problem = f"it and those before it need tables of more than {MAX_TOGETHER:,} cells together"
             raise CapacityError(f"criteria.{number}", problem, "state fewer, or about fewer columns or columns with fewer cells")
     return tuple(criteria)
+
+
+def _linked(one: AnyCriterion, obj: Mapping[str, Any], link: Link, domain: Domain, field: str) -> AnyCriterion:
+    """The same of two linked tables. Raises InputError for what it does not count there."""
+    if isinstance(one, Statistic):
+        return one.linked(link, domain, field)
+    part = next((part for part in ("among", "where") if set(obj.get(part) or ()) & set(link.swapped)), None)
+    if part is not None:
+        problem = "it is of members, whom only shares and means count"
+        raise InputError(f"{field}.{part}", problem, "name columns of the first table, or state a share or a mean")
+    return replace(one, each=link.whole) if isinstance(one, Quantile) else one
 
 
 def tables_alone(criteria: Sequence[Criterion], workload: Workload) -> dict[Clique, int]:

@@ -13,7 +13,7 @@ a household has the weight of as many as count.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -64,6 +64,17 @@ class Statistic(MeasuredCriterion):
     def _widest(self, domain: Domain) -> float:
         """By how much f can differ between two people."""
         raise NotImplementedError
+
+    def linked(self, link: Link, domain: Domain, field: str) -> Self:
+        """The same of two linked tables. Raises InputError where members, of whom nobody is left out, decide nothing: see `check_open`."""
+        one = replace(self, link=link)
+        if one.who == "members":
+            one.check_members(link, domain, field)
+        return one
+
+    def check_members(self, link: Link, domain: Domain, field: str) -> tuple[Condition, ...]:
+        """The groups, by somebody's cells alone. Raises InputError for one that no member is in."""
+        return tuple(_of_somebody(group, link, domain, f"{field}.among") for group in self.groups)
 
     @property
     def _named(self) -> tuple[str, ...]:
@@ -150,6 +161,12 @@ class Share(Statistic):
     def unit_of_error(self) -> str:
         return f"of the {self.who}"
 
+    def check_members(self, link: Link, domain: Domain, field: str) -> tuple[Condition, ...]:
+        groups, of = super().check_members(link, domain, field), _of_somebody(self.of, link, domain, f"{field}.of")
+        for group in groups:
+            check_open(of, group, f"{field}.of")
+        return groups
+
     def sentence(self, domain: Domain) -> str:
         return _compared(f"the share of {self.who} with {self.of.sentence(domain)}", self.groups, domain)
 
@@ -202,6 +219,15 @@ class Mean(Statistic):
 
     def _partial(self, domain: Domain, group: Condition) -> bool:
         return super()._partial(domain, group) or domain[self.column].size > domain[self.column].values
+
+
+def _of_somebody(condition: Condition, link: Link, domain: Domain, field: str) -> Condition:
+    """Without the cells of nobody and of households that have no member, and without what then holds for everybody."""
+    somebody = {NUMBER: range(1, domain[NUMBER].size)} | {name: range(domain[name].size - 1) for name in link.members.names}
+    left = [(name, tuple(code for code in codes if code in somebody.get(name, codes))) for name, codes in condition.cells]
+    if not all(codes for _, codes in left):
+        raise InputError(field, "no member can be in it", "name other values")
+    return Condition(tuple((name, codes) for name, codes in left if len(codes) < len(somebody.get(name, range(domain[name].size)))))
 
 
 def _stated(shares: Floats, counts_as: Floats) -> float | None:
