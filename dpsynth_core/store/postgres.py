@@ -35,9 +35,11 @@ BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL synchronous_commit = 
 LOCK TABLE ledger IN SHARE ROW EXCLUSIVE MODE; {_HERE} {NEWEST}
 """
 _SETTINGS = """
-SET extra_float_digits = 1; SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET row_security = off
+SET extra_float_digits = 1; SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET row_security = off;
+SET quote_all_identifiers = off; SELECT (pg_catalog.current_schemas(true))[1]
 """
-"""Whatever role and database are set to: each digit of a number is read, no pause ends a transaction, and hidden rows are an error."""
+"""Whatever role and database are set to: each digit of a number is read, no pause ends a transaction, and hidden rows are an error. At the
+end, where names are looked up first."""
 _MARK = "SELECT (SELECT obj_description(oid, 'pg_class') FROM pg_class WHERE relname = 'ledger' AND pg_table_is_visible(oid))"
 """By a search, not by to_regclass: a session remembers that a name led nowhere, also when another has made it meanwhile."""
 _IIF = "CREATE FUNCTION iif(boolean, text, text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT CASE WHEN $1 THEN $2 ELSE $3 END';"
@@ -249,7 +251,9 @@ def _opened() -> Any:
     if raw.info.parameter_status("server_encoding") != "UTF8":
         raw.close()
         raise InputError(VARIABLE, "its database is not in UTF-8", "name one that was made with ENCODING 'UTF8'")
-    raw.execute(_SETTINGS)
+    if raw.execute(_SETTINGS).set_result(-1).fetchone()[0] != "pg_catalog":
+        raw.close()  # a table may stand for the catalogue, and hide what was changed
+        raise StoreFault(VARIABLE, "its search_path puts other names before the server's own", "set it back for the role and the database")
     return raw
 
 

@@ -287,7 +287,10 @@ def test_the_role_that_compose_makes_is_no_superuser_and_needs_to_be_none(monkey
 # What role and database are set to
 
 
-@pytest.mark.parametrize("setting", ["extra_float_digits = 0", "statement_timeout = 1", "row_security = on", "DateStyle = 'German'"])
+@pytest.mark.parametrize(
+    "setting",
+    ["extra_float_digits = 0", "statement_timeout = 1", "row_security = on", "quote_all_identifiers = on", "DateStyle = 'German'"],
+)
 def test_what_is_set_for_the_database_changes_nothing_that_is_read(server: str, setting: str) -> None:
     reserve("r1", 1 / 3)
     ask(server, f"ALTER DATABASE {server.rpartition('/')[2]} SET {setting}")
@@ -303,6 +306,21 @@ def test_a_search_path_without_a_schema_is_said(server: str, home: Path) -> None
     with pytest.raises(StoreFault, match="search_path names no schema"):
         reserve("r1", 0.01)
     assert not (home / "ledger.head").exists()
+
+
+def test_no_table_stands_for_the_servers_catalogue(server: str) -> None:
+    """A copy of it from before would hide that a rule is off."""
+    reserve("r1", 0.01)
+    ask(server, "CREATE TABLE public.pg_trigger AS SELECT *, oid AS more FROM pg_catalog.pg_trigger")
+    ask(server, "ALTER TABLE ledger DISABLE TRIGGER ledger_is_never_changed")
+    ask(server, f"ALTER DATABASE {server.rpartition('/')[2]} SET search_path = public, pg_catalog")
+    for _, waiting in store._WAITING:
+        waiting.close()
+    with pytest.raises(StoreFault, match="puts other names before the server's own"):
+        reserve("r2", 0.01)
+    ask(server, f"ALTER DATABASE {server.rpartition('/')[2]} RESET search_path")
+    with pytest.raises(BooksLost, match="were changed"):
+        reserve("r2", 0.01)
 
 
 def test_a_database_that_cannot_keep_every_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
