@@ -322,8 +322,9 @@ def stop(job: str) -> None:
                 time.sleep(0.02)
 
 
-def resume(db: Connection, job: str) -> None:
-    """Let a job go on that was stopped or has ended."""
+def resume(db: Connection, owner: str, job: str) -> None:
+    """Let a job go on that was stopped or has ended. Raises InputError for an owner who may not run it."""
+    roles.check(db, owner, Act.RUN)
     kind = db.execute("SELECT kind FROM jobs WHERE id = ?", (job,)).fetchone()["kind"]
     marks = ", ".join("?" for _ in _AGAIN[kind])
     db.execute(f"UPDATE points SET state = 'waiting', attempts = 0, error = '' WHERE job = ? AND state IN ({marks})", (job, *_AGAIN[kind]))

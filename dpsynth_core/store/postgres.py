@@ -251,7 +251,7 @@ def _opened() -> Any:
     if raw.info.parameter_status("server_encoding") != "UTF8":
         raw.close()
         raise InputError(VARIABLE, "its database is not in UTF-8", "name one that was made with ENCODING 'UTF8'")
-    if raw.execute(_SETTINGS).set_result(-1).fetchone()[0] != "pg_catalog":
+    if raw.execute(_SETTINGS).set_result(-1).fetchall() != [("pg_catalog",)]:
         raw.close()  # a table may stand for the catalogue, and hide what was changed
         raise StoreFault(VARIABLE, "its search_path puts other names before the server's own", "set it back for the role and the database")
     return raw

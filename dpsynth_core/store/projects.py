@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal, TypeVar
 
 from dpsynth_core.foundation.errors import CapacityError, InputError
-from dpsynth_core.foundation.private_files import private_directory, private_file
+from dpsynth_core.foundation.private_files import private_directory, private_file, sync
 from dpsynth_core.planning.looks import Look
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.store import acts, jobs, looks, roles, sharing, spools
@@ -109,6 +109,7 @@ def save(owner: str, project: str, draft: Mapping[str, Any], revision: int | Non
 
 def rename(owner: str, project: str, name: str) -> Project:
     with transaction() as db:
+        roles.check(db, owner, Act.PREPARE)
         owned(db, "project", owner, project)
         db.execute("UPDATE projects SET name = ?, updated = ? WHERE id = ?", (_checked_name(name), now(), project))
         return _project(owned(db, "project", owner, project))
@@ -155,6 +156,7 @@ def remove_erased() -> None:
                 spools.spool_file(job).unlink(missing_ok=True)
             shutil.rmtree(project_folder(mark.stem), ignore_errors=True)
             if not project_folder(mark.stem).exists():
+                sync(mark.parent)  # else the folder may be back after a power cut, and no mark of it
                 mark.unlink()
     forget_deleted()
 

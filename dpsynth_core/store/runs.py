@@ -168,7 +168,7 @@ def keep(owner: str, run: str) -> None:
     if not can_keep(get(owner, run)):
         raise InputError("run", "there is nothing to keep of it", "choose a run that ended after it had measured something")
     with transaction() as db:
-        jobs.resume(db, run)
+        jobs.resume(db, owner, run)
     jobs.pump()
 
 
@@ -217,6 +217,8 @@ def explain(owner: str, run: str, reason: str) -> None:
 
     Raises InputError for what is no reason, for a release that needs none, and as `release`.
     """
+    with reading() as db:
+        roles.check(db, owner, Act.RUN)
     folder = _result(owner, run)
     kept = releases.load(folder)
     if approvals.is_approved(run, approvals.RELEASE):

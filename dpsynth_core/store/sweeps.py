@@ -146,7 +146,7 @@ def resume(owner: str, sweep: str) -> None:
     if not get(owner, sweep).can_resume:
         raise InputError("sweep", "it is under way, or its budget was given back", "start another one")
     with transaction() as db:
-        jobs.resume(db, sweep)
+        jobs.resume(db, owner, sweep)
     jobs.pump()
 
 

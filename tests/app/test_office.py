@@ -23,6 +23,7 @@ from dpsynth_core.store import (
     approvals,
     balance,
     chain,
+    database,
     desk,
     jobs,
     ledger,
@@ -319,6 +320,26 @@ def test_the_store_itself_refuses_who_has_no_role_for_it(office: Office, act: Ac
     assert error.field == "role"
     refused(STORE[act], "nobody has greeted this owner", place.id, run)
     assert chain.entries() == before
+
+
+def resume(owner: str, run: str) -> None:
+    with database.transaction() as db:
+        jobs.resume(db, owner, run)
+
+
+@pytest.mark.parametrize(
+    "again",
+    [lambda owner, place, _: projects.rename(owner, place, "Other"), lambda owner, _, run: resume(owner, run),
+        lambda owner, _, run: runs.explain(owner, run, "it is published all the same")],
+    ids=["rename", "resume", "explain"],
+)  # fmt: skip
+def test_who_lost_the_role_goes_on_with_nothing(office: Office, again: Callable[[str, str, str], object]) -> None:
+    owner = office.enter("curator")
+    run = submitted(owner)
+    (place,) = projects.list(owner)
+    roles.greet(owner, "curator", [Role.AUDITOR], now())
+    refused(again, owner, place.id, run, saying="does not let you")
+    assert projects.load(owner, place.id).name == place.name
 
 
 def test_every_role_reads_the_ledger_and_auditors_find_nothing_to_press(office: Office) -> None:
