@@ -221,8 +221,6 @@ def explain(owner: str, run: str, reason: str) -> None:
         roles.check(db, owner, Act.RUN)
     folder = _result(owner, run)
     kept = releases.load(folder)
-    if approvals.is_approved(run, approvals.RELEASE):
-        raise InputError("reason", "a second person has approved the release as it is", "publish it as it is")
     if not kept.needs_reason:
         raise InputError("reason", "every criterion that must be met was measured, and none is known to fail", "publish it as it is")
     check_reason("reason", reason, "why the release is published all the same")
@@ -230,7 +228,10 @@ def explain(owner: str, run: str, reason: str) -> None:
     if not is_one_paragraph(paragraph):
         problem = f"it has more than {MAX_REASON:,} characters, or some that are not seen"
         raise InputError("reason", problem, "shorten it, or type it anew")
-    releases.write_document(replace(kept, despite=paragraph), folder)
+    with transaction():  # nobody approves it meanwhile
+        if approvals.is_approved(run, approvals.RELEASE):
+            raise InputError("reason", "a second person has approved the release as it is", "publish it as it is")
+        releases.write_document(replace(kept, despite=paragraph), folder)
 
 
 def times_of(owner: str, run: str) -> Zoned[Times] | None:

@@ -497,7 +497,14 @@ def test_a_release_that_needs_a_reason_is_approved_with_it_and_does_not_change_a
     reviewer = office.enter("reviewer")
     refused(runs.approve, reviewer, run, "release", "the report looks fine to us", saying="write first why")
     runs.explain(ann, run, "the tables that matter are good")
-    runs.approve(reviewer, run, "release", "the report looks fine to us")
+    is_sound = runs.is_one_paragraph
+
+    def meanwhile(paragraph: str) -> bool:
+        runs.approve(reviewer, run, "release", "the report looks fine to us")
+        return is_sound(paragraph)
+
+    with patch.object(runs, "is_one_paragraph", meanwhile):
+        refused(runs.explain, ann, run, "another reason, while it is approved", saying="approved the release as it is")
     refused(runs.explain, ann, run, "another reason altogether", saying="approved the release as it is")
     assert runs.to_take_away(ann, run).despite == "the tables that matter are good"
 
