@@ -138,7 +138,7 @@ def test_commands_and_options_exist(document: Path) -> None:
         command = next(name for name in (" ".join(words[:2]), words[0]) if name in known)
         assert {word for word in words if word.startswith("--")} <= known[command], line
     ours = {option for options in known.values() for option in options}
-    others = {"--cases", "--seed", "--tries", "--times"}  # of programs in benchmarks/ and tests/
+    others = {"--cases", "--disk", "--seed", "--tries", "--times"}  # of programs in benchmarks/ and tests/
     typed = {match for span in re.findall(r"`([^`\n]+)`", text) if "docker" not in span for match in re.findall(r"(?<!\S)--[a-z-]+", span)}
     assert typed - {"--memory"} <= ours | others
 
