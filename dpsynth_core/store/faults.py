@@ -35,6 +35,8 @@ _OF_SYSTEM = {
     errno.EIO: _BROKEN,
 }
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_HEADER = "unsupported file format"
+"""Of a file's head that is damaged, for which SQLite has the number of mistakes in statements."""
 
 
 class StoreFault(InputError):
@@ -65,7 +67,8 @@ def explained() -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         code = getattr(error, "sqlite_errorcode", None)
         primary = None if code is None else code & 0xFF
-        if primary in _DAMAGED or (primary is None and isinstance(error, sqlite3.OperationalError)):  # without a code: a text that is none
+        without_a_code = primary is None and isinstance(error, sqlite3.OperationalError)  # of a text that is none
+        if primary in _DAMAGED or str(error) == _HEADER or without_a_code:
             raise BooksLost("its database is damaged and cannot be read") from error
         if primary not in _OF_SQLITE:
             raise

@@ -71,6 +71,12 @@ def overwrite_database(home: Path) -> None:
     database(home).write_bytes(b"x" * 20_000)
 
 
+def change_the_number_of_its_format(home: Path) -> None:
+    settle(home)
+    content = database(home).read_bytes()
+    database(home).write_bytes(content[:47] + b"\x09" + content[48:])
+
+
 def cut_off_the_last_page(home: Path) -> None:
     """None of the ledger's: it can still be read."""
     settle(home)
@@ -152,6 +158,7 @@ LOSSES: list[Callable[[Path], None]] = [
     empty_database,
     truncate_database,
     overwrite_database,
+    change_the_number_of_its_format,
     cut_off_the_last_page,
     cut_off_the_end,
     rewrite_from_the_second_entry,
