@@ -167,8 +167,7 @@ def connect() -> Connection:
 
 def _there() -> Connection | None:
     """A connection to the database, unless there is none yet."""
-    path = home() / DATABASE
-    return postgres.there() if postgres.address() else _open(path) if path.exists() else None
+    return postgres.there() if postgres.address() else _open(home() / DATABASE) if (home() / DATABASE).exists() else None
 
 
 def _traces() -> str:
@@ -211,8 +210,9 @@ def _schema(server: str) -> frozenset[Part]:
 
 
 def parts(db: Connection) -> frozenset[Part]:
-    """What is in a database, of the tables of this program."""
-    return frozenset(part for part in (Part(*row) for row in db.execute(CATALOGUE)) if any(part.table == one.table for one in schema()))
+    """All that is in a file; on a server, where others may have tables too, what belongs to those of this program."""
+    found = (Part(*row) for row in db.execute(CATALOGUE))
+    return frozenset(part for part in found if not postgres.address() or any(part.table == one.table for one in schema()))
 
 
 def _check_version(connection: Connection) -> None:

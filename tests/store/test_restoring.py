@@ -128,7 +128,7 @@ def weaken_a_rule(home: Path) -> None:
 
 
 def add_a_rule(home: Path) -> None:
-    change_schema(home, "CREATE TRIGGER more AFTER INSERT ON jobs BEGIN DELETE FROM points; END")
+    change_schema(home, "CREATE TRIGGER more AFTER INSERT ON JOBS BEGIN DELETE FROM points; END")
 
 
 def drop_the_ledger(home: Path) -> None:
