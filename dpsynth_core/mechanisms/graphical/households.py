@@ -3,7 +3,8 @@
 As AIM it measures single columns, then round by round the tables that the models answer worst. What it adds: members are exchangeable, so
 that what is measured of a member holds for the other one too, and a column of members is measured once; tables of two members of one
 household are measured by class of its size, because couples are not like families; how many members are alike in a column is measured,
-which pairs do not say; and of other tables patterns alone are believed (`low_rank`). Reads the private tables only through the kernel."""
+which pairs do not say; and of tables what stands out of noise is believed (`shrinkage`). Reads the private tables only through the
+kernel."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ from dpsynth_core.inference.estimation import Stopping, estimate
 from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.households import LinkedCodes, classes, draw, kinds
 from dpsynth_core.inference.households import Model as RowModel
-from dpsynth_core.inference.low_rank import shrunk
 from dpsynth_core.inference.model import GraphicalModel
+from dpsynth_core.inference.shrinkage import shrunk
 from dpsynth_core.inference.smoothing import smooth_columns
 from dpsynth_core.mechanisms.graphical.grouping import OfColumns
 from dpsynth_core.mechanisms.graphical.models import BETWEEN, FINAL, Answers, Capacity, Choice, Selections, apart, choose, columns_too_large
@@ -183,7 +184,7 @@ class Households:
                 sigma = sigma_for(kernel.rho_left if last else rho, kernel.unit.marginal_l2)
                 measured += yield from measure(kernel, number, [chosen], sigma)
                 record.add(choices[-1], measured[-1])
-                told = both.of(measured[-1:], answers[chosen] if home[chosen] is parts[0] else None)
+                told = both.of(measured[-1:], answers[chosen])
                 for part in parts:
                     part.take(told, spent)
                 pool = apart(chosen, pool)
@@ -279,7 +280,7 @@ class _Both:
     domain: Domain
 
     def of(self, measured: Sequence[Measurement], before: NDArray[np.float64] | None = None) -> list[Measurement]:
-        """before: what a model said of the only one, from which it differs in few patterns."""
+        """before: what a model said of the only one."""
         every = list[Measurement]()
         for one in measured:
             names = self.link.mirrored(one.clique)
