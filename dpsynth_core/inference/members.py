@@ -189,7 +189,7 @@ def refine_members(
     values: Sequence[int],
     targets: Sequence[Target | Numbers],
     rng: np.random.Generator,
-    passes: int = 2,
+    passes: int = 3,
     limits: Sequence[Limit] = (),
 ) -> Ints:
     """A copy of `members` whose tables are at least as close to the targets in weighted L1.

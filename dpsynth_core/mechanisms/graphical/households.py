@@ -12,6 +12,8 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations, product
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +53,9 @@ TOGETHER = 6
 """A round measures one table for each so many before it."""
 OFFSET = 0.5
 """Of a table's noise, what a selection takes to be left where only patterns in it are believed."""
+OF_THREE, MOST_TABLES, MOST_CELLS = 0.6, 100, 10_000
+"""What all tables of three columns weigh beside those that are asked for, from which they do not follow; how many of them there may be, the
+smallest first, and of how many cells each."""
 WEIGHTS = {"households": 0.5, "members": 1.0, "across": 2.5, "within": 1.2}
 """Of a kind of table, all its tables together."""
 
@@ -123,9 +128,11 @@ class Households:
         return Forecast(not reason, *needed(people, self.link.most, len(asked), workload.cells), reason)
 
     def split(self, workload: Workload, _total_is_public: bool) -> Split:
+        """Of the chosen tables as if each were chosen once; the first are narrow, so that more goes to choosing than it says."""
         first = MEASURING * COLUMNS
         asked = (NUMBERS * bool(self._numbers(workload.cliques)) + ALIKE * bool(self._alike())) * (1 - first)
-        choosing = (1 - MEASURING) * (1 - first - asked)
+        table = MEASURING * fmean(_costs(workload.domain, workload.weights).values())
+        choosing = (1 - MEASURING) / (1 - MEASURING + table) * (1 - first - asked)
         parts = ((SINGLE, first), (ASKED, asked), (CHOOSING, choosing), (CHOSEN, 1 - first - asked - choosing))
         return tuple((part, share) for part, share in parts if share)
 
@@ -137,6 +144,13 @@ class Households:
         """For each column of members, how many of a household are alike in it, by the column and by how many there are."""
         clique, alike = self.link.domain.clique, self.link.alike
         return {name: [clique((by, alike(name))) for by in (name, NUMBER)] for name in self.link.members.names if self.link.most > 1}
+
+    def _of_three(self, domain: Domain, asked: Mapping[Clique, float]) -> dict[Clique, float]:
+        """Tables of a column of the household and two of a member, of which all three pairs are asked for, and what they weigh."""
+        every = product(self.link.households.names, combinations(self.link.members.names, 2))
+        tables = [domain.clique((one, *two)) for one, two in every if {two, (one, two[0]), (one, two[1])} <= asked.keys()]
+        small = sorted((clique for clique in tables if domain.cells(clique) <= MOST_CELLS), key=domain.cells)[:MOST_TABLES]
+        return dict.fromkeys(small, OF_THREE * math.fsum(asked.values()) / max(1, len(small)))
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Columns of households and of one member, and numbers of members; then rounds of tables."""
@@ -163,8 +177,9 @@ class Households:
             parts[0].take(both.of(measured[-1:], parts[0].model.marginal(clique)), 1.0)
         parts[0].fit(kernel, FINAL)
         yield fitted(kernel, 0, "first models from single columns and numbers of members")
-        # wide tables get more; as much more as would err least together would cost members and households more than it gives across
-        costs = {r: math.sqrt(share * len(candidates)) for r, share in least_error_shares(kernel.domain, candidates).items()}
+        candidates |= (three := self._of_three(kernel.domain, candidates))
+        home |= dict.fromkeys(three, parts[0])
+        costs = _costs(kernel.domain, candidates, len(three))
         budget = RoundBudget.spending(kernel.rho_left / ROUNDS, MEASURING, kernel.unit.marginal_l2, kernel.selection_price)
         number, last, record = 0, not candidates, Selections()
         while not last:
@@ -262,6 +277,14 @@ def _by_class(domain: Domain, link: Link, clique: Clique, sizes: str) -> Clique:
     members = [name in link.members for name in clique]
     others = [name in link.swapped and name not in link.members for name in clique]
     return domain.clique((*clique, sizes)) if any(members) and any(others) and NUMBER not in clique else clique
+
+
+def _costs(domain: Domain, weights: Mapping[Clique, float], more: int = 0) -> dict[Clique, float]:
+    """Of measuring each, as multiples of what a round measures one for, with which it measures a usual one of all but the last `more`. Wide
+    tables get more; as much more as would err least together would cost members and households more than it gives across."""
+    shares = least_error_shares(domain, weights)
+    usual = fmean(list(shares.values())[: len(shares) - more])
+    return {r: math.sqrt(share / usual) for r, share in shares.items()}
 
 
 def _chosen(
