@@ -24,6 +24,7 @@ from dpsynth_core.mechanisms.graphical.privbayes import PrivBayes
 from dpsynth_core.mechanisms.graphical.privmrf import PrivMrf
 from dpsynth_core.mechanisms.mechanism import Adaptive, Card, Forecast, Mechanism
 from dpsynth_core.mechanisms.parameters import Setting, chosen, parameters, read
+from dpsynth_core.mechanisms.projection.all_pairs import AllPairs
 from dpsynth_core.mechanisms.projection.privsyn import PrivSyn
 from dpsynth_core.vocabulary.workload import Workload
 
@@ -48,7 +49,7 @@ _OURS = (
     Purpose(
         "large", "Very large workloads",
         "More tables, or larger ones, than graphical models can hold; the largest error of a single count matters most.",
-        (PrivSyn(),),
+        (PrivSyn(), AllPairs()),
         research=True,
     ),
     Purpose("small", "Small domains", "So few columns that there can be a number for every possible row.", (), research=True),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dpsynth_core.mechanisms.mechanism import Mechanism
+from dpsynth_core.mechanisms.projection.all_pairs import AllPairs
 from dpsynth_core.mechanisms.projection.privsyn import PrivSyn
 from dpsynth_core.research.mechanisms.games import dual_game, primal_game
 from dpsynth_core.research.mechanisms.projection import gem, rap
@@ -13,7 +14,10 @@ from dpsynth_core.research.mechanisms.weights import mixture, reweighing
 
 OFFERS: Mapping[str, tuple[Mechanism, ...]] = {
     "public": (reweighing.PmwPub(), mixture.Mixture()),
-    "large": (rap.Rap(), gem.Gem(), PrivSyn(), primal_game.Fem(), primal_game.SepFem(), dual_game.DualQuery(), dual_game.Dqrs()),
+    "large": (
+        *(rap.Rap(), gem.Gem(), AllPairs(), PrivSyn()),
+        *(primal_game.Fem(), primal_game.SepFem(), dual_game.DualQuery(), dual_game.Dqrs()),
+    ),
     "small": (reweighing.Mwem(),),
     "learning": (oraclequery.OracleQuery(), learn.Learn()),
 }

@@ -1,0 +1,225 @@
+"""All pairs of columns at once, where there are too many columns for a model: what noisy tables of the pairs most likely say, and rows that
+follow all of them. Released values only.
+
+One symmetric matrix has a line for each value of each column; where two lines of different columns cross is a cell of their pair. What it
+says beyond independent columns is mostly few patterns, those of what people have in common, and so few eigenvalues stand above those of
+noise alone. They are shrunk as is best for their size (Gavish and Donoho 2017, whose limit for symmetric noise is Wigner's); what a single
+pair shows beyond these patterns, and noise does not explain, is kept by James and Stein's rule. Rows start as the patterns suggest, and
+single values are changed wherever that brings the rows closer to the tables, as in `inference.refinement`; for pairs alone the prices of
+all moves of a block of rows are a product of two matrices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from dpsynth_core.inference.gradual import without_negatives
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+Codes = NDArray[np.int32]
+
+STANDS_OUT = 3.0
+"""Deviations of noise above which what a pair shows beyond the patterns is kept."""
+_RAKED = 5
+"""Times that the pairs are brought to the columns."""
+BLOCK_ROWS, SHORTLIST, PASSES = 1_000, 0.3, 2
+"""Rows that are looked at together, the share of them whose moves of one column are considered, and passes over all rows."""
+MOST_WORK = 2.5e11
+"""Rows times squared values that all passes may take, which bounds their time."""
+_LEAST_GAIN = 1e-3
+_FEWEST = 1e-6
+"""Probability of any value in the first rows, so that each can be drawn."""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Of the matrix. sizes: numbers of values of the columns."""
+
+    sizes: tuple[int, ...]
+
+    @cached_property
+    def starts(self) -> NDArray[np.intp]:
+        """The first line of each column, and the number of lines."""
+        return np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.intp)
+
+    @cached_property
+    def between(self) -> NDArray[np.bool_]:
+        """Shape (lines, lines): where lines of different columns cross."""
+        column = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        return np.asarray(column[:, None] != column)
+
+    def of(self, column: int) -> slice:
+        return slice(int(self.starts[column]), int(self.starts[column + 1]))
+
+    def sums(self, matrix: Floats) -> Floats:
+        """Over the lines of each column, shape (columns, ...)."""
+        return np.asarray(np.add.reduceat(matrix, self.starts[:-1], axis=0))
+
+    def spread(self, by_column: Floats) -> Floats:
+        """Each column's for each of its lines."""
+        return np.repeat(by_column, self.sizes, axis=0)
+
+    def marked(self, codes: Codes) -> Singles:
+        """Shape (rows, lines): 1 on the lines of each row's values."""
+        marks = np.zeros((len(codes), int(self.starts[-1])), dtype=np.float32)
+        marks[np.arange(len(codes))[:, None], codes + self.starts[:-1]] = 1
+        return marks
+
+
+@dataclass(frozen=True, eq=False)
+class Likely:
+    """columns: probabilities, shape (lines,). patterns: shape (lines, patterns), whose products with each other are what pairs say beyond
+    their columns. pairs: probabilities, shape (lines, lines), 0 within columns."""
+
+    lines: Lines
+    columns: Floats
+    patterns: Floats
+    pairs: Singles
+
+
+def likely(counts: Sequence[Floats], tables: Sequence[Floats], sigma: float, total: float) -> Likely:
+    """What is most likely of all pairs. counts: of each column, as well as they are known. tables: of all pairs, in the order of
+    `combinations`, with noise of deviation sigma in each cell."""
+    sizes = [column.size for column in counts]
+    lines = Lines(tuple(sizes))
+    noisy = np.zeros((int(lines.starts[-1]),) * 2)
+    for (one, other), table in zip(combinations(range(len(sizes)), 2), tables, strict=True):
+        noisy[lines.of(one), lines.of(other)], noisy[lines.of(other), lines.of(one)] = table, table.T
+    noisy /= total
+    columns = np.maximum(np.concatenate([without_negatives(column, None, total) for column in counts]) / total, _FEWEST)
+    beyond = np.where(lines.between, noisy - np.outer(columns, columns), 0.0)
+    for _ in range(2):  # what rows and columns of a table add up to is noise here: the columns are known better
+        beyond = (beyond - lines.spread(lines.sums(beyond) / np.array(sizes)[:, None])).T
+    patterns = _patterns(lines, beyond, sigma / total)
+    known = np.where(lines.between, patterns @ patterns.T, 0.0)
+    known += _alone(lines, beyond - known, sigma / total)
+    return Likely(lines, columns, patterns, _raked(lines, columns, known).astype(np.float32))
+
+
+def _patterns(lines: Lines, beyond: Floats, sigma: float) -> Floats:
+    """The eigenvectors that stand out of noise of deviation sigma, times the roots of their shrunken eigenvalues."""
+    directions = len(beyond) - len(lines.sizes)
+    edge = 2 * sigma * math.sqrt(directions)
+    values, vectors = scipy.linalg.eigh(beyond, subset_by_value=(edge, np.inf))
+    return np.asarray(vectors * (values**2 - edge**2) ** 0.25)
+
+
+def _alone(lines: Lines, left: Floats, sigma: float) -> Floats:
+    """Of what is left of each pair, what noise does not explain."""
+    squares = lines.sums(lines.sums(left**2).T)
+    directions = np.outer(np.array(lines.sizes) - 1, np.array(lines.sizes) - 1)
+    stands = squares > sigma**2 * (directions + STANDS_OUT * np.sqrt(2 * directions))
+    kept = np.where(stands, 1 - np.divide(sigma**2 * directions, squares, out=np.ones_like(squares), where=stands), 0.0)
+    return left * lines.spread(lines.spread(kept).T)
+
+
+def _raked(lines: Lines, columns: Floats, beyond: Floats) -> Floats:
+    """Tables without negative cells whose rows and columns are nearly those of the columns."""
+    pairs = np.where(lines.between, np.maximum(np.outer(columns, columns) + beyond, 0.0), 0.0)
+    for _ in range(2 * _RAKED):
+        sums = lines.spread(lines.sums(pairs.T)).T  # of the row of each cell, within its pair
+        pairs = (pairs * np.divide(columns[:, None], sums, out=np.zeros_like(sums), where=sums > 0)).T
+    return (pairs + pairs.T) / 2
+
+
+def rows(known: Likely, n: int, rng: np.random.Generator) -> Codes:
+    """n rows that follow all pairs, int32 of shape (n, columns)."""
+    return refine(known.lines, _first(known, n, rng), known.pairs, rng)
+
+
+def _first(known: Likely, n: int, rng: np.random.Generator) -> Codes:
+    """Rows whose columns depend on each other through normal variables, one for each pattern: probability column + pattern * variable has
+    the pairs' expectation, where it is not negative."""
+    lines, codes = known.lines, np.empty((n, len(known.lines.sizes)), dtype=np.int32)
+    patterns, columns = known.patterns.T.astype(np.float32), known.columns.astype(np.float32)
+    for some in np.array_split(np.arange(n), max(1, n // BLOCK_ROWS)):
+        variables = rng.standard_normal((len(some), len(patterns)), dtype=np.float32)
+        chances = np.maximum(columns + variables @ patterns, np.float32(_FEWEST))
+        for column in range(len(lines.sizes)):
+            reached = chances[:, lines.of(column)].cumsum(axis=1)
+            drawn = rng.random((len(some), 1), dtype=np.float32) * reached[:, -1:]
+            codes[some, column] = (drawn > reached[:, :-1]).sum(axis=1)
+    return codes
+
+
+def counted(lines: Lines, codes: Codes) -> Singles:
+    """Rows with each two values, shape (lines, lines); 0 within columns."""
+    counts = np.zeros(lines.between.shape, dtype=np.float32)
+    for some in range(0, len(codes), BLOCK_ROWS):
+        marks = lines.marked(codes[some : some + BLOCK_ROWS])
+        counts += marks.T @ marks
+    counts[~lines.between] = 0
+    return counts
+
+
+def refine(lines: Lines, codes: Codes, pairs: Singles, rng: np.random.Generator, passes: int = PASSES) -> Codes:
+    """A copy of `codes` (rows, columns) whose pairs are at least as close to len(codes) * pairs, in the sum of absolute differences."""
+    refined = codes.copy()
+    surplus = counted(lines, codes) - np.float32(len(codes)) * pairs
+    tables = _Tables(lines, surplus, _price(surplus))
+    left = max(BLOCK_ROWS, int(MOST_WORK / max(1, surplus.size)))  # rows that there is time for
+    for _ in range(passes):
+        most = min(len(codes), left)
+        left -= most
+        order = rng.permutation(len(codes))[:most]
+        for some in np.array_split(order, max(1, round(most / BLOCK_ROWS))) if most else ():
+            held = refined[some]
+            marks = lines.marked(held)
+            for column in rng.permutation(len(lines.sizes)):
+                tables.improve(held, marks, int(column))
+            refined[some] = held
+    return refined
+
+
+def _price(surplus: Singles) -> Singles:
+    """About what one row more in a cell changes of its absolute difference, which one row fewer takes back."""
+    return np.clip(2 * surplus, -1, 1)
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """surplus: rows minus target of all cells of all pairs, 0 within columns, as `price`, which follows it."""
+
+    lines: Lines
+    surplus: Singles
+    price: Singles
+
+    def improve(self, held: Codes, marks: Singles, column: int) -> None:
+        """Make the good moves of one column within a block of rows. held: (rows, columns); marks: `Lines.marked` of them."""
+        here, every = self.lines.of(column), np.arange(len(held))
+        old = held[:, column].copy()
+        prices = marks @ self.price[:, here]
+        new = prices.argmin(axis=1)
+        gain = prices[every, new] - prices[every, old]
+        count = max(1, int(SHORTLIST * len(held)))
+        moved = np.argpartition(gain, min(count, len(gain) - 1))[:count]
+        moved = moved[np.argsort(gain[moved], kind="stable")]
+        moved = moved[gain[moved] < -_LEAST_GAIN]
+        own = self.surplus[here]
+        before = float(np.abs(own).sum())
+        while len(moved):
+            step = np.zeros((len(moved), own.shape[0]), dtype=np.float32)
+            step[np.arange(len(moved)), new[moved]] = 1
+            step[np.arange(len(moved)), old[moved]] = -1
+            change = step.T @ marks[moved]
+            change[:, here] = 0
+            if np.abs(own + change).sum() < before:
+                break
+            moved = moved[: len(moved) // 2]  # together they overshoot
+        if not len(moved):
+            return
+        self.surplus[here] += change
+        self.surplus[:, here] = self.surplus[here].T
+        self.price[here] = _price(self.surplus[here])
+        self.price[:, here] = self.price[here].T
+        held[moved, column] = new[moved]
+        marks[moved[:, None], np.arange(here.start, here.stop)] = 0
+        marks[moved, here.start + new[moved]] = 1

@@ -1,0 +1,96 @@
+"""All pairs: every pair of columns measured once, noise taken out of all of them together, and rows moved towards them; for tables of so
+many columns that no model holds their dependence.
+
+The pairs share the budget equally, which keeps the noise of the whole matrix of pairs alike in every cell: then what stands out of it is
+known (`inference.all_pairs`), and columns need no share, for each is in all its pairs. Knows no workload. Reads the private table only
+through the kernel."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.inference import all_pairs
+from dpsynth_core.inference.model import WeightedRecords
+from dpsynth_core.inference.smoothing import smooth_columns
+from dpsynth_core.mechanisms import rounds
+from dpsynth_core.mechanisms.graphical.models import COLUMNS_SMOOTHED
+from dpsynth_core.mechanisms.mechanism import CHOSEN, Card, Forecast, Split
+from dpsynth_core.mechanisms.steps import Finished, Step, Unmoved
+from dpsynth_core.privacy.accountant import GDP
+from dpsynth_core.privacy.interface import Kernel
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Measurement
+from dpsynth_core.vocabulary.released import by_column, combined
+from dpsynth_core.vocabulary.workload import Workload
+
+LEAST_ROWS, MOST_ROWS = 1_000, 100_000
+"""Rows that are made: as many as there are people, within these bounds."""
+MOST_CELLS = 10_000_000
+"""Of all pairs; each takes noise of its own."""
+_USUAL_TOTAL = 50_000
+_PAIR, _CELL, _MOVE = 4e-3, 2e-5, 1e-10
+"""Seconds of a pair, of a cell of it, and of one row for each square of a value (benchmarks/wide.py)."""
+
+
+@dataclass(frozen=True)
+class AllPairs:
+    card: Card = Card(
+        "all_pairs", "All pairs", GDP,
+        summary=(
+            "Measures every pair of columns once, tells what people have in common from noise, and moves rows towards all pairs. For "
+            "tables of fifty columns and more; ignores the workload."
+        ),
+        paper=(
+            "Ours; eigenvalues are shrunk as in Gavish and Donoho: Optimal Shrinkage of Singular Values (IEEE Transactions on Information "
+            "Theory 2017)"
+        ),
+        privacy=(
+            "Measures every pair of columns with rounded Gaussian noise (rho = sensitivity^2 / (2 sigma^2) each), the same sigma for all; "
+            "the costs add up under Gaussian differential privacy."
+        ),
+        differences=(COLUMNS_SMOOTHED,),
+    )
+
+    def forecast(self, workload: Workload, _rho: float) -> Forecast:
+        """Noise for every cell of every pair; rows are compared with all of them."""
+        domain = workload.domain
+        sizes = domain.sizes(domain.names)
+        pairs, cells = math.comb(len(sizes), 2), (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2
+        alone = "it needs two columns; use Independent" if len(sizes) < 2 else ""
+        impossible = "it does not keep to impossible combinations; use AIM" if domain.zeros else ""
+        many = rounds.too_many_cells(cells, MOST_CELLS, "the pairs of columns have", "merge values or drop columns")
+        reason = alone or impossible or many
+        moves = min(all_pairs.MOST_WORK, all_pairs.PASSES * _USUAL_TOTAL * sum(sizes) ** 2)
+        seconds = 2.0 + _PAIR * pairs + _CELL * cells + _MOVE * moves
+        return Forecast(not reason, seconds, 300.0 + 0.03 * pairs + 1.5e-4 * cells, reason)
+
+    def split(self, _workload: Workload, _total_is_public: bool) -> Split:
+        return ((CHOSEN, 1.0),)
+
+    def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
+        """One Measured event per pair, a Fitted, then Finished."""
+        domain = kernel.domain
+        pairs = list(combinations(domain.names, 2))
+        kernel.prepare(pairs)
+        sigma = rounds.sigma_for(kernel.rho_total / len(pairs), kernel.unit.marginal_l2)
+        measurements = yield from rounds.measure(kernel, 0, pairs, sigma)
+        total = max(1.0, rounds.total_from(kernel, measurements))
+        known = all_pairs.likely(_columns(domain, measurements), [m.values for m in measurements], measurements[0].deviation, total)
+        yield rounds.fitted(kernel, 1, f"found {known.patterns.shape[1]} patterns in {len(pairs):,} pairs")
+        codes = all_pairs.rows(known, int(min(max(total, LEAST_ROWS), MOST_ROWS)), np.random.default_rng(kernel.seed()))
+        yield rounds.fitted(kernel, 1, f"moved {len(codes):,} rows towards all pairs")
+        records = WeightedRecords(domain, codes, np.full(len(codes), total / len(codes)))
+        yield Finished(Unmoved(records), total, {"patterns": known.patterns.shape[1], "rows_moved": len(codes)})
+
+
+def _columns(domain: Domain, pairs: Sequence[Measurement]) -> list[NDArray[np.float64]]:
+    """Counts of each column: what all its pairs say of it together, smoothed."""
+    holders = by_column(pairs)
+    means = [mean for name in domain.names if (mean := combined(holders[name], (name,))) is not None]
+    return [column.values for column in smooth_columns(domain, means).instead(means)]
