@@ -140,13 +140,15 @@ def _usual_mechanism(plan: Plan, facts: Facts, now: Power) -> Way | None:
 
 
 def _more_budget(plan: Plan, facts: Facts) -> Way | None:
-    """The least epsilon of two digits that does with room for chance, or the largest for which no reason is asked if that just does."""
+    """The least epsilon of two digits that does with room for chance, up to where a reason is asked for; where none does so surely, the
+    least that does as well as the largest."""
     low, high = plan.spec.budget.epsilon, WEAK_EPSILON
     if low >= high or not (most := _at(plan, facts, high)[1]).enough:
         return None
-    while high / low > 1.01 and _surely(most):
+    least = min(SURELY, _good(most))
+    while high / low > 1.01:
         middle = math.sqrt(low * high)
-        low, high = (low, middle) if _surely(_at(plan, facts, middle)[1]) else (middle, high)
+        low, high = (low, middle) if _good(_at(plan, facts, middle)[1]) >= least else (middle, high)
     epsilon = min(WEAK_EPSILON, precision.round_up(max(MIN_EPSILON, high), digits=2))
     changed, hope = _at(plan, facts, epsilon)
     what = f"ε {epsilon:g} instead of {plan.spec.budget.epsilon:g}"
@@ -154,8 +156,9 @@ def _more_budget(plan: Plan, facts: Facts) -> Way | None:
     return Way(Kind.EPSILON, what, hope, {"budget": budget}, changed.shares.rho <= facts.left)
 
 
-def _surely(hope: Power) -> bool:
-    return min(hope.share, hope.share_of_columns) >= SURELY
+def _good(hope: Power) -> float:
+    """The share of tables that should come out good enough, or of single columns where that is less."""
+    return min(hope.share, hope.share_of_columns)
 
 
 def _at(plan: Plan, facts: Facts, epsilon: float) -> tuple[Plan, Power]:

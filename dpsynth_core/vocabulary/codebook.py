@@ -21,6 +21,9 @@ _HEADER = ("column", "value", "label")
 _BOUND = (r"-?(?:0|[1-9]\d*)(?:\.\d+)?", r"\d{4}-\d\d-\d\d", r"\d\d?[./]\d\d?[./]\d{4}")
 _BOUNDS = tuple(re.compile(rf"({one}) ?(?:-|–|to) ?({one})") for one in _BOUND)
 """Numbers and dates; not 02139-4307."""
+_LABELLED = re.compile(r"(.*[^\s<>=!:]) ?(?:=|: ) ?([^\s=].*)")
+"""A value and its label in one cell: f = female, 1=yes, 2: no; not >=5."""
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 
 
@@ -124,24 +127,36 @@ def _spread(rows: list[list[str]], tabs: bool) -> Iterator[list[str]]:
         columns.setdefault(name, []).append(row)
     for name, own in columns.items():
         cells = [cell.strip() for cell in own[0][1:] if cell.strip()]
-        lines = own if len(own) > 1 else [[name, *all_of] for all_of in _all_of(cells, tabs)]
-        yield from ([*line[:1], *_labelled(line[1:])] for line in lines)
+        yield from _labelled(own if len(own) > 1 else [[name, *all_of] for all_of in _all_of(cells, tabs)])
 
 
-def _labelled(cells: list[str]) -> list[str]:
-    """A value and its label, also where they stand in one cell: f = female."""
-    value, equals, label = cells[0].partition(" = ") if cells else ("", "", "")
-    return [value, label] if equals and not any(cells[1:]) else cells
+def _labelled(lines: list[list[str]]) -> list[list[str]]:
+    """The lines of a column, each label apart from its value where all have it in the value's cell. Raises InputError for no values."""
+    values = [line[1].strip() if len(line) > 1 else "" for line in lines]
+    if any(re.fullmatch(r"\.\.+|…", value) for value in values):
+        raise InputError(PASTED, "dots stand for values", "list every value, or give bounds such as 1-10")
+    between, numbers = ([value for value in values if form(value)] for form in (_bounds, _NUMBER.fullmatch))
+    if len(between) == 1 and numbers:
+        remedy = "give the bounds alone, and say what stands for missing on the Data page"
+        raise InputError(PASTED, "a column has bounds and single numbers", remedy)
+    found = [_LABELLED.fullmatch(value) for line, value in zip(lines, values, strict=True) if not any(line[2:])]
+    if len(found) < len(lines) or not all(found):
+        return lines
+    return [[line[0], *match.groups()] for line, match in zip(lines, found, strict=True) if match]
+
+
+def _bounds(value: str) -> re.Match[str] | None:
+    return next((found for form in _BOUNDS if (found := form.fullmatch(_THOUSANDS.sub("", value)))), None)
 
 
 def _all_of(cells: list[str], tabs: bool) -> list[list[str]]:
     """Of the cells behind a column's name: bounds, such as 0-95 or 2020-01-01 to 2024-12-31, values in a cell each, or between semicolons,
     bars or commas. In a sheet, whose cells tabs divide, the second one is a label."""
+    value = ",".join(cells)
+    if (bounds := _bounds(value)) and not (tabs and len(cells) > 1):
+        return [[f"{bounds[1]}..{bounds[2]}"]]
     if len(cells) != 1:
         return [cells] if tabs or not cells else [[cell] for cell in cells]
-    value = cells[0]
-    if bounds := next((found for form in _BOUNDS if (found := form.fullmatch(_THOUSANDS.sub("", value)))), None):
-        return [[f"{bounds[1]}..{bounds[2]}"]]
     mark = next((mark for mark in ";|," if mark in value and ".." not in value), None)
     return [[one.strip()] for one in value.split(mark) if one.strip()] if mark else [[value]]
 
@@ -169,10 +184,13 @@ def _is_json(text: str) -> bool:
 
 
 def _rows(text: str) -> list[list[str]]:
-    """The cells of each line that has any text."""
+    """The cells of each line that has any text. Raises InputError."""
     delimiter = next((mark for mark in "\t;," if mark in text), "\t")
-    lines = csv.reader(text.splitlines(keepends=True), delimiter=delimiter, skipinitialspace=True)
-    return [cells for cells in lines if any(cell.strip() for cell in cells)]
+    lines = csv.reader(text.splitlines(keepends=True), delimiter=delimiter, skipinitialspace=True, strict=True)
+    try:
+        return [cells for cells in lines if any(cell.strip() for cell in cells)]
+    except csv.Error:
+        raise InputError(PASTED, "a quotation mark has no other", "write a second one where the value ends, or leave it out") from None
 
 
 def _filled(rows: list[list[str]], header: list[str] | tuple[str, ...]) -> Iterator[dict[str, str]]:

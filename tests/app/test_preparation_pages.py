@@ -693,8 +693,9 @@ def test_a_usual_list_is_suggested_by_the_name_and_taken_with_a_click() -> None:
 
 def test_two_columns_are_pasted_and_a_wrong_paste_changes_nothing() -> None:
     app = upload_project()
-    field(app, "text_area", "Lines from a spreadsheet").set_value("eye\tblue\neye\tbrown\nsex\tm\tmale\n").run()
+    field(app, "text_area", "Lines from a spreadsheet").set_value("eye\tblue\neye\tbrown\nsex\tm\tmale\nchin\tround\n").run()
     app.button(key="take_pasted").click().run()
+    assert "left out: `chin`" in app.toast[0].value
     rows = {row["name"]: row for row in stored()["wizard"]["rows"]}
     assert (rows["eye"]["categories"], rows["eye"]["origin"], rows["sex"]["labels"]) == (["blue", "brown"], "codebook", ["male"])
     assert rows["age"]["origin"] == "usual"

@@ -172,6 +172,11 @@ def test_a_third_column_has_labels_and_two_points_are_bounds() -> None:
         ("sex\t18-24\tyoung", ("18-24",)),
         ("sex\tF = female, M = male", ("F", "M")),
         ("sex\tF = female\nsex\tM = male", ("F", "M")),
+        ("sex\t1=male, 2=female", ("1", "2")),
+        ("sex, 1: male, 2: female", ("1", "2")),
+        ("sex\t>=5, >=10", (">=5", ">=10")),
+        ("sex\t08:00, 09:00", ("08:00", "09:00")),
+        ("sex\t0-17, 18-64, 65+", ("0-17", "18-64", "65+")),
         ("sex\t02139-4307", ("02139-4307",)),
         ("column,value\nsex,18-24", ("18-24",)),
         ('column,value\nsex,"Black, not Hispanic"', ("Black, not Hispanic",)),
@@ -190,6 +195,7 @@ def test_a_pasted_line_may_have_all_values_of_a_column(text: str, values: tuple[
 )
 def test_bounds_are_read_as_people_write_them(text: str, kind: str) -> None:
     assert pasted_domain(f"x\t{text}")["x"].kind == kind
+    assert pasted_domain(f"x, {text}")["x"].kind == kind
 
 
 def test_more_cells_than_a_header_names_are_refused() -> None:
@@ -199,7 +205,12 @@ def test_more_cells_than_a_header_names_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [("", "none"), ("sex\nage\n", "single field"), ("sex\tf\nsex\tf\n", "twice"), ("\tf\n", "names no column")]
+    ("text", "message"),
+    [
+        *(("age\t0-95, 99", "bounds and single numbers"), ("age\t0-95\nage\t-9", "bounds and single numbers")),
+        *(("a, 1, 2, ..., 10", "dots"), ('note\t"a\nage\t0-95', "quotation mark"), ('note\t"' + "a" * 200_000, "quotation mark")),
+        *(("", "none"), ("sex\nage\n", "single field"), ("sex\tf\nsex\tf\n", "twice"), ("\tf\n", "names no column")),
+    ],
 )
 def test_what_cannot_be_read_says_why(text: str, message: str) -> None:
     refused(pasted_domain, text, saying=message)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -72,7 +72,14 @@ def loaders(project: Current, rows: list[ColumnDraft]) -> bool:
 
 def _take_pasted(key: str) -> None:
     read = cache(lambda: pasted_domain(st.session_state[key]))
-    draft_rows.load(lambda rows: domain_table.with_pasted(rows, read()), "codebook")
+
+    def take(rows: Sequence[ColumnDraft]) -> list[ColumnDraft]:
+        taken = domain_table.with_pasted(rows, read())
+        if others := sorted({*read().column_names} - {draft.name for draft in rows}):
+            st.toast(f"Not in the table, and left out: {names(others)}.", icon=":material/question_mark:")
+        return taken
+
+    draft_rows.load(take, "codebook")
 
 
 def _take_labels() -> None:
