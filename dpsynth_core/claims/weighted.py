@@ -227,8 +227,14 @@ def _targets(
         sums = {name: _listed(columns[name], cells) for name, cells in totals.items() if name in columns}
         whole = float(next(iter(sums.values())).sum()) if sums else measured.total.value * measured.step
         if targets:  # how many members there are follows from how many households have how many
-            targets[0][NUMBER] = number = tilted(targets[0][NUMBER], whole) if sums else targets[0][NUMBER]
-            whole = whole if sums else max(measured.step, float(number @ np.arange(len(number))))
+            number = targets[0][NUMBER]
+            made = max(measured.step, float(number @ np.arange(len(number))))
+            if not sums:
+                whole = made
+            elif any(column.name in totals for column in every[0].group.singles):
+                targets[0][NUMBER] = tilted(number, whole)
+            else:  # there are as many more households as members, and not larger ones
+                targets[0] = {name: table * (whole / made) for name, table in targets[0].items()}
         for told in measured.tables:
             rows = one.table((told.column,), base)
             expected = believed(rows * (measured.total.value / (rows.sum() or 1.0)), np.array(told.measured), measured.sigma)
@@ -444,8 +450,10 @@ def check(domain: Domain, weight: WeightSpec, link: Link | None = None) -> None:
     if (many := _steps(column, link)[0].size * sum(cells)) > _MOST_CELLS:
         problem = f"the other columns by steps of the weight have {many:,} cells, and {_MOST_CELLS:,} can be counted"
         raise CapacityError("weight.column", problem, "group values of columns, or leave columns or weighted tables out")
-    for group in groups:
-        _check_totals({one.name: one for one in group.singles}, weight)
+    sums = [_check_totals({one.name: one for one in group.singles}, weight) for group in groups]
+    if link is not None and all(sums) and sums[1] > link.most * sums[0]:
+        problem = f"of {sums[0]:,.0f} households at most {link.most} members each count, and the totals of members are of {sums[1]:,.0f}"
+        raise InputError("weight.totals", problem, "give totals of the same people")
     if unknown := sorted(weight.totals.keys() - {one.name for group in groups for one in group.singles}):
         raise InputError(f"weight.totals, {column_field(unknown[0])}", "it has no totals: it is the weight, or no column", "leave it out")
     if link is not None and NUMBER in weight.totals:
@@ -463,8 +471,8 @@ def _check_tables(weight: WeightSpec, columns: Collection[str]) -> None:
             raise InputError(f"weight.tables.{number}", "it has fewer than two columns", remedy)
 
 
-def _check_totals(columns: Mapping[str, Attribute], weight: WeightSpec) -> None:
-    """That public totals name every cell of these columns, and agree on their sum."""
+def _check_totals(columns: Mapping[str, Attribute], weight: WeightSpec) -> float:
+    """That public totals name every cell of these columns, and agree on their sum, which is returned; 0 where there are none."""
     sums = dict[str, float]()
     for name, cells in weight.totals.items():
         if name not in columns:
@@ -481,6 +489,7 @@ def _check_totals(columns: Mapping[str, Attribute], weight: WeightSpec) -> None:
             raise InputError(field, f"a total is not between 0 and {_MOST_PEOPLE:.0e}, or all are 0", "give numbers of people")
         sums[name] = math.fsum(cells.values())
     _check_same(list(sums.values()))
+    return max(sums.values(), default=0.0)
 
 
 def _check_members(members: Sequence[Attribute], weight: WeightSpec) -> None:

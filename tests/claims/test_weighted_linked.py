@@ -221,6 +221,21 @@ def test_one_weight_for_each_household_meets_totals_of_both_tables() -> None:
         assert np.bincount(cells, made if owner is None else made[owner]) == pytest.approx(target, rel=1e-4)
 
 
+def test_public_totals_of_members_alone_make_more_households_and_not_larger_ones() -> None:
+    """Without noise to speak of: totals that are half as large again scale all weights alike."""
+    plain = measured(1e6, 0)[1]
+    before = weighted.calibrated(PLAN, ROWS, {}, plain)
+    sums = 1.5 * weighted.counted(PLAN, ROWS)[1].table(("sex",), before)
+    asked = Plan.of(spec(Path(), weight={"column": "w", "totals": {"sex": dict(zip("01", sums.tolist(), strict=True))}}))
+    after = weighted.calibrated(asked, ROWS, {}, plain)
+    households = weighted.counted(asked, ROWS)[0]
+    for column in ("region", NUMBER):
+        one, other = (households.table((column,), weights) for weights in (before, after))
+        assert other / other.sum() == pytest.approx(one / one.sum(), abs=0.01)
+    assert after.sum() == pytest.approx(1.5 * before.sum(), rel=0.02)
+    assert weighted.counted(asked, ROWS)[1].table(("sex",), after) == pytest.approx(sums, rel=0.03)
+
+
 def test_a_table_of_numbers_leans_to_its_total() -> None:
     table = np.array([10.0, 20.0, 0.0, 10.0])
     leaned = tilted(table, 70.0)
@@ -331,6 +346,7 @@ def test_weighted_questions_are_about_households_or_members(release: Release, bu
         ({"column": "w", "totals": {"sex": EVEN, "age": dict.fromkeys("0123", 1.0)}}, "weight.totals", "add up to different"),
         ({"column": "w", "totals": {NUMBER: dict.fromkeys("0123", 1.0), "sex": EVEN}}, "weight.totals", "add up to different"),
         ({"column": "w", "totals": {"height": {"0": 1.0}}}, "weight.totals", "no column"),
+        ({"column": "w", "totals": {"region": EVEN, "sex": {"0": 6.0, "1": 1.0}}}, "weight.totals", "at most 3 members each"),
         ({"column": "w", "tables": [["sex", "height"]]}, "weight.tables.0", "no column"),
         ({"column": "w", "tables": [["sex", "age"], ["sex", "sex"]]}, "weight.tables.1", "fewer than two"),
         ({"column": "w", "tables": [["sex", "w"]]}, "weight.tables.0", "is the weight"),
