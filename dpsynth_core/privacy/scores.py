@@ -101,8 +101,8 @@ def offset_steps(offsets: Collection[float]) -> NDArray[np.int64]:
 @dataclass(frozen=True, eq=False, init=False)
 class Offered:
     """Marginals that selections draw among, with what their scores are made of: counts that answer them, weights, offsets. Made once, for
-    as many draws as are asked for: its arrays refuse to be written to, and it takes no others. ValueError as `weight_steps` and
-    `offset_steps`."""
+    as many draws as are asked for: its arrays lie in bytes, which nobody writes to, and it takes no others. ValueError as `weight_steps`
+    and `offset_steps`."""
 
     cliques: tuple[Any, ...]
     tables: tuple[NDArray[np.float64], ...]
@@ -110,11 +110,10 @@ class Offered:
     offsets: NDArray[np.int64]
 
     def __init__(self, answers: Mapping[Any, NDArray[Any]], weights: Mapping[Any, float], offsets: Mapping[Any, float]) -> None:
-        tables = tuple(np.array(table, dtype=np.float64) for table in answers.values())
         rounded = weight_steps([weights[r] for r in answers]), offset_steps([offsets[r] for r in answers])
-        for array in (*tables, *rounded):
-            array.flags.writeable = False
-        vars(self).update(cliques=tuple(answers), tables=tables, weights=rounded[0], offsets=rounded[1])
+        given = (*(np.asarray(table, dtype=np.float64) for table in answers.values()), *rounded)
+        *tables, heavy, off = (np.frombuffer(array.tobytes(), array.dtype).reshape(array.shape) for array in given)
+        vars(self).update(cliques=tuple(answers), tables=tuple(tables), weights=heavy, offsets=off)
 
 
 def scores(weights: NDArray[np.int64], distance_steps: NDArray[np.int64], offsets: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -347,6 +347,8 @@ def test_what_is_offered_takes_no_other_arrays(name: str) -> None:
     for array in (offer.weights, offer.offsets, *offer.tables):
         with pytest.raises(ValueError, match="read-only"):
             array[:] = 0
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            array.flags.writeable = True
 
 
 @pytest.mark.parametrize("among", [np.zeros(3, dtype=bool), np.ones(2, dtype=bool)], ids=["none", "too few"])
