@@ -38,10 +38,10 @@ FRESH = 1.6
 LOOKS = 10
 """At how many moments of a run the size of the model is worked out."""
 
-_START, _TABLE, _CELL, _VALUE, _ROW_OF_A_TABLE = 1.5, 4e-3, 1.5e-6, 5e-7, 3e-7
+_START, _TABLE, _CELL, _VALUE, _ROW_OF_A_TABLE = 1.2, 1.5e-3, 7e-7, 4.5e-7, 1.5e-7
 _REFINED_ROWS = 50_000
-_STEPS, _STEP, _STEP_CLIQUE, _STEP_ROOT = 85, 2e-4, 3e-5, 5e-6
-_ROUND, _PAIR_COLUMN, _TRIPLE, _ANSWER_CELL, _ANSWER_ROOT = 1e-2, 5e-6, 1.8e-4, 2e-7, 7e-7
+_STEPS, _STEP, _STEP_CLIQUE, _STEP_ROOT = 85, 1e-4, 1.2e-5, 5e-6
+_ROUND, _PAIR_COLUMN, _TRIPLE, _ANSWER_CELL, _ANSWER_ROOT = 4e-3, 1.5e-6, 4e-5, 5e-8, 8e-7
 _START_MB, _TABLE_BYTES, _CELL_BYTES, _MODEL_CELL_BYTES, _MODEL_ROOT_BYTES, _VALUE_BYTES = 215.0, 5e4, 60, 8, 5e4, 12
 """The root of a model's cells counts: its largest tables are never built, and what is multiplied instead grows about so."""
 
