@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -60,7 +61,7 @@ def ready(name: str, domain: Domain = DOMAIN) -> Mechanism:
 
 
 def run(
-    name: str, workload: Workload, rho: float, relation: str = "add-remove", rows: int = 1, seed: int = 41, **given: float | str
+    name: str, workload: Workload, rho: float, relation: str = "add-remove", rows: int = 1, seed: int = 41, **given: Any
 ) -> Run:
     """A whole run; `given` replaces parameters, also by values too small for real tables."""
     return run_on(people(), name, workload, rho, relation, rows, seed, **given)
@@ -74,7 +75,7 @@ def run_on(
     relation: str = "add-remove",
     rows: int = 1,
     seed: int = 41,
-    **given: float | str,
+    **given: Any,
 ) -> Run:
     """The same of another table."""
     kernel = PrivacyKernel(source, Unit(relation, rows), rho, SeededNoise(seed))

@@ -12,8 +12,9 @@ import pytest
 
 from dpsynth_core.inference.junction_tree import junction_tree, mask_of
 from dpsynth_core.inference.model import labels_of
+from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.graphical.aim import Aim
-from dpsynth_core.mechanisms.graphical.aim_strategies import COLUMNS_ALONE, HIDDEN
+from dpsynth_core.mechanisms.graphical.aim_strategies import COLUMNS_ALONE, HIDDEN, PLANNED
 from dpsynth_core.mechanisms.registry import configured, get
 from dpsynth_core.mechanisms.rounds import RoundBudget
 from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured, Step
@@ -30,6 +31,8 @@ from tests.mechanisms.runs import DOMAIN, Run, people, run
 from tests.privacy.tables import ArraySource
 
 PAIRS = all_kway(DOMAIN, 2)
+CHOSEN_ALL = replace(Aim.strategies, planned=0.0)
+"""No table is measured before it was chosen, however few there are."""
 RELATIONS = pytest.mark.parametrize("relation", ["add-remove", "replace"])
 
 
@@ -44,9 +47,29 @@ def test_the_whole_budget_is_spent_and_the_meter_never_trips(relation: str, rows
 @RELATIONS
 def test_each_round_selects_once_and_measures_once_after_all_columns(relation: str) -> None:
     done = run("aim", PAIRS, 0.05, relation)
-    kinds = [type(e) for e in done.kernel.events]
-    assert kinds[: len(DOMAIN)] == [Gaussian] * len(DOMAIN)
-    assert kinds[len(DOMAIN) :] == [Selection, Gaussian] * done.finished.details["rounds"]
+    kinds, first = [type(e) for e in done.kernel.events], len(DOMAIN) + len(PAIRS.cliques)  # which are few, so all are measured at once
+    assert kinds[:first] == [Gaussian] * first
+    assert kinds[first:] == [Selection, Gaussian] * done.finished.details["rounds"]
+
+
+@RELATIONS
+def test_few_tables_are_measured_at_once_where_noise_is_small(relation: str) -> None:
+    """4,000 people; of the tables that AIM would choose among, the largest has 24 cells."""
+    quiet, loud = (_first_tables(run("aim", PAIRS, rho, relation)) for rho in (0.05, 0.001))
+    assert sorted(quiet) == sorted(PAIRS.cliques)
+    assert sum(quiet.values()) == pytest.approx(PLANNED * (0.05 - 0.9 * 0.05 / 6), rel=1e-6)
+    assert not loud
+    published = registry.published(get("aim"))
+    assert published is not None
+    kernel = PrivacyKernel(people(), Unit(relation), 0.05, SeededNoise(1), accountant=ZCDP)
+    assert not _first_tables(Run(kernel, people(), tuple(published.steps(kernel, PAIRS))))
+    assert not _first_tables(run("aim", PAIRS, 0.05, relation, max_size_mb=1e-3))  # of 144 cells, more than one model holds
+
+
+def _first_tables(done: Run) -> dict[Clique, float]:
+    """Tables of several columns before the first round, and what each cost."""
+    first = [e.measurement for e in done.events if isinstance(e, Measured) and e.round == 0]
+    return {m.clique: done.kernel.unit.marginal_l2**2 / (2 * m.sigma**2) for m in first if len(m.clique) > 1}
 
 
 @RELATIONS
@@ -71,7 +94,7 @@ def test_columns_in_few_tables_weigh_as_much_as_the_noise_of_selections_asks_for
     not told afterwards, but with such budgets it is right within 5 %."""
     triples, heard = target(DOMAIN, "a", 3), []
     for rho in (0.01, 0.5, 1.0, 100.0):
-        done = run("aim", triples, rho, relation)
+        done = run("aim", triples, rho, relation, strategies=CHOSEN_ALL)
         for selection in done.finished.selections:
             noise = 2 * done.kernel.unit.marginal_l1 / (selection.eps * done.finished.total)
             least = 3 * min(1.0, noise / HIDDEN)
@@ -137,7 +160,7 @@ def test_where_columns_are_noise_already_nothing_else_is_asked(relation: str) ->
 
 def test_no_round_but_the_last_takes_more_than_the_reserve_leaves() -> None:
     for reserve in (2, 8):
-        done = run("aim", PAIRS, 0.5, reserve_rounds=reserve, rounds_per_attribute=40)
+        done = run("aim", PAIRS, 0.5, reserve_rounds=reserve, rounds_per_attribute=40, strategies=CHOSEN_ALL)
         costs = np.array([e.rho for e in done.kernel.events[len(DOMAIN) :]]).reshape(-1, 2).sum(axis=1)
         left = np.cumsum(costs[::-1])[::-1]
         raised = np.flatnonzero(np.diff(costs) > 1e-9 * costs[:-1]) + 1
@@ -146,7 +169,7 @@ def test_no_round_but_the_last_takes_more_than_the_reserve_leaves() -> None:
 
 
 def test_a_reserve_of_one_is_the_rule_of_the_paper() -> None:
-    done = run("aim", PAIRS, 0.5, reserve_rounds=1, rounds_per_attribute=10)
+    done = run("aim", PAIRS, 0.5, reserve_rounds=1, rounds_per_attribute=10, strategies=CHOSEN_ALL)
     costs = np.array([e.rho for e in done.kernel.events[len(DOMAIN) :]]).reshape(-1, 2).sum(axis=1)
     steps = costs[1:-1] / costs[:-2]
     assert all(step == pytest.approx(1) or step == pytest.approx(4) for step in steps)
@@ -248,7 +271,7 @@ def test_a_round_measures_a_tenth_of_what_was_measured_before_and_no_two_columns
 
 def test_a_round_ends_where_every_other_marginal_is_like_one_of_its_own() -> None:
     kernel = PrivacyKernel(people(), Unit(), 0.5, SeededNoise(2))
-    rounds = _rounds(replace(Aim(), strategies=replace(Aim.strategies, together=lambda measured: 10 * measured)).steps(kernel, PAIRS))
+    rounds = _rounds(replace(Aim(), strategies=replace(CHOSEN_ALL, together=lambda measured: 10 * measured)).steps(kernel, PAIRS))
     assert any(len(cliques) == math.comb(len(DOMAIN), 2) for cliques in rounds)  # each pair once
     assert kernel.rho_spent == pytest.approx(0.5, rel=1e-6)
 

@@ -18,7 +18,7 @@ import numpy as np
 from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.mechanisms.graphical import aim_forecast, aim_strategies
-from dpsynth_core.mechanisms.graphical.aim_strategies import COLUMNS_ALONE, NO_MORE, PRINTED, AimParameters
+from dpsynth_core.mechanisms.graphical.aim_strategies import COLUMNS_ALONE, FEW, NO_MORE, PLANNED, PRINTED, AimParameters
 from dpsynth_core.mechanisms.graphical.grouping import Candidates, OfColumns, groups_of
 from dpsynth_core.mechanisms.graphical.levels import Levels, believed, divided
 from dpsynth_core.mechanisms.graphical.models import (
@@ -84,7 +84,7 @@ class Aim(AimParameters):
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Algorithm 4, whose lines the comments name. Yields a Measured event a table, a Fitted one an estimate, then Finished."""
         domain, fitting, together = kernel.domain, self.strategies.fitting, self.strategies.together
-        start = yield from self._initialize(kernel, workload.aim_weights(), workload.ranges)
+        start = yield from self._initialize(kernel, workload)
         kernel, measurements, budget, prior = start.kernel, start.measurements, start.budget, start.prior
         model = start.fit(measurements, stopping=fitting.final, assumed=prior.marginals)  # line 7
         yield fitted(kernel, 0, "first model from one-way marginals")
@@ -123,25 +123,40 @@ class Aim(AimParameters):
         finished = model if kernel.domain is domain else OfColumns(model, domain)
         yield Finished(fitting.finish(finished), model.total, details, tuple(record.selections), considered)
 
-    def _initialize(self, kernel: Kernel, weights: Mapping[Clique, float], ranges: Sequence[str]) -> Generator[Step, None, _Start]:
-        """Algorithm 2, but columns divide what they get, and get more where noise is large beside the people. weights: w_r of W+. ranges:
-        columns whose ranges are asked for."""
+    def _initialize(self, kernel: Kernel, workload: Workload) -> Generator[Step, None, _Start]:
+        """Algorithm 2, but columns divide what they get, and get more where noise is large beside the people; and few tables are measured
+        at once (`_planned`)."""
+        weights = workload.aim_weights()
         columns: dict[Clique, float] = {r: weight for r, weight in weights.items() if len(r) == 1}
-        levels = self.strategies.levels(kernel.domain, ranges) if len(columns) < self.strategies.wide else {}
+        levels = self.strategies.levels(kernel.domain, workload.ranges) if len(columns) < self.strategies.wide else {}
         leveled = kernel.grouped(list(chain.from_iterable(levels.values()))) if levels else kernel
         parts, spent = self.strategies.divide(kernel.domain, columns), self.least_for_columns(len(columns), kernel.domain)
         parts = divided(parts, levels)
-        measurements = yield from _measure_columns(leveled, parts, self.measure_share * spent * kernel.rho_total)
+        measurements = yield from _measured(leveled, parts, self.measure_share * spent * kernel.rho_total)
         for share in self.shares_for_columns(spent, _noise_of_columns(kernel, measurements)):
             alone = share >= COLUMNS_ALONE
             if share > spent:
                 more = kernel.rho_left if alone else self.measure_share * (share - spent) * kernel.rho_total
-                measurements += yield from _measure_columns(leveled, parts, more)
+                measurements += yield from _measured(leveled, parts, more)
             spent = share
             start = self._start(kernel, weights, columns, levels, measurements, share)
             if start.prior.marginals:
                 break
+        rho = PLANNED * kernel.rho_left
+        start.measurements.extend((yield from _measured(start.kernel, self._planned(start, workload, rho), rho)))
         return start
+
+    def _planned(self, start: _Start, workload: Workload, rho: float) -> Mapping[Clique, float]:
+        """Each table's part of rho where all of the workload are measured before any round: no selection is worth its price where they are
+        few, one model holds them and noise is small in them. None otherwise, or where something else is known of them."""
+        kernel, most = start.kernel, self.strategies.planned
+        tables = {r: weight for r, weight in workload.weights.items() if len(r) > 1}
+        few = 0 < len(tables) <= FEW and start.capacity.used_mb(tables) <= self.max_size_mb
+        if start.alone or start.prior.marginals or not few:
+            return {}
+        parts, total = self.strategies.divide(kernel.domain, tables), total_from(kernel, start.measurements)
+        cells = sum(c * kernel.domain.possible_cells(r) * sigma_for(parts[r] * rho, kernel.unit.marginal_l2) for r, c in tables.items())
+        return parts if HALF_NORMAL * cells <= most * 2 * sum(tables.values()) * total else {}
 
     def _start(
         self,
@@ -180,8 +195,8 @@ class Aim(AimParameters):
         return Selecting(start.kernel, answers, weights, offsets, budget.eps)
 
 
-def _measure_columns(kernel: Kernel, shares: Mapping[Clique, float], rho: float) -> Generator[Step, None, list[Measurement]]:
-    """The one-way marginals, or tables of groups, for `rho` together. shares: each one's part of it."""
+def _measured(kernel: Kernel, shares: Mapping[Clique, float], rho: float) -> Generator[Step, None, list[Measurement]]:
+    """These tables, for `rho` together. shares: each one's part of it."""
     taken: list[Measurement] = []
     for clique, part in shares.items():
         taken += yield from measure(kernel, 0, [clique], sigma_for(part * rho, kernel.unit.marginal_l2))
