@@ -120,6 +120,17 @@ def test_a_table_is_dropped_as_soon_as_the_model_without_it_comes_closer() -> No
     assert deceiving.learn(noisy(("a", "b")), deceiving.alone)  # it is dropped once
 
 
+def test_one_noisy_measurement_does_not_drop_a_table() -> None:
+    """A pair that is just as the model without the table says, with noise: d deviations away from the other model it is exp(d^2 / 2) times
+    as likely by this one. 3.1 times is not enough, 3.1 times 90 times is."""
+    honest = prior(ALIKE)
+    model = informed(honest)
+    told, alone = (one.marginal(("a", "b")) for one in (model, honest.alone))
+    deviation = float(np.linalg.norm(alone - told))
+    assert honest.learn(Measurement(("a", "b"), alone, deviation / 1.5), model)
+    assert not honest.learn(Measurement(("a", "b"), alone, deviation / 3), model)
+
+
 def test_marginals_that_sampling_alone_explains_are_not_chosen() -> None:
     """Of people whose columns are independent, each pair differs from the product of its columns by chance."""
     independent = np.stack([np.random.default_rng(i).permutation(column) for i, column in enumerate(ALIKE.T)], axis=1)
@@ -170,6 +181,14 @@ def test_where_the_public_table_says_nothing_columns_get_what_they_get_without_i
 
     assert selected(Aim()) == selected(from_table(ALIKE[ALIKE[:, 0] == 3])) == 0
     assert selected(from_table(ALIKE)) > 0
+
+
+def test_what_no_measurement_can_test_is_not_believed() -> None:
+    """A public table that is refused after half of the budget is not taken up once the other half went to columns."""
+    kernel = PrivacyKernel(people(), Unit(), 0.00003, SeededNoise(3))
+    *_, finished = from_table(ALIKE[ALIKE[:, 0] == 3]).steps(kernel, PAIRS)
+    assert isinstance(finished, Finished)
+    assert "public_people" not in finished.details
 
 
 def test_tables_that_share_two_columns_do_not_count_as_if_each_knew_them_by_itself() -> None:

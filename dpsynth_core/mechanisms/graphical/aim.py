@@ -149,14 +149,13 @@ class Aim(AimParameters):
     def _planned(self, start: _Start, workload: Workload, rho: float) -> Mapping[Clique, float]:
         """Each table's part of rho where all of the workload are measured before any round: no selection is worth its price where they are
         few, one model holds them and noise is small in them. None otherwise, or where something else is known of them."""
-        kernel, most = start.kernel, self.strategies.planned
-        tables = {r: weight for r, weight in workload.weights.items() if len(r) > 1}
-        few = 0 < len(tables) <= FEW and start.capacity.used_mb(tables) <= self.max_size_mb
-        if start.alone or start.prior.marginals or not few:
+        domain, tables = start.kernel.domain, {r: weight for r, weight in workload.weights.items() if len(r) > 1}
+        if start.alone or start.prior.marginals or not 0 < len(tables) <= FEW or start.capacity.used_mb(tables) > self.max_size_mb:
             return {}
-        parts, total = self.strategies.divide(kernel.domain, tables), total_from(kernel, start.measurements)
-        cells = sum(c * kernel.domain.possible_cells(r) * sigma_for(parts[r] * rho, kernel.unit.marginal_l2) for r, c in tables.items())
-        return parts if HALF_NORMAL * cells <= most * 2 * sum(tables.values()) * total else {}
+        parts, l2 = self.strategies.divide(domain, tables), start.kernel.unit.marginal_l2
+        moved = sum(HALF_NORMAL * c * domain.possible_cells(r) * sigma_for(parts[r] * rho, l2) / 2 for r, c in tables.items())
+        people = total_from(start.kernel, start.measurements)
+        return parts if moved <= self.strategies.planned * sum(tables.values()) * people else {}
 
     def _start(
         self,
@@ -179,8 +178,9 @@ class Aim(AimParameters):
         folding = Folding.of(kernel.domain, measured, self.merge_below, kernel.known)
         estimate = partial(fit, kernel, folding=folding, columns=believe(kernel.domain, measured, kernel.known))
         capacity, candidates = Capacity(folding.model, self.capacity_mb(len(columns))), Candidates.of(kernel.domain, weights, groups)
-        prior = self.prior(kernel, measured, candidates, capacity, estimate)
-        return _Start(kernel, measured, columns, share >= COLUMNS_ALONE, budget, candidates, capacity, estimate, prior)
+        alone = share >= COLUMNS_ALONE
+        prior = NoPrior() if alone else self.prior(kernel, measured, candidates, capacity, estimate)  # what no table tests is not believed
+        return _Start(kernel, measured, columns, alone, budget, candidates, capacity, estimate, prior)
 
     def prior(self, _kernel: Kernel, _columns: Sequence[Measurement], _candidates: Candidates, _capacity: Capacity, _fit: Fit, /) -> Prior:
         """What is known of tables of several columns before any of them is measured."""

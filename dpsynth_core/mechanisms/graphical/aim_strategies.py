@@ -28,7 +28,7 @@ WIDE, WIDE_CAPACITY = 50, 1 / 16
 """From so many columns on, a model may take only this share of `max_size_mb`, and values have no groups."""
 HIDDEN = 0.005
 """The share of the people that the noise of a selection may hide of a column's errors."""
-FEW, PLANNED, LITTLE_NOISE = 15, 0.9, 0.05
+FEW, PLANNED, LITTLE_NOISE = 15, 0.9, 0.01
 """At most so many tables are measured at once, for this share of what columns leave, where noise then puts at most such a share of the
 people in a wrong cell of a table, on average."""
 MEASURED_FOR_ONE_MORE = 10

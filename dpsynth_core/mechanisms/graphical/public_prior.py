@@ -12,7 +12,8 @@ Public and released values only: it costs nothing, and what is fitted with it is
    their noise and its sampling error explain (`PublicPrior.inflation`).
 4. A marginal that nothing contradicts is believed, however large its sigma. So a second model is fitted without the table, and both are
    compared with each table that is measured, before they know it. The public table is dropped altogether as soon as the model without it
-   came closer (`PublicPrior.learn`): what it can cost is what AIM measured until then where it errs, not where AIM would.
+   makes all that was measured `CLOSER` times as likely (`PublicPrior.learn`): what it can cost is what AIM measured until then where it
+   errs, not where AIM would. Where columns get all of the budget, nothing can be compared, and no public table is believed.
 """
 
 from __future__ import annotations
@@ -45,8 +46,9 @@ MAX_MARGINALS, PER_FIT = 30, 6
 HOPELESS = 50.0
 """A table that is so many times its own sampling variance away from the noisy columns, weights and all, is not used."""
 
-CLOSER = 1.2
-"""How much closer to what was measured the model without the table has to be, all measurements multiplied, for the table to be dropped."""
+CLOSER = 10.0
+"""How many times as likely as the model with the table the one without has to make all that was measured, for the table to be dropped. If
+the one with it is right, that happens in one run of ten at most (Ville 1939)."""
 PASSES = 20
 """Of finding the mean of ratios and its weights."""
 _ITERATIONS, _CLOSE = 500, 1e-5
@@ -118,12 +120,13 @@ class PublicPrior:
         weighted = raked(kernel.domain, rows, counts, columns, total)
         people = 1.0 / float((weighted**2 / counts).sum())
         prior = cls(kernel.domain, rows, weighted, people, total, [*columns], fit, fit(columns, stopping=FINAL))
-        # whether the public columns, as they are, are nearer the noisy ones than columns whose values are all as frequent
+        # whether the noisy columns are nearer the public ones, as they are, than columns whose values are all as frequent: by half at least
+        # of what lies between the two, for noise alone says either
         nearer, shares = 0.0, counts / counts.sum()
         for m in columns:
-            guesses = of_codes(kernel.domain, rows, m.clique, shares), np.full(m.values.shape, 1 / m.values.size)
-            distances = [float(((m.values - total * guess) ** 2).sum()) for guess in guesses]
-            nearer += (distances[1] - distances[0]) / m.deviation**2
+            theirs, even = total * of_codes(kernel.domain, rows, m.clique, shares), np.full(m.values.shape, total / m.values.size)
+            far, near, between = (float(((a - b) ** 2).sum()) for a, b in ((m.values, even), (m.values, theirs), (theirs, even)))
+            nearer += (far - near - between / 2) / m.deviation**2
         if nearer > 0 and _average([prior._compared(measurement) for measurement in columns]) <= HOPELESS:
             prior._choose(capacity, {r: weight for r, weight in candidates.weights.items() if r not in candidates.finer})
         return prior
@@ -143,11 +146,11 @@ class PublicPrior:
 
     def learn(self, measurement: Measurement, model: GraphicalModel, /) -> bool:
         """Compare a private measurement with the table, and two models that did not know it: with the table and without. False where that
-        drops it: the one without was closer, by `CLOSER` over all measurements so far."""
+        drops it: the one without makes all measurements so far `CLOSER` times as likely."""
         if not self.cliques:
             return True
         self._ratios.append(self._compared(measurement))
-        self._behind += math.log(_distance(model, measurement) / _distance(self.alone, measurement))
+        self._behind += _misfit(model, measurement) - _misfit(self.alone, measurement)
         if self._behind >= math.log(CLOSER):
             self.cliques, self.room = [], 0.0
             return False
@@ -210,9 +213,9 @@ def _sharing(cliques: Sequence[Clique]) -> dict[Clique, int]:
     return {clique: max(held[pair] for pair in combinations(clique, 2)) for clique in cliques}
 
 
-def _distance(model: GraphicalModel, measurement: Measurement) -> float:
-    """L2, in counts; of nothing, that of one cell's noise."""
-    return max(measurement.deviation, float(np.linalg.norm(measurement.values - model.marginal(measurement.clique))))
+def _misfit(model: GraphicalModel, measurement: Measurement) -> float:
+    """-log of how likely the model makes it, up to what is the same of all models."""
+    return float(((measurement.values - model.marginal(measurement.clique)) ** 2).sum()) / (2 * measurement.deviation**2)
 
 
 def _average(ratios: Sequence[tuple[float, float]]) -> float:
