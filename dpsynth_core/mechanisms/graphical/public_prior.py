@@ -120,13 +120,12 @@ class PublicPrior:
         weighted = raked(kernel.domain, rows, counts, columns, total)
         people = 1.0 / float((weighted**2 / counts).sum())
         prior = cls(kernel.domain, rows, weighted, people, total, [*columns], fit, fit(columns, stopping=FINAL))
-        # whether the noisy columns are nearer the public ones, as they are, than columns whose values are all as frequent: by half at least
-        # of what lies between the two, for noise alone says either
+        # whether the public columns, as they are, are nearer the noisy ones than columns whose values are all as frequent
         nearer, shares = 0.0, counts / counts.sum()
         for m in columns:
-            theirs, even = total * of_codes(kernel.domain, rows, m.clique, shares), np.full(m.values.shape, total / m.values.size)
-            far, near, between = (float(((a - b) ** 2).sum()) for a, b in ((m.values, even), (m.values, theirs), (theirs, even)))
-            nearer += (far - near - between / 2) / m.deviation**2
+            guesses = of_codes(kernel.domain, rows, m.clique, shares), np.full(m.values.shape, 1 / m.values.size)
+            distances = [float(((m.values - total * guess) ** 2).sum()) for guess in guesses]
+            nearer += (distances[1] - distances[0]) / m.deviation**2
         if nearer > 0 and _average([prior._compared(measurement) for measurement in columns]) <= HOPELESS:
             prior._choose(capacity, {r: weight for r, weight in candidates.weights.items() if r not in candidates.finer})
         return prior
