@@ -232,3 +232,16 @@ def test_bounds_of_answers_hold_with_impossible_cells_whatever_the_records_are(n
         ratios.append(bound["a", "b"].tight / unaware["a", "b"].tight)
     assert max(failures.values()) <= too_many(runs)
     assert np.median(ratios) < 0.85 or not obedient
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_many_measurements_bound_as_much_as_one_by_one(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = run("all_pairs", all_kway(DOMAIN, 2), 0.05)
+    measured = [event.measurement for event in done.events if isinstance(event, Measured)]
+    published = {clique: table / 4000 for clique, table in done.source.counts(all_kway(DOMAIN, k).cliques).items()}
+    found = []
+    for many in (0, 1000):
+        monkeypatch.setattr("dpsynth_core.evaluation.bounds.MANY", many)
+        bounded = bounds(DOMAIN, published, Total(4000.0, 30.0), measured)
+        found.append([number for one in bounded.values() for number in (one.paper, one.tight)])
+    assert found[0] == pytest.approx(found[1])
