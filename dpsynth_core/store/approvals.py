@@ -64,7 +64,7 @@ def check(books: Sequence[Entry], run: str, stage: str) -> None:
     """Raises InputError for what has to be approved first."""
     if lacks(books, run, stage):
         problem = "its population demands that a second person approves it, and none has"
-        raise InputError(stage, problem, "ask a reviewer, to whom the Ledger page shows it")
+        raise InputError(stage, problem, "ask a reviewer, to whom the Ledger page shows plans of projects, and no others")
 
 
 def approve(owner: str, run: str, stage: str, reason: str) -> None:

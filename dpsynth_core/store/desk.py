@@ -98,6 +98,7 @@ def _read(asked: Mapping[str, Any], books: Books) -> Charge:
     rules.check_price(rules.in_force(books), charge.epsilon, charge.delta, charge.unit.person_column)
     ledger.check_name(charge.population)
     amounts = math.isfinite(charge.rho) and charge.rho > 0 and 0 <= charge.own_delta < charge.delta
+    amounts = amounts and math.copysign(1, charge.own_delta) > 0  # no database keeps another zero
     texts = all(len(text) <= 200 and text.isprintable() for text in (charge.note, charge.unit.person_column or ""))
     if not (amounts and texts and _DIGEST.fullmatch(charge.fingerprint) and _RUN.fullmatch(charge.run) and _DIGEST.fullmatch(charge.spec)):
         raise _OTHER

@@ -102,6 +102,7 @@ _SAID = {
     "0A000": _READ_ONLY,
     "42P07": _OTHERS,
     "42723": _OTHERS,
+    "2BP01": ("a view or key of another program hangs on its tables", "drop that, and make it again afterwards"),
     "42501": ("its server does not let this program do that", "let its role own the database"),
     "3F000": ("its search_path names no schema", "set it back for the role and the database"),
     "55P03": ("another program holds its database for half a minute", "end that, and try again"),
@@ -251,6 +252,8 @@ def _opened() -> Any:
     if raw.info.parameter_status("server_encoding") != "UTF8":
         raw.close()
         raise InputError(VARIABLE, "its database is not in UTF-8", "name one that was made with ENCODING 'UTF8'")
+    if raw.info.server_version >= 170_000:
+        raw.execute("SET transaction_timeout = 0")
     if raw.execute(_SETTINGS).set_result(-1).fetchall() != [("pg_catalog",)]:
         raw.close()  # a table may stand for the catalogue, and hide what was changed
         raise StoreFault(VARIABLE, "its search_path puts other names before the server's own", "set it back for the role and the database")
@@ -298,7 +301,8 @@ def _tables(schema: str) -> str:
 
 def _triggers(schema: str) -> Iterator[tuple[str, str, str, str]]:
     """Name, event, table and function of each rule. In PostgreSQL a table can also be emptied at once."""
-    for name, event, table, condition, words in _TRIGGER.findall(schema):
+    for name, event, table, stated, words in _TRIGGER.findall(schema):
+        condition = re.sub(r"(rho (?:>|!=)) 0\b", r"\1 CAST(0 AS DOUBLE PRECISION)", stated)  # else an operator of others fits better
         refusal = f"IF {condition or 'true'} THEN RAISE EXCEPTION {words} USING ERRCODE = 'integrity_constraint_violation'; END IF;"
         body = f"BEGIN {refusal} RETURN {'OLD' if event == 'DELETE' else 'NEW'}; END"
         yield name, event, table, body

@@ -156,7 +156,8 @@ def remove_erased() -> None:
                 spools.spool_file(job).unlink(missing_ok=True)
             shutil.rmtree(project_folder(mark.stem), ignore_errors=True)
             if not project_folder(mark.stem).exists():
-                sync(mark.parent)  # else the folder may be back after a power cut, and no mark of it
+                for place in (mark.parent, home() / "spools"):  # else they may be back after a power cut, and no mark of them
+                    sync(private_directory(place))
                 mark.unlink()
     forget_deleted()
 

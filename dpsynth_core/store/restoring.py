@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import astuple
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.private_files import private_directory
 from dpsynth_core.foundation.reasons import check_reason
 from dpsynth_core.store import chain, database, head, jobs, postgres, seals, upkeep
 from dpsynth_core.store.chain import Entry
@@ -27,6 +28,7 @@ def restore(owner: str, reason: str, export: Sequence[Entry] = ()) -> Head:
     What cannot be read of the database is set aside, not deleted. Raises InputError without a reason, for an export that is not whole or
     belongs to another ledger, and where nothing has to be accepted.
     """
+    private_directory(head.head_file().parent)
     check_reason("--reason", reason, "why the books may go on as they are (it is kept in the ledger)")
     if problem := chain.check_chain(export).problem:
         raise InputError("ledger export", problem, "use one that `ledger check` finds whole")
@@ -56,7 +58,7 @@ def _database() -> tuple[list[str], tuple[Entry, ...]]:
     problem, entries = _look()
     if not problem:
         return [], ()
-    with suppress(StoreFault):
+    with suppress(BooksLost if postgres.address() else StoreFault):  # a server's refusal has a remedy of its own
         upkeep.rebuild()
         if not _look()[0]:
             return [problem], ()
@@ -84,6 +86,7 @@ def _add(db: Connection, export: Sequence[Entry]) -> int:
     if tuple(export[:common]) != present[:common]:
         raise InputError("ledger export", "it belongs to another ledger than the one here", "use an export of this one, or none")
     db.executemany(chain.INSERT, map(astuple, export[common:]))
-    if chain.entries_in(db)[common : len(export)] != tuple(export[common:]):
+    stored = chain.entries_in(db)[common : len(export)]
+    if [entry.digest() for entry in stored] != [entry.digest() for entry in export[common:]]:
         raise TypeError("a ledger entry must read as it was written")
     return len(export) - common

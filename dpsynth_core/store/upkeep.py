@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from contextlib import closing
 
+from dpsynth_core.foundation.private_files import sync
 from dpsynth_core.store import postgres
 from dpsynth_core.store.database import DATABASE, beside, connect, make, parts, schema, suspecting
 from dpsynth_core.store.faults import explained
@@ -37,6 +38,7 @@ def anew() -> None:
     for path in [] if postgres.address() else [place, *beside(place)]:
         if path.exists():
             path.rename(path.with_name(f"{path.name}.{aside}"))
+    sync(home())  # else a new database may stand beside the log of the old one
     make()
 
 

@@ -323,6 +323,28 @@ def test_no_table_stands_for_the_servers_catalogue(server: str) -> None:
         reserve("r2", 0.01)
 
 
+def test_no_operator_of_others_answers_for_a_rule(server: str) -> None:
+    """It would fit better than the server's own, and act as who writes."""
+    reserve("r1", 0.01)
+    for sign in (">", "<>"):
+        name, body = f"f{ord(sign[0])}", "BEGIN RAISE division_by_zero; END"
+        ask(server, f"CREATE FUNCTION {name}(float8, integer) RETURNS boolean LANGUAGE plpgsql AS '{body}'")
+        ask(server, f"CREATE OPERATOR public.{sign} (LEFTARG = float8, RIGHTARG = integer, FUNCTION = {name})")
+    reserve("r2", 0.01)
+    touch("r2")
+    assert not auditing.audit().problem
+
+
+def test_a_view_of_others_that_hangs_on_ours_is_named_where_it_is_in_the_way(server: str) -> None:
+    reserve("r1", 0.01)
+    ask(server, "CREATE VIEW theirs AS SELECT id FROM runs; ALTER TABLE ledger DISABLE TRIGGER ledger_is_never_changed")
+    with pytest.raises(StoreFault, match="another program hangs on its tables"):
+        restore("local", "somebody switched it off")
+    ask(server, "DROP VIEW theirs")
+    restore("local", "somebody switched it off")
+    assert not auditing.audit().problem
+
+
 def test_a_database_that_cannot_keep_every_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     place = postgres.new_database("ENCODING 'LATIN1'")
     monkeypatch.setenv(store.VARIABLE, place)

@@ -237,6 +237,8 @@ TAKER = """
 import json, sys
 from dpsynth_core.store import jobs
 jobs.claim(sys.argv[1])
+print("claimed", flush=True)
+sys.stdin.readline()
 taken = []
 while (number := jobs.take(sys.argv[1])) is not None:
     taken.append(number)
@@ -250,7 +252,13 @@ def test_two_worker_processes_at_once_do_each_point_once(make_sweep: Callable[..
     sweep = sweeps.submit("ann", project, make_sweep(repeats=12))
     count = len(states(sweep))
     assert no_workers == [sweep, sweep]
-    both = [subprocess.Popen([sys.executable, "-c", TAKER, sweep], stdout=subprocess.PIPE, text=True) for _ in no_workers]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    both = [subprocess.Popen([sys.executable, "-c", TAKER, sweep], text=True, **pipes) for _ in no_workers]
+    assert [process.stdout.readline() for process in both if process.stdout] == ["claimed\n"] * 2
+    for process in both:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
     taken = [json.loads(process.communicate(timeout=SECONDS)[0]) for process in both]
     assert sorted([*taken[0], *taken[1]]) == list(range(count))
     assert states(sweep) == ["done"] * count

@@ -171,6 +171,7 @@ def test_tokens_end_when_revoked_when_old_and_with_the_role(office: Path) -> Non
     "asked",
     [
         charge(rho=PRICE / 2), charge(rho=2 * PRICE), charge(accountant="GDP"), charge(epsilon=0.5), charge(own_delta=1e-9),
+        charge(own_delta=-0.0),
         charge(rho=0.0), charge(rho=-1.0), charge(rho="0.02"), charge(rho=float("nan")), charge(rho=float("inf")), charge(own_delta=-1e-9),
         charge(run="r"), charge(run="../etc/passwd"), charge(spec=""), charge(spec="a" * 10_000), charge(accountant="mine"),
         charge(unit={"relation": "x"}), charge(unit={"relation": "replace", "person_column": "c" * 201, "max_rows_per_person": 1}),
