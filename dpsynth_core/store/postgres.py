@@ -36,10 +36,12 @@ LOCK TABLE ledger IN SHARE ROW EXCLUSIVE MODE; {_HERE} {NEWEST}
 """
 _SETTINGS = """
 SET extra_float_digits = 1; SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET row_security = off;
-SET quote_all_identifiers = off; SELECT (pg_catalog.current_schemas(true))[1]
+SET quote_all_identifiers = off; SELECT (pg_catalog.current_schemas(true))[1] = 'pg_catalog', EXISTS (
+    SELECT FROM pg_namespace, aclexplode(nspacl) WHERE nspname = ANY (current_schemas(false)) AND privilege_type = 'CREATE'
+    AND grantee NOT IN (nspowner, (SELECT oid FROM pg_roles WHERE rolname = current_user)))
 """
 """Whatever role and database are set to: each digit of a number is read, no pause ends a transaction, and hidden rows are an error. At the
-end, where names are looked up first."""
+end, whether the server's own names come first, and whether others may make more."""
 _MARK = "SELECT (SELECT obj_description(oid, 'pg_class') FROM pg_class WHERE relname = 'ledger' AND pg_table_is_visible(oid))"
 """By a search, not by to_regclass: a session remembers that a name led nowhere, also when another has made it meanwhile."""
 _IIF = "CREATE FUNCTION iif(boolean, text, text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT CASE WHEN $1 THEN $2 ELSE $3 END';"
@@ -107,6 +109,9 @@ _SAID = {
     "3F000": ("its search_path names no schema", "set it back for the role and the database"),
     "55P03": ("another program holds its database for half a minute", "end that, and try again"),
 }
+_BEFORE_OURS = ("its search_path puts other names before the server's own", "set it back for the role and the database")
+"""A table may stand for the catalogue then, and hide what was changed."""
+_BY_OTHERS = ("others may create in its schema, and what they make acts as this program", "take that right from them (docs/office.md)")
 _NO_SERVER = ("its server does not answer, or does not let this program in", "see whether it runs, and check address and password")
 _FAILED = ("its server could not do what was asked", "see its own log for why")
 _DAMAGED = ("42P01", "42703", "42804", "42809", "42883", "XX001", "XX002")
@@ -254,9 +259,10 @@ def _opened() -> Any:
         raise InputError(VARIABLE, "its database is not in UTF-8", "name one that was made with ENCODING 'UTF8'")
     if raw.info.server_version >= 170_000:
         raw.execute("SET transaction_timeout = 0")
-    if raw.execute(_SETTINGS).set_result(-1).fetchall() != [("pg_catalog",)]:
-        raw.close()  # a table may stand for the catalogue, and hide what was changed
-        raise StoreFault(VARIABLE, "its search_path puts other names before the server's own", "set it back for the role and the database")
+    ((own_first, others_make),) = raw.execute(_SETTINGS).set_result(-1).fetchall()
+    if others_make or not own_first:
+        raw.close()
+        raise StoreFault(VARIABLE, *(_BEFORE_OURS if not own_first else _BY_OTHERS))
     return raw
 
 

@@ -323,6 +323,16 @@ def test_no_table_stands_for_the_servers_catalogue(server: str) -> None:
         reserve("r2", 0.01)
 
 
+def test_a_schema_in_which_others_may_create_is_refused(server: str) -> None:
+    """As PostgreSQL 13 and 14 have it, until their administrator says otherwise."""
+    ask(server, "GRANT CREATE ON SCHEMA public TO PUBLIC")
+    with pytest.raises(StoreFault, match="others may create in its schema"):
+        reserve("r1", 0.01)
+    assert ask(server, "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace") == []
+    ask(server, "REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+    reserve("r1", 0.01)
+
+
 def test_no_operator_of_others_answers_for_a_rule(server: str) -> None:
     """It would fit better than the server's own, and act as who writes."""
     reserve("r1", 0.01)
