@@ -307,6 +307,24 @@ def test_an_export_of_another_ledger_or_one_that_is_not_whole_is_refused() -> No
     assert [entry.kind for entry in chain.entries()] == ["population", "reserve"]
 
 
+def test_an_entry_that_would_not_read_as_it_was_written_is_not_restored() -> None:
+    """A zero below zero is another text, and no database keeps it."""
+    reserve("r1", RHO)
+    last = chain.entries()[-1]
+    export = [*chain.entries(), chain.linked(Entry("ann", "look", own_delta=-0.0), head.Head(last.number, last.hash))]
+    refused(restore, "local", REASON, export, kind=TypeError, saying="as it was written")
+    assert chain.entries()[-1] == last
+
+
+def test_a_restore_makes_the_folder_of_a_head_that_is_on_another_disk(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reserve("r1", RHO)
+    monkeypatch.setenv("DPSYNTH_LEDGER_HEAD", str(place := home.parent / "witness" / "ledger.head"))
+    refused(reserve, "r2", RHO, kind=BooksLost)
+    restore("local", REASON)
+    assert place.exists()
+    reserve("r2", RHO)
+
+
 def test_nothing_is_accepted_where_nothing_is_wrong() -> None:
     reserve("r1", RHO)
     refused(restore, "local", REASON, saying="nothing to accept")
