@@ -267,7 +267,7 @@ def test_numbers_outside_that_rows_will_not_tell_from_missing_ones_are_said_befo
     assert any("In the rows, both are empty and count as" in one.label for one in app.expander)
     assert "every table of this column is off by as many people" in words(app)
     texts = compared(open_page("domain", domain_project(b"sex,eye\nx,x\nx,y\n")))
-    assert "1 values (50.0%) go to “other”" in words(texts)
+    assert "1 value (50.0%) goes to “other”" in words(texts)
     assert "off by as many people" not in words(texts)
 
 

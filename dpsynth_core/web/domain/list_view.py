@@ -105,8 +105,8 @@ def _line(draft: ColumnDraft, is_open: bool) -> str:
 
 
 def _doubtful(draft: ColumnDraft) -> bool:
-    """A guess, or a column of one value, which is more often bounds that were not understood."""
-    return draft.guessed or (not draft.is_filled and not draft.most and draft.attribute().values == 1)
+    """A guess, or one value that was read from elsewhere, which is more often bounds that were not understood."""
+    return draft.guessed or (draft.origin == "codebook" and draft.cells() is not None and draft.attribute().values == 1)
 
 
 def _remark(draft: ColumnDraft, is_open: bool, alike: bool) -> str:
