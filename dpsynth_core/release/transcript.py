@@ -198,6 +198,10 @@ def check_paid(domain: Domain, unit: Unit, answers: Sequence[RecordedAnswer], pa
         raise InputError("transcript", "there are charges for which there is no answer", "do not rely on this release")
 
 
+_FORMER = {"select_worst_marginal": "select_offered_marginal"}
+"""Operations of earlier releases that another one has taken the place of, at the same price of the same numbers."""
+
+
 @dataclass(frozen=True)
 class Call:
     """A question to the kernel and its answer. arguments: names of columns and numbers, in the order of the operation's parameters, and
@@ -215,7 +219,7 @@ def due(call: Call) -> Event | None:
     does not fit it. What is asked of a group costs what it costs of everybody, and of weighted records what it costs of people who own as
     many as theirs may count."""
     unit, arguments = call.unit, call.arguments
-    operation = find(call.operation)
+    operation = find(_FORMER.get(call.operation, call.operation))
     if operation is None:
         raise InputError("transcript", f"nothing is known of an operation {call.operation[:40]!r}", "use the version that made it")
     try:

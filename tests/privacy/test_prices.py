@@ -10,7 +10,7 @@ import pytest
 
 from dpsynth_core.audit.cases import DOMAIN, Case
 from dpsynth_core.audit.operations import CASES
-from dpsynth_core.privacy.events import Event
+from dpsynth_core.privacy.events import Event, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.registry import everything
 from dpsynth_core.privacy.seeded_noise import SeededNoise
@@ -71,10 +71,10 @@ def test_no_other_noise_or_sensitivity_pays(case: Case) -> None:
     assert not PerturbedMinimum(1e3, 1.0).pays(wanted)
 
 
-def test_an_operation_of_an_older_version_is_named_and_refused() -> None:
-    """One of those whose releases were made before every selection drew from an offer."""
+def test_a_selection_of_an_older_release_costs_what_it_did_and_what_nobody_knows_is_refused() -> None:
     old = Call(Unit(), DOMAIN, "select_worst_marginal", (0.5, ("about", "0" * 64)), ("a",))
-    refused(due, old, saying="'select_worst_marginal'; use the version that made it")
+    assert due(old) == Selection(0.5)
+    refused(due, replace(old, operation="select_best"), saying="'select_best'; use the version that made it")
 
 
 @pytest.mark.parametrize(
