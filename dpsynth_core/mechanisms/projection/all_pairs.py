@@ -34,7 +34,7 @@ LEAST_ROWS, MOST_ROWS = 1_000, 100_000
 MOST_CELLS = 10_000_000
 """Of all pairs; each takes noise of its own."""
 _USUAL_TOTAL = 50_000
-_PAIR, _CELL, _MOVE = 4e-3, 2e-5, 1e-10
+_PAIR, _CELL, _MOVE = 8e-3, 2e-5, 1e-10
 """Seconds of a pair, of a cell of it, and of one row for each square of a value (benchmarks/wide.py)."""
 
 
