@@ -19,6 +19,8 @@ from dpsynth_core.vocabulary.measurement import ROUNDING, Clique, Measurement
 
 MAX_CELLS = 100_000_000
 """A mechanism that compares its model with many marginals keeps both answers: 16 bytes a cell, and it refuses more cells than this."""
+LEAST_ROWS, MOST_ROWS = 1_000, 100_000
+"""That are moved towards tables."""
 
 
 def too_many_cells(cells: int, most: int = MAX_CELLS, whose: str = "the workload has", remedy: str = "use fewer or smaller tables") -> str:
@@ -26,9 +28,25 @@ def too_many_cells(cells: int, most: int = MAX_CELLS, whose: str = "the workload
     return f"{whose} {cells:,} cells, more than {most:,}; {remedy}" if cells > most else ""
 
 
-def too_many_in_pairs(cells: int) -> str:
+def too_many_in_pairs(cells: int, most: int = MAX_CELLS) -> str:
     """Why pairs of columns with so many cells are refused, or ""."""
-    return too_many_cells(cells, whose="the pairs of columns have", remedy="merge values or drop columns")
+    return too_many_cells(cells, most, whose="the pairs of columns have", remedy="merge values or drop columns")
+
+
+def cells_of_pairs(domain: Domain) -> int:
+    """Of all pairs of columns together."""
+    sizes = domain.sizes(domain.names)
+    return (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2
+
+
+def without_pairs(domain: Domain) -> str:
+    """Why a domain without a pair of columns is refused, or ""."""
+    return "it needs two columns; use Independent" if len(domain) < 2 else ""
+
+
+def rows_moved(total: float) -> int:
+    """How many rows are moved towards measured tables: as many as there are people, within bounds."""
+    return int(min(max(total, LEAST_ROWS), MOST_ROWS))
 
 
 @dataclass(frozen=True)

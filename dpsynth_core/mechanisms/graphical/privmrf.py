@@ -94,9 +94,8 @@ class PrivMrf:
     def forecast(self, workload: Workload, rho: float) -> Forecast:
         """Every pair is compared once; a round compares the candidates and fits a model within the capacity."""
         domain = workload.domain
-        pairs, cells = math.comb(len(domain), 2), sum(math.prod(domain.sizes(pair)) for pair in combinations(domain.names, 2))
-        alone = "it needs two columns; use Independent" if len(domain) < 2 else ""
-        reason = models.columns_too_large(domain, self.max_size_mb) or alone or rounds.too_many_in_pairs(cells)
+        pairs, cells = math.comb(len(domain), 2), rounds.cells_of_pairs(domain)
+        reason = models.columns_too_large(domain, self.max_size_mb) or rounds.without_pairs(domain) or rounds.too_many_in_pairs(cells)
         growing = 2e-3 * pairs + 1e-6 * pairs**2
         a_fit = 0.02 * len(domain) + self.max_size_mb / 80.0 * min(1.0, 4 * rho)
         fits = (1 + rounds_for(len(domain))) * (a_fit + 4e-4 * self.candidates)

@@ -19,7 +19,6 @@ from dpsynth_core.inference import all_pairs
 from dpsynth_core.inference.model import WeightedRecords
 from dpsynth_core.inference.smoothing import smooth_columns
 from dpsynth_core.mechanisms import rounds
-from dpsynth_core.mechanisms.graphical.models import COLUMNS_SMOOTHED
 from dpsynth_core.mechanisms.mechanism import CHOSEN, Card, Forecast, Split
 from dpsynth_core.mechanisms.steps import Finished, Step, Unmoved
 from dpsynth_core.privacy.accountant import GDP
@@ -29,13 +28,12 @@ from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.vocabulary.released import by_column, combined
 from dpsynth_core.vocabulary.workload import Workload
 
-LEAST_ROWS, MOST_ROWS = 1_000, 100_000
-"""Rows that are made: as many as there are people, within these bounds."""
 MOST_CELLS = 10_000_000
 """Of all pairs; each takes noise of its own."""
 _USUAL_TOTAL = 50_000
 _PAIR, _CELL, _MOVE = 8e-3, 2e-5, 1e-10
-"""Seconds of a pair, of a cell of it, and of one row for each square of a value (benchmarks/wide.py)."""
+"""Seconds of a pair, of a cell of it, and of one row for each square of a value: as a run each of 100 and 300 columns took
+(benchmarks/wide.py)."""
 
 
 @dataclass(frozen=True)
@@ -54,18 +52,15 @@ class AllPairs:
             "Measures every pair of columns with rounded Gaussian noise (rho = sensitivity^2 / (2 sigma^2) each), the same sigma for all; "
             "the costs add up under Gaussian differential privacy."
         ),
-        differences=(COLUMNS_SMOOTHED,),
     )
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
         """Noise for every cell of every pair; rows are compared with all of them."""
         domain = workload.domain
         sizes = domain.sizes(domain.names)
-        pairs, cells = math.comb(len(sizes), 2), (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2
-        alone = "it needs two columns; use Independent" if len(sizes) < 2 else ""
+        pairs, cells = math.comb(len(sizes), 2), rounds.cells_of_pairs(domain)
         impossible = "it does not keep to impossible combinations; use AIM" if domain.zeros else ""
-        many = rounds.too_many_cells(cells, MOST_CELLS, "the pairs of columns have", "merge values or drop columns")
-        reason = alone or impossible or many
+        reason = rounds.without_pairs(domain) or impossible or rounds.too_many_in_pairs(cells, MOST_CELLS)
         moves = min(all_pairs.MOST_WORK, all_pairs.PASSES * _USUAL_TOTAL * sum(sizes) ** 2)
         seconds = 2.0 + _PAIR * pairs + _CELL * cells + _MOVE * moves
         return Forecast(not reason, seconds, 300.0 + 0.03 * pairs + 1.5e-4 * cells, reason)
@@ -83,7 +78,7 @@ class AllPairs:
         total = max(1.0, rounds.total_from(kernel, measurements))
         known = all_pairs.likely(_columns(domain, measurements), [m.values for m in measurements], measurements[0].deviation, total)
         yield rounds.fitted(kernel, 1, f"found {known.patterns.shape[1]} patterns in {len(pairs):,} pairs")
-        codes = all_pairs.rows(known, int(min(max(total, LEAST_ROWS), MOST_ROWS)), np.random.default_rng(kernel.seed()))
+        codes = all_pairs.rows(known, rounds.rows_moved(total), np.random.default_rng(kernel.seed()))
         yield rounds.fitted(kernel, 1, f"moved {len(codes):,} rows towards all pairs")
         records = WeightedRecords(domain, codes, np.full(len(codes), total / len(codes)))
         yield Finished(Unmoved(records), total, {"patterns": known.patterns.shape[1], "rows_moved": len(codes)})

@@ -31,8 +31,6 @@ from dpsynth_core.vocabulary.workload import Workload
 
 COLUMNS, PAIRS = 0.1, 0.1
 """Shares of the budget for the columns and for the dependence of pairs; the rest measures the chosen tables."""
-LEAST_ROWS, MOST_ROWS = 1_000, 100_000
-"""Rows that are moved: as many as there are people, within these bounds."""
 _OVERLAP = 2
 """A clique of pairs becomes one table if no more of its columns than these are in such a table already."""
 _MOST_CLIQUES = 50_000
@@ -72,10 +70,8 @@ class PrivSyn:
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
         """Every pair is compared once; each pass goes over all rows for each chosen table, at most as many as there are pairs."""
         domain = workload.domain
-        columns = domain.sizes(domain.names)
-        cells = (sum(columns) ** 2 - sum(size**2 for size in columns)) // 2
-        alone = "it needs two columns; use Independent" if len(domain) < 2 else ""
-        reason = models.columns_too_large(domain, _START_MB) or alone or rounds.too_many_in_pairs(cells)
+        cells = rounds.cells_of_pairs(domain)
+        reason = models.columns_too_large(domain, _START_MB) or rounds.without_pairs(domain) or rounds.too_many_in_pairs(cells)
         tables = min(math.comb(len(domain), 2), 5 * len(domain))
         seconds = 3.0 + 1e-7 * cells + self.passes * tables * (3e-3 + 1e-7 * _USUAL_TOTAL)
         return Forecast(not reason, seconds, 250.0 + 5e-5 * cells, reason)
@@ -111,7 +107,7 @@ class PrivSyn:
         total = max(1.0, start.total)
         targets = consistent(domain, measurements, total)
         rng = np.random.default_rng(kernel.seed())
-        first = start.rows(int(min(max(total, LEAST_ROWS), MOST_ROWS)), {}, rng)
+        first = start.rows(rounds.rows_moved(total), {}, rng)
         codes = updated(domain, first, targets, self.passes, rng)
         yield rounds.fitted(kernel, 1, f"moved {len(codes):,} rows towards {len(targets)} tables")
         records = WeightedRecords(domain, codes, np.full(len(codes), total / len(codes)))
