@@ -44,6 +44,7 @@ class Hand:
 
     def click(self, target: Locator) -> None:
         self.interactions += 1
+        self.page.mouse.move(0, 0)  # away from what was clicked before: its tooltip lies over other things for as long as the hand rests
         target.click()
         self.wait()
 

@@ -121,6 +121,14 @@ def settled(page: Page) -> Page:
     return page
 
 
+def go_to(page: Page, title: str) -> None:
+    """Open a page of the sidebar. The hand leaves what it clicked last: a tooltip there may lie over the sidebar while it rests."""
+    page.mouse.move(0, 0)
+    page.get_by_test_id("stSidebarNavLink").filter(has_text=title).click()
+    expect(page.get_by_role("heading", level=1, name=title)).to_be_visible()
+    settled(page)
+
+
 def cut_on_a_phone(page: Page) -> list[str]:
     """Texts of charts that a phone cuts at a side. The window is as narrow from here on."""
     page.set_viewport_size({"width": 390, "height": 800})

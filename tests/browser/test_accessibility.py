@@ -21,7 +21,7 @@ from dpsynth_core.web.shell import steps
 from dpsynth_core.web.tradeoffs import sweep_form
 from tests.app.demo_project import draft, finished_run, hostile_project, project
 from tests.app.test_linked_pages import linked
-from tests.browser.conftest import LONG_MS, Server, cut_on_a_phone, opened, settled, unfold
+from tests.browser.conftest import LONG_MS, Server, cut_on_a_phone, go_to, opened, settled, unfold
 from tests.bundle import pack
 from tests.patience import wait_until
 
@@ -115,9 +115,7 @@ def test_no_page_has_a_serious_finding(page: Page, server: Server, done: str) ->
     """One window goes through all of them, as people do."""
     opened(page, server, f"/?project={done}")
     for step in (*steps.STEPS, *steps.ALWAYS):
-        page.get_by_test_id("stSidebarNavLink").filter(has_text=step.title).click()
-        expect(page.get_by_role("heading", level=1, name=step.title)).to_be_visible()
-        settled(page)
+        go_to(page, step.title)
         assert page.get_by_text("This step opens when").count() == 0
         for act in (settled, *ACTS.get(step.name, ())):
             act(page)

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import new_project, opened, settled
+from tests.browser.conftest import go_to, new_project, opened, settled
 from tests.browser.test_accessibility import findings
 from tests.patience import SECONDS
 from tests.servers import Server, serving
@@ -196,8 +196,7 @@ def test_an_open_tab_goes_on_after_a_restart_of_the_server(page: Page, start_ser
     server.process.terminate()
     server.process.wait(20)
     start_server(home=server.home, port=server.port)
-    page.get_by_test_id("stSidebarNavLink").filter(has_text="Ledger").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Ledger")
+    go_to(page, "Ledger")
     page.reload()
     expect(page.get_by_role("heading", level=1)).to_have_text("Ledger")
 

@@ -24,6 +24,7 @@ from tests.browser.conftest import (
     decline_comparison,
     download,
     fill,
+    go_to,
     in_project,
     new_project,
     opened,
@@ -149,8 +150,7 @@ def test_demo_from_one_click_to_rows_with_reload_and_second_tab(page: Page, serv
     assert 0 < document["budget"]["rho_spent"] <= document["budget"]["rho"]
     check_errors(document, pd.read_csv(io.BytesIO(bundle.read("errors.csv"))))
 
-    page.get_by_test_id("stSidebarNavLink").filter(has_text="Verify").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Verify")
+    go_to(page, "Verify")
     page.locator("input[type=file]").first.set_input_files({"name": "release.zip", "mimeType": "application/zip", "buffer": packed})
     expect(page.get_by_text("This bundle is consistent")).to_be_visible(timeout=LONG_MS)
     page.get_by_text(re.compile(r"checks, all right")).click()
@@ -193,10 +193,9 @@ def test_a_cancelled_run_stays_charged_and_says_so(page: Page, server: Server) -
     expect(page.get_by_text("whole budget stays charged")).to_be_visible()
     page.get_by_role("button", name="Stop the run").click()
     expect(page.get_by_text(re.compile(r"Cancelled\. .*ε 1 .*is charged"))).to_be_visible(timeout=LONG_MS)
-    page.get_by_test_id("stSidebarNavLink").filter(has_text="Ledger").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Ledger")
+    go_to(page, "Ledger")
     expect(page.get_by_text("complete and unaltered")).to_be_visible()
-    page.get_by_test_id("stSidebarNavLink").filter(has_text="Results").click()
+    go_to(page, "Results")
     expect(page.get_by_text("This step opens when")).to_be_visible()
 
 

@@ -17,19 +17,12 @@ from dpsynth_core.store import processes, sweeps
 from dpsynth_core.store.database import reading
 from dpsynth_core.store.home import LOCAL_OWNER
 from tests.app.demo_project import draft, project
-from tests.browser.conftest import Server, fill, in_project, opened, settled, simulated
+from tests.browser.conftest import Server, fill, go_to, in_project, opened, settled, simulated
 from tests.patience import wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]  # whole runs in front of a real browser
 
 LONG_MS = 180_000  # a sweep or a run, on a machine that other tests keep busy
-
-
-def go_to(page: Page, title: str) -> None:
-    """Open a page of the sidebar."""
-    page.get_by_test_id("stSidebarNavLink").filter(has_text=title).click()
-    expect(page.get_by_role("heading", level=1, name=title)).to_be_visible()
-    settled(page)
 
 
 def toggle(page: Page, mechanism: str) -> None:
