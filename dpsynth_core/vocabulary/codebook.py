@@ -15,12 +15,16 @@ from dpsynth_core.vocabulary import ddi
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.names import column_field
 
 PASTED = "pasted lines"
 _HEADER = ("column", "value", "label")
-_BOUND = (r"-?(?:0|[1-9]\d*)(?:\.\d+)?", r"\d{4}-\d\d-\d\d", r"\d\d?[./]\d\d?[./]\d{4}")
-_BOUNDS = tuple(re.compile(rf"({one}) ?(?:-|–|to) ?({one})") for one in _BOUND)
-"""Numbers and dates; not 02139-4307."""
+_CLOCK = r"\d\d?:\d\d(?::\d\d)?"
+_DAY = rf"(?:\d{{4}}-\d\d-\d\d|\d\d?[./]\d\d?[./]\d{{4}})(?:[ T]{_CLOCK})?"
+_BOUNDS = tuple(re.compile(rf"({one}) ?(?:-|–|to|\.\.) ?({one})") for one in (r"-?(?:0|[1-9]\d*)(?:\.\d+)?", _DAY, _CLOCK))
+"""Numbers, dates and times; not 02139-4307."""
+_UNCLEAR = re.compile(r"-?[1-9]\d{0,2}\.\d{3}")
+"""A thousand, or a one with three decimals."""
 _LABELLED = re.compile(r"(.*[^\s<>=!:]) ?(?:=|: ) ?([^\s=].*)")
 """A value and its label in one cell: f = female, 1=yes, 2: no; not >=5."""
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
@@ -72,7 +76,7 @@ def domain_from_codebook(table: Iterable[Mapping[str, str | None]]) -> Domain:
     """A domain from rows with the keys column, value and optionally label; columns keep the order of their first row.
 
     Each row lists one value of one column; a blank value and `*` are the cells for missing and for unlisted values, which every column has
-    here. A single value such as 17..90, 0.0..99.5 or 2020-01-01..2024-12-31 gives bounds: integer, numeric or date.
+    here. A single value such as 17..90, 0.0..99.5, 2020-01-01..2024-12-31 (with a time of day or without) or 08:00..16:30 gives bounds.
     """
     columns: dict[str, list[tuple[str, str]]] = {}
     for row in table:
@@ -95,6 +99,11 @@ def _from_codebook_rows(name: str, rows: list[tuple[str, str]]) -> Attribute:
 
 
 def _from_range(name: str, low: str, high: str) -> Attribute:
+    """Whole numbers, numbers, dates, dates with a time of day or times of day, as both bounds can be read."""
+    texts = (low, high)
+    if any(map(_UNCLEAR.fullmatch, texts)):
+        problem = "a bound may be in thousands or have three decimals"
+        raise InputError(column_field(name), problem, "write it without the point, or with another number of decimals")
     parsers: dict[str, Callable[[str], Any]] = {"integer": int, "numeric": float}
     for kind, parse in parsers.items():
         try:
@@ -102,7 +111,14 @@ def _from_range(name: str, low: str, high: str) -> Attribute:
         except ValueError:
             continue
         return Attribute.binned(name, kind, *bounds, other=True, missing=True)
-    return Attribute.day(name, low, high, other=True, missing=True)
+    days, colons = [bool(re.match(_DAY, text)) for text in texts], max(text.count(":") for text in texts)
+    if all(days) and not colons:
+        return Attribute.day(name, low, high, other=True, missing=True)
+    if colons and (all(days) or not any(days)):
+        kind, precision = "timestamp" if all(days) else "time", "minute" if colons == 1 else "second"
+        return Attribute.binned(name, kind, low, high, precision=precision, other=True, missing=True)
+    remedy = "write them like 0..99.5, 2024-01-01..2024-12-31 or 08:00..16:30"
+    raise InputError(column_field(name), "its bounds are no numbers, dates or times that can be read", remedy)
 
 
 def pasted_domain(text: str) -> Domain:

@@ -373,7 +373,7 @@ def test_codebook_with_semicolons_and_byte_order_mark(tmp_path: Path) -> None:
         ("name,values\nsex,1", "'column' and 'value'"),
         ("column,value\n,1", "names no column"),
         ("column,value\nage,90..10", "below lower bound"),
-        ("column,value\nage,a..b", "year-month-day"),
+        ("column,value\nage,a..b", "no numbers, dates or times"),
         ("column,value\nsex,\n", "no categories"),
         ("column,value", "no columns"),
     ],

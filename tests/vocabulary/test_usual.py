@@ -191,6 +191,8 @@ def test_a_pasted_line_may_have_all_values_of_a_column(text: str, values: tuple[
     [
         *(("0-95", "integer"), ("-5 to 5", "integer"), ("1,000-2,000", "integer"), ("0–9.5", "numeric")),
         *(("2025-01-01 to 2025-12-31", "date"), ("01.01.1950 - 31.12.2024", "date"), ("1/31/2025 to 12/31/2025", "date")),
+        *(("01.01.2024 00:00..31.12.2024 23:59", "timestamp"), ("2024-01-01 to 2024-12-31 23:59:59", "timestamp")),
+        ("08:00 - 16:30", "time"),
     ],
 )
 def test_bounds_are_read_as_people_write_them(text: str, kind: str) -> None:
@@ -209,6 +211,7 @@ def test_more_cells_than_a_header_names_are_refused() -> None:
     [
         *(("age\t0-95, 99", "bounds and single numbers"), ("age\t0-95\nage\t-9", "bounds and single numbers")),
         *(("a, 1, 2, ..., 10", "dots"), ('note\t"a\nage\t0-95', "quotation mark"), ('note\t"' + "a" * 200_000, "quotation mark")),
+        *(("cost\t0..99,5", "no numbers"), ("cost\t0..100.000", "thousands"), ("cost\t1.000-2.000", "thousands")),
         *(("", "none"), ("sex\nage\n", "single field"), ("sex\tf\nsex\tf\n", "twice"), ("\tf\n", "names no column")),
     ],
 )
