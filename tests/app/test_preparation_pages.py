@@ -702,6 +702,7 @@ def test_two_columns_are_pasted_and_a_wrong_paste_changes_nothing() -> None:
     field(app, "text_area", "Lines from a spreadsheet").set_value("nose\tlong\n").run()
     app.button(key="take_pasted").click().run()
     assert "none of the columns" in app.error[0].value
+    assert field(app, "text_area", "Lines from a spreadsheet").value == "nose\tlong\n"
     assert {row["name"]: row for row in stored()["wizard"]["rows"]} == rows
 
 

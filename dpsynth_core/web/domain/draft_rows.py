@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -21,15 +20,13 @@ from dpsynth_core.vocabulary.names import column_field
 from dpsynth_core.web.data import project_table
 from dpsynth_core.web.domain import domain_table
 from dpsynth_core.web.domain.column_draft import ColumnDraft
-from dpsynth_core.web.shell import curator, document, kept_rules, plan_first, refusals, session
+from dpsynth_core.web.shell import curator, document, kept_rules, plan_first, session
 from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.kept_rules import Rule
 from dpsynth_core.web.shell.session import Current
 
 Change = Callable[[list[ColumnDraft]], list[ColumnDraft]]
 
-PLACE = "domain"
-"""Where what is wrong with a whole domain is shown (`frame.refused_at`)."""
 _LOADS = "_domain_loads"
 _STORED = "rows"
 
@@ -95,9 +92,9 @@ def _first(draft: Draft, column: ColumnDraft) -> ColumnDraft:
     return column.changed(use=False, note="Your plan does not name it.") if there and column.name in there.extra else column
 
 
-def save(change: Change, origin: str = "", rules: Callable[[], list[Rule]] | None = None) -> None:
-    """Store changed columns, and the domain they mean if they are complete. origin: where the change came from, "" for what was typed.
-    rules: new ones about what cannot occur."""
+def save(change: Change, origin: str = "", rules: Callable[[], list[Rule]] | None = None) -> bool:
+    """Store changed columns, and the domain they mean if they are complete; as `session.edit`. origin: where the change came from, "" for
+    what was typed. rules: new ones about what cannot occur."""
 
     def apply(draft: Draft) -> None:
         before = of(draft)
@@ -112,7 +109,7 @@ def save(change: Change, origin: str = "", rules: Callable[[], list[Rule]] | Non
         if origin == DATA or draft["domain_origin"] != DATA:  # a reason is for what was read, and for nothing that is read later
             draft["domain_justification"] = ""
 
-    session.edit(apply)
+    return session.edit(apply)
 
 
 def _meant(columns: Sequence[ColumnDraft]) -> dict[str, Any] | None:
@@ -121,10 +118,10 @@ def _meant(columns: Sequence[ColumnDraft]) -> dict[str, Any] | None:
     return domain_table.domain_of(columns).to_json() if complete else None
 
 
-def load(change: Change, origin: str, rules: Callable[[], list[Rule]] | None = None) -> None:
-    """Replace the whole domain, or keep what is wrong for the next run of the page. Closes the popover it came from."""
+def load(change: Change, origin: str, rules: Callable[[], list[Rule]] | None = None) -> bool:
+    """Replace the whole domain, and close the popover it came from; as `save`."""
     st.session_state[_LOADS] = st.session_state.get(_LOADS, 0) + 1
-    refusals.attempt(PLACE, partial(save, change, origin, rules))
+    return save(change, origin, rules)
 
 
 def adopt(codebook: Codebook) -> None:
@@ -160,7 +157,7 @@ def read(name: str) -> None:
         table = document.every_column(session.current().draft)[name]
         return domain_table.with_guess(columns, project_table.look(table, [name]).value, name)
 
-    refusals.attempt(PLACE, partial(save, take, DATA))
+    save(take, DATA)
 
 
 ENDINGS = ("json", "csv", "txt", "tsv", "xml", "yaml", "yml")

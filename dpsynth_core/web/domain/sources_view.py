@@ -28,7 +28,7 @@ from dpsynth_core.web.data import data_view, project_table, public_view
 from dpsynth_core.web.domain import domain_table, draft_rows, list_view, origin_view
 from dpsynth_core.web.domain.column_draft import ColumnDraft
 from dpsynth_core.web.domain.draft_rows import Codebook
-from dpsynth_core.web.shell import document, fields, frame, plan_first, refusals, session
+from dpsynth_core.web.shell import document, fields, plan_first, refusals, session
 from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal, names
@@ -66,12 +66,12 @@ def loaders(project: Current, rows: list[ColumnDraft]) -> bool:
             _public(project)
             _download(project)
             as_table = st.toggle("As a table", key=list_view.table_key(project), help="For experts: all columns in a grid, to paste into.")
-    frame.refused_at(draft_rows.PLACE)
     return as_table
 
 
 def _take_pasted(key: str) -> None:
-    read = cache(lambda: pasted_domain(st.session_state[key]))
+    text: str = st.session_state[key]
+    read = cache(lambda: pasted_domain(text))
 
     def take(rows: Sequence[ColumnDraft]) -> list[ColumnDraft]:
         taken = domain_table.with_pasted(rows, read())
@@ -79,7 +79,8 @@ def _take_pasted(key: str) -> None:
             st.toast(f"Not in the table, and left out: {names(others)}.", icon=":material/question_mark:")
         return taken
 
-    draft_rows.load(take, "codebook")
+    if not draft_rows.load(take, "codebook"):
+        st.session_state[draft_rows.loader_key("pasted")] = text  # to mend
 
 
 def _take_labels() -> None:

@@ -116,13 +116,13 @@ def current() -> Current:
     return st.session_state[_LOADED]
 
 
-def edit(change: Callable[[Draft], None]) -> None:
-    """Apply `change` to the newest stored draft and save it, also when another tab saves at the same moment. What `change` raises is passed
-    on, and nothing is saved. What disk or database refuse to a callback is said at the top of the page."""
+def edit(change: Callable[[Draft], None]) -> bool:
+    """Apply `change` to the newest stored draft and save it, also when another tab saves at the same moment. Whether nothing was refused:
+    what is refused to a callback is said at the top of the page, else raised; then nothing is saved."""
     if routed():
         _edit(change)
-    else:
-        refusals.stored(_edit)(change)
+        return True
+    return refusals.attempt(refusals.STORE, lambda: _edit(change))
 
 
 def _edit(change: Callable[[Draft], None]) -> None:
