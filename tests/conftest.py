@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -83,3 +84,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         chosen = tiers.of(tier, tests)
         config.hook.pytest_deselected(items=[item for item, kept in zip(items, chosen, strict=True) if not kept])
         items[:] = [item for item, kept in zip(items, chosen, strict=True) if kept]
+
+
+@pytest.fixture(scope="module")
+def bundle(release: Any) -> Any:
+    """Of the release that a file of tests makes."""
+    from tests import releases
+
+    return releases.packed(release)

@@ -15,9 +15,10 @@ from dpsynth_core.bundle import unpack, verdicts, verify
 from dpsynth_core.bundle.reproduce import replayed
 from dpsynth_core.foundation.content import Content
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.release import synthesis, tables
+from dpsynth_core.release import tables
 from dpsynth_core.release.release import Release
 from tests.bundle import pack
+from tests.releases import run
 from tests.specs import usual
 
 DOMAIN = {
@@ -40,11 +41,6 @@ def spec(**fields: Any) -> Spec:
         )
         | fields
     )
-
-
-def run(plan_of: Spec) -> Release:
-    plan = synthesis.plan(plan_of)
-    return synthesis.synthesize(plan, synthesis.open_source(plan), synthesis.noise_for(plan_of), lambda _: None)
 
 
 @cache

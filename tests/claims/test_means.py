@@ -12,10 +12,8 @@ import pandas as pd
 import pytest
 
 from dpsynth_core import report
-from dpsynth_core.bundle.reproduce import reproduce
-from dpsynth_core.bundle.unpack import Bundle, read_bytes
-from dpsynth_core.bundle.verdicts import FAILED, PASSED
-from dpsynth_core.bundle.verify import verify
+from dpsynth_core.bundle.unpack import Bundle
+from dpsynth_core.bundle.verdicts import FAILED
 from dpsynth_core.claims import means
 from dpsynth_core.claims.means import MEANS, MeanMeasured
 from dpsynth_core.mechanisms import registry
@@ -24,14 +22,14 @@ from dpsynth_core.planning.spec import BudgetSpec, Spec
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import REPLACE, Unit
-from dpsynth_core.release import document, synthesis
+from dpsynth_core.release import document
 from dpsynth_core.release.release import Release
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.statistics.intervals import Noisy
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.inside import Inside
-from tests.bundle.pack import pack
+from tests.releases import check_sound, found, run
 from tests.specs import usual
 
 PEOPLE = 5000
@@ -101,7 +99,7 @@ def test_no_mean_is_beyond_the_bounds() -> None:
 def release(tmp_path_factory: pytest.TempPathFactory) -> Release:
     path = tmp_path_factory.mktemp("means") / "people.csv"
     TABLE.to_csv(path, index=False)
-    return _made(path)
+    return run(_spec(path))
 
 
 def _spec(path: Path, **more: Any) -> Spec:
@@ -113,24 +111,11 @@ def _spec(path: Path, **more: Any) -> Spec:
     return Spec.from_json(whole | more)
 
 
-def _made(path: Path) -> Release:
-    plan = synthesis.plan(_spec(path))
-    return synthesis.synthesize(plan, synthesis.open_source(plan), synthesis.noise_for(plan.spec), lambda _: None)
-
-
-@pytest.fixture(scope="module")
-def bundle(release: Release) -> Bundle:
-    return read_bytes(pack(release))
-
-
 def test_a_release_states_them_and_a_recipient_follows(release: Release, bundle: Bundle) -> None:
     stated = release.claims["means"]
     assert [one.column for one in stated] == ["n", "price", "wide"]
     assert stated[2].value == pytest.approx(5, abs=3)
-    checked = verify(bundle)
-    assert not [check for check in checked.checks if check.verdict == FAILED]
-    assert next(check.verdict for check in checked.checks if check.question == MEANS.question) == PASSED
-    assert not reproduce(bundle).different
+    check_sound(bundle, MEANS.question)
     assert b"How far off are means?" in bundle.files["report.html"].read()
     assert document.from_json(bundle.document).claims["means"] == stated
 
@@ -147,8 +132,7 @@ def test_one_that_is_off_is_in_the_headline_of_the_report(release: Release) -> N
 def test_a_mean_that_does_not_follow_is_noticed(bundle: Bundle) -> None:
     obj = json.loads(json.dumps(bundle.document))
     obj["means"][1]["low95"] += 1
-    checked = verify(replace(bundle, document=obj))
-    assert next(check.verdict for check in checked.checks if check.question == MEANS.question) == FAILED
+    assert found(replace(bundle, document=obj))[MEANS.question] == FAILED
 
 
 def test_no_share_is_kept_where_there_are_no_rows_or_no_numbers(tmp_path: Path) -> None:

@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsynth_core.bundle import unpack
 from dpsynth_core.bundle.verdicts import FAILED, PASSED
-from dpsynth_core.bundle.verify import verify
 from dpsynth_core.claims.ranges import RANGES, RangeErrors, bound, columns_of, pairs_of
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
@@ -21,8 +19,8 @@ from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Release
 from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.marginals import largest_run
-from tests.bundle import pack
 from tests.bundle.bundles import run, spec
+from tests.releases import found
 
 BUDGET = {"epsilon": 2.0, "delta": 1e-9, "ranges": 0.1}
 
@@ -92,20 +90,17 @@ def test_a_bound_from_nothing_says_nothing() -> None:
     assert bound(0.01, 1.0, Total(10.0, 1e6)) == 1.0
 
 
-def verdict(release: Release) -> str:
-    return {check.question: check.verdict for check in verify(unpack.read_bytes(pack.pack(release))).checks}[RANGES.question]
-
-
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 def test_a_recipient_sees_that_it_follows(relation: str) -> None:
-    assert verdict(run(spec(workload={"kind": "ranges"}, budget=BUDGET, unit={"relation": relation}))) == PASSED
+    made = run(spec(workload={"kind": "ranges"}, budget=BUDGET, unit={"relation": relation}))
+    assert found(made)[RANGES.question] == PASSED
 
 
 def test_it_follows_beside_a_certificate_and_criteria_too() -> None:
     criterion = {"kind": "quantile", "column": "age", "tolerance": 20, "importance": "must"}
     budget = BUDGET | {"certificate": 0.1, "criteria": 0.1}
     release = run(spec(workload={"kind": "ranges"}, budget=budget, criteria=[criterion]))
-    verdicts = {check.question: check.verdict for check in verify(unpack.read_bytes(pack.pack(release))).checks}
+    verdicts = found(release)
     assert [verdicts[question] for question in (RANGES.question, "Does the certificate add up?", "Are the criteria decided rightly?")] == [
         PASSED
     ] * 3
@@ -126,7 +121,7 @@ def test_it_follows_beside_a_certificate_and_criteria_too() -> None:
 )
 def test_another_number_is_seen(forged: Any) -> None:
     release = made()
-    assert verdict(replace(release, claims=release.claims | {RANGES.name: forged(stated(release))})) == FAILED
+    assert found(replace(release, claims=release.claims | {RANGES.name: forged(stated(release))}))[RANGES.question] == FAILED
 
 
 def test_it_reads_back_and_says_its_numbers() -> None:

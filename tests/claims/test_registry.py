@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from dpsynth_core.bundle import unpack
 from dpsynth_core.bundle.verdicts import ABSENT
-from dpsynth_core.bundle.verify import verify
 from dpsynth_core.claims.claim import Claim
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.foundation.errors import InputError
@@ -18,9 +16,9 @@ from dpsynth_core.planning.plan import Plan, budgeted, divided, set_aside
 from dpsynth_core.planning.spec import BudgetSpec, Spec
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.release import document as releases
-from tests.bundle import pack
 from tests.bundle.bundles import run, spec
 from tests.refusals import refused
+from tests.releases import found
 
 AIM = registry.get("aim")
 ALL = pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.name)
@@ -76,5 +74,4 @@ def test_nothing_is_stated_where_nothing_was_asked(claim: Claim[Any]) -> None:
     assert not claim.lacks(plan, stated)
     assert not claim.sentences(plan, stated, made.final)
     assert claim.from_json(plan, json.loads(releases.document(made))[claim.part]) == stated
-    verdicts = {check.question: check.verdict for check in verify(unpack.read_bytes(pack.pack(made))).checks}
-    assert verdicts[claim.question] == ABSENT
+    assert found(made)[claim.question] == ABSENT

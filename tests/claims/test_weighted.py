@@ -12,9 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpsynth_core.bundle.unpack import Bundle, read_bytes
+from dpsynth_core.bundle.unpack import Bundle
 from dpsynth_core.bundle.verdicts import FAILED, PASSED
-from dpsynth_core.bundle.verify import verify
 from dpsynth_core.claims import weighted
 from dpsynth_core.claims.weighted import WEIGHTED, Measured, Weighted, as_weight
 from dpsynth_core.foundation.errors import InputError
@@ -24,15 +23,15 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import REPLACE, Unit
-from dpsynth_core.release import document, synthesis
+from dpsynth_core.release import document
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.sampling import refit
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.statistics.raking import MOST_FACTOR, nearest_table, raked
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from tests.bundle.pack import pack
 from tests.refusals import refused
+from tests.releases import found, run
 from tests.specs import usual
 
 PEOPLE, LARGEST = 5000, 8.0
@@ -169,29 +168,15 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def made(sealed: Spec) -> Release:
-    plan = synthesis.plan(sealed)
-    return synthesis.synthesize(plan, synthesis.open_source(plan), synthesis.noise_for(plan.spec), lambda _: None)
-
-
 @pytest.fixture(scope="module")
 def release(path: Path) -> Release:
-    return made(spec(path))
-
-
-@pytest.fixture(scope="module")
-def bundle(release: Release) -> Bundle:
-    return read_bytes(pack(release))
-
-
-def question(bundle: Bundle, question: str = WEIGHTED.question) -> str:
-    return next(check.verdict for check in verify(bundle).checks if check.question == question)
+    return run(spec(path))
 
 
 def test_a_release_states_them_and_a_recipient_follows(release: Release, bundle: Bundle) -> None:
-    checked = verify(bundle)
-    assert [(check.question, check.detail) for check in checked.checks if check.verdict == FAILED] == []
-    assert question(bundle) == PASSED
+    verdicts = found(bundle)
+    assert FAILED not in verdicts.values()
+    assert verdicts[WEIGHTED.question] == PASSED
     assert document.from_json(bundle.document).claims["weighted"] == release.claims["weighted"]
     for file in ("report.html", "DATA_CARD.md"):
         text = bundle.files[file].read().decode()
@@ -235,19 +220,18 @@ def test_weighted_questions_are_answered_with_intervals_for_single_columns(relea
 def test_a_weight_that_does_not_follow_is_noticed(bundle: Bundle, release: Release) -> None:
     obj = json.loads(json.dumps(bundle.document))
     obj["weighted"]["rows"] *= 1.01
-    assert question(replace(bundle, document=obj)) == FAILED
+    assert found(replace(bundle, document=obj))[WEIGHTED.question] == FAILED
     table = release.table
     assert table is not None
     forged = table.set_column(3, "w_calibrated", [np.asarray(table["w_calibrated"]) * 1.001])
     from dpsynth_core.release.rows import HeldRows
 
-    seen = read_bytes(pack(replace(release, values=HeldRows(forged))))
-    assert question(seen, "Do the rows keep to the domain?") == FAILED
+    assert found(replace(release, values=HeldRows(forged)))["Do the rows keep to the domain?"] == FAILED
 
 
 def test_public_totals_are_met(path: Path) -> None:
     totals = {"region": {"n": 700.0, "s": 200.0, "w": 100.0, "missing": 0.0}}
-    release = made(spec(path, weight={"column": "w", "totals": totals}))
+    release = run(spec(path, weight={"column": "w", "totals": totals}))
     assert release.weights is not None
     assert np.bincount(np.asarray(release.codes)[:, 0], release.weights, 4)[:3] == pytest.approx([700, 200, 100], rel=1e-3)
     said = WEIGHTED.sentences(release.plan, release.claims["weighted"], release.final)

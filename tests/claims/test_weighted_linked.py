@@ -13,9 +13,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpsynth_core.bundle.unpack import Bundle, read_bytes
+from dpsynth_core.bundle.unpack import Bundle
 from dpsynth_core.bundle.verdicts import FAILED, PASSED
-from dpsynth_core.bundle.verify import verify
 from dpsynth_core.claims import weighted
 from dpsynth_core.claims.weighted import WEIGHTED
 from dpsynth_core.interface.asking import Answer, Asked, ask
@@ -25,7 +24,6 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.release import synthesis
 from dpsynth_core.release.linked import pairs
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.rows import HeldRows
@@ -36,9 +34,9 @@ from dpsynth_core.statistics.raking import raked, tilted
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import NUMBER, Link
-from tests.bundle.pack import pack
 from tests.privacy.tables import GlassNoise
 from tests.refusals import refused
+from tests.releases import found, run
 
 LARGEST, MOST = 8.0, 3
 HOUSEHOLDS = Domain((Attribute.coded("region", 2), Attribute.numeric("w", 0.0, LARGEST, bins=4, nearest=True)))
@@ -253,11 +251,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def made(sealed: Spec) -> Release:
-    plan = synthesis.plan(sealed)
-    return synthesis.synthesize(plan, synthesis.open_source(plan), synthesis.noise_for(plan.spec), lambda _: None)
-
-
 TABLES = [["sex", "age"], ["age", "region"], ["members", "region"], ["members", "sex"]]
 EVEN = {"0": 1.0, "1": 1.0}
 TOTALS = {
@@ -269,16 +262,7 @@ TOTALS = {
 
 @pytest.fixture(scope="module")
 def release(folder: Path) -> Release:
-    return made(spec(folder, weight={"column": "w", "totals": TOTALS, "tables": TABLES}, output={"seed": 11}))
-
-
-@pytest.fixture(scope="module")
-def bundle(release: Release) -> Bundle:
-    return read_bytes(pack(release))
-
-
-def failed(bundle: Bundle) -> set[str]:
-    return {check.question for check in verify(bundle).checks if check.verdict == FAILED}
+    return run(spec(folder, weight={"column": "w", "totals": TOTALS, "tables": TABLES}, output={"seed": 11}))
 
 
 def tables(bundle: Bundle) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -302,17 +286,16 @@ def test_members_weigh_what_their_household_weighs_and_public_totals_are_met(rel
 
 
 def test_a_recipient_follows_and_forged_weights_are_noticed(release: Release, bundle: Bundle) -> None:
-    verdicts = {check.question: check.verdict for check in verify(bundle).checks}
-    assert failed(bundle) == {"Is the noise private?"}, "its noise has a seed"
+    verdicts = found(bundle)
+    assert [question for question, verdict in verdicts.items() if verdict == FAILED] == ["Is the noise private?"], "its noise has a seed"
     assert verdicts[WEIGHTED.question] == PASSED
     changed = json.loads(json.dumps(bundle.document))
     changed["weighted"]["members"]["rows"] *= 1.01
-    assert WEIGHTED.question in failed(replace(bundle, document=changed))
+    assert found(replace(bundle, document=changed))[WEIGHTED.question] == FAILED
     assert release.members is not None
     table = next(iter(release.members.batches()))
     forged = table.set_column(table.num_columns - 1, "w_calibrated", [np.asarray(table["w_calibrated"]) * 1.001])
-    seen = read_bytes(pack(replace(release, members=HeldRows(forged))))
-    assert "Do the rows keep to the domain?" in failed(seen)
+    assert found(replace(release, members=HeldRows(forged)))["Do the rows keep to the domain?"] == FAILED
 
 
 def test_weighted_questions_are_about_households_or_members(release: Release, bundle: Bundle) -> None:

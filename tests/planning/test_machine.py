@@ -16,6 +16,7 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.statement import row_policy
 from tests.refusals import refused
+from tests.releases import run
 from tests.specs import usual
 
 
@@ -90,10 +91,9 @@ def test_a_noisy_number_of_records_writes_so_many_rows_at_most(monkeypatch: pyte
     monkeypatch.setattr(synthesis, "MAX_UNSTATED_ROWS", 100)
     monkeypatch.setattr("dpsynth_core.release.statement.MAX_UNSTATED_ROWS", 100)
     for given, rows in ((plan(), 100), (plan(rows=200), 200)):
-        ready = synthesis.plan(given.spec)
-        made = synthesis.synthesize(ready, synthesis.open_source(ready), synthesis.noise_for(ready.spec), lambda _: None)
+        made = run(given.spec)
         assert made.rows == rows
         assert made.total > 100
-        assert made.row_policy == row_policy(ready, made.total)
+        assert made.row_policy == row_policy(made.plan, made.total)
     assert "the most that are written where no number is stated" in row_policy(plan(), 500.0)
     assert json.dumps(row_policy(plan(), 50.0)) == '"the noisy estimate of the number of records"'

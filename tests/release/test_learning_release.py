@@ -20,11 +20,11 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.conversions import rho_from
 from dpsynth_core.privacy.events import delta_of
 from dpsynth_core.release import document, synthesis
-from dpsynth_core.release.release import Release
 from dpsynth_core.research.oracles.rules.rule_oracle import Ask
 from dpsynth_core.research.privacy import rspm
 from tests.bundle.pack import pack
 from tests.release.test_transcript import replayed
+from tests.releases import run
 from tests.research.mechanisms.binary import binary_people
 from tests.specs import usual
 
@@ -42,11 +42,6 @@ def people(tmp_path: Path) -> dict[str, Any]:
 
 def spec_of(people: dict[str, Any], name: str, relation: str = "add-remove", **settings: Any) -> Spec:
     return Spec.from_json(people | {"mechanism": {"name": name, "settings": settings}, "unit": {"relation": relation}})
-
-
-def run(spec: Spec) -> Release:
-    plan = synthesis.plan(spec)
-    return synthesis.synthesize(plan, synthesis.open_source(plan), synthesis.noise_for(spec), lambda _: None)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

@@ -29,6 +29,7 @@ from dpsynth_core.statistics.distances import in_wrong_cell, largest_error
 from dpsynth_core.vocabulary.rows import row_marginals
 from tests.mechanisms.offered import TABLES
 from tests.refusals import refused
+from tests.releases import run
 from tests.specs import usual
 
 N = 400
@@ -60,11 +61,6 @@ def make_spec(tmp_path: Path) -> Make:
 
 def needs_public(fields: dict[str, Any]) -> bool:
     return isinstance(registry.MECHANISMS.get(fields.get("mechanism", {}).get("name")), UsesPublic)
-
-
-def run(spec: Spec, on_event: Callable[[Progress], None] = lambda _: None) -> Release:
-    plan = synthesis.plan(spec)
-    return synthesis.synthesize(plan, synthesis.open_source(plan), synthesis.noise_for(spec), on_event)
 
 
 def contents(release: Release) -> dict[str, Any]:

@@ -35,6 +35,7 @@ from dpsynth_core.vocabulary.predictors import Additive, Largest, Predictor
 from tests.mechanisms.offered import TABLES
 from tests.offers import selected
 from tests.refusals import refused
+from tests.releases import run
 from tests.specs import usual
 
 
@@ -60,11 +61,6 @@ def spec(**fields: Any) -> Spec:
 def public_table(folder: Path) -> dict[str, Any]:
     demo.simulate(rows=300, seed=8).to_csv(folder / "twin.csv", index=False)
     return {"path": str(folder / "twin.csv")}
-
-
-def run(plan_of: Spec) -> Release:
-    plan = synthesis.plan(plan_of)
-    return synthesis.synthesize(plan, synthesis.open_source(plan), synthesis.noise_for(plan_of), lambda _: None)
 
 
 def replayed(made: Release, plan_of: Spec) -> Release:
