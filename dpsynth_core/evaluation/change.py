@@ -86,7 +86,7 @@ def change(before: Known, after: Known, tables: Iterable[Clique], each: tuple[in
         if (cells := cells + domain.cells(table)) > MOST_SHARES:
             break
         kept.append(table)
-    looked = sum(_possible_cells(domain, table) for table in kept)
+    looked = sum(domain.possible_cells(table) for table in kept)
     z = normal(1 - (1 - CONFIDENCE) / (2 * max(1, looked)))
     shifts = [shift for table in kept for shift in _shifts(before, after, table, z)]
     return Change(
@@ -111,11 +111,6 @@ def comparable(before: Domain, after: Domain, tables: Iterable[Clique]) -> list[
     return [table for table in dict.fromkeys(before.clique(r) for r in tables if not apart.intersection(r)) if table]
 
 
-def _possible_cells(domain: Domain, table: Clique) -> int:
-    impossible = domain.impossible_cells(table)
-    return domain.cells(table) - (0 if impossible is None else int(impossible.sum()))
-
-
 def _shifts(before: Known, after: Known, table: Clique, z: float) -> Iterator[Shift]:
     impossible = before.domain.impossible_cells(table)
     for codes, one, other in zip(np.ndindex(*before.domain.sizes(table)), _shares(before, table), _shares(after, table), strict=True):
@@ -126,15 +121,11 @@ def _shifts(before: Known, after: Known, table: Clique, z: float) -> Iterator[Sh
         yield Shift(table, tuple(map(int, codes)), first, second, low, high)
 
 
-def _shares(known: Known, table: Clique) -> Iterator[Estimated]:
-    """Each cell's share of everybody, from the best noisy table: all have the same variances."""
+def _shares(known: Known, table: Clique) -> list[Estimated]:
+    """Each cell's share of everybody, from the best noisy table."""
     estimate = known.estimate(table)
     assert estimate is not None, "both releases measured it"
-    noisy, domain = Noisy(known.domain, estimate), known.domain
-    one = {name: np.eye(1, domain[name].size).ravel() for name in table}
-    moments = noisy.covariance(one, one), noisy.covariance(one, {}), noisy.covariance({}, {})
-    below = noisy.sum({})
-    return (Estimated(float(above), below, *moments) for above in estimate.values.ravel())
+    return Noisy(known.domain, estimate).cells({}, table)
 
 
 def _people(before: Known, after: Known, each: tuple[int, int]) -> People | None:

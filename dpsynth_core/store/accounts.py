@@ -34,15 +34,6 @@ class UnitDiffers(InputError):
     """The population's charges have another unit of privacy; nothing was reserved."""
 
 
-class Standing(NamedTuple):
-    """What a reservation charges that was not given back."""
-
-    unit: UnitSpec
-    rho: float
-    own_delta: float
-    accountant: str
-
-
 class Cap(NamedTuple):
     """The most that all releases of a population may lose together."""
 
@@ -80,10 +71,9 @@ def standing(books: Sequence[Entry]) -> list[Entry]:
     return [entry for entry in books if entry.kind == "reserve" and entry.run not in returned]
 
 
-def charges_of(books: Sequence[Entry], population: str) -> list[Standing]:
+def charges_of(books: Sequence[Entry], population: str) -> list[Entry]:
     """Every charge of a population that stands, oldest first."""
-    theirs = (entry for entry in standing(books) if entry.population == population)
-    return [Standing(unit_of(entry), entry.rho, entry.own_delta, entry.accountant) for entry in theirs]
+    return [entry for entry in standing(books) if entry.population == population]
 
 
 def unit_of(charge: Entry) -> UnitSpec:
@@ -92,9 +82,9 @@ def unit_of(charge: Entry) -> UnitSpec:
     return UnitSpec.model_validate(unit)
 
 
-def check_fits(population: str, cap: Cap, charges: Sequence[Standing], more: Standing) -> None:
+def check_fits(population: str, cap: Cap, charges: Sequence[Entry], more: Entry) -> None:
     """Whether one more charge may be made. Raises UnitDiffers or CapExceeded."""
-    if (problem := mixed(population, charges[0].unit if charges else None, more.unit)) is not None:
+    if (problem := mixed(population, unit_of(charges[0]) if charges else None, unit_of(more))) is not None:
         raise problem
     together = [*charges, more]
     left = rest(cap.delta, (charge.own_delta for charge in together))
@@ -125,7 +115,7 @@ def mixed(population: str, unit: UnitSpec | None, wanted: UnitSpec) -> UnitDiffe
     )
 
 
-def counted_in(charges: Iterable[Standing], following: Sequence[Accountant] = ()) -> Accountant:
+def counted_in(charges: Iterable[Entry], following: Sequence[Accountant] = ()) -> Accountant:
     """What charges add up in, and runs that follow. GDP's may be counted in zCDP, but not the other way round."""
     return common([*(named(charge.accountant) for charge in charges), *following])
 

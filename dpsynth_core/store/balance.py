@@ -10,7 +10,7 @@ from typing import Any
 from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.privacy.accountant import GDP, Accountant
 from dpsynth_core.store import accounts, chain, rules, seals
-from dpsynth_core.store.accounts import DEFAULT_CAP, Cap, Standing
+from dpsynth_core.store.accounts import DEFAULT_CAP, Cap
 from dpsynth_core.store.chain import SECOND, Entry
 from dpsynth_core.store.home import now
 
@@ -122,8 +122,10 @@ def times_more(left: float, rho: float) -> int:
     return max(0, math.floor(left / rho)) if rho > 0 else 0
 
 
-def account(population: str, cap: Cap, charges: Sequence[Standing], following: Accountant = GDP) -> Spent:
-    """The account with these charges. following: the accountant of the release that would come next; zCDP's makes all count in zCDP."""
+def _account(books: Sequence[Entry], population: str, following: Accountant, otherwise: Cap) -> Spent:
+    """following: the accountant of the release that would come next; zCDP's makes all count in zCDP. otherwise: the cap of one
+    that is not open."""
+    cap, charges = accounts.cap_of(books, population) or otherwise, accounts.charges_of(books, population)
     accountant = accounts.counted_in(charges, [following])
     delta = accounts.rest(cap.delta, (charge.own_delta for charge in charges))
     cap_rho, rho = accountant.rho_from(cap.epsilon, delta) if delta > 0 else 0.0, accounts.total(charge.rho for charge in charges)
@@ -137,13 +139,7 @@ def account(population: str, cap: Cap, charges: Sequence[Standing], following: A
         epsilon=0.0 if rho == 0 else accountant.epsilon_from(accounts.above(rho), delta) if delta > 0 else math.inf,
         remaining_rho=left,
         remaining_epsilon=following.epsilon_from(left, delta) if left > 0 else 0.0,
-        unit=charges[0].unit if charges else None,
+        unit=accounts.unit_of(charges[0]) if charges else None,
         releases=len(charges),
         accountant=accountant,
     )
-
-
-def _account(books: Sequence[Entry], population: str, following: Accountant, otherwise: Cap) -> Spent:
-    """otherwise: the cap of a population that is not open."""
-    in_force = accounts.cap_of(books, population) or otherwise
-    return account(population, in_force, accounts.charges_of(books, population), following)

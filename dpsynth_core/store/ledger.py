@@ -24,7 +24,7 @@ from dpsynth_core.planning.unit_spec import UNNAMED, UnitSpec
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.budget import check_budget
 from dpsynth_core.store import accounts, chain, roles, seals
-from dpsynth_core.store.accounts import DEFAULT_CAP, Cap, Standing
+from dpsynth_core.store.accounts import DEFAULT_CAP, Cap
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.connection import Connection
 from dpsynth_core.store.database import transaction
@@ -91,9 +91,7 @@ def reserve(db: Connection, owner: str, charge: Charge) -> Entry:
     books = chain.whole_in(db)
     if not accounts.cap_of(books, charge.population):
         books = (*books, _open(db, books, owner, charge.population, DEFAULT_CAP, "opened by its first run, with the default cap"))
-    wanted = Standing(charge.unit, charge.rho, charge.own_delta, charge.accountant)
     cap = accounts.cap_of(books, charge.population) or Cap(*DEFAULT_CAP)
-    accounts.check_fits(charge.population, cap, accounts.charges_of(books, charge.population), wanted)
     unit, shared = charge.unit, {name: value for name, value in vars(charge).items() if name not in ("unit", "fingerprint")}
     entry = Entry(
         curator=owner,
@@ -104,6 +102,7 @@ def reserve(db: Connection, owner: str, charge: Charge) -> Entry:
         fingerprint=seals.seal(charge.fingerprint, charge.run),
         **shared,
     )
+    accounts.check_fits(charge.population, cap, accounts.charges_of(books, charge.population), entry)
     return chain.append(db, books, entry)
 
 

@@ -125,7 +125,7 @@ def test_what_was_spent_is_what_the_charges_add_up_to_and_within_the_budget(make
 
 def test_the_history_holds_every_measurement_in_order_with_rising_cost(make_spec: Make) -> None:
     heard: list[Progress] = []
-    made = run(make_spec(mechanism={"name": "aim"}), heard.append)
+    made = run(make_spec(mechanism={"name": "aim"}), on_event=heard.append)
     assert tuple(heard) == made.history
     measured = [step for step in heard if step.kind == "measured"]
     assert [step.attributes for step in measured] == [m.clique for m in made.measurements]
@@ -145,7 +145,7 @@ def test_whoever_listens_can_stop_the_run_between_two_steps(make_spec: Make) -> 
             raise Stop
 
     with pytest.raises(Stop):
-        run(make_spec(mechanism={"name": "aim"}), listen)
+        run(make_spec(mechanism={"name": "aim"}), on_event=listen)
     assert heard.count("measured") == 1
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.evaluation.questions.evidence import Estimated, Interval, Noisy, Product, agreeing, difference, moved, within
+from dpsynth_core.evaluation.questions.evidence import Estimated, Interval, Noisy, Product, agreeing, difference, moved, times, within
 from dpsynth_core.evaluation.questions.known import ALPHA, LIMIT_ALPHA, RANGED, Known, Limit
 from dpsynth_core.evaluation.questions.question import (
     COUNT,
@@ -183,7 +183,7 @@ class _Asked:
         """The mean of the question's column over a group, or the share of it that is in the question's cells."""
         known, column, group = self.known, self.question.column, weights(self.known.domain, among)
         if self.question.statistic == SHARE or not column:
-            cells = _times(group, weights(known.domain, self.question.cells))
+            cells = times(group, weights(known.domain, self.question.cells))
             inside, whole = self._rows_share(cells), self._rows_share(group)
             rows = None if inside is None or whole is None else (np.array([0.0, 1.0]), np.array([whole - inside, inside]))
             return _Mean(cells, group, rows, (0.0, 1.0))
@@ -191,10 +191,10 @@ class _Asked:
         assert values is not None, "the question was checked"
         usable = np.isfinite(values) & (self._inside(among) > 0)
         counts = None if known.codes is None else known.rows_in(group, (column,))[usable] / known.size
-        counted = _times(group, {column: np.isfinite(values).astype(np.float64)})
+        counted = times(group, {column: np.isfinite(values).astype(np.float64)})
         possible = (float(values[usable].min()), float(values[usable].max())) if usable.any() else (math.nan, math.nan)
         rows = None if counts is None else (values[usable], counts)
-        return _Mean(_times(counted, {column: np.nan_to_num(values)}), counted, rows, possible)
+        return _Mean(times(counted, {column: np.nan_to_num(values)}), counted, rows, possible)
 
     def _inside(self, among: Cells) -> Vector:
         column = self.question.column
@@ -283,7 +283,7 @@ class _Asked:
         known, columns = self.known, self.question.columns
         group = weights(known.domain, self.question.among)
         counts = None if known.codes is None else known.rows_in(group, columns).ravel()
-        estimates = None if self.noisy is None else _cell_estimates(self.noisy, group, columns)
+        estimates = None if self.noisy is None else self.noisy.cells(group, columns)
         stated = []
         for cell, codes in enumerate(np.ndindex(*known.domain.sizes(columns))):
             open_to = all(codes[i] in self.question.among.get(name, (codes[i],)) for i, name in enumerate(columns))
@@ -304,25 +304,3 @@ def _mean(rows: _Weighed | None) -> float | None:
 
 def _less(first: float | None, second: float | None) -> float | None:
     return None if first is None or second is None else first - second
-
-
-def _cell_estimates(noisy: Noisy, group: Product, columns: tuple[str, ...]) -> list[Estimated]:
-    """Of each cell of `columns` within the group; meaningless for cells outside of it."""
-    table, clique = noisy.table.values, noisy.table.clique
-    for axis, name in reversed(list(enumerate(clique))):
-        if name in columns:
-            shape = [-1 if i == axis else 1 for i in range(table.ndim)]
-            table = table * noisy.vector(group, name).reshape(shape)
-        else:
-            table = np.tensordot(table, noisy.vector(group, name), (axis, 0))
-    kept = [name for name in clique if name in columns]
-    table = np.asarray(table).transpose([kept.index(name) for name in columns])
-    inside = {name: group[name] if name in group else np.ones(noisy.domain[name].size) for name in columns}
-    one = _times(group, {name: (np.arange(v.size) == int(np.flatnonzero(v)[0])).astype(float) for name, v in inside.items()})
-    moments = noisy.covariance(one, one), noisy.covariance(one, group), noisy.covariance(group, group)
-    below = noisy.sum(group)
-    return [Estimated(float(above), below, *moments) for above in table.ravel()]
-
-
-def _times(f: Product, g: Product) -> dict[str, Vector]:
-    return {name: f[name] * g[name] if name in f and name in g else (f[name] if name in f else g[name]) for name in (*f, *g)}

@@ -37,7 +37,7 @@ groups' sizes are known, an approximation elsewhere, whose coverage is tested.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -95,6 +95,22 @@ class Noisy:
             of_part = variance * math.prod(float(f @ f) - level[name] if name in part else level[name] for name, f in others.items())
             varying, even = (varying + of_part, even) if column in part else (varying, even + of_part)
         return np.asarray(values), varying, even
+
+    def cells(self, group: Product, columns: Sequence[str]) -> list[Estimated]:
+        """The share of the group that is in each cell of `columns`; meaningless for cells outside of it. All have the same variances."""
+        table, clique = self.table.values, self.table.clique
+        for axis, name in reversed(list(enumerate(clique))):
+            if name in columns:
+                table = table * self.vector(group, name).reshape([-1 if i == axis else 1 for i in range(table.ndim)])
+            else:
+                table = np.tensordot(table, self.vector(group, name), (axis, 0))
+        kept = [name for name in clique if name in columns]
+        table = np.asarray(table).transpose([kept.index(name) for name in columns])
+        inside = {name: self.vector(group, name) for name in columns}
+        one = times(group, {name: (np.arange(v.size) == int(np.flatnonzero(v)[0])).astype(float) for name, v in inside.items()})
+        moments = self.covariance(one, one), self.covariance(one, group), self.covariance(group, group)
+        below = self.sum(group)
+        return [Estimated(float(above), below, *moments) for above in table.ravel()]
 
     def mean(self, v: Product, g: Product) -> Estimated:
         return Estimated(self.sum(v), self.sum(g), self.covariance(v, v), self.covariance(v, g), self.covariance(g, g))
@@ -177,3 +193,7 @@ def difference(first: Estimated, second: Estimated, covariance: float | None, z:
 
     one, other = first.value, second.value
     return one - other - margin(one - low1, high2 - other), one - other + margin(high1 - one, other - low2)
+
+
+def times(f: Product, g: Product) -> dict[str, Vector]:
+    return {name: f[name] * g[name] if name in f and name in g else (f[name] if name in f else g[name]) for name in (*f, *g)}
