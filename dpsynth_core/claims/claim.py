@@ -173,15 +173,15 @@ class Received(Protocol):
 
 
 class Claim(Generic[Stated]):
-    """name: of its share in a spec's budget. part: of release.json. purpose: what the share is for; announced: what a run does with it.
-    question: that `verify` answers. title, reading: the heading and the explanation of its sentences in report and card. noun: before a
-    sentence of it on the command line. libraries: that its numbers depend on."""
+    """name: of its share in a spec's budget. part: of release.json. purpose: what the share is for; announced: what a run does with it,
+    where that is put otherwise. question: that `verify` answers. title, reading: the heading and the explanation of its sentences in report
+    and card. noun: before a sentence of it on the command line. libraries: that its numbers depend on."""
 
     name: ClassVar[str]
     part: ClassVar[str]
     share: ClassVar[BudgetShare]
     purpose: ClassVar[str]
-    announced: ClassVar[str]
+    announced: ClassVar[str] = ""
     unmeasured: ClassVar[str]
     question: ClassVar[str]
     title: ClassVar[str] = ""

@@ -32,11 +32,10 @@ from dpsynth_core.statistics.naming import LIMIT
 from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.inside import Inside
+from dpsynth_core.vocabulary.inside import Inside, behind, middles, one_value_each
 from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.registry import of_form
 from dpsynth_core.vocabulary.measurement import ROUNDING
-from dpsynth_core.vocabulary.middles import behind, middles, one_value_each
 from dpsynth_core.vocabulary.rows import one_table
 
 _GRID = 20_000
@@ -169,7 +168,6 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
     name = part = "means"
     share = BudgetShare(default=0.0, least=0.001, most=0.4, otherwise="0 to measure no means")
     purpose = "measuring the means of columns of numbers"
-    announced = "measuring the means of columns of numbers"
     unmeasured = "The run was interrupted before the means of columns of numbers were measured, although a share of the budget was for it."
     question = "Do the means of columns follow?"
     title = "How far off are means?"

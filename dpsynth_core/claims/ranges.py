@@ -91,7 +91,6 @@ class RangesMeasured(Claim[RangeErrors]):
     name = part = noun = "ranges"
     share = BudgetShare(default=0.0, least=0.001, most=0.4, otherwise="0 for none")
     purpose = "measuring the largest error of a range"
-    announced = "measuring the largest error of a range"
     unmeasured = "The run was interrupted before the largest error of a range was measured, although a share of the budget was for it."
     question = "Does the largest error of a range follow?"
     title = "How far off are ranges, such as ages from 30 to 45?"

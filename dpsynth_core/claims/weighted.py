@@ -38,10 +38,9 @@ from dpsynth_core.statistics.raking import Codes, Floats, Integers, believed, ne
 from dpsynth_core.statistics.totals import Total, known_total
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.inside import Inside
+from dpsynth_core.vocabulary.inside import Inside, behind, middles
 from dpsynth_core.vocabulary.link import NUMBER, Link, apart
 from dpsynth_core.vocabulary.measurement import Clique
-from dpsynth_core.vocabulary.middles import behind, middles
 from dpsynth_core.vocabulary.names import column_field
 from dpsynth_core.vocabulary.released import counted as tallied
 from dpsynth_core.vocabulary.rows import Repeated, one_table
@@ -327,7 +326,6 @@ class WeightsMeasured(Claim[Weighted]):
     name = part = noun = "weighted"
     share = BudgetShare(default=0.0, least=0.001, most=0.4, otherwise="name no column as the weight")
     purpose = "measuring weighted tables"
-    announced = "measuring weighted tables"
     unmeasured = "The run was interrupted before weighted tables were measured: the weights of the rows are not calibrated."
     question = "Do weighted tables and weights follow?"
     title = "How far off are weighted tables?"

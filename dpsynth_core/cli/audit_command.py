@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpsynth_core.cli.options import add_command, add_setting, number, settings
+from dpsynth_core.cli.options import Commands, add_command, add_setting, number, settings
 from dpsynth_core.cli.terminal import VIOLATED, print_message, print_result
 from dpsynth_core.foundation.errors import InputError, shown
 
 if TYPE_CHECKING:
     from dpsynth_core.audit.report import Audited
-    from dpsynth_core.cli.options import Commands
     from dpsynth_core.privacy.view import Noise
 
 _OF_A_MECHANISM = ("epsilon", "delta", "relation", "rows_per_person")

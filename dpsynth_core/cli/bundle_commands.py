@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpsynth_core.cli.making import show
-from dpsynth_core.cli.options import add_command, check_writable, number
+from dpsynth_core.cli.options import Commands, add_command, check_writable, number
 from dpsynth_core.cli.terminal import FAILED, UNCHECKED, print_message, print_result
 from dpsynth_core.foundation import interrupts, sandbox
 from dpsynth_core.foundation.confinement import Limits
@@ -19,7 +19,6 @@ from dpsynth_core.foundation.private_files import private_file
 from dpsynth_core.foundation.processors import available
 
 if TYPE_CHECKING:
-    from dpsynth_core.cli.options import Commands
     from dpsynth_core.release.release import Progress
 
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.cli import table_options
-from dpsynth_core.cli.options import add_command
+from dpsynth_core.cli.options import Commands, add_command, write_new
 from dpsynth_core.cli.table_options import DATABASES, FILES, PEOPLE, place
 from dpsynth_core.cli.terminal import print_message
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.foundation.visible import listed
 
 if TYPE_CHECKING:
-    from dpsynth_core.cli.options import Commands
     from dpsynth_core.vocabulary.peers import LinkedTables
 
 _NAMED = 10
@@ -85,11 +83,7 @@ def _write(declared: dict[str, Any], option: str, out: Path) -> None:
     from dpsynth_core.vocabulary.declared import KINDS_LINE, guessed
 
     made, left_out = guessed(declared)
-    try:
-        with out.open("x", encoding="utf-8") as stream:
-            stream.write(json.dumps(made, indent=1, ensure_ascii=False) + "\n")
-    except OSError:
-        raise InputError(option, f"{shown(out)} cannot be written", "name a file that you may write") from None
+    write_new(option, out, made)
     open_ones = [entry["name"] for entry in made["attributes"] if "to_do" in entry]
     done = len(made["attributes"]) - len(open_ones)
     if left_out:

@@ -7,12 +7,11 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpsynth_core.cli.options import add_command
+from dpsynth_core.cli.options import Commands, add_command
 from dpsynth_core.cli.terminal import FAILED, print_message, print_result, print_text
 from dpsynth_core.foundation.documents import read_document
 
 if TYPE_CHECKING:
-    from dpsynth_core.cli.options import Commands
     from dpsynth_core.store.chain import Entry
 
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.cli import table_options
-from dpsynth_core.cli.options import add_command
+from dpsynth_core.cli.options import Commands, add_command, write_new
 from dpsynth_core.cli.release_commands import table_of
 from dpsynth_core.cli.table_options import DATABASES, FILES, PEOPLE, place
 from dpsynth_core.cli.terminal import print_message, print_result
 from dpsynth_core.foundation.errors import InputError, shown
 
 if TYPE_CHECKING:
-    from dpsynth_core.cli.options import Commands
     from dpsynth_core.planning.spec import Spec
 
 
@@ -49,13 +47,7 @@ def _next(options: argparse.Namespace) -> None:
         print_result(sentence)
     if changed.missing:
         raise InputError("DATA", f"it lacks columns of the plan: {', '.join(map(shown, changed.missing[:8]))}", "name them as before")
-    try:
-        with options.out.open("x", encoding="utf-8") as stream:
-            stream.write(json.dumps(plan.spec.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n")
-    except FileExistsError:
-        raise InputError("--out", f"{shown(options.out)} is there already", "name another file") from None
-    except OSError:
-        raise InputError("--out", f"{shown(options.out)} cannot be written", "name a file that you may write") from None
+    write_new("--out", options.out, plan.spec.model_dump(mode="json"))
     if reasons := renewal.given_reasons(plan.spec):
         print_message(f"note: these were written about the former table; read them again: {', '.join(reasons)}")
     print_message(f"done: the same plan for {shown(name)}, written to {options.out}; nothing was charged")

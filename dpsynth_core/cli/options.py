@@ -6,17 +6,17 @@ Each command imports what it needs when it runs, so that --help and mistakes ans
 from __future__ import annotations
 
 import argparse
+import json
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 from dpsynth_core.foundation.documents import MAX_DIGITS, check_path
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.foundation.private_files import lasting_directory
 
-if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction["Parser"]
+Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 _FEW_DIGITS = 9
 
@@ -94,3 +94,14 @@ def check_writable(out: Path) -> None:
             pass
     except OSError:
         raise InputError("--out", f"no files can be written in {shown(out)}", "name a folder that you may write to") from None
+
+
+def write_new(option: str, path: Path, content: Any) -> None:
+    """Write a JSON document to a file that must not be there yet. Raises InputError."""
+    try:
+        with path.open("x", encoding="utf-8") as stream:
+            stream.write(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    except FileExistsError:
+        raise InputError(option, f"{shown(path)} is there already", "name another file") from None
+    except OSError:
+        raise InputError(option, f"{shown(path)} cannot be written", "name a file that you may write") from None

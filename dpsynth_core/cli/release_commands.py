@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.cli import table_options
 from dpsynth_core.cli.making import PRIVATE_NOTES, alone_in, release, spool_beside, told, write_files
-from dpsynth_core.cli.options import add_command, add_setting, number, settings, whole
+from dpsynth_core.cli.options import Commands, add_command, add_setting, number, settings, whole
 from dpsynth_core.cli.table_options import DATABASES, DEMO, FILES, PEOPLE, demo_domain, place
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.planning.looks import LOOKS, NOTHING, stated
 
 if TYPE_CHECKING:
-    from dpsynth_core.cli.options import Commands
     from dpsynth_core.vocabulary.domain import Domain
     from dpsynth_core.vocabulary.workload import Workload
 

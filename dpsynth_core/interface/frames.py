@@ -47,7 +47,7 @@ def given(data: Any, form: Mapping[str, Any]) -> Given:
     else:
         problem = f"a {type(data).__name__} is no table that can be read"
         raise InputError("data", problem, "give a pandas, Polars or Arrow table, a DuckDB relation or a path; collect a lazy frame first")
-    return Given({"kind": memory.KIND, "path": held.name}, _BACK.get(kind, _same), held=held)
+    return Given({"kind": memory.KIND, "path": held.name}, _BACK.get(kind, lambda table: table), held=held)
 
 
 def _place(place: str, form: Mapping[str, Any]) -> Given:
@@ -62,10 +62,6 @@ def _place(place: str, form: Mapping[str, Any]) -> Given:
     return Given(section, pandas_of, "".join(sign if sign.isprintable() else "_" for sign in Path(place).stem) or "release")
 
 
-def _same(table: pa.Table) -> pa.Table:
-    return table
-
-
 def pandas_of(table: pa.Table) -> Any:
     """Whole numbers and truths with missing values stay what they are, and dates are pandas' own."""
     import pandas as pd
@@ -78,12 +74,8 @@ def pandas_of(table: pa.Table) -> Any:
     return pd.DataFrame({name: series(table.column(name)) for name in table.column_names})
 
 
-def _polars(table: pa.Table) -> Any:
-    return sys.modules["polars"].from_arrow(table)  # the program that gave a frame of it has loaded it
-
-
-def _duckdb(table: pa.Table) -> Any:
-    return sys.modules["duckdb"].from_arrow(table)
-
-
-_BACK: Mapping[str, Back] = {"pandas": pandas_of, "polars": _polars, "duckdb": _duckdb}
+_BACK: Mapping[str, Back] = {
+    "pandas": pandas_of,
+    "polars": lambda table: sys.modules["polars"].from_arrow(table),  # the program that gave a frame of it has loaded it
+    "duckdb": lambda table: sys.modules["duckdb"].from_arrow(table),
+}

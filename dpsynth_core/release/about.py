@@ -40,6 +40,7 @@ class About:
     @property
     def lines(self) -> tuple[str, ...]:
         """Each of 80 bytes of UTF-8 at most, as notes of SPSS are."""
+        facts = [": ".join(fact) for fact in self.stated.facts()]
         promise = f"epsilon {self.epsilon:g}, delta {self.delta:g}" if self.protects else "none; of invented people, or with known noise"
         return (
             "These rows are synthetic: nobody in them is a real person.",
@@ -48,7 +49,7 @@ class About:
             f"Plan (SHA-256): {self.seal[:32]}",
             f"                {self.seal[32:]}",
             "How far off they are is in release.json of their bundle.",
-            *(line for fact in self.stated.facts() for line in _wrapped(": ".join(fact))),
+            *(line for text in facts for line in textwrap.wrap(text, 80 // max(len(letter.encode()) for letter in text))),
         )
 
     def described(self, schema: pa.Schema, domain: Domain) -> pa.Schema:
@@ -63,7 +64,3 @@ class About:
         attrs = about | facts | dict(self.stated.facts()) | {"labels": texts, "value_labels": values}
         fields = [field.with_metadata(said[field.name]) if field.name in said else field for field in schema]
         return pa.schema(fields, metadata=about | {_OF_PANDAS: json.dumps(attrs, ensure_ascii=False)})
-
-
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, 80 // max(len(letter.encode()) for letter in text))

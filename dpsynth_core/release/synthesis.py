@@ -376,7 +376,7 @@ def _write_linked(plan: Plan, link: Link, model: HouseholdModel, count: int, see
 
 def _measured(claim: Claim[Any], plan: Plan, kernel: SealedKernel, final: Final, journal: Journal) -> object:
     if claim.asked(plan):
-        journal.announce(claim.announced, kernel.rho_spent, done=1.0)
+        journal.announce(claim.announced or claim.purpose, kernel.rho_spent, done=1.0)
         with journal.phase(claim.name), suppress(AnswersEnd):  # the replayed run was interrupted here
             return claim.measure(plan, claim.stage(plan, kernel), final)
     return claim.absent(plan)

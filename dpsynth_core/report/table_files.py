@@ -28,9 +28,9 @@ from dpsynth_core.statistics.evidence import label
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.groups import Groups
+from dpsynth_core.vocabulary.inside import behind
 from dpsynth_core.vocabulary.kinds.registry import KINDS
 from dpsynth_core.vocabulary.measurement import Measurement
-from dpsynth_core.vocabulary.middles import behind
 from dpsynth_core.vocabulary.order import sentence
 from dpsynth_core.vocabulary.recoding import outside_rule, written
 

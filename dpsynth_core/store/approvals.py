@@ -57,7 +57,7 @@ def demand(owner: str, population: str, what: Collection[str]) -> None:
 def lacks(books: Sequence[Entry], run: str, stage: str) -> bool:
     """Whether the charged run needs an approval of its plan or release and has none."""
     charge = next((entry for entry in books if entry.kind == "reserve" and entry.run == run), None)
-    return charge is not None and stage in demanded(books, charge.population) and not _is_approved(books, run, stage)
+    return charge is not None and stage in demanded(books, charge.population) and not is_approved(books, run, stage)
 
 
 def check(books: Sequence[Entry], run: str, stage: str) -> None:
@@ -89,12 +89,8 @@ def awaited(run: str, stage: str) -> bool:
     return lacks(chain.entries(), run, stage)
 
 
-def is_approved(run: str, stage: str) -> bool:
+def is_approved(books: Sequence[Entry], run: str, stage: str) -> bool:
     """Whether a second person approved it, demanded or not any more."""
-    return _is_approved(chain.entries(), run, stage)
-
-
-def _is_approved(books: Sequence[Entry], run: str, stage: str) -> bool:
     return any(entry.kind == _APPROVE + stage and entry.run == run for entry in books)
 
 

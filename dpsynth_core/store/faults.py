@@ -1,15 +1,19 @@
-"""What may be said when the disk or the database refuses: where, why, and what to do, instead of the name of an exception."""
+"""What may be said of an exception: where the disk or the database refuses, where, why, and what to do; of an unexpected one its type and
+place alone, because its own text may quote a record."""
 
 from __future__ import annotations
 
 import errno
 import sqlite3
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from dpsynth_core.foundation.errors import ChargedError, InputError
 
 FIELD = "DPSYNTH_HOME"
+_PACKAGE = Path(__file__).resolve().parents[1]
 
 _FULL = ("the disk that it is on is full", "free some space and try again")
 _READ_ONLY = ("it cannot be written", "give yourself the right to write there, or name another directory")
@@ -79,3 +83,10 @@ def explained() -> Iterator[None]:
         if error.errno not in _OF_SYSTEM:
             raise
         raise StoreFault(FIELD, *_OF_SYSTEM[error.errno]) from error
+
+
+def describe(error: BaseException) -> str:
+    """The exception's type and the line of ours that it came from; never its text."""
+    ours = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).is_relative_to(_PACKAGE)]
+    place = f" in {Path(ours[-1].filename).relative_to(_PACKAGE)}, line {ours[-1].lineno}" if ours else ""
+    return f"{type(error).__name__}{place}"

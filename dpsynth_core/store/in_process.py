@@ -23,7 +23,7 @@ from dpsynth_core.release.making import HandOver
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.spool import Kept, Spool
 from dpsynth_core.release.times import Times
-from dpsynth_core.store import charging, elsewhere, failures, jobs, rules, signing, spools
+from dpsynth_core.store import charging, elsewhere, faults, jobs, rules, signing, spools
 from dpsynth_core.store.faults import FIELD as HOME
 from dpsynth_core.store.faults import StoreFault
 
@@ -130,7 +130,7 @@ def _make(
 
 def _after_the_charge(error: Exception) -> ChargedError:
     """Without the text of what is no message of ours, which could quote a record."""
-    mistake = InputError("run", f"it failed with {failures.describe(error)}", "that is a mistake of the program: please report it")
+    mistake = InputError("run", f"it failed with {faults.describe(error)}", "that is a mistake of the program: please report it")
     told = error if isinstance(error, InputError) else cause_of(error) or mistake
     return ChargedError(told.field, told.problem, told.remedy)
 

@@ -11,7 +11,7 @@ import math
 import os
 import shutil
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, TypeVar
@@ -22,13 +22,12 @@ from dpsynth_core.planning.looks import Look
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.store import acts, jobs, looks, roles, sharing, spools
 from dpsynth_core.store.connection import Connection, Row
-from dpsynth_core.store.database import reading, transaction
-from dpsynth_core.store.faults import BooksLost
+from dpsynth_core.store.database import connect, reading, transaction
+from dpsynth_core.store.faults import BooksLost, explained
 from dpsynth_core.store.folders import new_id, project_folder
 from dpsynth_core.store.home import LOCAL_OWNER, home, now
 from dpsynth_core.store.roles import Act
 from dpsynth_core.store.tables import REACHED, owned
-from dpsynth_core.store.upkeep import forget_deleted
 
 MAX_DRAFT_BYTES = 64 << 20
 MAX_UPLOAD_BYTES = 1 << 30
@@ -160,6 +159,12 @@ def remove_erased() -> None:
                     sync(private_directory(place))
                 mark.unlink()
     forget_deleted()
+
+
+def forget_deleted() -> None:
+    """Push deletions through the write-ahead log, so that the old pages are overwritten on disk and not only unlinked."""
+    with explained(), closing(connect()) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def upload(

@@ -9,17 +9,21 @@ ledger brings back what it has and the database lacks.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import astuple
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.foundation.private_files import private_directory
+from dpsynth_core.foundation.private_files import private_directory, sync
 from dpsynth_core.foundation.reasons import check_reason
-from dpsynth_core.store import chain, database, head, jobs, postgres, seals, upkeep
+from dpsynth_core.store import chain, database, head, jobs, postgres, seals
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.connection import Connection
-from dpsynth_core.store.faults import BooksLost, StoreFault
+from dpsynth_core.store.faults import BooksLost, StoreFault, explained
 from dpsynth_core.store.head import Head
+from dpsynth_core.store.home import home, now
+from dpsynth_core.store.upgrading import in_order
+
+_OF_ROWS = ("table", "constraint")
 
 
 def restore(owner: str, reason: str, export: Sequence[Entry] = ()) -> Head:
@@ -59,10 +63,10 @@ def _database() -> tuple[list[str], tuple[Entry, ...]]:
     if not problem:
         return [], ()
     with suppress(BooksLost if postgres.address() else StoreFault):  # a server's refusal has a remedy of its own
-        upkeep.rebuild()
+        _rebuild()
         if not _look()[0]:
             return [problem], ()
-    upkeep.anew()
+    _anew()
     if still := _look()[0]:
         raise StoreFault(postgres.VARIABLE, still, "put the newest dump back into an empty database, and name that")
     return [problem], () if chain.check_chain(entries).problem else entries
@@ -90,3 +94,28 @@ def _add(db: Connection, export: Sequence[Entry]) -> int:
     if [entry.digest() for entry in stored] != [entry.digest() for entry in export[common:]]:
         raise TypeError("a ledger entry must read as it was written")
     return len(export) - common
+
+
+def _rebuild() -> None:
+    """Make again what follows from the tables and this program: indices, triggers and views. What is wrong with tables stays."""
+    with explained(), closing(database.connect()) as connection, database.suspecting(connection):
+        connection.execute("BEGIN IMMEDIATE")
+        for part in reversed(in_order(database.parts(connection))):
+            if part.kind not in _OF_ROWS:
+                connection.execute(part.undone)
+        for part in in_order(database.schema()):
+            if part.kind not in _OF_ROWS:
+                connection.execute(part.made)
+        connection.execute("REINDEX ledger")
+        connection.execute("COMMIT")
+
+
+def _anew() -> None:
+    """A database without content in place of one that cannot be used, whose file is set aside and not deleted. Raises StoreFault for one
+    on a server."""
+    place, aside = home() / database.DATABASE, f"lost-{now().replace(':', '')}"
+    for path in [] if postgres.address() else [place, *database.beside(place)]:
+        if path.exists():
+            path.rename(path.with_name(f"{path.name}.{aside}"))
+    sync(home())  # else a new database may stand beside the log of the old one
+    database.make()

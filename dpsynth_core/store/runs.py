@@ -31,7 +31,6 @@ from dpsynth_core.store.faults import BooksLost
 from dpsynth_core.store.folders import new_id, run_folder
 from dpsynth_core.store.roles import Act
 from dpsynth_core.store.tables import REACHED, owned
-from dpsynth_core.store.upkeep import forget_deleted
 
 ACTIVE = ("queued", "running", "cancelling")
 """States that are not final."""
@@ -144,7 +143,7 @@ def delete(owner: str, run: str) -> None:
     jobs.remove(run)
     shutil.rmtree(run_folder(ended.project, run), ignore_errors=True)
     spools.spool_file(run).unlink(missing_ok=True)
-    forget_deleted()
+    projects.forget_deleted()
 
 
 def events(owner: str, run: str) -> tuple[Progress, ...]:
@@ -228,8 +227,8 @@ def explain(owner: str, run: str, reason: str) -> None:
     if not is_one_paragraph(paragraph):
         problem = f"it has more than {MAX_REASON:,} characters, or some that are not seen"
         raise InputError("reason", problem, "shorten it, or type it anew")
-    with transaction():  # nobody approves it meanwhile
-        if approvals.is_approved(run, approvals.RELEASE):
+    with transaction() as db:  # nobody approves it meanwhile
+        if approvals.is_approved(chain.entries_in(db), run, approvals.RELEASE):
             raise InputError("reason", "a second person has approved the release as it is", "publish it as it is")
         releases.write_document(replace(kept, despite=paragraph), folder)
 

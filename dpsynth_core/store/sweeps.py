@@ -20,7 +20,6 @@ from dpsynth_core.store.folders import new_id
 from dpsynth_core.store.ledger import Charge
 from dpsynth_core.store.tables import REACHED, owned
 from dpsynth_core.store.times import seconds_between
-from dpsynth_core.store.upkeep import forget_deleted
 from dpsynth_core.tradeoffs import trial
 from dpsynth_core.tradeoffs.sweep import PRIVATE, Sweep
 from dpsynth_core.tradeoffs.trial import Outcome
@@ -156,7 +155,7 @@ def delete(owner: str, sweep: str) -> None:
         sharing.check_own(db, owner, owned(db, "sweep", owner, sweep)["project"])
     jobs.stop(sweep)
     jobs.remove(sweep)
-    forget_deleted()
+    projects.forget_deleted()
 
 
 def workers_at_once(memory_mb: float) -> int:

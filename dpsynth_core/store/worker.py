@@ -30,7 +30,7 @@ from dpsynth_core.release import making, recovery, spool, synthesis, times
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.spool import Spool
 from dpsynth_core.release.times import Times
-from dpsynth_core.store import balance, failures, fingerprints, jobs, ledger, rules, spools
+from dpsynth_core.store import balance, faults, fingerprints, jobs, ledger, rules, spools
 from dpsynth_core.store.connection import Row
 from dpsynth_core.store.faults import explained
 from dpsynth_core.store.folders import run_folder
@@ -108,7 +108,7 @@ def _try(job: str, number: int, attempt: Callable[[], Outcome | None]) -> None:
             "Ask for fewer or smaller tables, or for fewer rows."
         )
     except Exception as error:  # noqa: BLE001 (a run ends with a state, also after a mistake of ours)
-        failed = str(cause_of(error) or f"It stopped on an internal error: {failures.describe(error)}.")
+        failed = str(cause_of(error) or f"It stopped on an internal error: {faults.describe(error)}.")
     else:
         jobs.give(job, number, "done", outcome=None if outcome is None else outcome.to_json())
         return

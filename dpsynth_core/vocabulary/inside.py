@@ -1,4 +1,5 @@
-"""How the numbers of a column lie inside its cells: a fine histogram that rows draw from, in place of an even spread.
+"""The number that stands for each cell of a column of bins, and how numbers lie inside its cells: a fine histogram that rows draw from, in
+place of an even spread.
 
 A cell of 0 to 4,999 may hold nothing but zeros. Its parts say so: they are cells of the same column, finer ones, with what was released of
 the people in each. A column without one is spread evenly."""
@@ -8,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -77,3 +79,19 @@ class Parts:
         """The mean of each cell's numbers if they are drawn evenly within parts, shape (values,)."""
         middles = (self.edges[:-1] + self.edges[1:] - self.column.scale.whole) / 2
         return np.asarray(np.bincount(self.cell, self.shares * middles, self.column.values), dtype=np.float64)
+
+
+def middles(attribute: Attribute) -> NDArray[np.float64]:
+    """The middle of each bin, shape (size,); NaN for the cells behind them, which have no number."""
+    edges = np.array(attribute.edges, dtype=np.float64)
+    return behind((edges[:-1] + edges[1:] - attribute.scale.whole) / 2, attribute)
+
+
+def behind(values: NDArray[np.float64], attribute: Attribute) -> NDArray[np.float64]:
+    """These numbers of a column's values, and NaN for other and missing ones: shape (size,)."""
+    return np.concatenate([values, np.full(attribute.size - attribute.values, np.nan)])
+
+
+def one_value_each(attribute: Attribute) -> bool:
+    """Whether no bin holds more than one value, so that its middle is that value."""
+    return all(high <= attribute.scale.beyond(low) for low, high in pairwise(attribute.edges))

@@ -94,11 +94,9 @@ def _parts(column: str) -> list[str]:
 def _library() -> tuple[dict[str, Usual], dict[str, Usual], dict[str, frozenset[str]]]:
     """Lists and bounds by name, and by each word that suggests them; words by what they promise."""
     content = json.loads(_FILE.read_text(encoding="utf-8"))
-    entries = {entry["name"]: _usual(entry) for entry in content["entries"]}
+    entries = dict[str, Usual]()
+    for entry in content["entries"]:
+        writings = {one.pop("title"): {"kind": entry["kind"], **one} for one in entry["writings"]}
+        entries[entry["name"]] = Usual(entry["name"], entry["title"], entry["source"], writings)
     by_word = {word: entries[entry["name"]] for entry in content["entries"] for word in entry["words"]}
     return entries, by_word, {role: frozenset(words) for role, words in content["words"].items()}
-
-
-def _usual(entry: dict[str, Any]) -> Usual:
-    writings = {one.pop("title"): {"kind": entry["kind"], **one} for one in entry["writings"]}
-    return Usual(entry["name"], entry["title"], entry["source"], writings)

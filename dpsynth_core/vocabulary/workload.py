@@ -71,7 +71,9 @@ class Workload:
                 raise InputError(_FIELD, f"{_clique_name(clique)} is not a set of columns in domain order", "use Domain.clique")
             _check_marginal(clique, weight, math.prod([sizes[name] for name in clique]))
         _check_closure(sum(2 ** len(clique) for clique in self.weights))
-        _check_threshold(self.threshold, min(map(len, self.weights)))
+        if self.threshold is not None:
+            columns, remedy = min(map(len, self.weights)), "change it, or leave it out to ask for all columns"
+            _check_whole("threshold", self.threshold, 1, columns, f"the {columns} columns of the smallest table", remedy)
         _check_ranges(self.domain, self.ranges, self.threshold)
         object.__setattr__(self, "weights", {clique: float(weight) for clique, weight in self.weights.items()})
 
@@ -310,14 +312,14 @@ def _check_keys(obj: Mapping[str, Any], allowed: set[str]) -> None:
 
 
 def _check_k(domain: Domain, k: Any) -> int:
-    if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= len(domain):
-        raise InputError(f"{_FIELD}.k", f"{shown(k)} is not a whole number from 1 to the {len(domain)} columns of the domain", "change it")
-    return k
+    return _check_whole("k", k, 1, len(domain), f"the {len(domain)} columns of the domain")
 
 
-def _check_whole(name: str, value: Any, least: int, most: int) -> int:
+def _check_whole(name: str, value: Any, least: int, most: int, called: str = "", remedy: str = "change it") -> int:
+    """called: what `most` is."""
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise InputError(f"{_FIELD}.{name}", f"{shown(value)} is not a whole number from {least} to {most:,}", "change it")
+        problem = f"{shown(value)} is not a whole number from {least} to {called or f'{most:,}'}"
+        raise InputError(f"{_FIELD}.{name}", problem, remedy)
     return value
 
 
@@ -334,13 +336,6 @@ def _check_closure(subsets: int) -> None:
     if subsets > MAX_CLOSURE:
         problem = f"its marginals have about {many(subsets)} subsets, more than {MAX_CLOSURE:,}"
         raise CapacityError(_FIELD, problem, "use fewer columns per marginal, or fewer marginals")
-
-
-def _check_threshold(threshold: Any, columns: int) -> None:
-    """columns: of the smallest marginal."""
-    if threshold is not None and (isinstance(threshold, bool) or not isinstance(threshold, int) or not 1 <= threshold <= columns):
-        problem = f"{shown(threshold)} is not a whole number from 1 to the {columns} columns of the smallest table"
-        raise InputError(f"{_FIELD}.threshold", problem, "change it, or leave it out to ask for all columns")
 
 
 def _check_ranges(domain: Domain, columns: Sequence[str], threshold: int | None) -> None:

@@ -179,11 +179,6 @@ def _around(name: str, pool: Sequence[tuple[Clique, Cells]]) -> Clique:
     return tuple(sorted({m for clique, _ in pool if name in clique for m in clique}))
 
 
-def read_values(obj: object, attributes: Iterable[Attribute], field: str) -> dict[str, Codes]:
-    """{"column": value or values, ...} as codes, with values named as in rules. InputErrors name `field`."""
-    return _Reader({a.name: a for a in attributes}, field).sides(obj)
-
-
 def values_in_words(attribute: Attribute, codes: Iterable[int]) -> str:
     """The cells with these codes, as in: “0 to 17” or “missing”."""
     return _either(_spans(attribute, _labels(attribute, codes)))
@@ -212,8 +207,8 @@ def from_json(obj: object, attributes: Sequence[Attribute], position: int = 0) -
         raise type(error)(field if error.field == FIELD else error.field, error.problem, error.remedy) from None
 
 
-def cells_named(attributes: Sequence[Attribute], said: Mapping[str, Any], field: str) -> dict[str, Codes]:
-    """Which cells of which columns are meant, in the same words as in a rule. Raises InputError, which calls them `field`."""
+def cells_named(attributes: Iterable[Attribute], said: object, field: str) -> dict[str, Codes]:
+    """{"column": value or values, ...} as codes, in the same words as in a rule. Raises InputError, which calls them `field`."""
     return _Reader({a.name: a for a in attributes}, field).sides(said)
 
 

@@ -51,7 +51,7 @@ def read_condition(obj: object, domain: Domain, field: str) -> Condition:
     all of whose values are named."""
     if isinstance(obj, Mapping):
         check_known(map(str, obj), domain, field)
-    cells = zeros.read_values(obj, domain, field)
+    cells = zeros.cells_named(domain, obj, field)
     for name, codes in cells.items():
         if len(set(codes)) == domain[name].size:
             problem = f"all values of {column_field(name)} are named, so that it holds for everybody"

@@ -12,7 +12,6 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from dpsynth_core.foundation.errors import InputError, shown
@@ -20,6 +19,7 @@ from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.distances import percent, possible
 from dpsynth_core.statistics.intervals import CONFIDENCE, LUCKY, Interval, Noisy
+from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.kinds.kind import is_number
 from dpsynth_core.vocabulary.measurement import Clique
@@ -184,7 +184,7 @@ class MeasuredCriterion(Criterion):
 
     def hopeless(self, margin: float) -> bool:
         """What may be noise alone keeps no limit below `LUCKY` deviations."""
-        return margin * LUCKY >= self.limit * float(scipy.special.ndtri(CONFIDENCE))
+        return margin * LUCKY >= self.limit * normal(CONFIDENCE)
 
     def answers(self, workload: Workload) -> int:
         """How many answers of the kernel decide it."""

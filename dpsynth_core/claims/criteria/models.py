@@ -14,8 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-import scipy
-
 from dpsynth_core.claims.criteria.conditions import known_column
 from dpsynth_core.claims.criteria.criterion import TOO_SMALL, UNKNOWN, Criterion, Entries, Entry, Field
 from dpsynth_core.claims.models.usefulness import PER_COLUMN, Guesses
@@ -23,6 +21,7 @@ from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.distances import percent, possible
 from dpsynth_core.statistics.intervals import CONFIDENCE, Interval, Noisy, fraction
+from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.vocabulary.domain import Domain, column_field
 from dpsynth_core.vocabulary.kinds.kind import is_number
 from dpsynth_core.vocabulary.measurement import Clique
@@ -80,7 +79,7 @@ class ModelCriterion(Criterion):
 
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:  # noqa: ARG002
         """See `Criterion.margin`. rho: what measures the models of its column."""
-        return float(scipy.special.ndtri(CONFIDENCE)) * self.noise * unit.query_l1 * math.sqrt(PER_COLUMN / (2 * rho)) / people
+        return normal(CONFIDENCE) * self.noise * unit.query_l1 * math.sqrt(PER_COLUMN / (2 * rho)) / people
 
     def share(self, error: float) -> str:
         raise NotImplementedError
@@ -126,7 +125,7 @@ class ModelRight(ModelCriterion):
         return percent(possible(1 - error))
 
     def stated(self, guesses: Guesses) -> Interval:
-        low, high = fraction(guesses.right, guesses.people, float(scipy.special.ndtri(CONFIDENCE)))
+        low, high = fraction(guesses.right, guesses.people, normal(CONFIDENCE))
         value = guesses.right.value / guesses.people.value
         return Interval(*(1 - possible(share) for share in (value, high, low))) if math.isfinite(low) else UNKNOWN
 
@@ -157,7 +156,7 @@ class ModelGain(ModelCriterion):
     def stated(self, guesses: Guesses) -> Interval:
         more = guesses.right.value - guesses.guess.value
         deviation = math.hypot(guesses.right.sigma, guesses.guess.sigma)
-        low, high = fraction(Noisy(more, deviation), guesses.people, float(scipy.special.ndtri(CONFIDENCE)))
+        low, high = fraction(Noisy(more, deviation), guesses.people, normal(CONFIDENCE))
         return Interval(-more / guesses.people.value, -high, -low) if math.isfinite(low) else Interval(math.nan, -1.0, math.inf)
 
     def hopeless(self, margin: float) -> bool:

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from dpsynth_core.claims.criteria.conditions import Condition, read_among
@@ -33,11 +32,12 @@ from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.scores import SUM_STEPS
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.intervals import CONFIDENCE, Interval
+from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain, column_field
+from dpsynth_core.vocabulary.inside import middles
 from dpsynth_core.vocabulary.marginals import expand, project
 from dpsynth_core.vocabulary.measurement import Clique
-from dpsynth_core.vocabulary.middles import middles
 from dpsynth_core.vocabulary.workload import Workload
 
 _MEDIAN = 0.5
@@ -120,10 +120,10 @@ class Quantile(MeasuredCriterion):
             return UNKNOWN
         error, sigma = max(sums[0], -sums[1]) / self.each, sigma / self.each
         either = math.sqrt(CONFIDENCE)  # of two independent noises each, so that neither is above
-        return Interval(error, error - float(scipy.special.ndtri(either)) * sigma, error + float(scipy.special.ndtri(CONFIDENCE)) * sigma)
+        return Interval(error, error - normal(either) * sigma, error + normal(CONFIDENCE) * sigma)
 
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:  # noqa: ARG002
-        margin = float(scipy.special.ndtri(CONFIDENCE)) * sigma_for(rho / 2, unit.sum_l2(-self.p, 1 - self.p))
+        margin = normal(CONFIDENCE) * sigma_for(rho / 2, unit.sum_l2(-self.p, 1 - self.p))
         return margin if margin < min(self.p, 1 - self.p) * people else math.inf
 
     def amount(self, error: float) -> str:

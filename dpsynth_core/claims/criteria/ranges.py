@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
-import scipy
 
 from dpsynth_core.claims.criteria.conditions import known_column
 from dpsynth_core.claims.criteria.criterion import OFF_BY, UNKNOWN, Entries, Entry, Field, MeasuredCriterion, Published, positive
@@ -20,6 +19,7 @@ from dpsynth_core.mechanisms.rounds import sigma_for
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.intervals import CONFIDENCE, Interval, largest
+from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.vocabulary.domain import Domain, column_field
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import FEWEST_IN_ORDER, Workload
@@ -68,4 +68,4 @@ class RangesWithin(MeasuredCriterion):
 
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:  # noqa: ARG002
         sure = CONFIDENCE if unit.total_is_public else (1 + CONFIDENCE) / 2
-        return float(scipy.special.ndtri(sure)) * sigma_for(rho, unit.query_l1) / people
+        return normal(sure) * sigma_for(rho, unit.query_l1) / people

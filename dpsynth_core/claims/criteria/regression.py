@@ -27,7 +27,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from dpsynth_core.claims.criteria.conditions import Condition, read_among
@@ -39,10 +38,11 @@ from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.scores import SUM_STEPS
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.intervals import CONFIDENCE, Interval
+from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.vocabulary.domain import Domain, column_field
+from dpsynth_core.vocabulary.inside import middles
 from dpsynth_core.vocabulary.marginals import expand
 from dpsynth_core.vocabulary.measurement import Clique
-from dpsynth_core.vocabulary.middles import middles
 from dpsynth_core.vocabulary.workload import Workload
 
 Floats = NDArray[np.float64]
@@ -259,7 +259,7 @@ def _measured(kernel: SealedKernel, clique: Clique, stated: Stated) -> Sums:
 
 def _reach(failure: float, sides: int) -> float:
     """Deviations within which a sum is but for this share of the failure probability, divided between so many sides."""
-    return float(scipy.special.ndtri(1 - failure * (1 - CONFIDENCE) / sides))
+    return normal(1 - failure * (1 - CONFIDENCE) / sides)
 
 
 def _difference(sums: Sums, sides: int) -> Range | None:

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from dpsynth_core.claims.criteria.conditions import EVERYBODY, Condition, check_open, known_column, read_condition
@@ -27,11 +26,12 @@ from dpsynth_core.mechanisms.rounds import sigma_for
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.intervals import CONFIDENCE, Interval, Noisy, Ratio, absolute
+from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.vocabulary.domain import Domain, column_field
+from dpsynth_core.vocabulary.inside import middles, one_value_each
 from dpsynth_core.vocabulary.link import NUMBER, Link
 from dpsynth_core.vocabulary.marginals import expand
 from dpsynth_core.vocabulary.measurement import Clique
-from dpsynth_core.vocabulary.middles import middles, one_value_each
 from dpsynth_core.vocabulary.workload import Workload
 
 _GROUPS = (AMONG, Field("against", "Compared with (nobody if empty)", Entry.PEOPLE))
@@ -126,7 +126,7 @@ class Statistic(MeasuredCriterion):
         each = [(1 - _PEOPLE if self._partial(domain, group) else 1.0) * rho / len(self.groups) for group in self.groups]
         most = 1.0 if self.link is None or self.who != "members" else int(self.link.times.max()) / _USUAL_MEMBERS
         deviation = most * math.hypot(*(sigma_for(part, unit.sum_l2(0.0, 1.0)) for part in each))
-        return float(scipy.special.ndtri(CONFIDENCE)) * self._widest(domain) * deviation / people
+        return normal(CONFIDENCE) * self._widest(domain) * deviation / people
 
     def _partial(self, domain: Domain, group: Condition) -> bool:  # noqa: ARG002
         """Whether somebody may not be in the group, or has no value."""

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from dpsynth_core.claims.criteria.conditions import Condition, read_condition
@@ -23,6 +22,7 @@ from dpsynth_core.mechanisms.rounds import distance_sigma, sigma_for
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.intervals import CONFIDENCE, Interval, Noisy, largest
+from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import project
 from dpsynth_core.vocabulary.measurement import Clique
@@ -70,7 +70,7 @@ class TablesWithin(MeasuredCriterion):
 
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
         sure = CONFIDENCE if unit.total_is_public else (1 + CONFIDENCE) / 2
-        return float(scipy.special.ndtri(sure)) * distance_sigma(unit, rho, len(self.needs(workload))) / (2 * people)
+        return normal(sure) * distance_sigma(unit, rho, len(self.needs(workload))) / (2 * people)
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class SubgroupWithin(MeasuredCriterion):
         counting = _people_share(len(workload.cliques))
         people_sigma = sigma_for(counting * rho, unit.sum_l2(0.0, 1.0))
         deviation = math.hypot(distance_sigma(unit, (1 - counting) * rho, len(workload.cliques)), people_sigma)
-        return float(scipy.special.ndtri((1 + CONFIDENCE) / 2)) * deviation / (2 * people)
+        return normal((1 + CONFIDENCE) / 2) * deviation / (2 * people)
 
     def _shares(self, published: Published, domain: Domain) -> Tables:
         """What the release says of each table within the group, as fractions of it; nothing where it says nothing."""

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.inside import Inside
+from dpsynth_core.vocabulary.inside import Inside, behind, middles
 from dpsynth_core.vocabulary.measurement import Clique
-from dpsynth_core.vocabulary.middles import behind, middles
 
 COUNT, SHARE, MEAN, MEDIAN, DIFFERENCE, TABLE = STATISTICS = ("count", "share", "mean", "median", "difference", "table")
 MOST_COLUMNS = 4

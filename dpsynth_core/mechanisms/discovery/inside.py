@@ -24,9 +24,8 @@ from dpsynth_core.inference.smoothing import smoothed
 from dpsynth_core.mechanisms.discovery import numbers
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.vocabulary.attribute import Attribute
-from dpsynth_core.vocabulary.inside import Inside
+from dpsynth_core.vocabulary.inside import Inside, one_value_each
 from dpsynth_core.vocabulary.measurement import ROUNDING, MarginalCounts
-from dpsynth_core.vocabulary.middles import one_value_each
 
 Floats = NDArray[np.float64]
 

@@ -34,7 +34,7 @@ from dpsynth_core.foundation import sandbox
 from dpsynth_core.foundation.causes import cause_of
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_file
-from dpsynth_core.store import access_token, failures, home, jobs, retention
+from dpsynth_core.store import access_token, faults, home, jobs, retention
 from dpsynth_core.web.shell import brand, health
 from dpsynth_core.web.shell.door import address, connections, doors, personal
 from dpsynth_core.web.shell.door.connections import Patient
@@ -109,7 +109,7 @@ def describe_exceptions() -> None:
     def described(*arguments: Any, **further: Any) -> logging.LogRecord:
         record = made(*arguments, **further)
         if record.exc_info and record.exc_info[1] is not None:
-            record.msg, record.args = "uncaught: %s", (failures.describe(record.exc_info[1]),)
+            record.msg, record.args = "uncaught: %s", (faults.describe(record.exc_info[1]),)
             record.exc_info = record.exc_text = None
         else:
             record.msg, record.args = _described(record.msg), _described(record.args)
@@ -123,7 +123,7 @@ def describe_exceptions() -> None:
 def _described(said: Any) -> Any:
     """What is logged, with exceptions described, also inside lists and dicts."""
     if isinstance(said, BaseException):
-        return failures.describe(said)
+        return faults.describe(said)
     if isinstance(said, dict):
         return {key: _described(value) for key, value in said.items()}
     return type(said)(map(_described, said)) if type(said) in (tuple, list) else said

@@ -17,7 +17,7 @@ from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.statistics.intervals import CONFIDENCE, Interval, Noisy
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.middles import middles
+from dpsynth_core.vocabulary.inside import middles
 from dpsynth_core.vocabulary.released import of_codes
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.privacy.tables import ArraySource, GlassNoise
