@@ -13,12 +13,6 @@ from dpsynth_core.store import access_token
 from tests.refusals import refused
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
-    return tmp_path / "home"
-
-
 def test_a_token_is_kept_over_restarts_and_differs_between_data_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = access_token.load()
     assert re.fullmatch("[0-9a-f]{48}", first)

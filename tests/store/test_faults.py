@@ -23,31 +23,29 @@ Make = Callable[..., Spec]
 Fault = Callable[[pytest.MonkeyPatch], AbstractContextManager[None]]
 
 
-@contextmanager
-def fill_up(patch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Databases cannot grow, which SQLite reports as it does a full disk."""
+def pragma(patch: pytest.MonkeyPatch, statement: str) -> None:
+    """What every connection to the database begins with."""
     connect = database._open
 
-    def small(path: Path) -> sqlite3.Connection:
+    def opened(path: Path) -> sqlite3.Connection:
         connection = connect(path)
-        connection.execute("PRAGMA max_page_count = 1")  # SQLite takes the present number of pages for it
+        connection.execute(f"PRAGMA {statement}")
         return connection
 
-    patch.setattr(database, "_open", small)
+    patch.setattr(database, "_open", opened)
+
+
+@contextmanager
+def fill_up(patch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Databases cannot grow, which SQLite reports as it does a full disk: it takes the present number of pages for this one."""
+    pragma(patch, "max_page_count = 1")
     yield
 
 
 @contextmanager
 def read_only(patch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nothing may be written to the database."""
-    connect = database._open
-
-    def opened(path: Path) -> sqlite3.Connection:
-        connection = connect(path)
-        connection.execute("PRAGMA query_only = ON")
-        return connection
-
-    patch.setattr(database, "_open", opened)
+    pragma(patch, "query_only = ON")
     yield
 
 
@@ -165,15 +163,8 @@ def test_a_new_database_is_whole_where_sqlite_cannot_copy_its_log_into_it(home: 
 
 
 def test_a_database_that_could_not_be_made_leaves_nothing_behind(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    connect = database._open
-
-    def small(path: Path) -> sqlite3.Connection:
-        connection = connect(path)
-        connection.execute("PRAGMA max_page_count = 5")
-        return connection
-
     with monkeypatch.context() as patch:
-        patch.setattr(database, "_open", small)
+        pragma(patch, "max_page_count = 5")
         refused(reserve, "r1", 0.001, kind=StoreFault, saying="full")
     assert list(home.iterdir()) == []
     reserve("r1", 0.001)

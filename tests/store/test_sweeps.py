@@ -315,16 +315,23 @@ def test_a_private_sweep_that_is_stopped_before_it_read_costs_nothing(make_sweep
     refused(sweeps.resume, "ann", sweep, saying="given back")
 
 
-def test_a_point_whose_worker_died_on_the_private_table_is_lost_not_repeated(
-    make_sweep: Callable[..., Sweep], project: str, no_workers: list[str]
-) -> None:
-    sweep = sweeps.submit("ann", project, make_sweep(table="private"))
+def die_on_the_private_table(sweep: Sweep, project: str, no_workers: list[str], reading: bool) -> str:
+    """The sweep, of whose first point a worker died, and which another went on with."""
+    submitted = sweeps.submit("ann", project, sweep)
     jobs.claim(no_workers[0])
     jobs.take(no_workers[0])
-    jobs.touch(no_workers[0])
+    if reading:
+        jobs.touch(no_workers[0])
     die(no_workers[0])
     jobs.pump()
     be_worker(no_workers[-1])
+    return submitted
+
+
+def test_a_point_whose_worker_died_on_the_private_table_is_lost_not_repeated(
+    make_sweep: Callable[..., Sweep], project: str, no_workers: list[str]
+) -> None:
+    sweep = die_on_the_private_table(make_sweep(table="private"), project, no_workers, reading=True)
     assert states(sweep) == ["lost", "done"]
     assert "stays charged" in sweeps.points("ann", sweep)[0].error
     sweeps.resume("ann", sweep)
@@ -334,12 +341,7 @@ def test_a_point_whose_worker_died_on_the_private_table_is_lost_not_repeated(
 def test_a_point_whose_worker_died_before_it_read_the_private_table_is_tried_again(
     make_sweep: Callable[..., Sweep], project: str, no_workers: list[str]
 ) -> None:
-    sweep = sweeps.submit("ann", project, make_sweep(table="private"))
-    jobs.claim(no_workers[0])
-    jobs.take(no_workers[0])
-    die(no_workers[0])
-    jobs.pump()
-    be_worker(no_workers[-1])
+    sweep = die_on_the_private_table(make_sweep(table="private"), project, no_workers, reading=False)
     assert states(sweep) == ["done", "done"]
     assert [point.attempts for point in sweeps.points("ann", sweep)] == [2, 1]
 
