@@ -14,7 +14,7 @@ import resource
 import shutil
 import sys
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -92,3 +92,13 @@ def bundle(release: Any) -> Any:
     from tests import releases
 
     return releases.packed(release)
+
+
+@pytest.fixture(scope="module")
+def few_rounds() -> Iterator[None]:
+    """Small models do."""
+    from dpsynth_core.claims.models import training_time
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training_time, "ROUNDS", 10)
+        yield

@@ -33,14 +33,15 @@ def entry(file: Path, *changes: tuple[str, str]) -> None:
 
 
 def run(project: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    """A module of the copy as a program. What one program compiles, the next need not compile again."""
+    """A module of the copy as a program, which ends well. What one program compiles, the next need not compile again."""
     environment = os.environ | {"PYTHONPATH": str(project), "DPSYNTH_HOME": str(project / "home")}
-    return subprocess.run([sys.executable, "-m", *command], cwd=project, env=environment, capture_output=True, text=True, timeout=600)
+    done = subprocess.run([sys.executable, "-m", *command], cwd=project, env=environment, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, (done.stdout[-3000:], done.stderr)
+    return done
 
 
 def check_suite(project: Path, chosen: str, *suite: str) -> None:
     """The tests of these files that are chosen pass in the copy, and each file has some."""
     done = run(project, "pytest", "-q", "-p", "no:cacheprovider", "-rA", "-k", chosen, *suite)
-    assert done.returncode == 0, done.stdout[-3000:]
     for module in suite:
         assert f"PASSED {module}" in done.stdout, module

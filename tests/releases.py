@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+
+import pytest
 
 from dpsynth_core.bundle.reproduce import reproduce
 from dpsynth_core.bundle.unpack import Bundle, read_bytes
@@ -13,6 +15,8 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.view import Noise
 from dpsynth_core.release import document, synthesis
 from dpsynth_core.release.release import Progress, Release
+from dpsynth_core.release.spool import Kept
+from dpsynth_core.release.transcript import RecordedAnswer
 from tests.bundle.pack import pack
 
 
@@ -36,6 +40,22 @@ def check_sound(bundle: Bundle, question: str) -> None:
     assert [question for question, verdict in verdicts.items() if verdict == FAILED] == []
     assert verdicts[question] == PASSED
     assert not reproduce(bundle).different
+
+
+def close_tables(patch: pytest.MonkeyPatch) -> None:
+    """Nobody can open records from now on."""
+
+    def forbidden(*_: object, **__: object) -> None:
+        raise AssertionError("the records were opened")
+
+    for name in ("open_source", "PrivacyKernel"):
+        patch.setattr(synthesis, name, forbidden)
+
+
+def ended(release: Release, answers: Sequence[RecordedAnswer]) -> Kept:
+    """What is kept of its run if that ended when it had these answers, which are the first of those that are charged."""
+    charges = release.charges[: sum(answer.charges for answer in answers)]
+    return Kept("", release.spec, release.private, tuple(answers), charges)
 
 
 def kept(release: Release, folder: Path) -> Release:

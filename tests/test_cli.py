@@ -38,7 +38,7 @@ from dpsynth_core.vocabulary.codebook import parse_domain
 from dpsynth_core.vocabulary.domain import ORIGINS, Domain
 from dpsynth_core.vocabulary.workload import all_kway, target
 from tests.bundle import pack
-from tests.bundle.bundles import verified
+from tests.bundle.bundles import files, verified
 from tests.patience import SECONDS
 from tests.refusals import refused
 
@@ -335,11 +335,8 @@ def test_a_bundle_whose_brand_of_looks_was_taken_out_is_not_consistent() -> None
     assert synthesize("--looked", "truth") == 0
     stored = release()
     stored["brands"] = [brand for brand in stored["brands"] if brand["code"] != "after-looking"]
-    with zipfile.ZipFile("out/release.zip") as archive:
-        held = {name: archive.read(name) for name in archive.namelist()}
-    held["release.json"] = json.dumps(stored).encode()
-    held["MANIFEST.json"] = pack.manifest({name: held[name] for name in held if name != "MANIFEST.json"})
-    Path("forged.zip").write_bytes(pack.zipped(held))
+    held = files(Path("out/release.zip").read_bytes()) | {"release.json": json.dumps(stored).encode()}
+    Path("forged.zip").write_bytes(pack.sealed(held))
     assert cli.main(["verify", "forged.zip"]) == cli.FAILED
 
 
@@ -880,12 +877,11 @@ def test_the_folder_that_a_run_wrote_points_to_its_bundle(capsys: pytest.Capture
 
 def test_a_bundle_that_could_not_be_checked_to_the_end_ends_with_four(capsys: pytest.CaptureFixture[str]) -> None:
     assert synthesize("--mechanism", "independent") == 0
-    with zipfile.ZipFile("out/release.zip") as archive:
-        files = {name: archive.read(name) for name in archive.namelist() if name != "MANIFEST.json"} | {"notes.txt": b"x"}
-    Path("forged.zip").write_bytes(pack.zipped(files | {"MANIFEST.json": pack.manifest(files)}))
+    held = files(Path("out/release.zip").read_bytes())
+    Path("forged.zip").write_bytes(pack.sealed(held | {"notes.txt": b"x"}))
     capsys.readouterr()
     assert cli.main(["verify", "forged.zip", "--report", "ours.html"]) == 4
-    assert Path("ours.html").read_bytes() == files["report.html"]
+    assert Path("ours.html").read_bytes() == held["report.html"]
     *_, last = capsys.readouterr().out.splitlines()
     assert last.startswith("consistent as far as checked; not checked: Do report, cards and tables agree? What no bundle can show")
 

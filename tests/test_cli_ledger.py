@@ -99,18 +99,6 @@ def test_the_same_file_under_another_name_is_noticed(capsys: pytest.CaptureFixtu
     assert "warning, for your eyes only: the same table was charged to the population 'people'" in capsys.readouterr().err
 
 
-def test_what_fails_after_records_were_read_does_not_end_as_a_mistake_that_cost_nothing(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken(_: object) -> None:
-        raise InputError("data", "a page of it is broken", "repair it")
-
-    monkeypatch.setattr(synthesis, "open_source", broken)
-    assert synthesize("--population", "people") == cli.FAILED
-    assert "a page of it is broken; repair it; no release was written, and what was charged stays charged" in last_line(capsys)
-    assert balance.spent("people").rho > 0
-
-
 def test_a_spec_of_the_app_is_charged_in_one_unit_with_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert synthesize("--population", "people") == 0
     entry = chain.entries()[1]

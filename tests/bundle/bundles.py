@@ -93,14 +93,18 @@ def files(bundle: bytes | None = None) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
+def unpacked(folder: Path) -> Path:
+    for name, content in files().items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(content)
+    return folder
+
+
 def repacked(change: Callable[[dict[str, bytes]], None], manifest: bool = True) -> bytes:
-    """The bundle after a change of its files; with a manifest that says so, as a careful forger would write it."""
+    """The bundle after a change of its files; with a manifest that says so."""
     held = files()
     change(held)
-    if manifest:
-        held.pop(pack.MANIFEST, None)
-        held[pack.MANIFEST] = pack.manifest(held)
-    return pack.zipped(held)
+    return pack.sealed(held) if manifest else pack.zipped(held)
 
 
 def edited(change: Callable[[dict[str, Any]], None], manifest: bool = True) -> bytes:

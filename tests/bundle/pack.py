@@ -9,11 +9,12 @@ from pathlib import Path
 
 from dpsynth_core.bundle import pack as packing
 from dpsynth_core.bundle.pack import CARD, MANIFEST
+from dpsynth_core.bundle.signature import SIGNATURE
 from dpsynth_core.foundation.content import Writer, held
 from dpsynth_core.release import document as releases
 from dpsynth_core.release.release import Release
 
-__all__ = ["CARD", "MANIFEST", "contents", "manifest", "pack", "written", "zipped"]
+__all__ = ["CARD", "MANIFEST", "contents", "manifest", "pack", "sealed", "written", "zipped"]
 
 
 def written(write: Writer) -> bytes:
@@ -38,3 +39,9 @@ def manifest(files: Mapping[str, bytes]) -> bytes:
 
 def zipped(files: Mapping[str, bytes]) -> bytes:
     return written(lambda stream: packing.zipped({name: held(content) for name, content in files.items()}, stream))
+
+
+def sealed(files: Mapping[str, bytes]) -> bytes:
+    """The bundle of these files, with a manifest that agrees with them and without a signature, as a careful forger would write it."""
+    held = {name: content for name, content in files.items() if name not in (MANIFEST, SIGNATURE)}
+    return zipped(held | {MANIFEST: manifest(held)})

@@ -24,12 +24,13 @@ from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
-from dpsynth_core.release.recovery import answers_only
+from dpsynth_core.release.recovery import answers_only, carried_out
 from dpsynth_core.release.release import INTERRUPTED, Brand, Release
 from dpsynth_core.release.spool import Kept
 from dpsynth_core.sources import demo
 from tests.bundle import pack
 from tests.bundle.bundles import at, run, spec, verified
+from tests.releases import ended
 
 THREE = {
     "version": 1,
@@ -97,8 +98,7 @@ def consistent(release: Release, change: Callable[[dict[str, Any]], object]) -> 
         held = pack.contents(releases.from_json(document, release.codes, release.values))
     if json.loads(held["release.json"]) != document:
         held["release.json"] = json.dumps(document).encode()
-    held.pop(pack.MANIFEST)
-    return pack.zipped(held | {pack.MANIFEST: pack.manifest(held)})
+    return pack.sealed(held)
 
 
 @pytest.mark.parametrize("name", list(registry.MECHANISMS))
@@ -298,18 +298,13 @@ BRANDED: Mapping[str, Callable[[Path, Path], Release]] = {
 def interrupted(name: str, public: Path, answers: int | None) -> Release:
     """What is kept of the release if its run ended after so many answers; None: right before its rows were written."""
     whole = release_of(name, public)
-    held = whole.transcript[:answers]
-    paid = whole.charges[: sum(answer.charges for answer in held)]
-    return answers_only(whole.plan, Kept("", whole.spec, True, held, paid))
+    return answers_only(whole.plan, ended(whole, whole.transcript[:answers]))
 
 
 def uncertified(public: Path) -> Release:
-    from dpsynth_core.release.recovery import carried_out
-
     whole = release_of("independent", public)
-    held = tuple(answer for answer in whole.transcript if answer.operation not in ("measure_errors", "measure_largest_error"))
-    paid = whole.charges[: sum(answer.charges for answer in held)]
-    return carried_out(whole.plan, Kept("", whole.spec, True, held, paid), lambda _: None)
+    held = [answer for answer in whole.transcript if answer.operation not in ("measure_errors", "measure_largest_error")]
+    return carried_out(whole.plan, ended(whole, held), lambda _: None)
 
 
 @pytest.mark.parametrize("code", BRANDED)

@@ -23,8 +23,9 @@ from dpsynth_core.planning import machine
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
 from tests.bundle import pack
-from tests.bundle.bundles import edited, files, made, packed, repacked, run, spec
+from tests.bundle.bundles import edited, files, made, packed, repacked, run, spec, unpacked
 from tests.refusals import refused
+from tests.releases import close_tables, found
 from tests.row_files import parquet_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,11 +39,7 @@ def test_rows_bounds_and_certificate_are_the_same_to_the_last_bit() -> None:
 
 
 def test_the_private_table_is_not_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def forbidden(*_: Any, **__: Any) -> None:
-        raise AssertionError("the records were opened")
-
-    for name in ("open_source", "PrivacyKernel"):
-        monkeypatch.setattr(f"dpsynth_core.release.synthesis.{name}", forbidden)
+    close_tables(monkeypatch)
     assert not reproduce(unpack.read_bytes(packed())).different
 
 
@@ -91,10 +88,7 @@ def test_other_versions_are_named() -> None:
 
 
 def test_the_script_in_the_bundle_does_the_same(tmp_path: Path) -> None:
-    for name, content in files().items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_bytes(content)
-    command = [sys.executable, str(tmp_path / "reproduce.py"), str(tmp_path / "again")]
+    command = [sys.executable, str(unpacked(tmp_path) / "reproduce.py"), str(tmp_path / "again")]
     done = subprocess.run(command, cwd=ROOT, env={"PYTHONPATH": str(ROOT), "PATH": ""}, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "again" / "synthetic.csv").read_bytes() == files()["synthetic.csv"]
@@ -172,11 +166,8 @@ def _other_value(content: bytes) -> bytes:
 def test_a_changed_byte_of_another_table_is_found() -> None:
     held = files(several())
     held["synthetic-2.csv"] = _other_value(held["synthetic-2.csv"])
-    report = verify(unpack.read_bytes(pack.zipped(held)))
-    assert "Are the files unchanged?" in [check.question for check in report.checks if check.verdict == FAILED]
-    held.pop(pack.MANIFEST)
-    forged = unpack.read_bytes(pack.zipped(held | {pack.MANIFEST: pack.manifest(held)}))
-    assert "rows" in reproduce(forged).different
+    assert found(unpack.read_bytes(pack.zipped(held)))["Are the files unchanged?"] == FAILED
+    assert "rows" in reproduce(unpack.read_bytes(pack.sealed(held))).different
 
 
 @pytest.mark.parametrize(
@@ -190,9 +181,7 @@ def test_a_changed_byte_of_another_table_is_found() -> None:
 def test_another_table_is_judged_as_the_first_is(change: Any, question: str) -> None:
     held = files(several())
     change(held)
-    held.pop(pack.MANIFEST)
-    forged = verify(unpack.read_bytes(pack.zipped(held | {pack.MANIFEST: pack.manifest(held)})))
-    assert question in [check.question for check in forged.checks if check.verdict == FAILED]
+    assert found(unpack.read_bytes(pack.sealed(held)))[question] == FAILED
 
 
 def _widowed_child(content: bytes) -> bytes:

@@ -13,7 +13,7 @@ import pytest
 
 from dpsynth_core.bundle import unpack
 from dpsynth_core.foundation.errors import CapacityError
-from tests.bundle.bundles import files, packed, repacked
+from tests.bundle.bundles import files, packed, repacked, unpacked
 from tests.refusals import refused
 
 
@@ -26,10 +26,7 @@ def archive(entries: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) 
 
 
 def test_a_bundle_is_read_from_zip_and_folder_alike(tmp_path: Path) -> None:
-    for name, content in files().items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_bytes(content)
-    zipped, folder = unpack.read_bytes(packed()), unpack.read(tmp_path)
+    zipped, folder = unpack.read_bytes(packed()), unpack.read(unpacked(tmp_path))
     assert zipped.files == folder.files
     assert (len(zipped.sha256), folder.sha256) == (64, "")
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pandas as pd
-import pytest
 from sklearn.base import clone
 
 import dpsynth_core as dps
@@ -14,11 +11,6 @@ from tests.refusals import refused
 
 COLUMNS = {"age": (0, 9), "sex": ["f", "m"]}
 PEOPLE = pd.DataFrame({"age": list(range(10)) * 40, "sex": ["f", "m"] * 200})
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path))
 
 
 def synthesizer() -> dps.Synthesizer:

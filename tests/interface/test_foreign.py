@@ -46,7 +46,6 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     (site / "other_people.py").write_text(f"{OURS}\n\nMINE = Repeated()\n")
     monkeypatch.syspath_prepend(str(site))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")]))
-    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
     yield site
     sys.modules.pop("other_people", None)

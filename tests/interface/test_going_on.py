@@ -26,12 +26,6 @@ PEOPLE = "Patients 2026"
 COLUMNS = {"age": (0, 99), "sex": ["f", "m"], "region": ["north", "south"]}
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
-    return tmp_path / "home"
-
-
 def people(seed: int = 5) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     sex, region = rng.choice(["f", "m"], 400), rng.choice(["north", "south"], 400)

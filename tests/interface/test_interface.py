@@ -46,12 +46,6 @@ COLUMNS = {"age": (0, 99), "sex": ["f", "m"], "region": {"kind": "categorical", 
 ROWS = 400
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
-    return tmp_path / "home"
-
-
 def people(rows: int = ROWS) -> pd.DataFrame:
     rng = np.random.default_rng(5)
     drawn = {"age": rng.integers(0, 100, rows), "sex": rng.choice(["f", "m"], rows), "region": rng.choice(["north", "south"], rows)}

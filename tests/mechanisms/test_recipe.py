@@ -88,9 +88,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_command_line_offers_it_with_its_parameters(project: Path) -> None:
-    done = run(project, "dpsynth_core", "mechanisms")
-    assert done.returncode == 0, done.stderr
-    described = next(entry for entry in json.loads(done.stdout) if entry["name"] == "repeated")
+    listed = run(project, "dpsynth_core", "mechanisms").stdout
+    described = next(entry for entry in json.loads(listed) if entry["name"] == "repeated")
     assert described["purpose"] == "default"
     assert [(parameter["name"], parameter["kind"], parameter["default"]) for parameter in described["parameters"]] == [("times", "int", 2)]
 
@@ -104,8 +103,7 @@ def test_it_makes_a_release(project: Path) -> None:
     (project / "people.csv").write_text("a,b\n" + "0,1\n1,0\n1,1\n" * 50, encoding="utf-8")
     (project / "domain.json").write_text(json.dumps({"a": 2, "b": 2}), encoding="utf-8")
     plan = ("--domain", "domain.json", "--workload", "all-2way", "--epsilon", "1", "--delta", "1e-9")
-    done = run(project, "dpsynth_core", "synthesize", "people.csv", *plan, "--mechanism", "repeated", "--set", "times=3", "--out", "out")
-    assert done.returncode == 0, done.stderr
+    run(project, "dpsynth_core", "synthesize", "people.csv", *plan, "--mechanism", "repeated", "--set", "times=3", "--out", "out")
     release = json.loads((project / "out" / "release.json").read_text(encoding="utf-8"))
     assert release["details"]["settings"] == {"times": 3}
     assert len(release["measurements"]) == 3 * 2

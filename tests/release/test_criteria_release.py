@@ -18,13 +18,12 @@ from dpsynth_core.evaluation.verdict import WITHHOLD
 from dpsynth_core.release import document as releases
 from dpsynth_core.release.recovery import recover
 from dpsynth_core.release.release import INTERRUPTED, Release
-from dpsynth_core.release.spool import Kept
 from dpsynth_core.release.statement import unmeasured_brands
 from dpsynth_core.statistics.intervals import Interval
 from tests.bundle import pack
 from tests.bundle.bundles import failed, run, spec, stating, verified
 from tests.refusals import refused
-from tests.releases import found
+from tests.releases import ended, found
 
 CRITERIA = [
     {"kind": "tables", "limit": 0.0001, "name": "<b>all</b>"},
@@ -100,8 +99,7 @@ def test_a_release_that_needs_no_reason_has_no_place_for_one() -> None:
 
 def cut(whole: Release, answers: int, alone: bool = False) -> Release:
     """What is recovered if the run ended after so many answers. alone: without what could be made of them."""
-    paid = whole.charges[: sum(answer.charges for answer in whole.transcript[:answers])]
-    return recover(Kept("", whole.spec, whole.private, whole.transcript[:answers], paid), lambda _: None, alone)
+    return recover(ended(whole, whole.transcript[:answers]), lambda _: None, alone)
 
 
 def test_noisy_tables_alone_of_a_whole_run_do_not_say_that_it_ended_before() -> None:

@@ -23,12 +23,11 @@ from dpsynth_core.privacy.events import Thresholded
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.release import document, recovery, synthesis
 from dpsynth_core.release.release import INTERRUPTED, Release
-from dpsynth_core.release.spool import Kept
 from dpsynth_core.report.words import assumptions
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.measurement import MarginalCounts
 from tests.refusals import refused
-from tests.releases import check_sound, found, kept, run
+from tests.releases import check_sound, ended, found, kept, run
 from tests.specs import usual
 
 SECRET = "HIV positive; Main Street 4"
@@ -171,16 +170,12 @@ def test_a_domain_that_was_not_asked_for_is_refused(release: Release, change: Ca
 
 
 def test_the_same_release_comes_from_its_answers_and_nothing_from_too_few(release: Release) -> None:
-    def kept(answers: int) -> Kept:
-        charges = sum(answer.charges for answer in release.transcript[:answers])
-        return Kept("", release.spec, True, release.transcript[:answers], release.charges[:charges])
-
-    whole = recovery.recover(kept(len(release.transcript)), lambda _: None)
+    whole = recovery.recover(ended(release, release.transcript), lambda _: None)
     assert whole.domain == release.domain
     assert whole.table == release.table
     for answers in (1, 4, 7):  # while values are learnt, and just after
-        refused(recovery.recover, kept(answers), lambda _: None, saying="no table yet")
-    partly = recovery.recover(kept(9), lambda _: None)
+        refused(recovery.recover, ended(release, release.transcript[:answers]), lambda _: None, saying="no table yet")
+    partly = recovery.recover(ended(release, release.transcript[:9]), lambda _: None)
     assert partly.branded(INTERRUPTED)
     assert partly.domain == release.domain
     assert document.from_json(json.loads(document.document(partly))).domain == release.domain

@@ -22,12 +22,11 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.noise import OpenDPNoise
 from dpsynth_core.release import document, recovery
 from dpsynth_core.release.release import INTERRUPTED, Release
-from dpsynth_core.release.spool import Kept
 from dpsynth_core.report.answers import sentences
 from dpsynth_core.report.explore import explore_page, knowledge
 from dpsynth_core.report.facts import facts
 from tests.refusals import refused
-from tests.releases import check_sound, found, kept, run
+from tests.releases import check_sound, ended, found, kept, run
 from tests.specs import usual
 
 PEOPLE = 4000
@@ -114,14 +113,10 @@ def test_parts_of_other_cells_are_refused(release: Release) -> None:
 
 
 def test_a_run_that_ended_while_it_looked_has_no_tables(release: Release) -> None:
-    def kept(answers: int) -> Kept:
-        charges = sum(answer.charges for answer in release.transcript[:answers])
-        return Kept("", release.spec, True, release.transcript[:answers], release.charges[:charges])
-
-    assert recovery.recover(kept(len(release.transcript)), lambda _: None).table == release.table
+    assert recovery.recover(ended(release, release.transcript), lambda _: None).table == release.table
     for answers in (4, 7):
-        refused(recovery.recover, kept(answers), lambda _: None, saying="no table yet")
-    partly = recovery.recover(kept(9), lambda _: None)
+        refused(recovery.recover, ended(release, release.transcript[:answers]), lambda _: None, saying="no table yet")
+    partly = recovery.recover(ended(release, release.transcript[:9]), lambda _: None)
     assert partly.branded(INTERRUPTED)
     assert not partly.inside
     assert FAILED not in found(partly).values()

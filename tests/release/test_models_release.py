@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -15,7 +14,7 @@ from dpsynth_core import report
 from dpsynth_core.bundle import unpack
 from dpsynth_core.bundle.reproduce import reproduce
 from dpsynth_core.bundle.verdicts import CONSISTENT, FAILED, INCONSISTENT
-from dpsynth_core.claims.models import training, training_time
+from dpsynth_core.claims.models import training
 from dpsynth_core.claims.models.usefulness import MODELS
 from dpsynth_core.planning import precision
 from dpsynth_core.planning.plan import Plan
@@ -23,23 +22,16 @@ from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.recovery import carried_out
 from dpsynth_core.release.release import Release
-from dpsynth_core.release.spool import Kept
 from tests.bundle import pack
 from tests.bundle.bundles import run, spec, verified
 from tests.refusals import refused
+from tests.releases import ended
 
 INVENTED = {"data": {"kind": "standin", "standin": {"rows": 2000}}, "mechanism": {"name": "independent"}}
 FOUR = INVENTED | {"models": [{"column": "marital_status"}, {"column": "age", "tolerance": 25.0}]}
 WITHOUT_TOTAL = INVENTED | {"models": [{"column": "sex"}], "budget": {"epsilon": 2.0, "delta": 1e-9}, "mechanism": {"name": "dualquery"}}
 UNITS = [{}, {"unit": {"relation": "replace"}}]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _few_rounds() -> Iterator[None]:
-    """Small models do."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(training_time, "ROUNDS", 10)
-        yield
+pytestmark = pytest.mark.usefixtures("few_rounds")
 
 
 @cache
@@ -145,8 +137,7 @@ def test_nothing_of_it_can_be_changed_unseen(change: Any) -> None:
     document = json.loads(json.dumps(bundle.document))
     change(document["usefulness"][0])
     held = pack.contents(released()) | {"release.json": json.dumps(document).encode()}
-    held[pack.MANIFEST] = pack.manifest({name: content for name, content in held.items() if name != pack.MANIFEST})
-    judged = verified(pack.zipped(held))
+    judged = verified(pack.sealed(held))
     assert judged.verdict == INCONSISTENT
     by_question = {check.question: check.verdict for check in judged.checks}
     if document["usefulness"][0]["model_sha256"] != "0" * 64:  # of models, only training tells
@@ -155,9 +146,8 @@ def test_nothing_of_it_can_be_changed_unseen(change: Any) -> None:
 
 def test_a_run_that_ended_before_says_so() -> None:
     whole = released()
-    held = tuple(answer for answer in whole.transcript if answer.operation != "measure_right")
-    paid = whole.charges[: sum(answer.charges for answer in held)]
-    made = carried_out(whole.plan, Kept("", whole.spec, True, held, paid), lambda _: None)
+    held = [answer for answer in whole.transcript if answer.operation != "measure_right"]
+    made = carried_out(whole.plan, ended(whole, held), lambda _: None)
     assert made.branded(MODELS.brand)
     assert not made.usefulness
     assert verified(pack.pack(made)).verdict == CONSISTENT

@@ -20,6 +20,7 @@ from dpsynth_core.vocabulary.rows import row_marginals
 from tests.bundle.bundles import edited, made, packed, run, spec
 from tests.golden import goldens
 from tests.refusals import refused
+from tests.releases import close_tables
 
 
 @cache
@@ -33,11 +34,7 @@ def test_the_model_that_is_fitted_again_is_the_one_that_wrote_the_rows() -> None
 
 
 def test_a_bundle_alone_gives_the_same_rows_and_opens_no_record(monkeypatch: pytest.MonkeyPatch) -> None:
-    def forbidden(*_: object, **__: object) -> None:
-        raise AssertionError("the records were opened")
-
-    for name in ("open_source", "PrivacyKernel"):
-        monkeypatch.setattr(f"dpsynth_core.release.synthesis.{name}", forbidden)
+    close_tables(monkeypatch)
     again = refitted(unpack.read_bytes(packed()))
     assert not again.other
     np.testing.assert_array_equal(sample(again, 50).rows.codes, sample(fitted(), 50).rows.codes)

@@ -79,8 +79,7 @@ def test_a_spec_that_names_it_runs_from_the_command_line(project: Path) -> None:
         "budget": {"epsilon": 1.0, "delta": 1e-9},
     }
     (project / "spec.json").write_text(json.dumps(spec), encoding="utf-8")
-    done = run(project, "dpsynth_core", "run", "spec.json", "--out", "out")
-    assert done.returncode == 0, done.stderr
+    run(project, "dpsynth_core", "run", "spec.json", "--out", "out")
     release = json.loads((project / "out" / "release.json").read_text(encoding="utf-8"))
     assert release["spec"]["data"]["kind"] == "saved codes"
     assert release["rows"]["count"] > 0

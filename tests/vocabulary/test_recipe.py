@@ -91,8 +91,7 @@ def test_it_is_stated_and_learnt_and_comes_back_in_a_release(project: Path) -> N
     domain = {"version": 1, "attributes": [stated, {"name": "died", "kind": "year", "discover": True}]}
     (project / "domain.json").write_text(json.dumps(domain), encoding="utf-8")
     plan = ("--domain", "domain.json", "--workload", "all-2way", "--epsilon", "2", "--delta", "1e-9", "--mechanism", "independent")
-    done = run(project, "dpsynth_core", "synthesize", "people.csv", *plan, "--out", "out")
-    assert done.returncode == 0, done.stderr
+    run(project, "dpsynth_core", "synthesize", "people.csv", *plan, "--out", "out")
     release = json.loads((project / "out" / "release.json").read_text(encoding="utf-8"))
     kinds = {one["name"]: one["kind"] for one in release["domain"]["attributes"]}
     assert kinds == {"born": "year", "died": "year"}
@@ -111,6 +110,4 @@ def test_the_domain_page_offers_it(project: Path) -> None:
         "print(row.changed(upper='soon').problem().problem)\n"
     )
     (project / "shown.py").write_text(code, encoding="utf-8")
-    done = run(project, "shown")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == ["12 1900 to 1909 10", "“soon” is not a whole year"]
+    assert run(project, "shown").stdout.splitlines() == ["12 1900 to 1909 10", "“soon” is not a whole year"]

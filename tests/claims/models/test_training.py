@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 
-from dpsynth_core.claims.models import training, training_time
+from dpsynth_core.claims.models import training
 from dpsynth_core.claims.models.targets import ModelSpec, Target, targets
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.rows import right_counts
 
+pytestmark = pytest.mark.usefixtures("few_rounds")
 DOMAIN = Domain(
     (
         Attribute.categorical("job", ["a", "b", "c", "d"], missing=True),
@@ -36,14 +36,6 @@ def people(rows: int = 1500, seed: int = 1) -> np.ndarray:
 
 
 PEOPLE = people()
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _few_rounds() -> Iterator[None]:
-    """Small models do."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(training_time, "ROUNDS", 10)
-        yield
 
 
 def target(column: str, tolerance: float | None = None) -> Target:
