@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpsynth_core.cli.making import show
 from dpsynth_core.cli.options import Commands, add_command, check_writable, number
 from dpsynth_core.cli.terminal import FAILED, UNCHECKED, print_message, print_result
 from dpsynth_core.foundation import interrupts, sandbox
@@ -93,12 +92,12 @@ def _sample(options: argparse.Namespace) -> None:
 
 def _show(progress: Progress) -> None:
     """What a run says of its steps, without what looks like spending: the answers are those that the release paid for."""
+    interrupts.check()
     if progress.kind == "measured":
-        interrupts.check()
         what = " x ".join(progress.attributes) or "the number of records"
         print_message(f"round {progress.round}: {what} as released, {progress.done:.0%} done")
-    else:
-        show(progress)
+    elif progress.kind == "phase":
+        print_message(progress.message)
 
 
 def _compare(options: argparse.Namespace) -> None:

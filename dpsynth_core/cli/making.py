@@ -1,4 +1,5 @@
-"""From a plan to the files of a release: everything checked, charged if asked to, made, written, and said what came out."""
+"""From a plan to the files of a release: everything checked, charged if asked to, made, written, and said what came out. With all that
+this needs, it is loaded where a release is made."""
 
 from __future__ import annotations
 
@@ -10,24 +11,32 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from dpsynth_core.cli.options import check_writable
+from dpsynth_core.bundle.pack import pack
+from dpsynth_core.claims.registry import CLAIMS
+from dpsynth_core.cli.options import PRIVATE_NOTES, check_writable
 from dpsynth_core.cli.terminal import print_message
 from dpsynth_core.foundation import interrupts
+from dpsynth_core.foundation.documents import parse_json, read_document
 from dpsynth_core.foundation.errors import CapacityError, InputError, shown
+from dpsynth_core.foundation.private_files import lasting_directory, private_file, remove_partial
 from dpsynth_core.foundation.visible import listed
-
-if TYPE_CHECKING:
-    from dpsynth_core.foundation.zones import Zoned
-    from dpsynth_core.planning.plan import Plan
-    from dpsynth_core.planning.spec import Spec
-    from dpsynth_core.release.release import Progress, Release
-    from dpsynth_core.release.times import Times
-    from dpsynth_core.store.in_process import Told
+from dpsynth_core.foundation.zones import Zoned
+from dpsynth_core.planning import precision, proposals
+from dpsynth_core.planning.discovery import sentences
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.spec import MAX_ROWS, MAX_UNSTATED_ROWS, Spec
+from dpsynth_core.release import document as releases
+from dpsynth_core.release import making, spool, synthesis, tables, times
+from dpsynth_core.release.release import Progress, Release
+from dpsynth_core.release.row_files import FORMATS
+from dpsynth_core.release.statement import NOT_PRIVATE
+from dpsynth_core.release.times import Times
+from dpsynth_core.report import verdict_facts
+from dpsynth_core.store import in_process, ledger, signing
+from dpsynth_core.store.in_process import Told
 
 BUNDLE = "release.zip"
-PRIVATE_NOTES = "--private-notes"
 _LONGEST_NAME = 255
 """Bytes, on most file systems."""
 
@@ -40,11 +49,7 @@ def release(
     assumed: how the table is written, where it was not stated. unstated: columns that do not state what happens to missing and unlisted
     values. notes: whether what is for the curator alone is printed even if stderr is no terminal.
     """
-    from dpsynth_core.release import synthesis
-
     if population is not None:
-        from dpsynth_core.store import ledger, signing
-
         ledger.check_name(population)
         signing.check()
     plan = synthesis.plan(spec)
@@ -60,8 +65,6 @@ def alone_in(out: Path, formats: Sequence[str], population: str | None) -> Itera
 
     formats: of the rows. population: that is charged, None if none is. Raises InputError.
     """
-    from dpsynth_core.foundation.private_files import remove_partial
-
     check_writable(out)
     descriptor = os.open(out, os.O_RDONLY)
     try:
@@ -84,8 +87,6 @@ def alone_in(out: Path, formats: Sequence[str], population: str | None) -> Itera
 
 def _check_population(document: Path, population: str | None) -> None:
     """A release that another population was charged for is not replaced in silence."""
-    from dpsynth_core.foundation.documents import parse_json, read_document
-
     charged = None
     with suppress(InputError, AttributeError):  # it is no release
         charged = parse_json(read_document(document, "--out"), "--out").get("ledger", {}).get("population")
@@ -98,12 +99,6 @@ def _charge_and_make(
     plan: Plan, out: Path, population: str | None, formats: Sequence[str], assumed: str, unstated: Sequence[str], shown_here: bool
 ) -> None:
     """shown_here: whether what is for the curator alone is printed."""
-    from dpsynth_core.planning import precision, proposals
-    from dpsynth_core.planning.discovery import sentences
-    from dpsynth_core.release import making, spool, times
-    from dpsynth_core.release.statement import NOT_PRIVATE
-    from dpsynth_core.store import in_process
-
     check_formats(plan, formats)
     spool.check_room(plan, out, "--out")
     lines = [f"assumed, for your eyes only: {assumed}"] if assumed else []
@@ -134,8 +129,6 @@ def _charge_and_make(
 def told(plan: Plan, lines: Sequence[str] = (), privately: bool = False) -> Told:
     """Everything on stderr. lines: what the curator should read once nothing stands in the way any more. privately: what depends on single
     records too."""
-    from dpsynth_core.store.in_process import Told
-
     def begins() -> None:
         for line in lines:
             print_message(line)
@@ -149,7 +142,7 @@ def told(plan: Plan, lines: Sequence[str] = (), privately: bool = False) -> Told
         if privately:
             print_message(f"warning, for your eyes only: {line}")
 
-    return Told(begins, print_message, warn, partial(show, each=plan.records_each), kept)
+    return Told(begins, print_message, warn, partial(_show, each=plan.records_each), kept)
 
 
 def spool_beside(out: Path) -> Path:
@@ -162,9 +155,6 @@ def spool_beside(out: Path) -> Path:
 
 def check_formats(plan: Plan, formats: Sequence[str]) -> None:
     """Before anything is charged: every format can hold the rows. Raises CapacityError."""
-    from dpsynth_core.planning.spec import MAX_ROWS, MAX_UNSTATED_ROWS
-    from dpsynth_core.release.row_files import FORMATS
-
     if not plan.mechanism.card.makes_rows:
         return
     rows = plan.spec.output.rows or MAX_UNSTATED_ROWS
@@ -178,14 +168,6 @@ def check_formats(plan: Plan, formats: Sequence[str]) -> None:
 def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: Sequence[str], ours: bool) -> None:
     """Write all files of a release and say what came out. taken: how long it took, for a file that stays here. formats: of the rows.
     ours: it is known that this installation made it, so that its key may sign it."""
-    from dpsynth_core.bundle.pack import pack
-    from dpsynth_core.claims.registry import CLAIMS
-    from dpsynth_core.foundation.private_files import lasting_directory, private_file
-    from dpsynth_core.release import document as releases
-    from dpsynth_core.release import tables, times
-    from dpsynth_core.report import verdict_facts
-    from dpsynth_core.store import in_process
-
     try:
         lasting_directory(out)
         written = _write_rows(made, out, formats)
@@ -215,11 +197,6 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
 
 def _write_rows(made: Release, out: Path, formats: Sequence[str]) -> dict[str, Path]:
     """The files that a bundle holds too, by name. A format that cannot hold the rows is no reason to lose a release that is paid for."""
-    from dpsynth_core.foundation.private_files import private_file
-    from dpsynth_core.release import document as releases
-    from dpsynth_core.release import tables
-    from dpsynth_core.release.row_files import FORMATS
-
     packed: dict[str, Path] = {}
     if made.values is None:
         return packed
@@ -244,7 +221,7 @@ def _write_rows(made: Release, out: Path, formats: Sequence[str]) -> dict[str, P
     return packed
 
 
-def show(progress: Progress, each: int = 1) -> None:
+def _show(progress: Progress, each: int = 1) -> None:
     """One line for each marginal measured and each phase; fits are not news. A signal ends the run here. each: records that a row is."""
     interrupts.check()
     spent = f"rho {progress.rho_spent:.4g}, {progress.done:.0%} done"

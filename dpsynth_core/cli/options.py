@@ -18,6 +18,7 @@ from dpsynth_core.foundation.private_files import lasting_directory
 
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 
+PRIVATE_NOTES = "--private-notes"
 _FEW_DIGITS = 9
 
 Command = Callable[[argparse.Namespace], int | None]

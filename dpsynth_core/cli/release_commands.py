@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.cli import table_options
-from dpsynth_core.cli.making import PRIVATE_NOTES, alone_in, release, spool_beside, told, write_files
-from dpsynth_core.cli.options import Commands, add_command, add_setting, number, settings, whole
+from dpsynth_core.cli.options import PRIVATE_NOTES, Commands, add_command, add_setting, number, settings, whole
 from dpsynth_core.cli.table_options import DATABASES, DEMO, FILES, PEOPLE, demo_domain, place
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError, shown
@@ -127,6 +126,7 @@ def _synthesize(options: argparse.Namespace) -> None:
         confined.prepare(options.data)  # while the rest is imported
     from dpsynth_core.claims.ranges import USUAL_SHARE
     from dpsynth_core.claims.weighted import as_weight
+    from dpsynth_core.cli import making
     from dpsynth_core.foundation.documents import parse_json, read_document
     from dpsynth_core.mechanisms import registry
     from dpsynth_core.planning import about_spec
@@ -178,7 +178,7 @@ def _synthesize(options: argparse.Namespace) -> None:
     sealed, unstated = Spec.from_json(spec), unstated_columns(declared)
     if linked:
         unstated += unstated_columns(read_document(options.members_domain, "--members-domain"))
-    release(sealed, options.out, options.population, formats, assumed, unstated, options.private_notes)
+    making.release(sealed, options.out, options.population, formats, assumed, unstated, options.private_notes)
 
 
 def _weight(options: argparse.Namespace) -> dict[str, Any]:
@@ -314,6 +314,7 @@ def _public_table(path: Path) -> dict[str, Any]:
 
 
 def _run(options: argparse.Namespace) -> None:
+    from dpsynth_core.cli import making
     from dpsynth_core.planning.spec import load_spec
     from dpsynth_core.release.row_files import chosen
     from dpsynth_core.vocabulary.codebook import without_statement
@@ -325,11 +326,12 @@ def _run(options: argparse.Namespace) -> None:
     if options.population is not None:
         spec = spec.model_copy(update={"population": options.population})
     unstated = without_statement(spec.domain) + (() if spec.members is None else without_statement(spec.members.domain))
-    release(spec, options.out, options.population, chosen(options.format), "", unstated, options.private_notes)
+    making.release(spec, options.out, options.population, chosen(options.format), "", unstated, options.private_notes)
 
 
 def _recover(options: argparse.Namespace) -> None:
     """Finish the release of an interrupted run. Reads no record and charges nothing."""
+    from dpsynth_core.cli import making
     from dpsynth_core.planning.plan import Plan
     from dpsynth_core.release import spool
     from dpsynth_core.release.row_files import chosen
@@ -338,19 +340,20 @@ def _recover(options: argparse.Namespace) -> None:
     path = _spool_of(options.run, options.out)
     kept = spool.read(path)
     formats = chosen(options.format)
-    with alone_in(options.out, formats, kept.spec.population if kept.run else None):
+    with making.alone_in(options.out, formats, kept.spec.population if kept.run else None):
         interrupts.defer()
-        hear = told(Plan.of(kept.spec))
-        in_process.finish(kept, path, hear, options.answers, lambda made, ours: write_files(made, options.out, None, formats, ours))
+        hear = making.told(Plan.of(kept.spec))
+        in_process.finish(kept, path, hear, options.answers, lambda made, ours: making.write_files(made, options.out, None, formats, ours))
 
 
 def _spool_of(run: str | None, out: Path) -> Path:
     """The spool that is meant: a file, a run in DPSYNTH_HOME, the one beside --out, or the only one there is. Raises InputError."""
-    for path in (spool_beside(out),) if run is None else (Path(run),):
-        if os.path.isfile(path):  # unlike Path's, it takes any text
-            return path
+    from dpsynth_core.cli import making
     from dpsynth_core.store import spools
 
+    path = making.spool_beside(out) if run is None else Path(run)
+    if os.path.isfile(path):  # unlike Path's, it takes any text
+        return path
     there = spools.unfinished()
     if run is not None and run in there:
         return spools.spool_file(run)
