@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from dpsynth_core.foundation.arrow_times import DAY_MICROS, FROM_1582, FROM_1960, NO_TIME, Micros, clock_text, holds_times, micros
@@ -31,9 +32,6 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.filled import RowColumn
 from dpsynth_core.vocabulary.kinds.registry import KINDS
 from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _THEN = datetime(1980, 1, 1)
 _SHEET_ROWS = 1_048_575
@@ -206,8 +204,6 @@ def _time_format(attribute: RowColumn, program: _Program) -> str | None:
 
 
 def _dta(table: pa.Table, domain: Domain, about: About) -> bytes:
-    import pandas as pd
-
     columns = _named(domain, 32, r"\W")
     frame, out = _frame(table, columns, _STATA), io.BytesIO()
     moments: dict[Any, Any] = {name: _STATA_DATES[a.dtype] for name, a in columns.items() if a.dtype in _STATA_DATES}
@@ -268,8 +264,6 @@ def _through_file(write: Callable[[Path], None], ending: str) -> bytes:
 
 def _frame(table: pa.Table, columns: _Columns, program: _Program) -> pd.DataFrame:
     """Columns as statistical programs know them: numbers with nan, texts with "" for missing, 0 and 1, days."""
-    import pandas as pd
-
     series: dict[str, pd.Series] = {}
     for name, attribute in columns.items():
         column = table.column(attribute.name)
@@ -296,8 +290,6 @@ def _is_small(attribute: RowColumn) -> bool:
 
 def _seconds(since: int) -> Callable[[Micros, RowColumn], pd.Series]:
     """Times as seconds; timestamps since the first day of a program, so many days after 1970-01-01."""
-    import pandas as pd
-
 
     def series(counts: Micros, attribute: RowColumn) -> pd.Series:
         first = since * DAY_MICROS if attribute.dtype == "timestamp" else 0
@@ -308,8 +300,6 @@ def _seconds(since: int) -> Callable[[Micros, RowColumn], pd.Series]:
 
 def _stata_time(counts: Micros, attribute: RowColumn) -> pd.Series:
     """Timestamps; times of day as those of the first day of Stata; durations as counts of their precision."""
-    import pandas as pd
-
     if attribute.dtype == "duration":
         return pd.Series(np.where(counts == NO_TIME, np.nan, counts / MICROSECONDS[attribute.precision]))
     moments = counts + (FROM_1960 * DAY_MICROS if attribute.dtype == "time" else 0)
