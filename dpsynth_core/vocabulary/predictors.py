@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,24 +29,10 @@ Codes = Mapping[str, NDArray[np.int32]]
 Whole = NDArray[np.int64]
 
 
-class Scores(Protocol):
-    """Numbers for each record: one for each class, or one that stands for a value."""
-
-    @property
-    def columns(self) -> Clique:
-        """That are looked at."""
-
-    @property
-    def content(self) -> Iterable[NDArray[np.int64]]:
-        """All that decides what is said, for a digest."""
-
-    def of(self, codes: Codes, rows: int) -> Whole:
-        """Shape (rows, outputs)."""
-
-
 @dataclass(frozen=True, eq=False)
 class Additive:
-    """A start for each output, and what each code of a column adds. start: shape (outputs,); tables: (size, outputs), by column."""
+    """Numbers for each record: one for each class, or one that stands for a value. They are a start for each output, and what each code of
+    a column adds. start: shape (outputs,); tables: (size, outputs), by column."""
 
     start: Whole
     tables: Mapping[str, Whole]
@@ -59,13 +44,16 @@ class Additive:
 
     @property
     def columns(self) -> Clique:
+        """That are looked at."""
         return tuple(self.tables)
 
     @property
     def content(self) -> Iterable[NDArray[np.int64]]:
+        """All that decides what is said, for a digest."""
         return (self.start, *self.tables.values())
 
     def of(self, codes: Codes, rows: int) -> Whole:
+        """Shape (rows, outputs)."""
         scores = np.tile(self.start, (rows, 1))
         for name, table in self.tables.items():
             scores += table[codes[name]]
@@ -86,7 +74,7 @@ class Tree:
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """The sum of trees. groups: by column, the group of each code; trees tell groups apart. start: shape (outputs,)."""
+    """The same as the sum of trees. groups: by column, the group of each code; trees tell groups apart. start: shape (outputs,)."""
 
     start: Whole
     groups: Mapping[str, NDArray[np.int64]]
@@ -119,17 +107,6 @@ class Forest:
         return scores
 
 
-class Decision(Protocol):
-    """When a score counts as right about a record's code."""
-
-    @property
-    def content(self) -> Iterable[NDArray[np.int64]]:
-        """See `Scores.content`."""
-
-    def right(self, scores: Whole, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """scores: (rows, outputs); codes: (rows,), of the target."""
-
-
 @dataclass(frozen=True, eq=False)
 class Largest:
     """The code of the largest score is guessed, the first of several. codes: of the target, one for each output."""
@@ -141,6 +118,7 @@ class Largest:
         return (self.codes,)
 
     def right(self, scores: Whole, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Whether each score counts as right about the record's code. scores: (rows, outputs); codes: (rows,), of the target."""
         return np.asarray(self.codes[scores.argmax(axis=1)] == codes)
 
 
@@ -163,12 +141,16 @@ class Within:
         return np.asarray((self.least[codes] <= scores[:, 0]) & (scores[:, 0] <= self.most[codes]))
 
 
+Decision = Largest | Within
+"""When a score counts as right about a record's code."""
+
+
 @dataclass(frozen=True, eq=False)
 class Predictor:
     """A guess at the column `target`."""
 
     target: str
-    scores: Scores
+    scores: Additive | Forest
     decision: Decision
 
     def __post_init__(self) -> None:
