@@ -14,7 +14,7 @@ from dpsynth_core.store.balance import Spent
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.store.roles import Act
-from dpsynth_core.web.ledger import approvals_view, left_view, retention_view, tokens_view
+from dpsynth_core.web.ledger import office_view
 from dpsynth_core.web.shell import frame, numbers, refusals, session
 from dpsynth_core.web.shell.text import capital, literal, one_line
 
@@ -42,25 +42,23 @@ _KINDS = {
 def charges(owner: str) -> None:
     """Every account with its entries, and the key that signs releases; in an office, what waits for a second person."""
     if session.in_office():
-        approvals_view.waiting(owner)
-        tokens_view.card(owner)
-        retention_view.card(owner)
-        left_view.card(owner)
+        office_view.cards(owner)
     names = balance.populations()
     if not names:
         st.info("Nothing is charged yet. The first run, or the Data page, opens a population.", icon=":material/receipt_long:")
         return
     books, may_change = chain.entries(), roles.may(owner, Act.CAP)
-    if whole():
+    if _whole():
         for number, spent in enumerate(balance.spent_by_all()):
             with st.container(border=True, key=f"population_{number}"):
-                account_of(owner, spent, books, may_change)
-    entries(owner, names, books)
-    key()
+                _account(owner, spent, books, may_change)
+    _entries(owner, names, books)
+    with frame.card("Key that signs releases", Zone.RELEASED):
+        st.code(signing.public_key(), language=None)
+        st.caption("Announce it where recipients look for it, apart from the bundles: the page Verify then tells yours from others.")
 
 
-def whole() -> bool:
-    """Say whether the chain is whole."""
+def _whole() -> bool:
     verdict = chain.verify()
     if verdict.ok:
         kept = f"Keep this code elsewhere to prove it later: `{verdict.head.hash[:16]}`."
@@ -81,14 +79,7 @@ def whole() -> bool:
     return verdict.ok
 
 
-def key() -> None:
-    """What recipients need to know that a release is from here."""
-    with frame.card("Key that signs releases", Zone.RELEASED):
-        st.code(signing.public_key(), language=None)
-        st.caption("Announce it where recipients look for it, apart from the bundles: the page Verify then tells yours from others.")
-
-
-def account_of(owner: str, account: Spent, books: Sequence[Entry], may_change: bool) -> None:
+def _account(owner: str, account: Spent, books: Sequence[Entry], may_change: bool) -> None:
     st.markdown(f"#### {literal(account.population)}")
     average = balance.times_more(account.remaining_rho, account.rho / account.releases) if account.releases else 0
     fitting = f"; about {average:,} more releases like those before fit" if account.releases else ""
@@ -102,7 +93,7 @@ def account_of(owner: str, account: Spent, books: Sequence[Entry], may_change: b
     if account.unit is not None:
         st.caption(f"Its releases protect {literal(account.unit.words)}. Others do not add up with them and are refused.")
     if session.in_office():
-        approvals_view.demand(owner, account.population, approvals.demanded(books, account.population))
+        office_view.demand(owner, account.population, approvals.demanded(books, account.population))
     if may_change:
         with st.expander("Change the limit", icon=":material/edit:"):
             _change_cap(owner, account)
@@ -123,7 +114,7 @@ def _change_cap(owner: str, account: Spent) -> None:
     st.rerun()
 
 
-def entries(owner: str, names: tuple[str, ...], books: Sequence[Entry]) -> None:
+def _entries(owner: str, names: tuple[str, ...], books: Sequence[Entry]) -> None:
     with frame.card("Entries", Zone.RELEASED, "The newest first."):
         picked = st.multiselect("Populations", names, format_func=one_line, placeholder="all", key="ledger_populations")
         chosen_entries = [entry for entry in reversed(books) if not picked or entry.population in picked]

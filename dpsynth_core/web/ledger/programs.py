@@ -19,7 +19,6 @@ _MOST_BYTES = 1 << 16
 
 
 def routes() -> list[Route]:
-    """For the server, beside Streamlit's own."""
     return [Route(address.path(f"{doors.FOR_PROGRAMS}/{{act}}"), _answer, methods=["POST"])]
 
 
