@@ -1,9 +1,10 @@
-"""Parts of the Budget page: the amount and what it means, accuracy first, noise, the population's account. Public facts only."""
+"""Parts of the Budget page: the amount and what it means, accuracy first, noise, the population's account; and the slider
+that speaks: dragging epsilon moves sentences about this very table. Public facts and invented people only."""
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -13,12 +14,19 @@ from dpsynth_core import charts
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning import precision, weakness
+from dpsynth_core.planning import speaking as sentences
 from dpsynth_core.planning.plan import Shares
+from dpsynth_core.planning.speaking import Told
+from dpsynth_core.planning.spec import StandinSpec
 from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.privacy import attacker, meaning
 from dpsynth_core.privacy import budget as budgets
 from dpsynth_core.privacy.unit import ADD_REMOVE, Unit
+from dpsynth_core.sources import simulated
 from dpsynth_core.store import accounts, balance
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.rows import row_marginals
 from dpsynth_core.vocabulary.workload import Workload
 from dpsynth_core.web.domain import origin_view
 from dpsynth_core.web.shell import document, fields, frame, numbers
@@ -27,7 +35,6 @@ from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import capital, code, literal, names
 
 EPSILON, DELTA, CERTIFICATE = "budget.epsilon", "budget.delta", "budget.certificate"
-_EXPERTS = "budget_experts"
 SHARES = (0.0, 0.02, 0.05, 0.1, 0.2)
 """Shares of the budget offered for the certificate."""
 USUAL = (0.1, 0.5, 1.0, 2.0, 5.0)
@@ -46,6 +53,13 @@ FOUND_HELP = (
 RHO_HELP = (
     "The same budget in the currency in which the pieces of a run add up: ρ of zero-concentrated differential privacy (zCDP), or μ²/2 of "
     "Gaussian differential privacy (GDP) where nearly all of the noise is Gaussian."
+)
+_SPOKEN = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+_DRAWN = 20_000
+"""Invented people; their shares are taken for those of as many as there are."""
+_SPEAKING_HELP = (
+    "The numbers are of invented people with your columns: how common a value is among yours is not looked at. What is known is how "
+    "exact such a number would be, if all tables share the budget equally: 95% of them are this close."
 )
 _SHARING_HELP = (
     "AIM measures only the tables that matter most, and fits a model to them: tables that overlap tell about each other, so that large "
@@ -113,7 +127,50 @@ def _at_most(share: float) -> str:
     return f"at most **{share:.0%}** right" if share <= 0.99 else f"at most **{share:.1%}** right"
 
 
-def accuracy(project: Current, workload: Workload, unit: Unit) -> None:
+def speaking(project: Current, workload: Workload, unit: Unit, sound: bool) -> None:
+    """What ε would say, and which one gives a stated accuracy. sound: whether the budget can be used."""
+    with st.expander("What ε would say", icon=":material/record_voice_over:", key=f"{project.id}:speaking"):
+        if sound and not document.is_linked(project.draft):  # of whose pairs no people are invented
+            _speak(project, workload, unit)
+        _accuracy(project, workload, unit)
+
+
+def _speak(project: Current, workload: Workload, unit: Unit) -> None:
+    """The sentences at the chosen epsilon, and at half of it."""
+    now = fields.value(EPSILON)
+    if now is None or workload.domain.unknown:
+        return
+    people = document.people(project.draft) or StandinSpec().rows
+    options = sorted({*_SPOKEN, now})
+    look = {"format_func": lambda epsilon: f"ε {epsilon:g}", "help": _SPEAKING_HELP}
+    fields.linked("spoken_epsilon", now, set_epsilon, st.select_slider, "Drag ε", options, **look)
+    try:
+        sigma, less = (_sigma(project, workload, unit, epsilon) for epsilon in (now, now / 2))
+    except InputError:  # half of the smallest there is; the field above says what is wrong with any other
+        return
+    for one in _told(json.dumps(workload.domain.to_json()), sentences.tables(workload), people):
+        said = literal(sentences.sentence(one, sigma, less, now / 2), 1000)
+        st.markdown("- " + said.replace("± ", "±\N{NO-BREAK SPACE}").replace("ε ", "ε\N{NO-BREAK SPACE}"))
+    tables = len(workload.cliques)
+    shared = f"; all {tables:,} tables share the budget equally" if tables > 1 else ""
+    st.caption(f"Of {people:,} invented people{shared}.")
+
+
+def _sigma(project: Current, workload: Workload, unit: Unit, epsilon: float) -> float:
+    draft = {**project.draft, "budget": {**project.draft["budget"], "epsilon": epsilon}}
+    return precision.sigma(document.shares(draft).mechanism, unit, len(workload.cliques))
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _told(domain_text: str, tables: tuple[Clique, ...], people: int) -> tuple[Told, ...]:
+    domain = Domain.from_json(json.loads(domain_text))
+    kept = domain.keep({name for clique in tables for name in clique})
+    codes = simulated.simulate(kept, min(people, _DRAWN), StandinSpec().strength)
+    counts = row_marginals(kept, codes, tables)
+    return sentences.told(kept, {clique: table * (people / len(codes)) for clique, table in counts.items()})
+
+
+def _accuracy(project: Current, workload: Workload, unit: Unit) -> None:
     """The other way round: state the accuracy, read off epsilon."""
     left, right = st.columns(2)
     with left:
@@ -149,7 +206,13 @@ def details(project: Current, workload: Workload, unit: Unit, shares: Shares | N
             found = f"An attacker who accepts 1 wrong accusation in 100 finds at most {at_1:.1f} of 100 members. By guessing: 1."
             st.caption(found, help=FOUND_HELP)
             _noise(project, workload, unit, shares.mechanism)
-            _pictures(project.draft, workload, unit, shares)
+            mechanism = document.mechanism(project.draft)
+            show(charts.split, precision.budget_split(mechanism, workload, shares, unit.total_is_public))
+            icon, key = ":material/policy:", "budget_experts"
+            if (experts := st.expander("For experts: any attacker's best test", icon=icon, key=key, on_change="rerun")).open:
+                with experts:
+                    show(charts.tradeoff, precision.attacker(shares.rho, shares.slack, shares.accountant))
+                    st.caption(f"In all ρ = {shares.rho:.4g} ({shares.accountant.name}). Mechanism: {mechanism.card.title}.", help=RHO_HELP)
 
 
 def _odds(shares: Shares) -> attacker.Reading:
@@ -157,7 +220,6 @@ def _odds(shares: Shares) -> attacker.Reading:
 
 
 def _noise(project: Current, workload: Workload, unit: Unit, rho: float) -> None:
-    """How far the cells of measured tables will be off."""
     shares = precision.sharings(workload)
     st.markdown("**How exact will the tables be?**", help="From the budget and the workload alone: the records are not looked at.")
     for column, shared in zip(st.columns(len(shares)), shares, strict=True):
@@ -170,8 +232,7 @@ def _noise(project: Current, workload: Workload, unit: Unit, rho: float) -> None
     st.caption(f"People per cell; 95% of the cells are this close. {largest}")
 
 
-def certificate(project: Current, workload: Workload, unit: Unit, rho: float) -> None:
-    """The share of the budget for measuring the errors of the result. rho: that share."""
+def certificate(project: Current, workload: Workload, unit: Unit, shares: Shares) -> None:
     title, none = "Share of the budget that measures the quality of the rows", "no certificate"
     if not fields.share(title, CERTIFICATE, SHARES, 0.0, CERTIFICATE_HELP, none):
         st.caption(
@@ -179,7 +240,7 @@ def certificate(project: Current, workload: Workload, unit: Unit, rho: float) ->
             "were not measured hardly at all."
         )
         return
-    tables, people = len(workload.cliques), document.people(project.draft)
+    tables, people, rho = len(workload.cliques), document.people(project.draft), shares.of("certificate")
     each = precision.certificate_margin(rho, unit, tables)
     mean, largest = each / math.sqrt(tables), precision.largest_margin(rho, unit)
     if people:
@@ -220,13 +281,3 @@ def account(project: Current, shares: Shares) -> InputError | None:
     help = f"Losses of all releases about the same people add up; at the δ of the limit, {at}, this one is ε {charged}. {numbers.SLOWLY}"
     st.caption(f":material/account_balance: Limit for {code(name)}: ε {cap}{before}. {numbers.more(more)}", help=help)
     return None
-
-
-def _pictures(draft: Mapping[str, Any], workload: Workload, unit: Unit, shares: Shares) -> None:
-    """How the budget is divided when this plan runs; for experts, the attacker's trade-off."""
-    mechanism = document.mechanism(draft)
-    show(charts.split, precision.budget_split(mechanism, workload, shares, unit.total_is_public))
-    if (experts := st.expander("For experts: any attacker's best test", icon=":material/policy:", key=_EXPERTS, on_change="rerun")).open:
-        with experts:
-            show(charts.tradeoff, precision.attacker(shares.rho, shares.slack, shares.accountant))
-            st.caption(f"In all ρ = {shares.rho:.4g} ({shares.accountant.name}). Mechanism: {mechanism.card.title}.", help=RHO_HELP)

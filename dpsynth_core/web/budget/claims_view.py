@@ -28,14 +28,6 @@ from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal, names, one_line
 
-Card = Callable[[Current, Workload, Unit, Shares], None]
-CARDS: Mapping[str, Card] = {
-    CERTIFICATE.name: lambda project, workload, unit, shares: budget_view.certificate(project, workload, unit, shares.of(CERTIFICATE.name)),
-    CRITERIA.name: criteria_view.criteria,
-    MODELS.name: lambda project, workload, unit, _shares: models(project, workload, unit),
-    WEIGHTED.name: lambda project, _workload, _unit, _shares: weights(project),
-}
-"""By name of the claim, in the order of the page. A claim that has none gets a card with its share alone."""
 OF_LINKED = (CERTIFICATE.name, WEIGHTED.name)
 """What is measured of two linked tables; and conditions, where a plan has some."""
 
@@ -73,8 +65,7 @@ WEIGHT_HELP = (
 NEAR_HELP = "A guess counts as right if no value of the person's bin is further from it than this. Empty: a tenth of the column's range."
 
 
-def models(project: Current, workload: Workload, unit: Unit) -> None:
-    """Which columns models are to predict, and what that costs."""
+def models(project: Current, workload: Workload, unit: Unit, shares: Shares) -> None:
     with frame.card("Columns to predict", Zone.PUBLIC, HELP):
         domain = workload.domain
         chosen = [one["column"] for one in project.draft.get("models", [])]
@@ -100,12 +91,14 @@ def models(project: Current, workload: Workload, unit: Unit) -> None:
         for target in targets:
             if target.tolerance is not None and target.column in chosen:
                 _tolerance(project, target.column, target.tolerance)
-        _price(project, unit, columns)
+        fields.share("Share of the budget for models", SHARE, SHARES, MODELS.share.default)
+        margin, people = precision.models_margin(shares.of(MODELS.name), unit, len(columns)), document.people(project.draft)
+        known = f"± {margin / people:.2%} of the people" if people else f"± {numbers.count(margin)} people"
+        st.caption(f"It will be known to {known} how often models of {names(columns)} are right, with 95% confidence for each.")
         st.caption(f"{training_time.sentence(targets, len(domain), fields.value('output.rows'))}.")
 
 
-def weights(project: Current) -> None:
-    """Which column holds survey weights, and what weighted tables cost."""
+def weights(project: Current, *_plan: object) -> None:
     with frame.card(WEIGHTED.title, Zone.PUBLIC, WEIGHTED.reading):
         stated = project.draft.get("weight")
         offered = [None, *(one.name for one in document.domains(project.draft)[0] if one.kind in NUMBERS)]
@@ -156,12 +149,11 @@ def _tolerance(project: Current, column: str, usual: float) -> None:
     fields.remembered(f"near:{column}", stated, take, st.number_input, label, **look)
 
 
-def _price(project: Current, unit: Unit, columns: list[str]) -> None:
-    fields.share("Share of the budget for models", SHARE, SHARES, MODELS.share.default)
-    try:
-        rho = document.shares(project.draft).of("models")
-    except InputError:
-        return  # the budget's own fields say what is wrong
-    margin, people = precision.models_margin(rho, unit, len(columns)), document.people(project.draft)
-    known = f"± {margin / people:.2%} of the people" if people else f"± {numbers.count(margin)} people"
-    st.caption(f"It will be known to {known} how often models of {names(columns)} are right, with 95% confidence for each.")
+Card = Callable[[Current, Workload, Unit, Shares], None]
+CARDS: Mapping[str, Card] = {
+    CERTIFICATE.name: budget_view.certificate,
+    CRITERIA.name: criteria_view.criteria,
+    MODELS.name: models,
+    WEIGHTED.name: weights,
+}
+"""By name of the claim, in the order of the page. A claim that has none gets a card with its share alone."""

@@ -59,13 +59,13 @@ def criteria(project: Current, workload: Workload, unit: Unit, shares: Shares) -
             st.button("Remove this condition", icon=":material/delete:", key=button, on_click=take_away)
         else:
             st.caption("Nothing is fixed. After the run you will judge the rows by their errors alone.")
-        key, put = f"{project.id}:criterion_add", partial(_put, project.id, len(entries), new(TablesWithin.kind))
-        st.button("Add a condition", icon=":material/add:", key=key, on_click=put)
 
+        def add() -> None:
+            if len(listed(session.current().draft)) == len(entries):  # a second click adds no second one
+                session.edit(lambda draft: draft.update(criteria=[*listed(draft), new(TablesWithin.kind)]))
+            st.session_state[f"{project.id}:criterion"] = len(entries)
 
-def _put(project: str, number: int, entry: Entry) -> None:
-    session.edit(lambda draft: replace(draft, number, entry))
-    st.session_state[f"{project}:criterion"] = number
+        st.button("Add a condition", icon=":material/add:", key=f"{project.id}:criterion_add", on_click=add)
 
 
 def _chosen(project: Current, entries: list[Entry]) -> int:
@@ -82,12 +82,8 @@ def _chosen(project: Current, entries: list[Entry]) -> int:
 
 
 def _panel(workload: Workload, entry: Entry, number: int) -> None:
-    known = entry["kind"] if entry.get("kind") in KINDS else TablesWithin.kind
-
-    def take(kind: str) -> None:
-        session.edit(partial(turn, number=number, kind=kind))
-
-    key = f"criterion:{number}:kind"
+    known, key = entry["kind"] if entry.get("kind") in KINDS else TablesWithin.kind, f"criterion:{number}:kind"
+    take = lambda kind: _edit(number, partial(new, kind))  # noqa: E731
     kind = str(fields.linked(key, known, take, st.selectbox, "It is about", list(KINDS), format_func=lambda one: KINDS[one].title))
     ask, form = partial(_ask, workload, entry, number), KINDS[kind].form
     left, right = st.columns(2)
@@ -105,7 +101,6 @@ def _panel(workload: Workload, entry: Entry, number: int) -> None:
 
 
 def _ask(workload: Workload, entry: Entry, number: int, field: Field) -> None:
-    """One entry of the form; nothing where there is nothing to choose from."""
     if field.holds is Holds.PEOPLE:
         _condition(workload, entry, number, field)
     elif field.holds in _AMOUNTS:
@@ -155,7 +150,7 @@ def _choice(domain: Domain, entry: Entry, number: int, field: Field) -> None:
 def _condition(workload: Workload, entry: Entry, number: int, field: Field) -> None:
     domain, stated = workload.domain, entry.get(field.name, {})
     names = [a.name for a in domain if not a.most]
-    take = partial(_restate, number, field.name)
+    take = lambda said: _edit(number, lambda now: stated_anew(now, {field.name: said(now.get(field.name, {}))}))  # noqa: E731
     look: dict[str, Any] = {"options": names, "format_func": one_line, "placeholder": "columns"}
     key, meant = f"criterion:{number}:{field.name}", [column for column in stated if column in names]
     picked = lambda columns: take(lambda now: {column: now.get(column, []) for column in columns})  # noqa: E731
@@ -171,21 +166,17 @@ def _field(number: int, name: str, widget: Any, title: str, value: Any, kept: Ca
     """kept: what is stored of what is entered."""
     if value is None:
         look["index" if "options" in look else "value"] = None
-    fields.linked(f"criterion:{number}:{name}", value, lambda entered: _save(number, {name: kept(entered)}), widget, title, **look)
+    take = lambda entered: _edit(number, lambda now: stated_anew(now, {name: kept(entered)}))  # noqa: E731
+    fields.linked(f"criterion:{number}:{name}", value, take, widget, title, **look)
 
 
-def _save(number: int, changes: Mapping[str, Any]) -> None:
-    session.edit(partial(change, number=number, changes=changes))
+def _edit(number: int, change: Callable[[Entry], Entry]) -> None:
+    """Change what one criterion says now; nothing where it is gone meanwhile."""
 
+    def changed(draft: Draft) -> None:
+        draft["criteria"] = [change(entry) if place == number else entry for place, entry in enumerate(listed(draft))]
 
-def _restate(number: int, name: str, changed: Callable[[Entry], Entry]) -> None:
-    """Change what one criterion says now of people, as columns with their values. name: of the entry, such as "among"."""
-
-    def restated(draft: Draft) -> None:
-        for entry in listed(draft)[number : number + 1]:
-            change(draft, number, {name: changed(entry.get(name, {}))})
-
-    session.edit(restated)
+    session.edit(changed)
 
 
 def _precision(project: Current, workload: Workload, unit: Unit, shares: Shares, number: int) -> None:
@@ -220,26 +211,9 @@ def listed(draft: Mapping[str, Any]) -> list[Entry]:
     return [dict(entry) for entry in draft.get("criteria", ())]
 
 
-def change(draft: Draft, number: int, changes: Mapping[str, Any]) -> None:
-    """Set entries of one criterion; those that are None, empty lists or empty objects are left out. Nothing where it is gone meanwhile."""
-    entries = listed(draft)
-    if number < len(entries):
-        merged = entries[number] | dict(changes)
-        entries[number] = {name: value for name, value in merged.items() if value not in (None, [], {})}
-        draft["criteria"] = entries
-
-
-def turn(draft: Draft, number: int, kind: str) -> None:
-    """Make one criterion another kind."""
-    for entry in listed(draft)[number : number + 1]:
-        replace(draft, number, new(kind, entry))
-
-
-def replace(draft: Draft, number: int, entry: Entry) -> None:
-    """Put another criterion in the place of one, or behind the last one."""
-    entries = listed(draft)
-    entries[number : number + 1] = [entry]
-    draft["criteria"] = entries
+def stated_anew(entry: Entry, changes: Mapping[str, Any]) -> Entry:
+    """A criterion with some of its entries set; those that are None, empty lists or empty objects are left out."""
+    return {name: value for name, value in (entry | dict(changes)).items() if value not in (None, [], {})}
 
 
 def remove(draft: Draft, number: int, entry: Entry) -> None:

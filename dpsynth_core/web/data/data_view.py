@@ -11,7 +11,7 @@ import streamlit as st
 
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning import about_spec
-from dpsynth_core.planning.renewal import Changes
+from dpsynth_core.planning.spec import DEMO
 from dpsynth_core.privacy.unit import ADD_REMOVE, REPLACE
 from dpsynth_core.sources import demo, demo_households
 from dpsynth_core.sources.registry import KINDS, LINKED_DEMO
@@ -62,7 +62,10 @@ def source(project: Current, beginning: Callable[[Current], None]) -> None:
         if "data" in project.draft:
             _chosen(project)
             if (there := plan_first.differences(project.draft)) is not None:
-                _compared(there)
+                for sentence in there.sentences:
+                    (st.warning if there.missing else st.info)(literal(sentence, 1000), icon=":material/compare:")
+                if there.missing:
+                    st.caption("What the table lacks is left out of the plan.")
             if document.is_linked(project.draft):
                 members_view.chosen(project)
             records(project)
@@ -73,50 +76,30 @@ def _choosing(project: Current, beginning: Callable[[Current], None]) -> None:
     way = fields.choice("Where is it?", "wizard.way", ways, WAYS, kind="segmented", label_visibility="collapsed")
     if way == DATABASE:
         database_view.choosing(project, TABLE, _take)
+    elif way == PLAN:
+        beginning(project)
+    elif way == PATH:
+        example = "/data/stays.parquet, a folder, or s3://bucket/stays"
+        fields.text("File or folder on this machine, or address", "wizard.path", placeholder=example)
+        opened = lambda: project_table.from_path(fields.value("wizard.path", ""), session.only_this_machine())  # noqa: E731
+        st.button("Open", icon=":material/folder_open:", key="open_path", on_click=_take, args=(opened,))
     else:
-        {UPLOAD: _upload, PATH: _path, PLAN: beginning}[way](project)
+        kept = lambda file: project_table.from_upload(project.owner, project.id, file.name, file)  # noqa: E731
+        help = "Larger than the limit? Choose “By path” and leave the file where it is."
+        fields.table_file("upload", lambda file: _take(partial(kept, file)), help)
     what = f"{demo.ROWS:,} invented people, 12 columns that depend on each other. No privacy is at stake: look at everything."
     look = {"icon": ":material/groups:", "type": "tertiary", "help": what}
-    st.button("Or try it with simulated people", key="use_demo", on_click=_take_simulated, **look)
+    st.button("Or try it with simulated people", key="use_demo", on_click=_take_invented, args=(DEMO,), **look)
     what = f"Two linked tables: {demo_households.ROWS:,} invented households and the people in them."
     look = {"icon": ":material/account_tree:", "type": "tertiary", "help": what}
-    st.button("Or with simulated households and their members", key="use_linked_demo", on_click=_take_linked, **look)
+    st.button("Or with simulated households and their members", key="use_linked_demo", on_click=_take_invented, args=LINKED_DEMO, **look)
 
 
-def _take_simulated() -> None:
-    _take(project_table.simulated)
+def _take_invented(kind: str, second: str = "") -> None:
+    _take(partial(project_table.simulated, kind))
+    if second:
+        members_view.take(partial(project_table.simulated, second))
     st.session_state[_SIMULATED] = True
-
-
-def _take_linked() -> None:
-    first, second = map(project_table.simulated, LINKED_DEMO)
-    _take(lambda: first)
-    members_view.take(lambda: second)
-    st.session_state[_SIMULATED] = True
-
-
-def _compared(there: Changes) -> None:
-    for sentence in there.sentences:
-        (st.warning if there.missing else st.info)(literal(sentence, 1000), icon=":material/compare:")
-    if there.missing:
-        st.caption("What the table lacks is left out of the plan.")
-
-
-def _upload(_: Current) -> None:
-    fields.table_file(
-        "upload",
-        lambda file: _take(partial(project_table.from_upload, session.current().owner, session.current().id, file.name, file)),
-        "Larger than the limit? Choose “By path” and leave the file where it is.",
-    )
-
-
-def _path(_: Current) -> None:
-    def take() -> None:
-        _take(partial(project_table.from_path, fields.value("wizard.path", ""), session.only_this_machine()))
-
-    example = "/data/stays.parquet, a folder, or s3://bucket/stays"
-    fields.text("File or folder on this machine, or address", "wizard.path", placeholder=example)
-    st.button("Open", icon=":material/folder_open:", key="open_path", on_click=take)
 
 
 def _take(look_at: Callable[[], Table]) -> None:
@@ -181,7 +164,8 @@ def people(project: Current) -> None:
         known = document.people(project.draft)
         shown = None if known is None else next((size for size in reversed(SIZES) if known >= size / 3), min(SIZES))
         look: dict[str, Any] = {"format_func": SIZES.get, "help": _PEOPLE_HELP}
-        fields.remembered("about_how_many", shown, _about, st.pills, "About how many people?", list(SIZES), **look)
+        about = partial(fields.store, "wizard.people")
+        fields.remembered("about_how_many", shown, about, st.pills, "About how many people?", list(SIZES), **look)
         if document.is_linked(project.draft):
             st.caption(_LINKED)
             return
@@ -211,21 +195,17 @@ _PEOPLE_HELP = (
 )
 
 
-def _about(size: int | None) -> None:
-    fields.store("wizard.people", size)
-
-
 def _population(project: Current) -> None:
     populations, chosen = balance.populations(), project.draft.get("population", "")
     if populations:
-
-        def choose(name: str) -> None:
-            fields.store("population", "" if name == NEW else name)
-
-        known = chosen if chosen in populations else NEW
+        known, choose = chosen if chosen in populations else NEW, lambda name: fields.store("population", "" if name == NEW else name)
         fields.linked("population_known", known, choose, st.selectbox, "Population", [*populations, NEW])
     if chosen in populations:
-        _account(chosen)
+        spent = balance.spent(chosen)
+        releases = f"{spent.releases} release{'s' * (spent.releases != 1)}"
+        st.progress(spent.share, text=f"ε {spent.epsilon:.2f} of {numbers.short(spent.cap_epsilon)} spent in {releases}")
+        if spent.unit is not None:
+            st.caption(f"Its releases protect {literal(spent.unit.words)}. Further ones must protect the same.")
     else:
         fields.text("Name of the population", "population", placeholder="Patients of County Hospital, 2024", max_chars=200)
 
@@ -233,7 +213,8 @@ def _population(project: Current) -> None:
 def more(project: Current) -> None:
     """What has a default that is right for most releases, named in the title."""
     draft, relation = project.draft, project.draft["unit"]["relation"]
-    limit = "" if draft.get("population", "") in balance.populations() else f"limit ε {_limit(draft)}, "
+    (epsilon, _), known = document.cap(draft), draft.get("population", "") in balance.populations()
+    limit = "" if known else f"limit ε {'?' if epsilon is None else numbers.short(epsilon)}, "
     copies = "" if str(draft.get("other_copies") or "").strip() else "other publications not named, "
     hidden = "hides whether a person is in it" if relation == ADD_REMOVE else "hides what a person’s record says"
     public = "with a public table" if "public" in draft else "no public table"
@@ -245,7 +226,13 @@ def more(project: Current) -> None:
         parse, example = partial(numbers.optional, field="number of people", low=1, high=10**10), "only if publicly known, such as 32,000"
         fields.number("About how many people, more closely", "wizard.people", parse, "{:,}".format, placeholder=example)
         if limit:
-            _new_limit()
+            left, right = st.columns(2, vertical_alignment="bottom")
+            with left:
+                title, help = "Limit for all releases about these people: ε", "No run is started that would bring the sum above this limit."
+                read = partial(numbers.positive, field="limit", example="10")
+                fields.number(title, "wizard.cap.epsilon", read, numbers.short, help=help)
+            with right:
+                fields.number("and δ", "wizard.cap.delta", partial(numbers.positive, field="limit", example="1e-9"), numbers.short)
         title = "What an outsider must not be able to tell"
         help = "The neighbouring relation: which two tables must look alike to any attacker."
         fields.choice(title, "unit.relation", (ADD_REMOVE, REPLACE), _RELATIONS, kind="radio", captions=_HIDDEN, help=help)
@@ -259,28 +246,6 @@ def more(project: Current) -> None:
                 public_view.part(project)
             if KINDS[draft["data"]["kind"]].is_file and (alone or draft["data"].get("engine")):
                 reading_view.engine(project)
-
-
-def _limit(draft: document.Draft) -> str:
-    epsilon, _ = document.cap(draft)
-    return "?" if epsilon is None else numbers.short(epsilon)
-
-
-def _account(name: str) -> None:
-    spent = balance.spent(name)
-    releases = f"{spent.releases} release{'s' * (spent.releases != 1)}"
-    st.progress(spent.share, text=f"ε {spent.epsilon:.2f} of {numbers.short(spent.cap_epsilon)} spent in {releases}")
-    if spent.unit is not None:
-        st.caption(f"Its releases protect {literal(spent.unit.words)}. Further ones must protect the same.")
-
-
-def _new_limit() -> None:
-    left, right = st.columns(2, vertical_alignment="bottom")
-    with left:
-        title, help = "Limit for all releases about these people: ε", "No run is started that would bring the sum above this limit."
-        fields.number(title, "wizard.cap.epsilon", partial(numbers.positive, field="limit", example="10"), numbers.short, help=help)
-    with right:
-        fields.number("and δ", "wizard.cap.delta", partial(numbers.positive, field="limit", example="1e-9"), numbers.short)
 
 
 def records(project: Current) -> None:

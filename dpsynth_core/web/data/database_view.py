@@ -89,6 +89,7 @@ def _what(known: dict[str, Any], take: Take, look: Literal["primary", "secondary
         example = "SELECT age, sex, region FROM stays WHERE year = 2024"
         fields.paragraph("One SELECT whose rows are the records", f"{_STATED}.query", placeholder=example, help=_QUERY_HELP)
     with st.expander("How long a statement may take", icon=":material/timer:"):
+        seconds = partial(numbers.optional, field="seconds", low=1, high=MAX_TIMEOUT)
         fields.number("Seconds", f"{_STATED}.timeout", seconds, lambda n: "" if n is None else str(n), help=_TIMEOUT_HELP)
     st.button("Use it", icon=":material/check:", key="use_database", on_click=take, args=(_stated,), type=look)
 
@@ -123,13 +124,7 @@ def chosen(stated: Mapping[str, Any], only_this_machine: bool) -> Table:
 
 
 def shown(place: Address) -> str:
-    """What to call a database on screen."""
     return place.base_name or "the database"
-
-
-def seconds(text: str) -> int | None:
-    """How long one statement may take, as typed; None for no text. Raises InputError."""
-    return numbers.optional(text, "seconds", 1, MAX_TIMEOUT)
 
 
 def _check_allowed(place: Address, only_this_machine: bool) -> None:

@@ -30,7 +30,6 @@ _LEFT_OUT_HELP = "Your statement, from what you know of these tables. It is neve
 
 
 def part(project: Current) -> None:
-    """Optional: choosing it."""
     st.markdown("**A second table that belongs to it (optional)**", help=_WHAT)
     owner, own = project.owner, project.id
     fields.table_file("second_upload", lambda file: take(lambda: project_table.from_upload(owner, own, file.name, file, SHELF)))

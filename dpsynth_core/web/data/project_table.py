@@ -95,7 +95,6 @@ def from_path(text: str, only_this_machine: bool) -> Table:
 
 
 def simulated(kind: str = DEMO) -> Table:
-    """The program's own invented people, or one of its two linked tables."""
     key = (demo_households.KEY,) if kind in LINKED_DEMO else ()
     label = dict(zip(LINKED_DEMO, ("Simulated households", "Their members"), strict=True)).get(kind, DEMO_LABEL)
     return Table({"kind": kind}, (*key, *_domain_of(kind).names), DEMO, label)
@@ -212,7 +211,6 @@ def is_simulated(draft: Mapping[str, Any]) -> bool:
 
 
 def is_database(draft: Mapping[str, Any]) -> bool:
-    """Whether the table is in a database."""
     return draft.get("data", {}).get("kind") == "database"
 
 

@@ -38,7 +38,6 @@ _PUBLIC = "public table"
 
 
 def part(project: Current) -> None:
-    """Optional: a public table with the same columns."""
     st.markdown("**A public table of the same columns (optional)**", help=HELP)
     if "public" in project.draft:
         section = project.draft["public"]
@@ -113,7 +112,6 @@ def from_upload(owner: str, project: str, name: str, content: BinaryIO, draft: D
 
 
 def twin(owner: str, project: str, draft: Draft) -> Table:
-    """Other simulated people, to try public data with."""
     content = demo.simulate(rows=TWIN_ROWS, seed=TWIN_SEED).to_csv(index=False).encode()
     return from_upload(owner, project, TWIN, io.BytesIO(content), draft)
 

@@ -44,7 +44,6 @@ def _key(project: Current, name: str) -> str:
 
 
 def panel(project: Current, reread: Reread) -> None:
-    """Everything that can be stated of this kind of file."""
     form = TableFormat.of(project.draft["data"])
     open_ones = {field for doubt in document.doubts(project.draft) for field in doubt.fields}
     with st.expander(_summary(form, open_ones), icon=":material/tune:"):
