@@ -29,9 +29,10 @@ from dpsynth_core.web.shell.text import capital
 _OPEN = "mechanism_change"
 CANDIDATES = (recommendation.USUAL, recommendation.BASELINE)
 """The mechanisms that are recommended most often."""
+Forecasts = Mapping[str, Forecast | InputError]
 
 
-def follow(project: Current, forecasts: Mapping[str, Forecast | InputError]) -> bool:
+def follow(project: Current, forecasts: Forecasts) -> bool:
     """Whether another mechanism is in the plan now: until somebody chooses one, it is the recommended one."""
     recommended = ranked(project, forecasts)
     if not recommended or not _follows(project.draft) or recommended[0].name == project.draft["mechanism"]["name"]:
@@ -52,7 +53,7 @@ def among(draft: document.Draft) -> tuple[str, ...]:
     return (chosen, *CANDIDATES) if _follows(draft) else (chosen,)
 
 
-def card(project: Current, forecasts: Mapping[str, Forecast | InputError]) -> None:
+def card(project: Current, forecasts: Forecasts) -> None:
     """What is chosen, what we would choose, and the way to another one. The draft's domain, workload and budget are complete."""
     mechanism = registry.get(project.draft["mechanism"]["name"])
     recommended = ranked(project, forecasts)
@@ -111,7 +112,6 @@ def _span(one: Expected) -> str:
 
 _ORDER = ("First choice", "Second", "Third")
 _BY = "recommended_by"
-Forecasts = Mapping[str, Forecast | InputError]
 _MEASURES = {MEAN: curves.MEAN, LARGEST: curves.LARGEST}
 
 
@@ -129,7 +129,6 @@ def ranked(project: Current, forecasts: Forecasts, by: str = MEAN) -> tuple[Reco
 
 
 def shortlist(project: Current, forecasts: Forecasts) -> None:
-    """The best few, with what speaks for each."""
     if not document.people(project.draft):
         st.info("Say about how many people the table holds, as far as that is public, to get a recommendation.", icon=":material/help:")
         frame.link("data", "Say how many")
@@ -156,7 +155,7 @@ def shortlist(project: Current, forecasts: Forecasts) -> None:
     st.caption(f"A rough guide from {trials:,} trials on simulated tables, not yours. Trade-offs on simulated data like yours says more.")
 
 
-def forecasts(draft: document.Draft) -> Mapping[str, Forecast | InputError]:
+def forecasts(draft: document.Draft) -> Forecasts:
     """What each mechanism would need for this plan, the chosen one with its own settings; or why it cannot run."""
     parts = {part: draft.get(part) for part in ("domain", "workload", "unit", "budget", "mechanism", "public", "criteria", "models")}
     parts["data"] = {part: (draft.get("data") or {}).get(part, default) for part, default in (("kind", "csv"), ("engine", None))}

@@ -133,7 +133,6 @@ def _card(mechanism: Mechanism, forecast: Forecast | InputError, chosen: bool) -
 
 
 def fitting(forecast: Forecast | InputError) -> None:
-    """What a run needs, or why it cannot be."""
     if isinstance(forecast, Forecast) and forecast.fits:
         seconds, memory = duration(forecast.seconds), f"{forecast.memory_mb:,.0f} MB"
         st.markdown(f":green[:material/check:] Fits this plan: about {seconds}, {memory}.")

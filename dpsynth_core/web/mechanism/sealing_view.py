@@ -19,7 +19,7 @@ from dpsynth_core.planning.spec import DataSpec
 from dpsynth_core.sources.locations import located
 from dpsynth_core.store import balance, fingerprints, looks, runs
 from dpsynth_core.store.balance import Spent
-from dpsynth_core.web.mechanism import choice_view, light_view, plan_view, ways_view
+from dpsynth_core.web.mechanism import choice_view, plan_view, ways_view
 from dpsynth_core.web.run import launch
 from dpsynth_core.web.shell import document, fields, frame, numbers, refusals, session
 from dpsynth_core.web.shell.numbers import short
@@ -32,10 +32,10 @@ HELP = (
     "PMW^Pub can only give other weights to rows that the public table holds. This measures, with noise, how well the best weights could "
     "do. It is charged to the ledger as a run of its own: a check inside a run comes too late to save its budget."
 )
-_CHECK = "check"
+_CHECK, _RUN = "check", "run"
 
 
-def check_card(project: Current) -> None:
+def _check_card(project: Current) -> None:
     """The result of the last check, and a form to make one. The draft's plan is complete and names a public table."""
     with frame.card("Can the public table stand in for yours?", Zone.RELEASED, HELP):
         digest = project.draft["public"]["sha256"]
@@ -53,9 +53,7 @@ def check_card(project: Current) -> None:
             epsilon = fields.number("ε of the check", EPSILON, read, numbers.short)
         if right.button("Check it first…", icon=":material/balance:", disabled=epsilon is None):
             _confirm_check(project, epsilon, [run.id for run in runs.list(project.owner, project.id)])
-        if (error := refusals.taken(_CHECK)) is not None:
-            frame.refused(error)
-            st.caption("The check was not started and nothing was spent.")
+        say_if_refused(_CHECK)
 
 
 def was_check(run: runs.Run) -> bool:
@@ -73,9 +71,6 @@ def _confirm_check(project: Current, epsilon: float, seen: Collection[str]) -> N
     submit = partial(refusals.attempt, _CHECK, partial(launch.submit_check, project, epsilon, seen))
     if st.button(label, type="primary", icon=":material/play_arrow:", width="stretch", on_click=submit):
         st.rerun()
-
-
-_RUN = "run"
 
 
 def planning(project: Current) -> None:
@@ -97,7 +92,7 @@ def planning(project: Current) -> None:
     elif choice_view.follow(project, forecasts := choice_view.forecasts(project.draft)):
         planning(session.current())
         return
-    light_view.light(project)
+    ways_view.light(project)
     ways_view.before(project, plan)
     spec, shares = plan.spec, plan.shares
     account = balance.spent(spec.population, shares.accountant, document.cap(project.draft))
@@ -114,7 +109,7 @@ def planning(project: Current) -> None:
     plan_view.noise(assessed, people, "people" if plan.link is None else "households")
     plan_view.parameters(mechanism, plan.domain.names)
     if spec.public is not None:
-        check_card(project)
+        _check_card(project)
     _seal(project, plan, account, fits=isinstance(forecast := forecasts[mechanism.card.name], Forecast) and forecast.fits)
 
 
@@ -182,14 +177,14 @@ def _confirm(project: Current, plan: Plan, account: Spent, seen: Collection[str]
         f"The plan is locked: its seal `{spec.digest()[:16]}` shows everybody that nothing was changed afterwards. From the moment the run"
         " opens the records, the charge is final: also if it is cancelled, fails, or the machine goes down."
     )
-    light_view.shown(project, plan)
+    ways_view.shown(project, plan)
     label = f"Spend ε {short(spec.budget.epsilon)}{_foreseen(project, plan) or ' and run'}"
     submit = partial(refusals.attempt, _RUN, partial(launch.submit, project, seen))
     if st.button(label, type="primary", icon=":material/play_arrow:", width="stretch", on_click=submit):
         st.rerun()
 
 
-def say_if_refused() -> None:
-    if (error := refusals.taken(_RUN)) is not None:
+def say_if_refused(what: str = _RUN) -> None:
+    if (error := refusals.taken(what)) is not None:
         frame.refused(error)
-        st.caption("The run was not started and nothing was spent.")
+        st.caption(f"The {what} was not started and nothing was spent.")

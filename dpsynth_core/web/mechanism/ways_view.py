@@ -1,9 +1,8 @@
-"""What would do, where a plan should not come out good enough or did not: each way with what it should come to, and a button that changes
-the draft and leads to the page that shows it. Public facts only: a number of people that is declared or was released."""
+"""One light, at the same place on Workload, Budget and Mechanism: what to expect of the plan as it stands, before anything is spent. Below
+it, where the plan should not come out good enough or did not, what would do: each way with what it should come to, and a button that
+changes the draft and leads to the page that shows it. Public facts only: a number of people that is declared or was released."""
 
 from __future__ import annotations
-
-from functools import partial
 
 import streamlit as st
 
@@ -11,9 +10,9 @@ from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.evaluation.verdict import WITHHOLD, Verdict
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.planning import ways
+from dpsynth_core.planning import power, ways
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.planning.power import Power
+from dpsynth_core.planning.power import Light, Power
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.planning.ways import Facts, Kind, Way
 from dpsynth_core.privacy.budget import WEAK_EPSILON
@@ -22,7 +21,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.domain import draft_rows
 from dpsynth_core.web.domain.column_draft import NO_GROUPS, ColumnDraft
 from dpsynth_core.web.mechanism import choice_view, plan_view
-from dpsynth_core.web.shell import document, fields, frame, session
+from dpsynth_core.web.shell import document, fields, frame, numbers, session
 from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal
@@ -57,6 +56,42 @@ def outlook(project: Current, plan: Plan) -> Power | None:
     if not people or not plan.mechanism.card.publishes_tables or (plan.link is not None and ways.linked_error(plan, people) is None):
         return None
     return ways.expected(plan, Facts(people, choice_view.among(project.draft)))
+
+
+_BOX = {
+    Light.GREEN: (st.success, ":material/check_circle:"),
+    Light.AMBER: (st.warning, ":material/error:"),
+    Light.RED: (st.error, ":material/block:"),
+}
+
+
+def light(project: Current) -> Plan | None:
+    """Draw it; the plan that it is about, None while there is none: the page says what is missing."""
+    try:
+        plan = document.plan(project.draft, project.name)
+    except InputError:
+        return None
+    if not shown(project, plan):
+        frame.link("data", "Say how many")
+    return plan
+
+
+def shown(project: Current, plan: Plan) -> bool:
+    """The light of a plan; whether it is known how many people there are. Nothing for a mechanism that makes no tables that are judged."""
+    people, hope = document.people(project.draft), outlook(project, plan)
+    counted = "people" if plan.link is None else "rows in the first table"
+    if hope is not None:
+        box, icon = _BOX[hope.light]
+        box(f"**{hope.light.capitalize()}:** with about {numbers.count(people or 0)} {counted}, {hope.told}", icon=icon)
+    elif plan.mechanism.card.publishes_tables:
+        needed = power.people_needed(plan.shares, plan.counted, plan.workload.cliques)
+        fewest = numbers.count(float(f"{needed:.2g}"))
+        known = f" With fewer than about {fewest} {counted}, even rows without any error would not be shown to be good." if needed else ""
+        asked = "about how many people are in the table?" if plan.link is None else "about how many rows does the first table have?"
+        why = "these two tables are unlike all that we tried." if people else asked
+        st.info(f"**No light:** {why}{known}", icon=":material/help:")
+        return bool(people)
+    return True
 
 
 def before(project: Current, plan: Plan | None) -> None:
@@ -100,7 +135,12 @@ def _card(plan: Plan, facts: Facts, note: str) -> None:
             told = f"By the plan as it stands, with {plan.mechanism.card.title}, {now.hope} should come out good enough."
             st.markdown(literal(f"{told} {now.warning if now.hopeless else ''}".strip(), 500))
         for way in found:
-            _offer(way, facts.people)
+            icon, label, page = _LOOK[way.kind]
+            told, chosen = st.columns([7, 1], vertical_alignment="center")
+            told.markdown(f"{icon} {literal(way.sentence, 500)}")
+            if chosen.button(label, key=f"way_{way.kind}", width="stretch"):
+                take(way, facts.people)
+                frame.go(page)
         if now.enough:
             frame.link("mechanism", "Run it again")
         offered, tried = [way.kind for way in found], _NOT if plan.link is None else {Kind.EPSILON: _NOT[Kind.EPSILON]}
@@ -110,22 +150,18 @@ def _card(plan: Plan, facts: Facts, note: str) -> None:
             st.caption(told)
 
 
-def _offer(way: Way, people: int) -> None:
-    icon, label, page = _LOOK[way.kind]
-    told, chosen = st.columns([7, 1], vertical_alignment="center")
-    told.markdown(f"{icon} {literal(way.sentence, 500)}")
-    if chosen.button(label, key=f"way_{way.kind}", width="stretch"):
-        take(way, people)
-        frame.go(page)
-
-
 def take(way: Way, people: int) -> None:
     """Change the draft. people: noted where nobody said how many there are, so that the pages go on with what was released."""
     if "domain" in way.changes:
         wider = {one.name: ColumnDraft.of(one) for one in Domain.from_json(way.changes["domain"]) if one.is_number and not one.most}
         draft_rows.save(lambda drafts: [_with_groups(draft, wider) for draft in drafts])
     if "workload" in way.changes:
-        session.edit(partial(_ask, way.changes["workload"]))
+
+        def ask(draft: Draft) -> None:
+            purposes_view.keep(draft)
+            draft["workload"] = way.changes["workload"]
+
+        session.edit(ask)
     if "mechanism" in way.changes:
         plan_view.choose(way.changes["mechanism"]["name"])
     if "budget" in way.changes:
@@ -133,11 +169,6 @@ def take(way: Way, people: int) -> None:
             fields.store(f"budget.{name}", way.changes["budget"][name])
     if not document.people(session.current().draft):
         session.note(people=people)
-
-
-def _ask(workload: dict[str, object], draft: Draft) -> None:
-    purposes_view.keep(draft)
-    draft["workload"] = workload
 
 
 def _with_groups(draft: ColumnDraft, wider: dict[str, ColumnDraft]) -> ColumnDraft:

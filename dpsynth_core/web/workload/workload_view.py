@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -15,18 +16,20 @@ from dpsynth_core import charts
 from dpsynth_core.foundation.documents import decoded
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.inference.households import ACROSS, CHILDREN, PARENTS, WITHIN, kinds
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning import precision
 from dpsynth_core.planning.proposals import MANY_COLUMNS
 from dpsynth_core.vocabulary import workload as workloads
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.link import Link
 from dpsynth_core.vocabulary.workload import Workload
 from dpsynth_core.web.shell import document, fields, frame, numbers, refusals, session
 from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.figures import show
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal
-from dpsynth_core.web.workload import linked_view, purposes_view
+from dpsynth_core.web.workload import purposes_view
 
 ALL, TARGET, RANGES, PICKED = "all", "target", "ranges", "marginals"
 WAYS = {
@@ -44,6 +47,17 @@ MATCHING_HELP = (
     "Results page certifies is then that of these questions."
 )
 RANGES_HELP = "Every column with an order, alone and with each other one: ranges such as “from 30 to 45”, of everybody and in each group."
+_LINKED_HELP = (
+    "A household, a row of the first table with its members, counts once in each table, divided evenly among its members, or among the "
+    "ordered pairs of them: large households do not cost more than small ones."
+)
+KINDS = {
+    PARENTS: ("Of households", "Two columns of the first table, or one with the number of members."),
+    CHILDREN: ("Of members", "Two columns of the second table."),
+    ACROSS: ("Across", "A column of the first table by one of a member."),
+    WITHIN: ("Within", "A column of one member by one of another member of the same household."),
+}
+"""What pages call each kind of table, and what it is."""
 _EVERY = 0
 """Instead of a threshold: all columns of a table have to match."""
 _WORKLOAD = "workload"
@@ -59,7 +73,7 @@ def prefill(project: Current) -> Current:
 def choice(project: Current) -> None:
     """What is asked for: by its purpose, or table by table; of two linked tables there is no choice."""
     if document.is_linked(project.draft):
-        linked_view.kinds_of_tables(document.link(project.draft))
+        _of_linked(document.link(project.draft))
         return
     own = project.draft["wizard"].get("workloads", {}).get(PICKED) or _start(PICKED, project.draft)
     with frame.card("What will readers study?", Zone.PUBLIC, f"{_ABOUT} {purposes_view.COST_HELP}"):
@@ -69,6 +83,21 @@ def choice(project: Current) -> None:
         with st.expander("Set the tables in detail", in_detail, icon=":material/tune:", key=f"workload_in_detail_{in_detail}"):
             _detail(project, is_own)
         frame.refused_at(_WORKLOAD)
+
+
+def _of_linked(link: Link) -> None:
+    """Each kind with its number of tables."""
+    number, first, second = Counter(kinds(link).values()), link.households.names[0], link.members.names[0]
+    examples = {
+        ACROSS: f"Such as {first} by {second}.",
+        WITHIN: f"Such as {second} by {second} of another.",
+    }
+    with frame.card("What is measured of the two tables?", Zone.PUBLIC, _LINKED_HELP):
+        for kind, (title, what) in KINDS.items():
+            if number[kind]:
+                tables = f"{number[kind]:,} table{'s' * (number[kind] != 1)}"
+                st.markdown(f"**{title}** · {tables}. {what} {literal(examples.get(kind, ''), 200)}")
+        st.caption("All tables of two columns, so that there is nothing to choose. What is asked of three columns is the model's guess.")
 
 
 def _detail(project: Current, is_own: bool) -> None:
@@ -224,10 +253,8 @@ def _files(now: dict[str, Any]) -> None:
     with st.expander("Import or export", icon=":material/swap_vert:"):
         forms = 'JSON such as {"kind": "all", "k": 2}, or lines such as: age, sex: 2'
         fields.file("Workload JSON", ["json", "txt"], "workload", _take_file, forms)
-        content, look = (
-            json.dumps(now, indent=1).encode(),
-            {"icon": ":material/download:", "on_click": "ignore", "key": "download_workload"},
-        )
+        content = json.dumps(now, indent=1).encode()
+        look: dict[str, Any] = {"icon": ":material/download:", "on_click": "ignore", "key": "download_workload"}
         st.download_button("Download the workload", content, "workload.json", "application/json", **look)
 
 
@@ -241,30 +268,21 @@ def _take_file(file: UploadedFile) -> None:
 
 
 def outcome(workload: Workload) -> None:
-    """How many tables and cells that makes, the largest, and which pairs of columns they hold; folded away."""
+    """How many tables and cells that makes, in the title; the largest, and which pairs of columns they hold, folded away."""
     largest, title = precision.largest(workload), f"{len(workload.cliques):,} tables, {numbers.count(workload.cells)} cells in all"
     with st.expander(title, icon=":material/table_chart:", key="workload_in_numbers"):
-        with st.container(horizontal=True, gap="small"):
-            st.metric("Tables", f"{len(workload.cliques):,}", border=True, width=110, help="Marginals: tables of counts over some columns.")
-            st.metric("Cells in all", numbers.count(workload.cells), border=True, width=140, help=CELLS_HELP)
-            st.metric("Largest table", numbers.count(largest[0][1]), border=True, width=145, help="Its number of cells.")
+        st.caption(CELLS_HELP)
         names, cells = [" × ".join(clique) for clique, _ in largest], [cells for _, cells in largest]
         config = {"Cells": st.column_config.NumberColumn(format="localized", width=90)}
         look = {"height": 35 * min(len(largest), 5) + 38, "column_config": config, "alt": "The tables with the most cells"}
         st.dataframe({"Largest tables": names, "Cells": cells}, hide_index=True, **look)
-        coverage(workload)
-
-
-def coverage(workload: Workload) -> None:
-    """Which pairs of columns are asked for: as a picture, or in numbers where it would show one colour or more columns than can be seen."""
-    covered, pairs = precision.covered_pairs(workload)
-    if pairs and covered == pairs:
-        st.caption(f":material/check: All {pairs:,} pairs of columns are asked for.")
-        return
-    if len(workload.domain) <= MOST_TO_DRAW:
-        show(charts.coverage, precision.coverage(workload))
-        return
-    st.metric("Pairs of columns that are asked for", f"{covered:,} of {pairs:,}", border=True, help="A table has all pairs of its columns.")
+        covered, pairs = precision.covered_pairs(workload)
+        if pairs and covered == pairs:
+            st.caption(f":material/check: All {pairs:,} pairs of columns are asked for.")
+        elif len(workload.domain) <= MOST_TO_DRAW:
+            show(charts.coverage, precision.coverage(workload))
+        else:
+            st.caption(f"{covered:,} of {pairs:,} pairs of columns are asked for.")
 
 
 Tables = list[dict[str, Any]]
