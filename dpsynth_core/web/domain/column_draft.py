@@ -125,7 +125,6 @@ class ColumnDraft(Column):
         return (OWN, NEVER, *([NEAREST] if which == "other" and not self.is_listed else []), COUNT_AS)
 
     def treatment(self, which: str) -> str:
-        """Which of `treatments` is chosen."""
         stated = getattr(self, which)
         if isinstance(stated, Mapping):
             return COUNT_AS
@@ -151,7 +150,6 @@ class ColumnDraft(Column):
         return {**NO_GROUPS, "edges": parts} if len(parts) > 1 else {**NO_GROUPS, "width": parts[0] if parts else None}
 
     def text(self, field: str) -> str:
-        """A bound or an option of its kind, as people type it."""
         stated = getattr(self, field)
         if isinstance(stated, Mapping):
             return "\n".join(f"{beginning}{_EQUALS}{group}" for beginning, group in stated.items())
@@ -187,12 +185,10 @@ class ColumnDraft(Column):
         return self.with_identifiers(self.kind == "integer").changed(use=False, note=note)
 
     def with_identifiers(self, are_numbers: bool) -> Self:
-        """Replaced by identifiers that are counted up."""
         return self.changed(kind=IDENTIFIER.name, pattern=_NEW_NUMBERS if are_numbers else _NEW_CODES)
 
 
 def blank(name: str) -> ColumnDraft:
-    """A column of which nothing is said yet."""
     return ColumnDraft(name=name, kind="categorical")
 
 
@@ -241,5 +237,4 @@ def _groups(attribute: Attribute) -> dict[str, Any]:
 
 
 def _text(stated: Any) -> str:
-    """A bound, an edge or an option as typed."""
     return "" if stated is None else plain_number(stated) if isinstance(stated, float) else str(stated)

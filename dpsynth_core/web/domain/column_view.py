@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from html import escape
 from typing import Any
@@ -31,7 +32,6 @@ _SHORTEST, _LONGEST = 4, 10
 
 
 def panel(project: Current, draft: ColumnDraft) -> None:
-    """All that can be said of the column."""
     with st.container(border=True, key="column_panel"):
         _head(project, draft)
         if not draft.use:
@@ -63,16 +63,11 @@ def panel(project: Current, draft: ColumnDraft) -> None:
 
 
 def _declaration(draft: ColumnDraft) -> None:
-    """Values or bounds, and the cells that come of it."""
     place, error = draft.place_of_problem(), draft.problem()
     if draft.is_listed:
-
-        def take(text: str) -> None:
-            draft_rows.change_column(draft.name, read_listed(text))
-
         lines = min(max(len(draft.categories or ()) + 1, _SHORTEST), _LONGEST)
         look = {"height": _LINE * lines + 20, "placeholder": "f = female\nm = male", "help": _VALUES_HELP}
-        fields.linked(f"list:{draft.name}", draft.listed_text(), take, st.text_area, "Values, one per line", **look)
+        _field(draft, "list", draft.listed_text(), st.text_area, "Values, one per line", read=read_listed, **look)
         _wrong(draft, error, place == "values")
     else:
         _numbers(draft, place, error)
@@ -93,17 +88,12 @@ def _details(project: Current, draft: ColumnDraft) -> None:
             for which, column in zip(("missing", "other"), st.columns(2, gap="small"), strict=True):
                 with column:
                     _treatment(project, draft, which)
-        if not draft.most:
-            _released_as(draft)
+        if "dtype" in KINDS[draft.kind].fields and not draft.most:
+            _choice(draft, "dtype", draft.dtype or LABEL_DTYPES[0], "Released as", LABEL_DTYPES, DTYPE_NAMES)
+        elif "decimals" in KINDS[draft.kind].fields and not draft.most:
+            digits = [None, *range(13)]
+            _choice(draft, "decimals", draft.decimals, "Digits after the point", digits, {None: "as many as a number has"}, _DECIMALS_HELP)
         _text(draft, "label", draft.label, "What it is about (optional)", placeholder="Shown in codebook and report", max_chars=500)
-
-
-def _released_as(draft: ColumnDraft) -> None:
-    if "dtype" in KINDS[draft.kind].fields:
-        _choice(draft, "dtype", draft.dtype or LABEL_DTYPES[0], "Released as", LABEL_DTYPES, DTYPE_NAMES)
-    elif "decimals" in KINDS[draft.kind].fields:
-        digits = [None, *range(13)]
-        _choice(draft, "decimals", draft.decimals, "Digits after the point", digits, {None: "as many as a number has"}, _DECIMALS_HELP)
 
 
 def _head(project: Current, draft: ColumnDraft) -> None:
@@ -112,7 +102,7 @@ def _head(project: Current, draft: ColumnDraft) -> None:
             st.subheader(literal(draft.name, 60), anchor=False, width="content")
             if draft.use and (origin := ORIGIN_NAMES.get(draft.origin)):
                 st.badge(origin, color="orange" if draft.origin == "data" else "gray")
-        fields.linked(f"use:{draft.name}", draft.use, partial(_store, draft, "use"), st.toggle, "Use it")
+        _field(draft, "use", draft.use, st.toggle, "Use it")
     if draft.note:
         st.caption(f":material/info: {literal(draft.note)}")
     elif not draft.use:
@@ -124,14 +114,20 @@ def _head(project: Current, draft: ColumnDraft) -> None:
         st.button("Give the rows new identifiers", on_click=take, **look)
 
 
-def _store(draft: ColumnDraft, field: str, entered: Any) -> None:
-    draft_rows.change_column(draft.name, {field: entered})
+Read = Callable[[Any], dict[str, Any]]
+"""Which fields of a column are meant by what is entered."""
+
+
+def _field(draft: ColumnDraft, name: str, shown: Any, *widget: Any, read: Read | None = None, **look: Any) -> None:
+    """A field of the column. read: where what is entered is not the value of the field of this name."""
+    take = lambda entered: draft_rows.change_column(draft.name, {name: entered} if read is None else read(entered))  # noqa: E731
+    fields.linked(f"{name}:{draft.name}", shown, take, *widget, **look)
 
 
 def _choice(draft: ColumnDraft, field: str, shown: Any, label: str, options: Any, names: dict[Any, str], help: str | None = None) -> None:
     look: dict[str, Any] = {"format_func": lambda option: names.get(option, str(option)), "help": help}
     look["placeholder"] = names.get(None)  # what a widget shows whose value is None
-    fields.linked(f"{field}:{draft.name}", shown, partial(_store, draft, field), st.selectbox, label, options, **look)
+    _field(draft, field, shown, st.selectbox, label, options, **look)
 
 
 def _text(draft: ColumnDraft, field: str, shown: str, label: str, **look: Any) -> None:
@@ -175,11 +171,8 @@ def _option(draft: ColumnDraft, option: Option) -> None:
     stated = draft.text(option.field) or (option.choices[0] if option.choices else "")
     widget = st.selectbox if option.choices else st.text_area if option.lines else st.text_input
     look = {"options": option.choices} if option.choices else {"placeholder": option.example}
-
-    def take(entered: str) -> None:
-        draft_rows.change_column(draft.name, {option.field: entered.strip()})
-
-    fields.linked(f"{option.field}:{draft.name}", stated, take, widget, option.title, help=option.help, **look)
+    read = lambda entered: {option.field: entered.strip()}  # noqa: E731
+    _field(draft, option.field, stated, widget, option.title, read=read, help=option.help, **look)
 
 
 _TITLES = {"missing": "Empty values", "other": "Values outside"}
@@ -196,12 +189,9 @@ _HELP = {
 def _treatment(project: Current, draft: ColumnDraft, which: str) -> None:
     """What happens to empty values, or to those outside, and what that needs. which: "missing" or "other"."""
     column, chosen, labels = draft.name, draft.treatment(which), draft.value_labels()
-
-    def changed(treatment: str) -> None:
-        draft_rows.change_column(column, {which: treated(treatment, labels[0] if labels else "")})
-
+    read = lambda treatment: {which: treated(treatment, labels[0] if labels else "")}  # noqa: E731
     look = {"format_func": _NAMES[which].get, "help": _HELP[which]}
-    fields.linked(f"{which}:{column}", chosen, changed, st.selectbox, _TITLES[which], draft.treatments(which), **look)
+    _field(draft, which, chosen, st.selectbox, _TITLES[which], draft.treatments(which), read=read, **look)
     if chosen != COUNT_AS:
         return
     recode, label_key, why_key = getattr(draft, which), f"{project.id}:{which}:label:{column}", f"{project.id}:{which}:why:{column}"

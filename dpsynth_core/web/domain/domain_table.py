@@ -76,7 +76,6 @@ def problems(drafts: Iterable[ColumnDraft]) -> dict[str, InputError]:
 
 
 def measured(drafts: Iterable[ColumnDraft]) -> list[Attribute]:
-    """The columns that are used, complete and measured."""
     return [draft.attribute() for draft in drafts if draft.use and not draft.is_filled and draft.problem() is None]
 
 
@@ -116,7 +115,6 @@ def with_columns(drafts: Sequence[ColumnDraft], columns: Iterable[Column], origi
 
 
 def with_guess(drafts: Sequence[ColumnDraft], guesses: Iterable[Guess], column: str) -> list[ColumnDraft]:
-    """One of them as the table looks like."""
     given = {draft.name: draft for draft in from_guesses(guesses)}
     return [given.get(draft.name, draft) if draft.name == column else draft for draft in drafts]
 

@@ -140,7 +140,6 @@ def change_column(name: str, fields: dict[str, Any], origin: str = "") -> None:
 
 
 def change_one(name: str, change: Callable[[ColumnDraft], ColumnDraft], origin: str = "") -> None:
-    """Store one column after a change."""
     save(lambda columns: [change(column) if column.name == name else column for column in columns], origin)
 
 

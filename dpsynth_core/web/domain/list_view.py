@@ -12,7 +12,7 @@ from dpsynth_core.vocabulary import usual
 from dpsynth_core.vocabulary.kinds.registry import KINDS
 from dpsynth_core.web.domain import domain_table, draft_rows
 from dpsynth_core.web.domain.column_draft import ColumnDraft
-from dpsynth_core.web.shell import frame
+from dpsynth_core.web.shell import fields, frame
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal
 
@@ -34,7 +34,6 @@ _CELLS_HELP = "All values of all columns. Every cell gets the same noise: the fe
 
 
 def selected(project: Current, rows: Sequence[ColumnDraft]) -> ColumnDraft:
-    """The draft of the column that is selected."""
     names = [draft.name for draft in rows]
     return rows[names.index(_selected(project, names, domain_table.problems(rows)))]
 
@@ -125,17 +124,9 @@ def _remark(draft: ColumnDraft, is_open: bool, alike: bool) -> str:
     return f"{size:,} {'value' if size == 1 else 'values'}" + (f" · {source}" if source else "")
 
 
-_GRID = "_grid"
-_GRID_LINE, _HEADER = 35, 40
-
-
 def grid(rows: list[ColumnDraft]) -> None:
     """The table. Its edits are stored as they are made."""
-    version = st.session_state.setdefault(_GRID, 0)
-    edits = st.session_state.get(f"domain_grid_{version}", {}).get("edited_rows", {})
-    if domain_table.edited(rows, edits) != rows:
-        st.session_state[_GRID] = version + 1
-    key, config = f"domain_grid_{st.session_state[_GRID]}", st.column_config
+    key, config = fields.editor_key("domain_grid", lambda edits: domain_table.edited(rows, edits) != rows), st.column_config
 
     def take() -> None:
         entered = st.session_state[key]["edited_rows"]

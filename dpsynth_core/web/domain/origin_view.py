@@ -122,10 +122,7 @@ _LEARNING_HELP = (
 
 def learning(project: Current, draft: ColumnDraft) -> None:
     """What is said of a column whose values are to be learnt."""
-
-    def take(most: int) -> None:
-        draft_rows.change_column(draft.name, {"most": most})
-
+    take = lambda most: draft_rows.change_column(draft.name, {"most": most})  # noqa: E731
     look = {"options": sorted({*_MOST, draft.most}), "format_func": "{:,}".format, "help": _MOST_HELP}
     fields.linked(f"most:{draft.name}", draft.most, take, st.selectbox, "Values or groups, at most", **look)
     _price(project, _unknown(draft_rows.of(project.draft)), draft.name)
@@ -150,11 +147,8 @@ def whole(project: Current, rows: list[ColumnDraft]) -> None:
     kinds = _kinds(likely)
     columns = domain_table.to_learn(rows, kinds)
     _found(project, _unknown(columns))
-    st.button("Learn them", key="learn_open", type="primary", on_click=_learn, args=(kinds,))
-
-
-def _learn(kinds: Mapping[str, str]) -> None:
-    draft_rows.load(partial(domain_table.to_learn, kinds=kinds), "learnt")
+    learn = partial(draft_rows.load, partial(domain_table.to_learn, kinds=kinds), LEARN)
+    st.button("Learn them", key="learn_open", type="primary", on_click=learn)
 
 
 _STRIP = {"numeric": "Numbers", "date": "Dates", "timestamp": "Dates with times", "time": "Times of day"}

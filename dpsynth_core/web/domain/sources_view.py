@@ -42,6 +42,10 @@ CODEBOOK_HELP = (
 PASTE_HELP = (
     "Column and value, perhaps a label: one line per value, or one for all: F, M, X or 17-90. Columns that are not named stay as they are."
 )
+_NEXT_YEAR_HELP = (
+    "Its columns and values, tables, budget, conditions and mechanism become the plan of this project, for the same people. What changed "
+    "is said when the new table is chosen; what is left of the budget stands below."
+)
 PASTE_EXAMPLE = "sex\tf\tfemale\nsex\tm\tmale\nage\t17..90"
 
 
@@ -58,13 +62,16 @@ def loaders(project: Current, rows: list[ColumnDraft]) -> bool:
             st.button("Take these values", key="take_pasted", type="primary", on_click=_take_pasted, args=(pasted,))
         if labelled := draft_rows.labelled(project.draft):
             what = "declared types" if project_table.is_database(project.draft) else "file’s labels"
-            st.button(f"Take the {what} ({len(labelled)})", icon=":material/label:", key="take_labels", on_click=_take_labels)
+            take = partial(draft_rows.load, lambda rows: domain_table.with_columns(rows, labelled, "labels"), "labels")
+            st.button(f"Take the {what} ({len(labelled)})", icon=":material/label:", key="take_labels", on_click=take)
         if not document.is_linked(project.draft):
             with st.popover("Learn what I do not know", icon=":material/query_stats:", key=draft_rows.loader_key("load_learnt")):
                 origin_view.whole(project, rows)
         with st.popover("More", icon=":material/more_horiz:", key=draft_rows.loader_key("load_more")):
             _public(project)
-            _download(project)
+            _download(project, "Download the domain", "domain", project.draft.get("domain"))
+            if document.is_linked(project.draft):
+                _download(project, "Download that of the second table", "members", project.draft["members"]["domain"])
             as_table = st.toggle("As a table", key=list_view.table_key(project), help="For experts: all columns in a grid, to paste into.")
     return as_table
 
@@ -83,11 +90,6 @@ def _take_pasted(key: str) -> None:
         st.session_state[draft_rows.loader_key("pasted")] = text  # to mend
 
 
-def _take_labels() -> None:
-    labelled = draft_rows.labelled(session.current().draft)
-    draft_rows.load(lambda rows: domain_table.with_columns(rows, labelled, "labels"), "labels")
-
-
 def _public(project: Current) -> None:
     st.caption("A published table with the same columns: an earlier release, a census sample, a simulated twin.")
     if (section := project.draft.get("public")) is not None:
@@ -97,13 +99,7 @@ def _public(project: Current) -> None:
     st.file_uploader("Public table", type=["csv", "tsv", "txt", "parquet"], key=key, on_change=_load_public)
 
 
-def _download(project: Current) -> None:
-    _download_one(project, "Download the domain", "domain", project.draft.get("domain"))
-    if document.is_linked(project.draft):
-        _download_one(project, "Download that of the second table", "members", project.draft["members"]["domain"])
-
-
-def _download_one(project: Current, title: str, name: str, domain: Mapping[str, Any] | None) -> None:
+def _download(project: Current, title: str, name: str, domain: Mapping[str, Any] | None) -> None:
     ready = bool(domain) and document.domain_zone(project.draft) is not Zone.CURATOR
     why_not = None if ready else "Possible once every column is complete and, if it was read from the data, justified."
 
@@ -159,24 +155,21 @@ def beginning(project: Current) -> None:
         "records, and the release can say so."
     )
     lines = f"{project.id}:plan_lines"
-
-    def take(file: UploadedFile) -> None:
-        _begin(lambda: draft_rows.read_codebook(file.getvalue()))
-
+    take = lambda file: _begin(lambda: draft_rows.read_codebook(file.getvalue()))  # noqa: E731
     fields.file("A codebook: domain JSON, CSV or DDI", draft_rows.ENDINGS, "plan_codebook", take)
-    _last_release()
+    fields.file("Next year: last year's release.zip, or its plan (JSON)", ("zip", "json"), "plan_release", _take_plan, _NEXT_YEAR_HELP)
     title = "Or paste names of columns, or two columns: column and value"
     help = "From a spreadsheet: the names in one line or one below the other, or one line per value of a column."
     st.text_area(title, key=lines, height=110, placeholder="age\nsex\nregion", help=help)
-    st.button("Plan with these columns", key="plan_columns", icon=":material/edit_note:", on_click=_take_lines, args=(lines,))
+
+    def take_lines() -> None:
+        text = st.session_state[lines]
+        _begin(lambda: draft_rows.codebook_of(pasted_domain(text)) if holds_values(text) else pasted_names(text))
+
+    st.button("Plan with these columns", key="plan_columns", icon=":material/edit_note:", on_click=take_lines)
     if plan_first.is_planned(project.draft):
         columns = project.draft["wizard"]["columns"]
         st.markdown(f":green[:material/check_circle:] {len(columns)} columns are planned: {names(columns)}. The table can come later.")
-
-
-def _take_lines(key: str) -> None:
-    text = st.session_state[key]
-    _begin(lambda: draft_rows.codebook_of(pasted_domain(text)) if holds_values(text) else pasted_names(text))
 
 
 def _begin(read: Callable[[], Codebook | tuple[str, ...]]) -> None:
@@ -196,35 +189,23 @@ def _begin(read: Callable[[], Codebook | tuple[str, ...]]) -> None:
     refusals.attempt(data_view.TABLE, act)
 
 
-_NEXT_YEAR_HELP = (
-    "Its columns and values, tables, budget, conditions and mechanism become the plan of this project, for the same people. What changed "
-    "is said when the new table is chosen; what is left of the budget stands below."
-)
-
-
-def _last_release() -> None:
-    """Next year: begin with the plan of a release. No record is read; the table is chosen afterwards."""
-    fields.file("Next year: last year's release.zip, or its plan (JSON)", ("zip", "json"), "plan_release", _take_plan, _NEXT_YEAR_HELP)
-
-
 def _take_plan(file: UploadedFile) -> None:
-    def act() -> None:
-        spec = _spec(file.name, file.getvalue())
-        session.check_idle("data")
-        project = session.current()
+    """Next year: begin with the plan of a release. No record is read; the table is chosen afterwards."""
+
+    def prepare() -> Callable[[Draft], None]:
+        plan, project = plan_first.of_release(_spec(file.name, file.getvalue())), session.current()
         projects.remove_uploads(project.owner, project.id)
 
         def change(draft: Draft) -> None:
             draft.clear()
-            draft.update(plan_first.of_release(spec))
+            draft.update(plan)
 
-        session.edit(change)
+        return change
 
-    refusals.attempt(data_view.TABLE, act)
+    session.change_table(data_view.TABLE, prepare)
 
 
 def _spec(name: str, content: bytes) -> Spec:
-    """Raises InputError."""
     if name.endswith(".zip"):
         return confined.planned(content)
     try:

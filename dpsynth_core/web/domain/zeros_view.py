@@ -17,6 +17,7 @@ from dpsynth_core.web.domain import domain_table, zeros_table
 from dpsynth_core.web.domain.column_draft import ColumnDraft
 from dpsynth_core.web.domain.zeros_table import Cell
 from dpsynth_core.web.shell import document, frame, kept_rules, refusals, session
+from dpsynth_core.web.shell.fields import editor_key
 from dpsynth_core.web.shell.fields import problem as quiet_problem
 from dpsynth_core.web.shell.kept_rules import Rule
 from dpsynth_core.web.shell.session import Current
@@ -32,7 +33,6 @@ HELP = (
     "No synthetic draft will show them, and no budget is spent on learning that. A record in your table that contradicts a rule changes "
     "nothing and is not reported: it would be a fact about a person."
 )
-_GRID = "_zeros_grid"
 _ZEROS = "zeros"
 _LISTED = 8
 """Numbers of up to so many values are picked from a list, like categories; a range of them would be shorter to read than to set."""
@@ -267,7 +267,11 @@ def _grid(project: Current, rules: Sequence[Rule], attributes: Sequence[Attribut
         st.caption(f":material/grid_off: Too large for a grid, which has at most {most}. Swap the columns, or say it in a sentence.")
         return
     marked = {cell[:2] for cell in zeros_table.ticks(rules, columns) if cell[2:] == rest}
-    key = _grid_key(project, line, across, rest, marked, "|".join((*columns, *rest)))
+
+    def is_changed(edits: Mapping[int, Mapping[str, Any]]) -> bool:
+        return any((cell[:2] in marked) != on for cell, on in zeros_table.changes(line, across, edits, rest).items())
+
+    key = editor_key(_key(project, "grid", *columns, *rest), is_changed)
 
     def take() -> None:
         changes = zeros_table.changes(line, across, st.session_state[key]["edited_rows"], rest)
@@ -278,13 +282,3 @@ def _grid(project: Current, rules: Sequence[Rule], attributes: Sequence[Attribut
     look = {"height": 35 * min(line.size, 10) + 40, "alt": "Impossible combinations: a tick in each cell that cannot occur"}
     st.data_editor(zeros_table.grid(line, across, marked), key=key, column_config=config, hide_index=True, on_change=take, **look)
     st.caption("Tick what cannot occur. Rules stated as sentences are not shown here.")
-
-
-def _grid_key(project: Current, line: Attribute, across: Attribute, rest: Cell, marked: set[Cell], what: str) -> str:
-    """The editor keeps its edits under this key; it gets a new one when what is ticked was changed elsewhere since."""
-    name = _key(project, _GRID, what)
-    version = st.session_state.setdefault(name, 0)
-    edits = st.session_state.get(f"{name}:{version}", {}).get("edited_rows", {})
-    if any((cell[:2] in marked) != on for cell, on in zeros_table.changes(line, across, edits, rest).items()):
-        st.session_state[name] = version + 1
-    return f"{name}:{st.session_state[name]}"

@@ -27,7 +27,6 @@ is sent its value again. Without it the browser shows an empty field, and the ne
 
 
 def value(path: str, default: Any = None) -> Any:
-    """What the draft holds at `path`."""
     content: Any = session.current().draft
     for part in path.split("."):
         if not isinstance(content, dict) or part not in content:
@@ -119,7 +118,6 @@ def file(title: str, kinds: Sequence[str], place: str, take: Callable[[Any], obj
 
 
 def table_file(place: str, take: Callable[[Any], object], help: str | None = None) -> None:
-    """A file of any kind of table."""
     kinds = [ending.removeprefix(".") for ending in (*chain.from_iterable(SUFFIXES.values()), *COMPRESSED)]
     file(f"{KNOWN} file", kinds, place, take, help)
 
@@ -164,6 +162,15 @@ def remembered(key: str, shown: Any, take: Callable[[Any], object], widget: Call
     if st.session_state.get(own) != shown or own not in st.session_state:
         st.session_state[own] = shown
     return widget(*arguments, key=own, on_change=lambda: take(st.session_state[own]), persist_state=AGAIN, **look)
+
+
+def editor_key(name: str, changed_since: Callable[[Any], bool]) -> str:
+    """The key of a data editor, under which it keeps its edits: a new one when what it shows was changed elsewhere since. changed_since:
+    whether that is so, from the edits of rows that it keeps."""
+    version = st.session_state.setdefault(name, 0)
+    if changed_since(st.session_state.get(f"{name}_{version}", {}).get("edited_rows", {})):
+        st.session_state[name] = version + 1
+    return f"{name}_{st.session_state[name]}"
 
 
 def problem(error: InputError) -> None:
