@@ -56,7 +56,6 @@ def picked(label: str, key: str, names: Mapping[str, str], first: list[str], **l
 
 
 def favourite(project: Current) -> str:
-    """The pinned run of the open project, or nothing."""
     return str(document.wizard(project.draft).get(FAVOURITE) or "")
 
 

@@ -53,23 +53,17 @@ def withheld(opened: OpenRun) -> bool:
             if one.needs_reason:
                 st.markdown(f"{_ICONS[one.outcome]} {literal(line(one, release.domain), 800)}")
         st.markdown("By its own plan this release is not to be published. If there is a good reason to do it all the same, write it down.")
-        reason = st.text_area("Why is it published all the same?", key=key, max_chars=MAX_REASON, help=_HELP)
+        help = "A sentence. It becomes part of the release and stands in its report, beside the verdict."
+        reason = st.text_area("Why is it published all the same?", key=key, max_chars=MAX_REASON, help=help)
         if st.button("Publish with this reason", key=f"{key}_button", icon=":material/edit_note:"):
-            _explain(opened, reason)
+            try:
+                runs.explain(session.current().owner, opened.run.id, reason)
+            except InputError as error:
+                fields.problem(error)
+            else:
+                forget()
+                st.rerun()
     return True
-
-
-_HELP = "A sentence. It becomes part of the release and stands in its report, beside the verdict."
-
-
-def _explain(opened: OpenRun, reason: str) -> None:
-    try:
-        runs.explain(session.current().owner, opened.run.id, reason)
-    except InputError as error:
-        fields.problem(error)
-        return
-    forget()
-    st.rerun()
 
 
 def models(release: Release) -> None:

@@ -142,7 +142,6 @@ class DownloadFailed(Exception):
 
 
 def routes() -> list[Route]:
-    """For the server, beside Streamlit's own."""
     return [Route(address.path(f"{_PLACE}/{{run}}/{{key}}"), _answer, methods=["GET"])]
 
 

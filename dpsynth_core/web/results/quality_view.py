@@ -23,7 +23,7 @@ from dpsynth_core.web.results.open_runs import OpenRun, curator_toggle, judged, 
 from dpsynth_core.web.shell import frame
 from dpsynth_core.web.shell.figures import show
 from dpsynth_core.web.shell.text import literal, names
-from dpsynth_core.web.workload import linked_view
+from dpsynth_core.web.workload.workload_view import KINDS
 
 ERROR_HELP = "People in the wrong group: those who would have to move to another cell for the table to agree with the private one."
 VERDICT_HELP = (
@@ -51,7 +51,11 @@ _PURPOSES_SHOWN = 2
 
 def tables(opened: OpenRun) -> None:
     """The verdict, the headline, then every table of the workload, worst first, as charts and as list."""
-    _rule(opened)
+    if rule := report.learnt(opened.release):  # if that is what the run was for
+        with frame.card("What was learnt", Zone.RELEASED):
+            st.markdown(f"##### {literal(rule, 2000)}")
+            st.markdown(literal(report.goodness(opened.release.details["rule"]), 600))
+            st.caption(literal(opened.release.details["rule"]["guarantee"], 300))
     if opened.release.further:
         st.caption(literal(several.explained(1 + len(opened.release.further)), 800))
     judgement = judged(opened)
@@ -66,17 +70,13 @@ def tables(opened: OpenRun) -> None:
     head, table = combine(lambda q: q.headline, judgement), combine(lambda q: q.table, judgement)
     _headline(head, table)
     if (link := opened.release.plan.link) is not None:
-        names = {kind: title for kind, (title, _) in linked_view.KINDS.items()}
+        names = {kind: title for kind, (title, _) in KINDS.items()}
+        made = opened.release.members
         with st.container(border=True):
             show(charts.by_kind, quality.of_kinds(table, kinds(link)), LIMIT, names, name="by_kind")
-            st.caption(literal(_members(opened), 800))
+            read = several.explained_members(None if made is None else made.num_rows, opened.release.plan.records_each)
+            st.caption(literal(read, 800))
     _every_table(opened, table)
-
-
-def _members(opened: OpenRun) -> str:
-    """How two linked tables, and what is stated of them, are to be read."""
-    made = opened.release.members
-    return several.explained_members(None if made is None else made.num_rows, opened.release.plan.records_each)
 
 
 def _every_table(opened: OpenRun, table: Zoned[pd.DataFrame]) -> None:
@@ -92,18 +92,8 @@ def _every_table(opened: OpenRun, table: Zoned[pd.DataFrame]) -> None:
             with frame.card("The true largest errors", exact.zone), st.container(horizontal=True, gap="small"):
                 for threshold, error in exact.value.items():
                     name = "Of any one cell" if threshold is None else f"Of any “at least {threshold}”"
-                    st.metric(name, _percent(error), help=_largest_help(threshold), width=170)
+                    st.metric(name, "–" if error != error else percent(error), help=_largest_help(threshold), width=170)
         _trust(table)
-
-
-def _rule(opened: OpenRun) -> None:
-    """The rule that was learnt, if that is what the run was for."""
-    if not (rule := report.learnt(opened.release)):
-        return
-    with frame.card("What was learnt", Zone.RELEASED):
-        st.markdown(f"##### {literal(rule, 2000)}")
-        st.markdown(literal(report.goodness(opened.release.details["rule"]), 600))
-        st.caption(literal(opened.release.details["rule"]["guarantee"], 300))
 
 
 def _verdict(verdict: Verdict, note: str, lost: list[str]) -> None:
@@ -123,7 +113,13 @@ def _verdict(verdict: Verdict, note: str, lost: list[str]) -> None:
             st.markdown(f"{':material/warning:' if surpassed else ':material/balance:'} {literal(comparison, 600)}")
         if lost:
             st.markdown(f":material/search_off: Nothing was learnt of {names(lost, 8)}: all values are “other” or missing there.")
-        _unfit(report.unfit_for(verdict))
+        unfit = [f":material/close: {literal(line, 300)}" for line in report.unfit_for(verdict)]
+        for line in ["**Not for**", *unfit[:_PURPOSES_SHOWN]] if unfit else []:
+            st.markdown(line)
+        if more := unfit[_PURPOSES_SHOWN:]:
+            with st.expander(f"{len(more):,} more"):
+                for line in more:
+                    st.markdown(line)
         if good:
             with st.expander(f"Good for {len(good)} purpose{'s' * (len(good) > 1)}", icon=":material/check:", key="good_for"):
                 for line in good:
@@ -136,18 +132,6 @@ def _verdict(verdict: Verdict, note: str, lost: list[str]) -> None:
 def nothing_learnt(domain: Domain) -> list[str]:
     """Columns whose values were to be learnt and of which none was found."""
     return [one.name for one in domain if not one.values]
-
-
-def _unfit(lines: list[str]) -> None:
-    """What it is not for: the first lines in sight, the others folded away."""
-    if lines:
-        st.markdown("**Not for**")
-    for line in lines[:_PURPOSES_SHOWN]:
-        st.markdown(f":material/close: {literal(line, 300)}")
-    if more := lines[_PURPOSES_SHOWN:]:
-        with st.expander(f"{len(more):,} more"):
-            for line in more:
-                st.markdown(f":material/close: {literal(line, 300)}")
 
 
 def _headline(head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> None:
@@ -167,9 +151,13 @@ def _largest_help(threshold: int | None) -> str:
 def _trust(table: Zoned[pd.DataFrame]) -> None:
     with frame.card("Which tables can I trust?", table.zone):
         limit, confidence, kind = st.columns([3, 4, 7], vertical_alignment="bottom")
-        look = {"key": "results_threshold", "help": ERROR_HELP}
-        threshold = limit.number_input("Good enough up to (%)", 0.1, 100.0, 100 * LIMIT, 1.0, "%.1f", **look)
-        together = _together(confidence) if bool(table.value["together"].notna().any()) else False
+        help, key = ERROR_HELP, "results_threshold"
+        threshold = limit.number_input("Good enough up to (%)", 0.1, 100.0, 100 * LIMIT, 1.0, "%.1f", key=key, help=help)
+        together = False
+        if bool(table.value["together"].notna().any()):
+            options = {"each": "each by itself", "together": "all together"}
+            look = {"format_func": options.get, "default": "each", "required": True, "key": "results_together"}
+            together = confidence.segmented_control("with 95% confidence", list(options), help=_TOGETHER_HELP, **look) == "together"
         with kind:
             chosen = st.segmented_control("Show", list(_KINDS), format_func=_KINDS.get, default="all", required=True, key="results_kind")
         st.markdown(f"**{literal(report.trusted(table.value, threshold / 100, together))}**")
@@ -202,12 +190,6 @@ def _drawn(table: Zoned[pd.DataFrame], threshold: float) -> None:
             show(charts.overview, table, threshold, name="overview")
 
 
-def _together(place: st.delta_generator.DeltaGenerator) -> bool:
-    options = {"each": "each by itself", "together": "all together"}
-    look = {"format_func": options.get, "default": "each", "required": True, "key": "results_together", "help": _TOGETHER_HELP}
-    return bool(place.segmented_control("with 95% confidence", list(options), **look) == "together")
-
-
 def _list(table: Zoned[pd.DataFrame]) -> None:
     if table.zone is Zone.CURATOR:
         st.caption("The list is not shown with true errors in it: a list can be copied. Hover over the charts instead.")
@@ -228,7 +210,3 @@ def _list(table: Zoned[pd.DataFrame]) -> None:
     idle = {name for name in config if table.value[name].isna().all() or (name == "support" and alike)}
     shown, height = [name for name in config if name not in idle], min(380, 40 + 35 * len(table.value))
     st.dataframe(table.value, hide_index=True, height=height, column_order=shown, column_config=config)
-
-
-def _percent(share: float) -> str:
-    return "–" if share != share else percent(share)

@@ -15,21 +15,26 @@ from dpsynth_core.evaluation import comparison
 from dpsynth_core.evaluation.comparison import DIFFERENCE, MEASURED, PRIVATE, SYNTHETIC, is_ordered
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning import precision
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.release import document as releases
+from dpsynth_core.release import sampling, synthesis
 from dpsynth_core.release.rows import Rows
+from dpsynth_core.release.sampling import Refitted
 from dpsynth_core.store import approvals, runs
-from dpsynth_core.store.runs import Run
-from dpsynth_core.vocabulary.domain import Attribute
+from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.recoding import other_is_missing
-from dpsynth_core.web.results import claims_view, downloads, sampling_view
+from dpsynth_core.web.results import claims_view, downloads
 from dpsynth_core.web.results.downloads import Offer
-from dpsynth_core.web.results.open_runs import OpenRun, beside_toggle, curator_toggle, forget, pair_map, truth_for
+from dpsynth_core.web.results.open_runs import KEY, OpenRun, beside_toggle, curator_toggle, forget, pair_map, truth_for
 from dpsynth_core.web.shell import frame, refusals, session
 from dpsynth_core.web.shell.figures import show, specification
-from dpsynth_core.web.shell.text import WHOLE, literal, one_line
+from dpsynth_core.web.shell.more_rows import more_rows
+from dpsynth_core.web.shell.text import WHOLE, file_stem, literal, one_line
 
 _ROWS_SHOWN = 1000
 _TIMES_HELP = "Reading the records takes as long as they make it take. No release says how long that was: keep it to yourself."
 _TABLES = {True: "First table", False: "Second table"}
+Group = dict[str, tuple[str, ...]]
 _FIRST, _SECOND, _MAP = "results_first", "results_second", "results_map"
 
 
@@ -141,9 +146,37 @@ def take_away(opened: OpenRun) -> None:
             for place, offer in zip(st.columns(3), single[start : start + 3], strict=False):
                 with place.container(border=True, height="stretch", key=f"offer_{offer.key}"):
                     st.caption(offer.what)
-                    _button(opened, offer, offer.name)
-    sampling_view.more_rows(opened)
+                    _button(opened, offer, offer.name, width="stretch")
+    _more_rows(opened)
     st.caption("Every chart can be saved as PNG or SVG from its own toolbar (top right of the chart, when the pointer is on it).")
+
+
+@st.cache_resource(max_entries=2, show_spinner="Fitting the model again, which takes about as long as the run took …", **KEY)
+def _fitted(opened: OpenRun) -> Refitted:
+    return sampling.refit(opened.release, synthesis.feasible(Plan.of(opened.run.spec)))
+
+
+def _more_rows(opened: OpenRun) -> None:
+    release = opened.release
+    if release.row_seed is None or release.plan.link is not None:  # of two linked tables no more rows are drawn yet
+        return
+
+    def draw(rows: int, where: Group) -> tuple[str, Callable[[], bytes]]:
+        drawn = sampling.sample(_fitted(opened), rows, where)
+        return drawn.errors, partial(releases.content_of, drawn.rows, releases.write_csv)
+
+    more_rows(opened.run.id, f"{file_stem(release.spec.name)}-more.csv", partial(_whom, release.domain), draw)
+
+
+def _whom(domain: Domain) -> Group | None:
+    left, right = st.columns([1, 2])
+    look = {"format_func": lambda name: one_line(name) or "everybody", "key": "sampled_column"}
+    column = left.selectbox("Of whom", ["", *domain.names], **look)
+    if not column:
+        return {}
+    values = {"format_func": one_line, "key": f"sampled_values_{column}", "placeholder": "Choose values"}
+    chosen = tuple(right.multiselect("With", domain[column].cell_labels(), **values))
+    return {column: chosen} if chosen else None
 
 
 def _unapproved(opened: OpenRun) -> bool:
@@ -171,15 +204,14 @@ def whole_release(opened: OpenRun) -> None:
         return
     whole, *_ = downloads.offers(opened.release)
     with st.container(key=f"offer_{whole.key}"), st.container(horizontal=True, gap="small"):
-        _button(opened, whole, "Download the release bundle", primary=True)
+        _button(opened, whole, "Download the release bundle", type="primary", help=whole.what)
         check = st.button("Check it", icon=":material/verified:", key="check_bundle", help="As anybody can who is given it.")
     if check:
         st.session_state[downloads.TO_CHECK] = opened.run.id
         frame.go("verify")
 
 
-def _button(opened: OpenRun, offer: Offer, label: str, *, primary: bool = False) -> None:
-    look: Any = {"type": "primary", "width": "content", "help": offer.what} if primary else {"type": "secondary", "width": "stretch"}
+def _button(opened: OpenRun, offer: Offer, label: str, **look: Any) -> None:
     st.link_button(label, downloads.address_of(opened.run.id, offer.key), icon=":material/download:", **look)
 
 
@@ -200,7 +232,9 @@ def about(opened: OpenRun) -> None:
     with frame.card("Facts", Zone.RELEASED):
         for name, text in report.facts(release):
             st.markdown(f"**{name}** · {literal(text, WHOLE)}")
-    _times(run)
+    if (taken := runs.times_of(session.current().owner, run.id)) is not None:
+        with frame.card("How long did it take?", taken.zone, _TIMES_HELP), frame.watermark(taken.zone):
+            st.markdown(literal(", ".join(f"{phase} {seconds:.1f} s" for phase, seconds in taken.value["phases"].items())))
     with frame.card("Delete this run"):
         st.caption("Removes its rows and measurements from this machine for good. The ledger keeps the charge.")
         sure = st.checkbox("I have what I need from it", key=f"sure_{run.id}")
@@ -213,14 +247,6 @@ def _delete(run: str) -> None:
     runs.delete(session.current().owner, run)
     forget()
     st.rerun()
-
-
-def _times(run: Run) -> None:
-    """How long the phases took, from this machine's own file."""
-    if (taken := runs.times_of(session.current().owner, run.id)) is None:
-        return
-    with frame.card("How long did it take?", taken.zone, _TIMES_HELP), frame.watermark(taken.zone):
-        st.markdown(literal(", ".join(f"{phase} {seconds:.1f} s" for phase, seconds in taken.value["phases"].items())))
 
 
 MAX_CHOICES = 200

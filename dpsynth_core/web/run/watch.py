@@ -56,7 +56,6 @@ _SEARCHES = (
 
 
 def listed(project: Current) -> tuple[Run, ...]:
-    """The runs of the open project, the newest first."""
     return runs.list(project.owner, project.id)
 
 
@@ -205,7 +204,6 @@ def chooses(history: Sequence[Progress]) -> bool:
 
 
 def share_done(history: Sequence[Progress]) -> float:
-    """Fraction of the mechanism's work that is done."""
     return max((event.done for event in history), default=0.0)
 
 

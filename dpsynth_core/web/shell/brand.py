@@ -29,7 +29,6 @@ def logo() -> str:
 
 @cache
 def icon() -> str:
-    """The mark as SVG text."""
     return (ASSETS / "icon.svg").read_text(encoding="utf-8")
 
 

@@ -141,7 +141,6 @@ def columns(draft: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def is_linked(draft: Mapping[str, Any]) -> bool:
-    """Whether a second table belongs to the draft's table."""
     return "members" in draft
 
 
@@ -304,7 +303,6 @@ def shares(draft: Mapping[str, Any], other: Mechanism | None = None) -> Shares:
 
 
 def models(draft: Mapping[str, Any]) -> tuple[ModelSpec, ...]:
-    """What models are to predict."""
     return tuple(ModelSpec(**one) for one in draft.get("models", ()))
 
 

@@ -30,13 +30,11 @@ _last_look = float("-inf")
 
 
 def looked() -> None:
-    """The queue of runs was looked at just now, without an error."""
     global _last_look
     _last_look = time.monotonic()
 
 
 def routes() -> list[Route]:
-    """For the server, beside Streamlit's own."""
     return [Route(address.path(doors.WORKS), _works), Route(address.path(doors.METRICS), _metrics)]
 
 

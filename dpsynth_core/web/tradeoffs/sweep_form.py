@@ -183,7 +183,6 @@ _AT_ONCE = 10_000
 
 
 def form(project: Current) -> None:
-    """Choose, see what it will take, and start."""
     zone = Zone.CURATOR if note(project.draft, "table") == PRIVATE else Zone.PUBLIC
     with frame.card("Try it out", zone, "The same plan with several mechanisms and budgets, side by side, in the background."):
         _table(project)

@@ -47,7 +47,6 @@ _ON = {PRIVATE: "the private table", PUBLIC: "a public table"}
 
 
 def listed(project: Current) -> tuple[Stored, ...]:
-    """The sweeps of the open project, the newest first."""
     return sweeps.list(project.owner, project.id)
 
 
@@ -64,7 +63,6 @@ def picked(stored_sweeps: tuple[Stored, ...]) -> Stored:
 
 
 def panel(stored: Stored) -> None:
-    """Draw the sweep, and keep it up to date while it is under way."""
     with frame.card("Results of the trials", stored.sweep.zone, _about(stored)):
         refusals.polled(_state, POLL_SECONDS if stored.active else None)(stored.id, stored.active)
         refusals.polled(_results, REDRAW_SECONDS if stored.active else None)(stored)

@@ -15,24 +15,11 @@ from tempfile import TemporaryDirectory
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from dpsynth_core.bundle import confined, decision
+from dpsynth_core.bundle import confined, decision, verdicts
 from dpsynth_core.bundle.confined import Wanted
 from dpsynth_core.bundle.decision import Decision
 from dpsynth_core.bundle.signature import parse_key
-from dpsynth_core.bundle.verdicts import (
-    ABSENT,
-    CONSISTENT,
-    FAILED,
-    INCONSISTENT,
-    PARTLY,
-    PASSED,
-    SKIPPED,
-    UNSEEN_IN_SHORT,
-    Check,
-    Report,
-    Running,
-    Summary,
-)
+from dpsynth_core.bundle.verdicts import Check, Report, Running, Summary
 from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_file
@@ -56,15 +43,14 @@ _KEY_HELP = (
     "it anyone's signature is taken."
 )
 _LOOK = {
-    PASSED: (":green[:material/check_circle:]", ""),
-    FAILED: (":red[:material/error:]", "**Wrong:** "),
-    SKIPPED: (":orange[:material/help:]", "**Not checked:** "),
-    ABSENT: (":material/remove:", "Nothing to check: "),
+    verdicts.PASSED: (":green[:material/check_circle:]", ""),
+    verdicts.FAILED: (":red[:material/error:]", "**Wrong:** "),
+    verdicts.SKIPPED: (":orange[:material/help:]", "**Not checked:** "),
+    verdicts.ABSENT: (":material/remove:", "Nothing to check: "),
 }
 
 
 def upload() -> None:
-    """Choose a bundle, and see what is reported of it."""
     file = st.file_uploader("Release bundle (ZIP)", "zip", key="verify_file", help="It is checked in memory and not kept.")
     with st.expander("A public table, or the publisher's key (optional)", icon=":material/key:"):
         public = st.file_uploader("The public table, if the release used one", key="verify_public", help=_PUBLIC_HELP)
@@ -93,18 +79,18 @@ def upload() -> None:
         with st.expander("All that the release says of itself", icon=":material/description:"):
             st.markdown(literal(report.summary.statement, WHOLE))
             _pairs(report.summary.facts)
-    if file is not None and report.verdict != INCONSISTENT:
+    if file is not None and report.verdict != verdicts.INCONSISTENT:
         _more_rows(file.getvalue(), report.sha256)
 
 
 def _brief(report: Report, summary: Summary) -> None:
     """What the release is and warns of: all that somebody who signs must have read."""
-    title = "What it says of itself, which is not to be relied on" if report.verdict == INCONSISTENT else "What it is"
+    title = "What it says of itself, which is not to be relied on" if report.verdict == verdicts.INCONSISTENT else "What it is"
     with frame.card(title, Zone.RELEASED):
         _pairs(summary.brief)
         for warning in summary.warnings:
             st.warning(literal(warning, WHOLE), icon=":material/flag:")
-        if report.page and report.verdict != INCONSISTENT:
+        if report.page and report.verdict != verdicts.INCONSISTENT:
             help_text = "Written here from release.json and the rows; the bundle's own report is not used."
             st.download_button("Download its report", report.page, "report.html", "text/html", icon=":material/article:", help=help_text)
 
@@ -163,13 +149,13 @@ def _on_disk(public: UploadedFile | None) -> Iterator[Path | None]:
 
 
 def _verdict(report: Report) -> None:
-    wrong = sum(check.verdict == FAILED for check in report.checks)
-    if report.verdict == CONSISTENT:
+    wrong = sum(check.verdict == verdicts.FAILED for check in report.checks)
+    if report.verdict == verdicts.CONSISTENT:
         sentence = "**This bundle is consistent**: nothing that can be checked is wrong."
-        st.success(f"{sentence} {UNSEEN_IN_SHORT}", icon=":material/check_circle:")
-    elif report.verdict == PARTLY:
+        st.success(f"{sentence} {verdicts.UNSEEN_IN_SHORT}", icon=":material/check_circle:")
+    elif report.verdict == verdicts.PARTLY:
         sentence = "**This bundle is consistent as far as checked**, but not all of it could be checked."
-        st.warning(f"{sentence} {UNSEEN_IN_SHORT}", icon=":material/help:")
+        st.warning(f"{sentence} {verdicts.UNSEEN_IN_SHORT}", icon=":material/help:")
     else:
         st.error(f"**This bundle is not consistent**: {wrong} of the checks failed. Do not rely on it.", icon=":material/gpp_bad:")
     _checks(report.outstanding)
@@ -204,7 +190,7 @@ def decide(report: Report) -> None:
     signed: Decision | None = st.session_state.get(_SIGNED)
     with frame.card("Decide and sign", Zone.RELEASED, _HELP):
         if signed is None or not decision.holds(signed, report):
-            offered = [decision.WITHHOLD] if report.verdict == INCONSISTENT else list(decision.ANSWERS)
+            offered = [decision.WITHHOLD] if report.verdict == verdicts.INCONSISTENT else list(decision.ANSWERS)
             st.radio(_LABELS["answer"], offered, format_func=_TITLES.get, index=None, key=_ANSWER, horizontal=True)
             st.text_area(_LABELS["reason"], key=_REASON, max_chars=MAX_REASON, height=90, placeholder="Why, or for which purposes")
             name, role = st.columns(2)
